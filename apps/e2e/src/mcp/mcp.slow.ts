@@ -20,8 +20,6 @@ const test = useService(() => [
   "40",
 ]);
 const running = async () => (await test.shoal.browsers.list()).items.map(({ session_id }) => session_id);
-/** Title and text of the front page. */
-const pageCode = "return [await page.title(), page.url()].join(' ')";
 
 describe("over stdio", () => {
   it.each<Revision>(["with sessions", "newest"])(
@@ -66,22 +64,49 @@ describe("over stdio", () => {
   });
 });
 
+describe("pages", () => {
+  it("opens, outlines and operates a page, and returns the changes", async () => {
+    await using mcp = await McpConnection.overStdio(test, ["--tools", "all"]);
+    const form = `<title>form</title><label>Name <input></label><button onclick="document.title = 'hello ' + document.querySelector('input').value; this.after(document.title)">Greet</button>`;
+    await mcp.call("evaluate", { code: `await page.setContent(${JSON.stringify(form)})` });
+    const snapshot = await mcp.call("snapshot");
+    const ref = /textbox "Name".*?\[?(e\d+)/.exec(snapshot.text)?.[1];
+    expect(ref, snapshot.text).toBeDefined();
+    expect(await mcp.call("fill", { ref, text: "Ada" })).toMatchObject({ isError: false });
+    const clicked = await mcp.call("click", { role: "button", name: "Greet" });
+    expect(clicked.text).toContain("hello Ada");
+    expect(clicked.structured).toMatchObject({ title: "hello Ada", settled: true });
+    const missing = await mcp.call("click", { ref: "e99999", timeout_ms: 0 }).catch(String);
+    expect(missing).toMatchObject({ isError: true });
+  });
+
+  it("reports a navigation with its status and its page", async () => {
+    await using mcp = await McpConnection.overHttp(test, "tools=act,observe");
+    const { structured, text } = await mcp.call("navigate", { url: `${site.url}welcome` });
+    expect(structured).toMatchObject({ navigated: true, status: 200, title: "/welcome" });
+    expect(text).toContain("hello");
+  });
+});
+
 describe("over HTTP", () => {
   it(`keeps the pages of ${String(callers)} concurrent callers apart`, async () => {
     const one = async (caller: number) => {
       const path = `caller-${String(caller)}-${crypto.randomUUID()}`;
       const revision: Revision = caller % 2 === 0 ? "with sessions" : "newest";
-      await using mcp = await McpConnection.overHttp(test, "tools=files,processes", { revision });
+      await using mcp = await McpConnection.overHttp(test, "tools=act,observe,read", { revision });
       const given = revision === "newest" ? { session: (await mcp.call("open_browser")).structured.session } : {};
-      await mcp.call("evaluate", { ...given, code: `await page.goto(${JSON.stringify(site.url + path)})` });
-      const answers: string[] = [];
-      for (let round = 0; round < 3; round += 1)
-        answers.push((await mcp.call("evaluate", { ...given, code: pageCode })).text);
+      const answers = [await mcp.call("navigate", { ...given, url: site.url + path })];
+      for (const tool of ["snapshot", "read", "snapshot", "reload"]) answers.push(await mcp.call(tool, given));
       if (revision === "newest") await mcp.call("close_browser", given);
       return { path, answers };
     };
     const seen = await Promise.all(Array.from({ length: callers }, (_, caller) => one(caller)));
-    for (const { answers, path } of seen) expect(answers).toEqual(Array(3).fill(`"/${path} ${site.url}${path}"`));
+    for (const { answers, path } of seen)
+      for (const { isError, structured, text } of answers) {
+        expect(isError, text).toBe(false);
+        expect(structured).toMatchObject({ title: `/${path}`, url: site.url + path });
+        expect(text.match(/caller-\d+-[\w-]+/g)?.filter((seenPath) => seenPath !== path)).toEqual([]);
+      }
     await expect.poll(running).toEqual([]);
   });
 

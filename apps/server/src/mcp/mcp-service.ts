@@ -120,18 +120,20 @@ export class McpService {
       keyId: key.id,
       projectId,
       settings,
-      transport: createTransport({
-        baseUrl,
-        apiKey: (request.headers.authorization ?? "").slice("bearer ".length).trim(),
-        project: projectId,
-        headers: {
-          [ownRequestHeader]: ownRequests.sign({
-            baseUrl: access.baseUrl,
-            ...(viewerUrl !== undefined && { viewerUrl }),
-            clientIp: origins.clientIpOf(request.raw),
-          }),
-        },
-      }),
+      // A request that another server forwards has no key; its connection has a transport.
+      connect: () =>
+        createTransport({
+          baseUrl,
+          apiKey: (request.headers.authorization ?? "").slice("bearer ".length).trim(),
+          project: projectId,
+          headers: {
+            [ownRequestHeader]: ownRequests.sign({
+              baseUrl: access.baseUrl,
+              ...(viewerUrl !== undefined && { viewerUrl }),
+              clientIp: origins.clientIpOf(request.raw),
+            }),
+          },
+        }),
     };
   }
 

@@ -5,7 +5,7 @@ import type { McpSettings } from "../server/settings.ts";
 export interface Caller {
   readonly keyId: string;
   readonly projectId: string;
-  /** Has the caller's key. */
-  readonly transport: Transport;
+  /** Returns a transport with the caller's key. Called for new connections only. */
+  readonly connect: () => Transport;
   readonly settings: McpSettings;
 }

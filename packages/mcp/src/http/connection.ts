@@ -17,7 +17,8 @@ export class Connection {
   #closing: Promise<void> | undefined;
 
   constructor(id: string, caller: Caller, options: { readonly version: string; readonly onClosed: () => void }) {
-    const { keyId, projectId, settings, transport } = caller;
+    const { keyId, projectId, settings } = caller;
+    const transport = caller.connect();
     this.id = id;
     this.keyId = keyId;
     this.projectId = projectId;

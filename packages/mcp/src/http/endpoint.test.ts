@@ -24,7 +24,12 @@ function start(options: Partial<McpEndpointOptions> = {}) {
   closing.push(() => endpoint.close());
   const settings = readSettings({});
   if ("problem" in settings) throw new Error(settings.problem);
-  const caller = (keyId: string): Caller => ({ keyId, projectId: "project", settings, transport: service.transport });
+  const caller = (keyId: string): Caller => ({
+    keyId,
+    projectId: "project",
+    settings,
+    connect: () => service.transport,
+  });
   const connect = async (keyId = "key", mode?: "auto") => {
     const client = new Client(
       { name: "test", version: "1" },
