@@ -78,6 +78,13 @@ describe("pages", () => {
     expect(clicked.structured).toMatchObject({ title: "hello Ada", settled: true });
     const missing = await mcp.call("click", { ref: "e99999", timeout_ms: 0 }).catch(String);
     expect(missing).toMatchObject({ isError: true });
+    expect((await mcp.call("screenshot", { labels: true })).text).toBe("image");
+    expect((await mcp.call("read", { content: "all" })).text).toContain("hello Ada");
+    expect((await mcp.call("pdf")).text).toMatch(
+      /^Wrote \/home\/shoal\/Downloads\/page\.pdf \(\d+ bytes\)\.\nresource_link$/,
+    );
+    const { resources } = await mcp.client.listResources();
+    expect(resources.map(({ name }) => name)).toContain("page.pdf");
   });
 
   it("reports a navigation with its status and its page", async () => {
