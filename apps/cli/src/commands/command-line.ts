@@ -59,7 +59,7 @@ const order = [
   "status",
   "openapi",
   "api",
-  "open",
+  "view",
   "completion",
   "create",
   "follow",
@@ -77,6 +77,8 @@ const order = [
 ];
 
 function rankOf(command: Command): number {
+  // Commands with a heading stay in their order.
+  if (command.helpGroup()) return 500;
   const place = order.indexOf(command.name());
   // `logs` is a root command and also a group below `browsers`.
   const isGroup = command.parent?.parent !== null && command.commands.length > 0;

@@ -100,7 +100,7 @@ it.skipIf(process.platform === "win32")("prints the URL when the system cannot o
   await once(server, "listening");
   const baseUrl = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   const open = (opener: string) =>
-    shoal(["open", "k3f9"], { env: { ...env(), SHOAL_BASE_URL: baseUrl, BROWSER: opener } });
+    shoal(["view", "k3f9"], { env: { ...env(), SHOAL_BASE_URL: baseUrl, BROWSER: opener } });
   expect(await open(script("fails", "exit 3"))).toEqual({
     status: 0,
     stdout: "http://127.0.0.1:1/live\n",

@@ -10,6 +10,7 @@ import { examplesHelp, pathOf, RootCommand } from "./command-line.ts";
 import { addExportCommands } from "./export-commands.ts";
 import { addOperation } from "./operation-command.ts";
 import { addMcpCommands } from "./mcp/mcp-commands.ts";
+import { addPageCommands } from "./pages/page-commands.ts";
 import { addServiceCommands } from "./service/service-commands.ts";
 import { addToolCommands } from "./tools/tool-commands.ts";
 
@@ -49,6 +50,7 @@ class CommandProgram implements Program {
     addCdpPortCommand(this.#adding);
     addMcpCommands(this.#adding);
     addAppCommands(this.#adding);
+    addPageCommands(this.#adding);
     for (const word of index.tables) this.#groupFor([word]);
     for (const spec of index.roots) addOperation(this.root, spec, this.#adding);
     this.finish();

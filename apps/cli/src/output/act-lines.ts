@@ -1,8 +1,10 @@
 import type { ActResult, PageDialog, PageObservation } from "@shoal/schemas";
 import { printable } from "./format.ts";
 
-/** Returns the effects of an action on a page, for people. */
-export function actLines(result: ActResult): readonly string[] {
+const answerFlag = "--type answer_dialog";
+
+/** Returns the effects of an action on a page, for people. @param answer - the command that answers a dialog. */
+export function actLines(result: ActResult, answer = answerFlag): readonly string[] {
   const { dialog, downloads, element, failed_requests, navigated, new_tabs, observation, settled, tab } = result;
   const page = `${tab} ${printable(result.url)}${result.title === "" ? "" : ` ${quoted(result.title)}`}`;
   const status = result.status === undefined ? "" : ` (${String(result.status)})`;
@@ -12,7 +14,7 @@ export function actLines(result: ActResult): readonly string[] {
     ...new_tabs.map(
       ({ id, title, url }) => `New tab: ${id} ${printable(url)}${title === "" ? "" : ` ${quoted(title)}`}`,
     ),
-    ...dialogLines(dialog),
+    ...dialogLines(dialog, answer),
     ...downloads.map((name) => `Download: ${printable(name)}`),
     ...failed_requests.map(
       ({ error, method, status: code, url }) =>
@@ -23,22 +25,25 @@ export function actLines(result: ActResult): readonly string[] {
   ];
 }
 
-/** Returns an outline with its page, for people. */
-export function outlineLines({ dialog, diff, outline, tab, tabs, title, url }: PageObservation): readonly string[] {
+/** Returns an outline with its page, for people. @param answer - the command that answers a dialog. */
+export function outlineLines(
+  { dialog, diff, outline, tab, tabs, title, url }: PageObservation,
+  answer = answerFlag,
+): readonly string[] {
   const others = tabs.filter(({ id }) => id !== tab);
   const content = outline === "" ? [] : outline.split("\n").map(printable);
   return [
     `Page: ${tab} ${printable(url)}${title === "" ? "" : ` ${quoted(title)}`}`,
     ...others.map((other) => `Other tab: ${other.id} ${printable(other.url)}`),
-    ...dialogLines(dialog),
+    ...dialogLines(dialog, answer),
     "",
     ...(diff && content.length === 0 ? ["No changes."] : content),
   ];
 }
 
-function dialogLines(dialog: PageDialog | undefined): readonly string[] {
+function dialogLines(dialog: PageDialog | undefined, answer: string): readonly string[] {
   if (dialog === undefined) return [];
-  return [`Open dialog: ${printable(dialog.type)} ${quoted(dialog.message)}. Answer it with: --type answer_dialog`];
+  return [`Open dialog: ${printable(dialog.type)} ${quoted(dialog.message)}. Answer it with: ${answer}`];
 }
 
 function describe({ name, ref, role, states, value }: NonNullable<ActResult["element"]>): string {

@@ -47,13 +47,13 @@ function addApi({ groupFor, run }: Adding): void {
 
 function addOpen({ groupFor, likeOperation, run, specOf }: Adding): void {
   const open = groupFor([])
-    .command("open")
+    .command("view")
     .argument("<id-or-name>", "ID or name of the session")
     .option("--print", "Print the URL instead of opening it")
     .option("--read-only", "Open a view without input")
     .summary("Open a session's live view in your browser")
     .description("Open a session's live view in your browser\n\nPrints the URL if no browser can be opened.")
-    .addHelpText("after", examplesHelp(["shoal open research", "shoal open research --print"]))
+    .addHelpText("after", examplesHelp(["shoal view research", "shoal view research --print"]))
     .action(async (id: string, _options: unknown, command: Command) => {
       const { openBrowser } = await import("../browsers/view.ts");
       await openBrowser(specOf("browsers.get"), id, command.optsWithGlobals<Flags>(), run);

@@ -364,7 +364,7 @@ describe("completion", () => {
     expect(await candidates("browsers", "fs", "upload", "x", "")).toEqual([":files"]);
     await run("browsers", "create", "--name", "completed");
     expect(await candidates("browsers", "fs", "watch", "comp")).toEqual(["completed"]);
-    expect(await candidates("open", "comp")).toEqual(["completed"]);
+    expect(await candidates("view", "comp")).toEqual(["completed"]);
     expect(await candidates("browsers", "fs", "read-file", "comp")).toEqual(["completed"]);
   });
 
@@ -448,10 +448,10 @@ describe("plugins", () => {
   });
 });
 
-describe("open", () => {
+describe("view", () => {
   it("opens the URL of a live view, or reports its absence", async () => {
     await run("browsers", "create", "--name", "viewed");
-    const { status, stdout, stderr } = await run("open", "viewed", "--print");
+    const { status, stdout, stderr } = await run("view", "viewed", "--print");
     if (status === 0) expect(stdout).toMatch(/^https?:/);
     const readOnly = await run("browsers", "view", "viewed", "--read-only");
     if (readOnly.status === 0) expect(readOnly.stdout).not.toBe(stdout);

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { chmodSync, fstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { configDir } from "../../connection/contexts.ts";
+
+/** Which session the commands of a terminal use, per service. */
+export class CurrentSession {
+  readonly #path: string;
+
+  constructor(env: NodeJS.ProcessEnv, baseUrl: string) {
+    const name = createHash("sha256").update(`${terminalName()} ${baseUrl}`).digest("hex").slice(0, 32);
+    this.#path = join(stateDir(env), "sessions", name);
+  }
+
+  read(): string | undefined {
+    try {
+      const id = readFileSync(this.#path, "utf8").trim();
+      return /^[\w-]{1,255}$/.test(id) ? id : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  write(sessionId: string): void {
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    const part = `${this.#path}.${String(process.pid)}.part`;
+    writeFileSync(part, `${sessionId}\n`, { mode: 0o600 });
+    // An existing file would keep its mode.
+    chmodSync(part, 0o600);
+    renameSync(part, this.#path);
+  }
+
+  clear(): void {
+    rmSync(this.#path, { force: true });
+  }
+}
+
+/** The terminal's device; one name for all programs without a terminal. */
+function terminalName(): string {
+  for (const descriptor of [0, 1, 2]) {
+    try {
+      const { mode, rdev } = fstatSync(descriptor);
+      const isCharacterDevice = (mode & 0o170000) === 0o020000;
+      // 1:3 is /dev/null.
+      if (isCharacterDevice && rdev !== 0x103) return `device ${String(rdev)}`;
+    } catch {
+      // Closed.
+    }
+  }
+  return "no terminal";
+}
+
+function stateDir(env: NodeJS.ProcessEnv): string {
+  if (env.SHOAL_CONFIG_DIR !== undefined && env.SHOAL_CONFIG_DIR !== "") return configDir(env);
+  if (env.XDG_STATE_HOME !== undefined && env.XDG_STATE_HOME !== "") return join(env.XDG_STATE_HOME, "shoal");
+  return process.platform === "linux" ? join(homedir(), ".local", "state", "shoal") : configDir(env);
+}
