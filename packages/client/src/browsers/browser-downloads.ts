@@ -2,6 +2,7 @@ import { getBrowserDownload, listBrowserDownloads, readBrowserDownload, waitForD
 import type { BrowserDownload, ListBrowserDownloads, WaitForDownload } from "@shoal/schemas";
 import {
   TimeoutError,
+  type Call,
   type CallOptions,
   type Download,
   type DownloadOptions,
@@ -28,11 +29,11 @@ export class BrowserDownloads {
   }
 
   /** Lists downloads, newest first; after the end of the session the downloads that the service kept. `for await` iterates over all pages. */
-  list(browserId: string, query: ListBrowserDownloads = {}, options?: CallOptions): Promise<ItemPage<BrowserDownload>> {
+  list(browserId: string, query: ListBrowserDownloads = {}, options?: CallOptions): Call<ItemPage<BrowserDownload>> {
     return this.#transport.call(listBrowserDownloads, { params: { id: browserId }, query }, options);
   }
   /** Gets a download, also while it runs. @throws {ApiError} 404 `not_found`. */
-  get(browserId: string, downloadId: string, options?: CallOptions): Promise<BrowserDownload> {
+  get(browserId: string, downloadId: string, options?: CallOptions): Call<BrowserDownload> {
     return this.#transport.call(getBrowserDownload, { params: { id: browserId, download_id: downloadId } }, options);
   }
   /** Downloads the file as a stream. Read the stream to its end or cancel it. @throws {ApiError} 404 `not_found` without a complete file. */
@@ -44,7 +45,7 @@ export class BrowserDownloads {
     );
   }
   /** Waits in one request, up to `body.timeout_seconds`; `undefined` if none finished. {@link waitForDownload} repeats it. @throws {ApiError} 404 `not_found` for an ended session or an unknown `after`. */
-  wait(browserId: string, body: WaitForDownload = {}, options?: CallOptions): Promise<BrowserDownload | undefined> {
+  wait(browserId: string, body: WaitForDownload = {}, options?: CallOptions): Call<BrowserDownload | undefined> {
     return this.#transport.call(waitForDownload, { params: { id: browserId }, body }, options);
   }
   /**

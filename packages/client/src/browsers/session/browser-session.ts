@@ -1,5 +1,6 @@
 import type {
   Browser,
+  BrowserDownload,
   ExecProcess,
   FileSystemEvent,
   Replay,
@@ -8,6 +9,7 @@ import type {
   StartWatch,
 } from "@shoal/schemas";
 import { ApiError, type CallOptions, type Download, type EventStream, type StreamOptions } from "@shoal/transport";
+import type { WaitForDownloadOptions } from "../browser-downloads.ts";
 import type { BrowserFetchInit } from "../browser-fetch.ts";
 import type { CommandResult } from "../browser-processes.ts";
 import type { ReplayDownloadOptions } from "../browser-replays.ts";
@@ -27,6 +29,7 @@ export interface SessionWatch extends StartedWatch, AsyncIterable<FileSystemEven
 
 /** A running recording. With `await using` it stops at the end of the scope. */
 export interface SessionReplay extends Replay, AsyncDisposable {
+  /** Ends the recording; its file is written afterwards. */
   stop(options?: CallOptions): Promise<void>;
   /** Downloads the film, after `stop`. */
   download(options?: ReplayDownloadOptions): Promise<Download>;
@@ -37,6 +40,7 @@ export class SessionMethods extends SessionPages {
   readonly #calls: SessionCalls;
   readonly #id: string;
   readonly #cdpUrl: string;
+  #lastDownload: string | undefined;
   constructor(calls: SessionCalls, { cdp_ws_url: cdpUrl, session_id: id }: Browser) {
     super(calls, id);
     this.#calls = calls;
@@ -125,6 +129,21 @@ export class SessionMethods extends SessionPages {
    */
   withPage<T>(use: (page: PlaywrightPage) => Promise<T> | T): Promise<T> {
     return withPlaywrightPage(this.#cdpUrl, use);
+  }
+  /**
+   * Waits for the next finished download: the first one of the session, then the one after the last that this object
+   * returned. It may have finished before the call.
+   *
+   * @example
+   * await browser.click("e12");
+   * const { path, state } = await browser.waitForDownload();
+   *
+   * @throws {TimeoutError} after `timeoutMs`, 60,000 by default.
+   */
+  async waitForDownload(options: WaitForDownloadOptions = {}): Promise<BrowserDownload> {
+    const found = await this.#calls.downloads.waitForDownload(this.#id, { after: this.#lastDownload, ...options });
+    this.#lastDownload = found.download_id;
+    return found;
   }
   /** Sends a request through the browser's network, as `browsers.fetch` does. */
   fetch(url: string | URL, init?: BrowserFetchInit): Promise<Response> {

@@ -10,6 +10,7 @@ import type {
 } from "@shoal/schemas";
 import type { CallOptions, Download, DownloadOptions } from "@shoal/transport";
 import type { BrowserComputer } from "../browser-computer.ts";
+import type { BrowserDownloads } from "../browser-downloads.ts";
 import type { BrowserFetchInit } from "../browser-fetch.ts";
 import type { BrowserFiles } from "../browser-fs.ts";
 import type { BrowserPlaywright } from "../browser-playwright.ts";
@@ -23,6 +24,7 @@ export interface SessionCalls {
   readonly playwright: BrowserPlaywright;
   readonly replays: BrowserReplays;
   readonly computer: BrowserComputer;
+  readonly downloads: BrowserDownloads;
   observe(browserId: string, body: ObservePage, options?: CallOptions): Promise<PageObservation>;
   act(browserId: string, body: ActOnPage, options?: CallOptions): Promise<ActResult>;
   read(browserId: string, body: ReadPage, options?: CallOptions): Promise<PageText>;

@@ -34,6 +34,7 @@ export class SessionProcess implements AsyncDisposable {
   async kill(signal: "TERM" | "KILL" | "INT" | "HUP" = "TERM", options?: CallOptions): Promise<void> {
     await this.#processes.kill(this.#browserId, this.id, { signal }, options);
   }
+  /** Kills the process if it still runs. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       await this.kill("KILL");
