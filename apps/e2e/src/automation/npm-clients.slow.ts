@@ -4,6 +4,7 @@ import Kernel from "@onkernel/sdk";
 import { generateText, stepCountIs } from "ai";
 import { MockLanguageModelV2 } from "ai/test";
 import CDP from "chrome-remote-interface";
+import { join } from "node:path";
 import { type BrowserType, chromium, type Page } from "playwright-core";
 import { Builder, By, until } from "selenium-webdriver";
 import { Options } from "selenium-webdriver/chrome.js";
@@ -11,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCdpPort } from "../testing/cdp-port.ts";
 import { startChromedriver } from "../testing/chromedriver.ts";
 import { chromedriverTests, missingFor } from "../testing/components.ts";
-import { DevtoolsMcp } from "../testing/devtools-mcp.ts";
+import { McpProgram } from "../testing/mcp-program.ts";
 import { type PasswordProxy, startPasswordProxy } from "../testing/password-proxy.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
@@ -91,7 +92,7 @@ describe.skipIf(missing !== undefined)(
 
     it("chrome-devtools-mcp fills a form over the session's WebSocket", async () => {
       await using session = await test.shoal.browsers.create();
-      await using devtools = await DevtoolsMcp.start("--wsEndpoint", session.cdp_ws_url);
+      await using devtools = await McpProgram.chromeDevtools("--wsEndpoint", session.cdp_ws_url);
       expect(await devtools.call("list_pages")).toContain("1: about:blank");
       const pageId = 1;
       expect(await devtools.call("navigate_page", { pageId, type: "url", url: site.url })).toContain("1: form");
@@ -103,6 +104,25 @@ describe.skipIf(missing !== undefined)(
       await devtools.call("click", { pageId, uid: button });
       expect(await devtools.call("list_pages")).toContain("1: hello Ann");
       expect(await devtools.call("take_screenshot", { pageId })).toMatch(png);
+    });
+
+    it("@playwright/mcp fills a form over the session's WebSocket", async () => {
+      await using session = await test.shoal.browsers.create();
+      await using mcp = await McpProgram.playwright(
+        "--cdp-endpoint",
+        session.cdp_ws_url,
+        "--output-dir",
+        join(test.dataDir, "playwright-mcp"),
+      );
+      await mcp.call("browser_navigate", { url: site.url });
+      const snapshot = await mcp.call("browser_snapshot");
+      const [name, button] = [/textbox "Name" .*\[ref=(\w+)\]/, /button "Greet" .*\[ref=(\w+)\]/].map(
+        (element) => element.exec(snapshot)?.[1],
+      );
+      await mcp.call("browser_type", { element: "Name", target: name, text: "Ann" });
+      await mcp.call("browser_click", { element: "Greet", target: button });
+      expect(await mcp.call("browser_tabs", { action: "list" })).toContain("hello Ann");
+      expect(await mcp.call("browser_take_screenshot", { type: "png" })).toMatch(png);
     });
 
     it("Crawlee crawls on incognito pages, each with its proxy", async () => {
