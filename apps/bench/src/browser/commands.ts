@@ -52,14 +52,14 @@ export async function measureCommands(count: number, streamedBytes: number): Pro
       return JSON.parse(stdout) as number[];
     };
 
-    for (let warmUp = 0; warmUp < 20; warmUp++) await processes.exec(session_id, { command: "true" });
+    for (let warmUp = 0; warmUp < 20; warmUp++) await processes.run(session_id, { command: "true" });
     const ours: number[] = [];
     const peer: number[] = [];
     // Alternate, so that a disturbance of the machine affects both.
     for (let round = 0; round < 5; round++) {
       for (let index = 0; index < count / 5; index++) {
         const began = performance.now();
-        await processes.exec(session_id, { command: "true" });
+        await processes.run(session_id, { command: "true" });
         ours.push(performance.now() - began);
       }
       peer.push(...(await inBox(spawnTrue(count / 5))));
