@@ -53,7 +53,8 @@ export class AnswerChecker {
     if (response === undefined) return `openapi.json does not document this status. The body is ${text.slice(0, 300)}`;
     const media = contentType.split(";", 1)[0] ?? "";
     const { content } = response.node as { content?: Readonly<Record<string, unknown>> };
-    if (content === undefined || !Object.hasOwn(content, media))
+    const ranges = [media, `${media.split("/", 1)[0] ?? ""}/*`];
+    if (content === undefined || !ranges.some((range) => Object.hasOwn(content, range)))
       return text === "" && content === undefined
         ? undefined
         : `openapi.json does not document content of type ${media}`;
