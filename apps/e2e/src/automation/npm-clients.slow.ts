@@ -1,3 +1,4 @@
+import { kernel } from "@computesdk/kernel";
 import { Configuration, log, LogLevel, PlaywrightCrawler, ProxyConfiguration } from "@crawlee/playwright";
 import { playwrightExecuteTool } from "@onkernel/ai-sdk";
 import Kernel from "@onkernel/sdk";
@@ -8,7 +9,7 @@ import { join } from "node:path";
 import { type BrowserType, chromium, type Page } from "playwright-core";
 import { Builder, By, until } from "selenium-webdriver";
 import { Options } from "selenium-webdriver/chrome.js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startCdpPort } from "../testing/cdp-port.ts";
 import { startChromedriver } from "../testing/chromedriver.ts";
 import { chromedriverTests, missingFor } from "../testing/components.ts";
@@ -155,6 +156,37 @@ describe.skipIf(missing !== undefined)(
       ]);
       expect([requestsFinished, titles]).toEqual([2, ["hello Ann", "hello Ann"]]);
       expect(proxy.asked.toSorted()).toEqual([`far.invalid:${port}`, `further.invalid:${port}`]);
+    });
+
+    it("@computesdk/kernel creates, finds and ends a session and a profile", async () => {
+      vi.stubEnv("KERNEL_BASE_URL", test.service.baseUrl);
+      onTestFinished(() => {
+        vi.unstubAllEnvs();
+      });
+      const provider = kernel({ apiKey: test.service.apiKey });
+      const { session: sessions, profile: profiles } = provider;
+      if (profiles === undefined) throw new Error("The provider has no profiles.");
+      const profile = await profiles.create({ name: "ann" });
+      expect(await profiles.get(profile.profileId)).toMatchObject({ name: "ann" });
+      const session = await sessions.create({
+        timeout: 300,
+        viewport: { width: 1280, height: 800 },
+        profileId: profile.profileId,
+      });
+      expect(await sessions.getById(session.sessionId)).toMatchObject({ connectUrl: session.connectUrl });
+      expect((await sessions.list()).map(({ sessionId }) => sessionId)).toContain(session.sessionId);
+      const browser = await chromium.connectOverCDP(await provider.getConnectUrl(session.sessionId));
+      const page = browser.contexts()[0]?.pages()[0];
+      await page?.goto(site.url);
+      await page?.fill("#name", "Ann");
+      await page?.click("button");
+      expect(await page?.title()).toBe("hello Ann");
+      expect(await page?.evaluate(() => innerWidth)).toBe(1280);
+      await browser.close();
+      await sessions.destroy(session.sessionId);
+      expect(await sessions.getById(session.sessionId)).toBeNull();
+      await profiles.delete(profile.profileId);
+      expect(await profiles.list()).toEqual([]);
     });
 
     it("@onkernel/ai-sdk runs a model's tool call in the session", async () => {
