@@ -17,6 +17,7 @@ it("exports exactly the public API", () => {
     "createPlacement",
     "examineHost",
     "findChromium",
+    "locateFullChromium",
     "streamFromInstance",
     "withAcquire",
   ]);
