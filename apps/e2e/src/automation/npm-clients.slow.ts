@@ -7,8 +7,13 @@ import { MockLanguageModelV2 } from "ai/test";
 import CDP from "chrome-remote-interface";
 import { join } from "node:path";
 import { type BrowserType, chromium, type Page } from "playwright-core";
-import { Builder, By, until } from "selenium-webdriver";
+import { Builder, By, Capabilities, Session, until, WebDriver } from "selenium-webdriver";
+import { BrowsingContext } from "selenium-webdriver/bidi/generated/browsing_context.js";
+import { Input } from "selenium-webdriver/bidi/generated/input.js";
+import { Script } from "selenium-webdriver/bidi/generated/script.js";
+import { Session as BidiSession } from "selenium-webdriver/bidi/generated/session.js";
 import { Options } from "selenium-webdriver/chrome.js";
+import { Executor } from "selenium-webdriver/lib/command.js";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startCdpPort } from "../testing/cdp-port.ts";
 import { startChromedriver } from "../testing/chromedriver.ts";
@@ -69,6 +74,35 @@ describe.skipIf(missing !== undefined)(
         expect((await test.shoal.browsers.get(session.session_id)).browser_restarts).toBe(0);
       },
     );
+
+    it("selenium-webdriver's BiDi modules fill a form over the session's WebSocket", async () => {
+      await using session = await test.shoal.browsers.create();
+      const driver = new WebDriver(
+        new Session("", new Capabilities({ webSocketUrl: session.webdriver_ws_url })),
+        new Executor(),
+      );
+      const bidiSession = await BidiSession.create(driver);
+      await bidiSession.new({ capabilities: {} });
+      const [contexts, input, script] = await Promise.all([
+        BrowsingContext.create(driver),
+        Input.create(driver),
+        Script.create(driver),
+      ]);
+      const context = (await contexts.getTree({})).contexts[0]?.context ?? "";
+      await contexts.navigate({ context, url: site.url, wait: "complete" });
+      const evaluate = (expression: string) => script.evaluate({ expression, target: { context }, awaitPromise: true });
+      await evaluate("document.querySelector('#name').focus()");
+      const keys = ["A", "n", "n"].flatMap((value) => [
+        { type: "keyDown" as const, value },
+        { type: "keyUp" as const, value },
+      ]);
+      await input.performActions({ context, actions: [{ type: "key", id: "keyboard", actions: keys }] });
+      await evaluate("document.querySelector('button').click()");
+      expect(await evaluate("document.title")).toMatchObject({ result: { type: "string", value: "hello Ann" } });
+      expect((await contexts.captureScreenshot({ context })).data).toMatch(png);
+      await bidiSession.end();
+      expect((await test.shoal.browsers.get(session.session_id)).browser_restarts).toBe(0);
+    });
 
     it("chrome-remote-interface fills a form through the session's port", async () => {
       await using session = await test.shoal.browsers.create();
