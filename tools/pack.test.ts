@@ -17,6 +17,7 @@ it("packs published packages and skips private ones", () => {
       "database",
       "instance",
       "login",
+      "mcp",
       "placement",
       "primitives",
       "router",

@@ -19,6 +19,8 @@ export async function startEgressProxy(path: string): Promise<EgressProxy> {
       response.end(JSON.stringify(failures));
       return;
     }
+    // The gateway answers a watch when a rule refuses a connection: never here.
+    if (request.url?.startsWith("/refusals") === true) return;
     const url = new URL(request.url ?? "");
     delete request.headers["shoal-egress-client"];
     hosts.push(url.host);
