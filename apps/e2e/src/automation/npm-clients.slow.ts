@@ -1,3 +1,4 @@
+import { type ClientLLM, getExtensionArchive, localBrowser, Stagehand } from "@browserbasehq/stagehand";
 import { kernel } from "@computesdk/kernel";
 import { Configuration, log, LogLevel, PlaywrightCrawler, ProxyConfiguration } from "@crawlee/playwright";
 import { playwrightExecuteTool } from "@onkernel/ai-sdk";
@@ -28,6 +29,17 @@ const form = `<!doctype html><title>form</title>
 /** The first bytes of a PNG in base64, at the start of a line. */
 const png = /^iVBORw0KGgo/m;
 
+/** A model that finds the text box in the outline that Stagehand sends. */
+const generate: ClientLLM["generate"] = ({ messages }) => {
+  const elementId = /\[(\d+-\d+)\] textbox: Name/.exec(JSON.stringify(messages))?.[1] ?? "";
+  return Promise.resolve({
+    role: "assistant",
+    content: { type: "text", text: "" },
+    outputFormat: "json_schema",
+    structuredContent: { elements: [{ elementId, description: "name", method: "fill", arguments: [] }] },
+  });
+};
+
 let site: Site;
 let proxy: PasswordProxy;
 beforeAll(async () => {
@@ -44,12 +56,8 @@ const missing = missingFor("sandbox");
 describe.skipIf(missing !== undefined)(
   `clients from npm${missing === undefined ? "" : ` (skipped, ${missing})`}`,
   () => {
-    const test = useService(() => [
-      "--placement",
-      "sandbox",
-      "--allow-private-hosts",
-      `${site.host},${new URL(proxy.url).host}`,
-    ]);
+    // Stagehand's extension connects to the service as well.
+    const test = useService(() => ["--placement", "sandbox", "--allow-private-hosts", "127.0.0.1"]);
 
     it.skipIf(chromedriverTests.skip)(
       `selenium-webdriver fills a form through chromedriver and the session's port${chromedriverTests.reason}`,
@@ -158,6 +166,21 @@ describe.skipIf(missing !== undefined)(
       await mcp.call("browser_click", { element: "Greet", target: button });
       expect(await mcp.call("browser_tabs", { action: "list" })).toContain("hello Ann");
       expect(await mcp.call("browser_take_screenshot", { type: "png" })).toMatch(png);
+    });
+
+    it("Stagehand fills a form through its extension, loaded with the session", async () => {
+      await test.shoal.extensions.upload({ name: "stagehand", file: Uint8Array.from(await getExtensionArchive()) });
+      await using session = await test.shoal.browsers.create({ extensions: [{ name: "stagehand" }] });
+      const browser = await localBrowser.connect({ cdpUrl: session.cdp_ws_url });
+      const stagehand = await Stagehand.create({ browser, logging: { level: "off" }, model: { generate } });
+      const [page] = await browser.context.pages();
+      await page?.goto(site.url);
+      const { data: found } = await stagehand.observe("find the name");
+      await page?.locator(found[0]?.selector ?? "").fill("Ann");
+      await page?.locator("button").click();
+      expect(await page?.title()).toBe("hello Ann");
+      await stagehand.close();
+      await browser.disconnect();
     });
 
     it("Crawlee crawls on incognito pages, each with its proxy", async () => {
