@@ -6,16 +6,27 @@ import { byName } from "../table/request.ts";
 import { flagName, kebab } from "../table/words.ts";
 import { collect, examplesHelp, fileOption, outputOption, queryOption } from "./command-line.ts";
 
+/** As in a shell. Help does not list them. */
+const shortNames: Readonly<Record<string, string>> = {
+  delete: "rm",
+  "delete-file": "rm",
+  list: "ls",
+  "list-files": "ls",
+  move: "mv",
+};
+
 export function addOperation(
   parent: Command,
   spec: CommandSpec,
   { isNotYet, names, run, specOf, specs }: Adding,
 ): void {
   const { alias = [], examples, silentWithout } = spec.entry;
+  const word = spec.words.at(-1) ?? "";
+  const short = shortNames[word];
   const missing = isNotYet(spec.operationId);
   const command = parent
-    .command(spec.words.at(-1) ?? "", { hidden: spec.deprecated === true })
-    .aliases([...alias])
+    .command(word, { hidden: spec.deprecated === true })
+    .aliases(short === undefined ? [...alias] : [...alias, short])
     .summary(missing ? markNotYet(spec.summary) : spec.summary)
     .description([spec.summary, spec.description, missing ? notYetExplained : ""].filter(Boolean).join("\n\n"));
   const fieldNames: Record<string, string> = {};

@@ -29,6 +29,16 @@ it("parses every integer and rejects other text", () => {
   expect(parseValue(flag("number"), "1.5")).toBe(1.5);
 });
 
+it("reads durations in the unit of the field", () => {
+  const parse = (field: string, text: string) => parseValue(flag("integer", { field }), text);
+  expect(parse("timeout_seconds", "10m")).toBe(600);
+  expect(parse("timeout_sec", "1h30m")).toBe(5400);
+  expect(parse("timeout_ms", "2s")).toBe(2000);
+  expect(parse("timeout_seconds", "90")).toBe(90);
+  expect(() => parse("timeout_seconds", "1500ms")).toThrow(UsageError);
+  expect(() => parse("max_tokens", "10m")).toThrow(UsageError);
+});
+
 it("passes text unchanged", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { durationMs } from "../core/duration.ts";
 import { UsageError } from "../core/errors.ts";
 import type { CommandRequest, CommandSpec, Flag, GivenValues } from "../core/types.ts";
 import { flagName, kebab } from "./words.ts";
@@ -21,7 +22,7 @@ export function parseValue(
       throw new UsageError(`${name} takes no value.`);
     case "integer":
     case "number": {
-      const number = Number(text);
+      const number = inUnitOf(flag.field, text) ?? Number(text);
       if (
         typeof text !== "string" ||
         text.trim() === "" ||
@@ -51,6 +52,13 @@ export function parseValue(
     case "size":
       return parseSize(name, String(text));
   }
+}
+
+/** Reads a duration such as `10m` in the unit of the field's name. */
+function inUnitOf(field: string, text: string | readonly string[]): number | undefined {
+  const unitMs = field.endsWith("_ms") ? 1 : /_(?:sec|seconds)$/.test(field) ? 1000 : undefined;
+  const ms = unitMs === undefined || typeof text !== "string" ? undefined : durationMs(text);
+  return ms === undefined || unitMs === undefined ? undefined : ms / unitMs;
 }
 
 function parseSize(name: string, text: string): unknown {

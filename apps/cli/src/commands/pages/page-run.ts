@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { call } from "../../connection/call.ts";
 import { reach } from "../../connection/reach.ts";
+import { durationMs } from "../../core/duration.ts";
 import { ExitError, UsageError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
 import type { CommandSpec, Run } from "../../core/types.ts";
@@ -13,7 +14,6 @@ import { printable, printableLines } from "../../output/format.ts";
 import { notify, printTable } from "../../output/output.ts";
 import { printValue } from "../../output/print-result.ts";
 import { CurrentSession } from "./current-session.ts";
-import { millisecondsOf } from "./duration.ts";
 import type { PageFlags } from "./page-flags.ts";
 
 const answerDialog = "shoal dialog accept";
@@ -309,6 +309,13 @@ export class PageRun {
   async #typed(text: string): Promise<string> {
     return text === "-" ? (await textOf(this.#run.terminal.stdin)).replace(/\r?\n$/, "") : text;
   }
+}
+
+/** A number alone is seconds. */
+function millisecondsOf(text: string, flag: string): number {
+  const ms = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : durationMs(text);
+  if (ms === undefined) throw new UsageError(`${flag} must be a duration such as 500ms, 10s, 10m or 1h30m.`);
+  return Math.round(ms);
 }
 
 function targetOf(element: string): { ref: string } | { selector: string } {

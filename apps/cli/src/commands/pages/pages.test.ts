@@ -3,24 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CurrentSession } from "./current-session.ts";
-import { millisecondsOf } from "./duration.ts";
-
-describe("durations", () => {
-  it.each([
-    ["500ms", 500],
-    ["10s", 10_000],
-    ["1.5s", 1500],
-    ["10m", 600_000],
-    ["1h30m", 5_400_000],
-    ["30", 30_000],
-  ])("%s is %i ms", (text, ms) => {
-    expect(millisecondsOf(text, "--wait")).toBe(ms);
-  });
-
-  it.each(["", "m", "10 m", "10d", "-1s", "1s2"])("refuses %j", (text) => {
-    expect(() => millisecondsOf(text, "--wait")).toThrow("--wait must be a duration such as");
-  });
-});
 
 describe("the current session", () => {
   let folder: string;
