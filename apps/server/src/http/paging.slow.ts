@@ -342,6 +342,7 @@ const lists: Record<string, ListUnderTest> = {
 const elsewhere: Readonly<Record<string, string>> = {
   "browsers.telemetry.events": "../storage/telemetry-files/history.test.ts",
   "auditLogs.list": "../observability/audit/logs/audit-logs.test.ts",
+  "browsers.downloads.list": "../sessions/downloads/downloads.test.ts",
 };
 
 /** A version of a profile has a number; one of an app has a label and an id. */

@@ -1,3 +1,4 @@
+import type { Page } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import type { BrowserDownload } from "@shoal/schemas";
 import { createHash } from "node:crypto";
@@ -96,6 +97,21 @@ describe("kept downloads", () => {
     expect(await store.sweep()).toBe(0);
     expect(await store.sweep(Date.now() + 2 * hour)).toBe(1);
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("are listed newest first, page by page", async () => {
+    const { store } = open();
+    const files = Object.fromEntries(["a", "b", "c"].map((id) => [id, () => []]));
+    for (const id of Object.keys(files)) store.keep(of, instanceWith(files), id);
+    await store.finish("session");
+    const list = downloadHandlers(store).listBrowserDownloads as (call: object) => Promise<Page<BrowserDownload>>;
+    const all = (await list({ context: of, query: { limit: 10, offset: 0 } })).items;
+    expect(all.map(({ download_id }) => download_id).sort()).toEqual(["a", "b", "c"]);
+    const [first, second] = await Promise.all(
+      [0, 2].map((offset) => list({ context: of, query: { limit: 2, offset } })),
+    );
+    expect([...(first?.items ?? []), ...(second?.items ?? [])]).toEqual(all);
+    expect([first, second]).toMatchObject([{ hasMore: true, nextOffset: 2 }, { hasMore: false }]);
   });
 
   it("stay within the space of their project, also after a restart", async () => {

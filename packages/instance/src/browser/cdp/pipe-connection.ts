@@ -5,6 +5,11 @@ import { CborError, decodeCbor, encodeCbor, envelopeHeaderBytes, eventNameOf, me
 type Commands = ProtocolMapping.Commands;
 type Events = ProtocolMapping.Events;
 
+/** The order in which pages were opened. */
+export interface PageOrder {
+  newestOf(targetIds: readonly string[]): string | undefined;
+}
+
 export interface CdpConnection {
   /** Sends a command to an attached target, or to the browser without `sessionId`. @throws {CdpError} */
   send<M extends keyof Commands>(
@@ -18,6 +23,8 @@ export interface CdpConnection {
     listener: (params: Events[E][0], sessionId: string | undefined) => void,
   ): () => void;
   readonly closed: Promise<void>;
+  /** For a headless shell. Here, because several files of the program contain a copy of each module. */
+  pageOrder?: PageOrder;
 }
 
 const cdpErrorMarker = Symbol.for("shoal.error.CdpError");
@@ -62,6 +69,7 @@ export function connectPipe(commands: Writable, messages: Readable): CdpConnecti
 type Listener = (params: never, sessionId: string | undefined) => void;
 
 class PipeConnection implements CdpConnection {
+  pageOrder?: PageOrder;
   readonly #commands: Writable;
   readonly #messages: Readable;
   readonly #pending = new Map<number, Pending>();

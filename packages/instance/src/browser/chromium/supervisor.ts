@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import pTimeout from "p-timeout";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import { type DownloadFinished, DownloadReports } from "../downloads/download-reports.ts";
+import { followOpenedPages } from "../pages/visible-page.ts";
 import { SessionDownloads } from "../downloads/session-downloads.ts";
 import type { InstanceConfig } from "../../protocol/protocol.ts";
 import { isTrue } from "../../system/is-true.ts";
@@ -114,6 +115,7 @@ class Supervisor implements BrowserSupervisor {
   }
 
   async #setUp(current: Browser, launched: BrowserLaunch): Promise<void> {
+    if (launched.program.kind === "headless_shell") followOpenedPages(current.cdp);
     // A window is sized with its screen.
     this.#viewport = launched.headless ? controlViewport(current.cdp, launched.program.kind, launched.page) : undefined;
     const [endpoint] = await Promise.all([

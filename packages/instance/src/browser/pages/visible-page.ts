@@ -1,11 +1,11 @@
 import pTimeout from "p-timeout";
-import { CdpError, type CdpConnection } from "../cdp/pipe-connection.ts";
+import { CdpError, type CdpConnection, type PageOrder } from "../cdp/pipe-connection.ts";
 
 /** Milliseconds to wait for a page to report whether it is visible. */
 const visibilityTimeoutMs = 500;
 
 /**
- * The visible tab of the window opened last. In the headless shell each page has a visible window. @throws {CdpError}
+ * The visible tab of the window opened last; in the headless shell, the page opened last. @throws {CdpError}
  */
 export async function findVisiblePage(cdp: CdpConnection): Promise<string | undefined> {
   const { targetInfos } = await cdp.send("Target.getTargets", { filter: [{ type: "page" }] });
@@ -14,6 +14,7 @@ export async function findVisiblePage(cdp: CdpConnection): Promise<string | unde
     .filter(({ type, subtype }) => type === "page" && subtype === undefined)
     .map(({ targetId }) => targetId);
   if (pages.length < 2) return pages[0];
+  if (cdp.pageOrder !== undefined) return cdp.pageOrder.newestOf(pages);
   const shown = await newestWindow(cdp, pages);
   if (shown.length < 2) return shown[0] ?? pages[0];
   const visible = await Promise.all(shown.map((targetId) => isVisible(cdp, targetId)));
@@ -22,6 +23,35 @@ export async function findVisiblePage(cdp: CdpConnection): Promise<string | unde
     .map((state) => visible.indexOf(state))
     .find((place) => place !== -1);
   return shown[found ?? 0];
+}
+
+/** The pages of a browser in the order in which they were opened. */
+class OpenedPages implements PageOrder {
+  readonly #places = new Map<string, number>();
+  #last = 0;
+
+  constructor(cdp: CdpConnection) {
+    cdp.on("Target.targetCreated", ({ targetInfo: { targetId, type } }) => {
+      if (type === "page" && !this.#places.has(targetId)) this.#places.set(targetId, ++this.#last);
+    });
+    cdp.on("Target.targetDestroyed", ({ targetId }) => {
+      this.#places.delete(targetId);
+    });
+  }
+
+  /** The event of a new page may follow the answer that names it. */
+  newestOf(pages: readonly string[]): string | undefined {
+    const placeOf = (targetId: string): number => this.#places.get(targetId) ?? Infinity;
+    return pages.toSorted((first, second) => placeOf(second) - placeOf(first))[0];
+  }
+}
+
+/**
+ * For a headless shell, before `Target.setDiscoverTargets`: `Browser.getWindowForTarget` crashes it if the page is a
+ * popup that closes.
+ */
+export function followOpenedPages(cdp: CdpConnection): void {
+  cdp.pageOrder = new OpenedPages(cdp);
 }
 
 /** Other clients do not notice it. */
