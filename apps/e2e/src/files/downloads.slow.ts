@@ -96,11 +96,10 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
       expect(await download.failure()).not.toBeNull();
       await browser.close();
       expect(await names()).not.toContain("refused.txt");
-      expect((await test.shoal.browsers.downloads.list(session.id)).items[0]).toMatchObject({
-        state: "canceled",
-        name: "refused.txt",
-        path: null,
-      });
+      // The client may receive the event first.
+      await expect
+        .poll(async () => (await test.shoal.browsers.downloads.list(session.id)).items[0])
+        .toMatchObject({ state: "canceled", name: "refused.txt", path: null });
     });
 
     it("by Puppeteer arrive, also from a separate context, and with a folder of the client's machine", async () => {
