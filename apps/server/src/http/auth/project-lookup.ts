@@ -47,10 +47,17 @@ export function createProjectLookup({ isJoined: isPrivate, query }: Database, is
     return project;
   }
 
+  /** Starts of sessions read the project by its id: from memory, so that the limit of starts counts them at once. */
+  function presentById(project: ProjectEntry | undefined): ProjectEntry {
+    const found = present(project);
+    void Promise.resolve(cache.get(found.id)).catch(() => undefined);
+    return found;
+  }
+
   return {
     standard() {
       const found = cache.get(standardLookup);
-      return found instanceof Promise ? found.then(present) : found;
+      return found instanceof Promise ? found.then(presentById) : found;
     },
     find: (idOrName) => cache.get(idOrName),
     forget: (id) => {
