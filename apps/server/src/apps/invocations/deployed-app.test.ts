@@ -50,7 +50,7 @@ beforeAll(async () => {
   );
   expect(await read()).toMatchObject({ status: "running" });
 }, 90_000);
-afterAll(() => server.close(), 30_000);
+afterAll(() => server.close(), 120_000);
 
 const invoke = (action_name: string, more: object = {}): Promise<TestReply> =>
   server.request("POST", "/invocations", { body: { app_name: "shop", action_name, ...more } });
