@@ -206,12 +206,12 @@ export function foreignEventId(source: string, latest: number): Refusal {
   };
 }
 
-/** 404 for a download that the session never had, or that is no longer listed. */
+/** 404 for a download that is not in the list. */
 export function downloadNotFound(id: string): Refusal {
   return notFound(`This session has no download ${id.slice(0, 100)}.`, "List downloads with browsers.downloads.list.");
 }
 
-/** 404 for `after` with the id of a download that has not finished or is no longer listed. */
+/** 404 for an `after` that is not a finished download of the list. */
 export function downloadNotFinished(id: string): Refusal {
   return {
     ...notFound(

@@ -1,4 +1,4 @@
-import { request as httpRequest } from "node:http";
+import { askGateway } from "./ask-gateway.ts";
 
 export interface EgressFailure {
   /** `host:port`, or `*` when a limit rejected the connection before its request was read. */
@@ -17,7 +17,6 @@ export interface EgressFailures {
 
 const recentMs = 10_000;
 const timeoutMs = 2_000;
-const maxBytes = 256 * 1024;
 
 export function createEgressFailures(egressPath: string): EgressFailures {
   let asking: Promise<readonly AgedFailure[]> | undefined;
@@ -32,7 +31,7 @@ export function createEgressFailures(egressPath: string): EgressFailures {
       });
       return next;
     }
-    asking = askGateway(egressPath).catch(() => []);
+    asking = askGateway<AgedFailure>(egressPath, { path: "/failures", timeoutMs }).catch(() => []);
     void asking.then(() => (asking = undefined));
     return asking;
   }
@@ -50,34 +49,6 @@ export function createEgressFailures(egressPath: string): EgressFailures {
 
 interface AgedFailure extends EgressFailure {
   readonly age_ms: number;
-}
-
-function askGateway(socketPath: string): Promise<readonly AgedFailure[]> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(
-      { socketPath, path: "/failures", agent: false, timeout: timeoutMs, headers: { host: "egress" } },
-      (answer) => {
-        let text = "";
-        answer.setEncoding("utf8");
-        answer.on("data", (piece: string) => {
-          text += piece;
-          if (text.length > maxBytes) request.destroy();
-        });
-        answer.on("end", () => {
-          try {
-            // The gateway is trusted: it belongs to the service.
-            resolve(JSON.parse(text) as readonly AgedFailure[]);
-          } catch (error) {
-            reject(error instanceof Error ? error : new Error(String(error)));
-          }
-        });
-        answer.on("error", reject);
-      },
-    );
-    request.on("timeout", () => request.destroy());
-    request.on("error", reject);
-    request.end();
-  });
 }
 
 export function egressTarget(address: string): string {

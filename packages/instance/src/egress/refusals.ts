@@ -1,5 +1,5 @@
-import { request as httpRequest } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { askGateway } from "./ask-gateway.ts";
 
 /** A connection that a rule of the session or its project refused. */
 export interface EgressRefusal {
@@ -16,7 +16,6 @@ export interface EgressRefusal {
 /** The gateway answers earlier. */
 const timeoutMs = 60_000;
 const retryMs = 500;
-const maxBytes = 256 * 1024;
 
 /** Calls `listener` with the gateway's refusals from now on. Returns a function that ends it. */
 export function watchRefusals(egressPath: string, listener: (refusal: EgressRefusal) => void): () => void {
@@ -36,7 +35,8 @@ async function follow(
   let after = 0;
   while (!signal.aborted) {
     try {
-      const found = await ask(egressPath, after, signal);
+      const path = `/refusals?after=${String(after)}`;
+      const found = await askGateway<EgressRefusal>(egressPath, { path, timeoutMs, signal });
       const now = performance.now();
       for (const refusal of found) {
         after = refusal.seq;
@@ -47,38 +47,4 @@ async function follow(
       await delay(retryMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
-}
-
-function ask(socketPath: string, after: number, signal: AbortSignal): Promise<readonly EgressRefusal[]> {
-  return new Promise((resolve, reject) => {
-    const path = `/refusals?after=${String(after)}`;
-    const options = {
-      socketPath,
-      path,
-      agent: false,
-      timeout: timeoutMs,
-      headers: { host: "egress" },
-      signal,
-    } as const;
-    const request = httpRequest(options, (answer) => {
-      let text = "";
-      answer.setEncoding("utf8");
-      answer.on("data", (piece: string) => {
-        text += piece;
-        if (text.length > maxBytes) request.destroy();
-      });
-      answer.on("end", () => {
-        try {
-          // The gateway is trusted: it belongs to the service.
-          resolve(JSON.parse(text) as readonly EgressRefusal[]);
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
-        }
-      });
-      answer.on("error", reject);
-    });
-    request.on("timeout", () => request.destroy());
-    request.on("error", reject);
-    request.end();
-  });
 }
