@@ -7,6 +7,7 @@ import { generateText, stepCountIs } from "ai";
 import { MockLanguageModelV2 } from "ai/test";
 import CDP from "chrome-remote-interface";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type BrowserType, chromium, type Page } from "playwright-core";
 import { Builder, By, Capabilities, Session, until, WebDriver } from "selenium-webdriver";
 import { BrowsingContext } from "selenium-webdriver/bidi/generated/browsing_context.js";
@@ -168,10 +169,9 @@ describe.skipIf(missing !== undefined)(
       expect(await mcp.call("browser_take_screenshot", { type: "png" })).toMatch(png);
     });
 
-    it("Stagehand fills a form through its extension, loaded with the session", async () => {
-      await test.shoal.extensions.upload({ name: "stagehand", file: Uint8Array.from(await getExtensionArchive()) });
-      await using session = await test.shoal.browsers.create({ extensions: [{ name: "stagehand" }] });
-      const browser = await localBrowser.connect({ cdpUrl: session.cdp_ws_url });
+    /** Fills the form with Stagehand's locators and its model. */
+    async function fillWithStagehand(cdpUrl: string): Promise<void> {
+      const browser = await localBrowser.connect({ cdpUrl });
       const stagehand = await Stagehand.create({ browser, logging: { level: "off" }, model: { generate } });
       const [page] = await browser.context.pages();
       await page?.goto(site.url);
@@ -181,6 +181,23 @@ describe.skipIf(missing !== undefined)(
       expect(await page?.title()).toBe("hello Ann");
       await stagehand.close();
       await browser.disconnect();
+    }
+
+    it("Stagehand fills a form through its extension, loaded with the session", async () => {
+      await test.shoal.extensions.upload({ name: "stagehand", file: Uint8Array.from(await getExtensionArchive()) });
+      await using session = await test.shoal.browsers.create({ extensions: [{ name: "stagehand" }] });
+      await fillWithStagehand(session.cdp_ws_url);
+    });
+
+    it("Stagehand loads its extension itself into a session without options", async () => {
+      await using session = await test.shoal.browsers.create();
+      const folder = fileURLToPath(new URL("extension/", import.meta.resolve("@browserbasehq/stagehand")));
+      await test.shoal.browsers.fs.uploadZip(session.session_id, {
+        dest_path: folder,
+        zip_file: Uint8Array.from(await getExtensionArchive()),
+      });
+      await fillWithStagehand(session.cdp_ws_url);
+      expect((await test.shoal.browsers.get(session.session_id)).browser_restarts).toBe(0);
     });
 
     it("Crawlee crawls on incognito pages, each with its proxy", async () => {

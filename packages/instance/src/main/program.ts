@@ -4,7 +4,7 @@ import { type CdpGateway, createCdpGateway } from "../clients/cdp/gateway.ts";
 import type { CdpConnection } from "../browser/cdp/pipe-connection.ts";
 import { CarriedCookies } from "../browser/profile-state/carried-cookies.ts";
 import { describeExit, type BrowserExit } from "../browser/chromium/browser.ts";
-import type { BrowserLaunch } from "../browser/chromium/launch.ts";
+import { type BrowserLaunch, fullChromium } from "../browser/chromium/launch.ts";
 import type { SpawnedChromium } from "../browser/chromium/spawn.ts";
 import { type BrowserSupervisor, relaunchCloseCode, superviseBrowser } from "../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../egress/failures.ts";
@@ -185,6 +185,11 @@ class InstanceProgram {
       downloads: this.#browser.downloads,
       endpoint: () => this.#browser.endpoint(),
       openContextProxy: (proxy) => this.#forwarder.portOf(proxy),
+      full: {
+        browser: this.#browser,
+        program: fullChromium(this.#config),
+        isBusy: () => this.#parts.bidi.present?.hasClients === true,
+      },
       onClient: () => {
         const finish = this.#activity.begin();
         this.#parts.telemetry.present?.cdpClientJoined();

@@ -31,6 +31,8 @@ export interface ClientMessages {
   /** Sends a text message of the gateway, between those of the client. */
   send(text: string): void;
   readonly count: number;
+  /** Inspects messages of this size too, in bytes, headers included. */
+  inspectUpTo(bytes: number): void;
 }
 
 /** Buffers and inspects small messages; forwards large ones unparsed. */
@@ -50,6 +52,7 @@ class InspectedMessages implements ClientMessages {
   #text: Buffer[] = [];
   #control: Buffer[] = [];
   #count = 0;
+  #maxInspectedBytes = maxInspectedBytes;
   /** Messages of the gateway that wait for the end of a large message. */
   #own: string[] = [];
 
@@ -79,6 +82,10 @@ class InspectedMessages implements ClientMessages {
     this.#reader.push(chunk);
   }
 
+  inspectUpTo(bytes: number): void {
+    this.#maxInspectedBytes = bytes;
+  }
+
   send(text: string): void {
     if (this.#streaming) this.#own.push(text);
     else this.#sink.forward(encodeFrame(opcode.text, Buffer.from(text), { masked: true }));
@@ -90,7 +97,7 @@ class InspectedMessages implements ClientMessages {
     if (header.opcode === opcode.binary) throw new FrameError(1003, "CDP messages are text, not binary");
     if (header.opcode >= opcode.close) return;
     const bytes = header.raw.length + header.payloadBytes;
-    if (!this.#streaming && this.#rawBytes + bytes > maxInspectedBytes) {
+    if (!this.#streaming && this.#rawBytes + bytes > this.#maxInspectedBytes) {
       this.#streaming = true;
       this.#forwardHeld();
     }

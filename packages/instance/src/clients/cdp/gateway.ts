@@ -2,13 +2,17 @@ import { messageOf } from "@shoal/primitives";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { BrowserEndpoint } from "../../browser/chromium/browser.ts";
+import { relaunchCloseCode } from "../../browser/chromium/supervisor.ts";
 import { ClientDownloads } from "../../browser/downloads/client-downloads.ts";
 import type { CdpDeparture } from "../../browser/cdp/departure.ts";
 import type { SessionDownloads } from "../../browser/downloads/session-downloads.ts";
 import { acceptUpgrade, checkUpgrade } from "../../http/upgrade.ts";
 import { connectBrowser } from "./browser-connection.ts";
 import type { OpenContextProxy } from "../../egress/context-proxy.ts";
-import { createCdpGuard } from "./guard.ts";
+import { EarlyTraffic } from "./early-traffic.ts";
+import { advice, FullBrowser, type FullBrowserOptions, fullMethod, refuseCommand } from "./full-browser.ts";
+import { type CdpGuard, createCdpGuard } from "./guard.ts";
+import { replay } from "./replay.ts";
 import { spliceCdp, type CdpSplice } from "./splice.ts";
 
 export const maxCdpClients = 64;
@@ -23,6 +27,8 @@ export interface CdpGatewayOptions {
   onClient(): (departure: CdpDeparture) => void;
   /** For browser contexts with a separate proxy. */
   openContextProxy?: OpenContextProxy;
+  /** For clients that need a full Chromium. Absent, the browser is never replaced. */
+  full?: FullBrowserOptions;
   refuse(request: IncomingMessage, socket: Socket, refusal: UpgradeRefusal): void;
 }
 
@@ -46,11 +52,14 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
 class SpliceGateway implements CdpGateway {
   readonly #options: CdpGatewayOptions;
   readonly #connected = new Set<ConnectedClient>();
+  readonly #full: FullBrowser | undefined;
+  #replacing: Promise<string | undefined> | undefined;
   /** Includes clients that are not connected yet. */
   #clientCount = 0;
 
   constructor(options: CdpGatewayOptions) {
     this.#options = options;
+    this.#full = options.full && new FullBrowser(options.full);
   }
 
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
@@ -62,6 +71,8 @@ class SpliceGateway implements CdpGateway {
 
   closeAll(code: number, reason: string | undefined): void {
     for (const client of this.#connected) {
+      // It follows the browser to its replacement.
+      if (client.isHeld && code === relaunchCloseCode) continue;
       client.splice?.close(code, reason);
       client.leave();
     }
@@ -87,6 +98,7 @@ class SpliceGateway implements CdpGateway {
       client.leave();
     });
     try {
+      await this.#replacing;
       const browser = await connectBrowser(at(await this.#options.endpoint(), request), request);
       if (socket.destroyed) {
         browser.socket.destroy();
@@ -96,6 +108,7 @@ class SpliceGateway implements CdpGateway {
       socket.write(acceptUpgrade(browser.accept));
       if (head.length > 0) socket.unshift(head);
       if (browser.rest.length > 0) browser.socket.unshift(browser.rest);
+      client.request = request;
       client.splice = this.#splice(socket, browser.socket, () => this.#connected.delete(client));
       this.#connected.add(client);
     } catch (error) {
@@ -108,24 +121,97 @@ class SpliceGateway implements CdpGateway {
   }
 
   #splice(client: Socket, browser: Socket, onClosed: () => void): CdpSplice {
+    const early = new EarlyTraffic();
+    if (this.#full?.isNeeded !== true) early.end();
+    return spliceCdp({
+      client,
+      browser,
+      guard: this.#guard(browser),
+      early,
+      prepare: (message) => this.#prepare(message),
+      onClosed,
+    });
+  }
+
+  #guard(browser: Socket): CdpGuard {
     const { root, openContextProxy } = this.#options;
     const downloads = new ClientDownloads(root, this.#options.downloads);
     browser.once("close", () => {
       downloads.release();
     });
-    return spliceCdp({ client, browser, guard: createCdpGuard(root, downloads, openContextProxy), onClosed });
+    return createCdpGuard(root, downloads, openContextProxy);
+  }
+
+  /** Answers with an error if the command needs a full Chromium and the session cannot have one. */
+  #prepare(message: Buffer): Promise<string | undefined> | undefined {
+    if (this.#full?.isNeeded !== true) return undefined;
+    const method = fullMethod(message);
+    if (method === undefined) return undefined;
+    this.#replacing ??= this.#replace(this.#full).finally(() => {
+      this.#replacing = undefined;
+    });
+    return this.#replacing.then((reason) =>
+      reason === undefined ? undefined : refuseCommand(message, method, reason),
+    );
+  }
+
+  /** @returns why the session keeps its headless shell. */
+  async #replace(full: FullBrowser): Promise<string | undefined> {
+    const clients = [...this.#connected];
+    const obstacle = clients.some(({ splice, request }) => splice?.early.isOver !== false || isPage(request))
+      ? `its clients have opened pages; ${advice}`
+      : await full.obstacle();
+    if (obstacle !== undefined) return obstacle;
+    if (!clients.every(({ splice }) => splice?.atBoundary)) return "the browser is sending a message; try again";
+    for (const client of clients) client.hold();
+    try {
+      const targets = await full.start();
+      await Promise.all(clients.map((client) => this.#move(client, targets)));
+      return undefined;
+    } catch (error) {
+      for (const client of clients) client.splice?.close(1012, "the browser was started in another way: reconnect");
+      return messageOf(error);
+    } finally {
+      for (const client of clients) client.release();
+    }
+  }
+
+  async #move({ request, splice }: ConnectedClient, targets: ReadonlyMap<string, string>): Promise<void> {
+    if (splice === undefined || request === undefined) return;
+    const { rest, socket } = await connectBrowser(await this.#options.endpoint(), request);
+    if (rest.length > 0) socket.unshift(rest);
+    const guard = this.#guard(socket);
+    const { early } = splice;
+    const tell = (text: string): void => {
+      splice.tell(text);
+    };
+    splice.adopt({ socket, guard, translation: await replay({ early, browser: socket, guard, targets, tell }) });
   }
 }
 
 class ConnectedClient {
   /** Absent until the browser has accepted the connection. */
   splice: CdpSplice | undefined;
+  request: IncomingMessage | undefined;
+  /** Its browser is being replaced. */
+  isHeld = false;
   readonly #cameMs = performance.now();
   readonly #onGone: (departure: CdpDeparture) => void;
   #left = false;
 
   constructor(onGone: (departure: CdpDeparture) => void) {
     this.#onGone = onGone;
+  }
+
+  hold(): void {
+    this.isHeld = true;
+    this.splice?.hold();
+    this.splice?.leaveBrowser();
+  }
+
+  release(): void {
+    this.isHeld = false;
+    this.splice?.release();
   }
 
   leave(): void {
@@ -137,6 +223,10 @@ class ConnectedClient {
       reason: this.splice?.reason ?? "client_close",
     });
   }
+}
+
+function isPage(request: IncomingMessage | undefined): boolean {
+  return request?.url?.startsWith("/devtools/page/") === true;
 }
 
 /** Routes a client's path: `/devtools/page/{id}` to one target, all others to the browser. */

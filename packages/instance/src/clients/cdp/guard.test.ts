@@ -31,6 +31,13 @@ describe("in a sandbox", () => {
     expect(guard(message(null))).toBe("pass");
   });
 
+  it("answers with the next step for an extension's folder of another machine", () => {
+    const load = (path: string) => guard(message({ id: 4, method: "Extensions.loadUnpacked", params: { path } }));
+    expect(load(tmpdir())).toBe("pass");
+    const verdict = load("/Users/ann/project/extension");
+    expect(verdict).toHaveProperty("answer", expect.stringMatching(/"id":4,.*fs\.uploadZip.*browsers\.loadExtensions/));
+  });
+
   it("uses folders that exist or can be created in the session", () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "shoal-guard-")));
     for (const params of [

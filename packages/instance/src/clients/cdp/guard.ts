@@ -1,4 +1,5 @@
 import { messageOf } from "@shoal/primitives";
+import { existsSync } from "node:fs";
 import type { ClientDownloads } from "../../browser/downloads/client-downloads.ts";
 import type { Verdict } from "./client-messages.ts";
 import { type OpenContextProxy, readContextProxy } from "../../egress/context-proxy.ts";
@@ -16,11 +17,14 @@ export type CdpGuard = (message: Buffer) => GuardVerdict;
 
 const pageDownloads = "Page.setDownloadBehavior";
 const downloadCommands = ["Browser.setDownloadBehavior", pageDownloads];
+const loadExtension = "Extensions.loadUnpacked";
 /** Other commands with file paths, and the parameter that contains them. */
 const pathParameters: Readonly<Record<string, string>> = {
   "DOM.setFileInputFiles": "files",
-  "Extensions.loadUnpacked": "path",
+  [loadExtension]: "path",
 };
+
+const maxShownPath = 500;
 
 const createContext = "Target.createBrowserContext";
 const createTarget = "Target.createTarget";
@@ -43,8 +47,8 @@ export function createCdpGuard(
   openContextProxy?: OpenContextProxy,
 ): CdpGuard {
   const mapped = root === "/" ? [] : Object.keys(pathParameters);
-  const methods = ["Browser.close", createContext, createTarget, ...downloadCommands, ...mapped].map((method) =>
-    Buffer.from(method),
+  const methods = ["Browser.close", createContext, createTarget, ...downloadCommands, loadExtension, ...mapped].map(
+    (method) => Buffer.from(method),
   );
   return (message) => {
     // A byte search avoids parsing: almost no message is relevant.
@@ -56,6 +60,8 @@ export function createCdpGuard(
     if (command.method === createTarget) return openPage(message, command, downloads);
     if (command.method === createContext && openContextProxy !== undefined)
       return throughGateway(command, openContextProxy);
+    const missing = command.method === loadExtension ? missingExtension(command, root) : undefined;
+    if (missing !== undefined) return missing;
     const parameter = root === "/" ? undefined : pathParameters[command.method];
     if (parameter === undefined) return "pass";
     return mapPaths(command, parameter, root);
@@ -115,6 +121,16 @@ function openPage(message: Buffer, { params }: Command, downloads: ClientDownloa
   const contextId = params?.browserContextId;
   const prepared = typeof contextId === "string" && contextId !== "" ? downloads.prepare(contextId) : undefined;
   return prepared === undefined ? "pass" : { later: prepared.then(() => ({ replace: message.toString() })) };
+}
+
+/** Clients name folders of the machine that they run on. */
+function missingExtension(command: Command, root: string): GuardVerdict | undefined {
+  const path = command.params?.path;
+  if (typeof path !== "string") return undefined;
+  const host = hostPath(root, path);
+  if (host !== undefined && existsSync(host)) return undefined;
+  const message = `path: ${path.slice(0, maxShownPath)} does not exist in the session. Upload the folder there with fs.uploadZip, or load its archive with browsers.loadExtensions, which needs no path.`;
+  return { answer: answer(command, { error: { code: -32602, message } }) };
 }
 
 function mapPaths(command: Command, parameter: string, root: string): GuardVerdict {

@@ -2,29 +2,69 @@ import type { Socket } from "node:net";
 import { type ClientMessages, type ClientMessagesSink, createClientMessages, type Verdict } from "./client-messages.ts";
 import { encodeClose, encodeFrame, FrameError, opcode } from "../../http/frames.ts";
 import type { CdpDepartureReason } from "../../browser/cdp/departure.ts";
+import type { EarlyTraffic } from "./early-traffic.ts";
 import type { CdpGuard } from "./guard.ts";
+import type { IdTranslation } from "./id-translation.ts";
 import { createServerFrames } from "../../http/server-frames.ts";
 
 export interface CdpSplice {
   readonly messageCount: number;
   /** Why it ended: `client_close` unless another cause came first. */
   readonly reason: CdpDepartureReason;
+  /** The first messages of the client and the browser. */
+  readonly early: EarlyTraffic;
+  /** Whether the client is between two messages of the browser. */
+  readonly atBoundary: boolean;
+  /** Ignores the browser from now on. */
+  leaveBrowser(): void;
+  /** Holds the client's messages. The browser may end meanwhile. */
+  hold(): void;
+  /** Sends the held messages after as many calls as of {@link CdpSplice.hold}. */
+  release(): void;
+  /** Sends a message of the gateway to the client. */
+  tell(text: string): void;
+  /** Connects the client to another browser, which knows its state. */
+  adopt(next: NewBrowser): void;
   /** Disconnects the client with a close frame; without one when the browser died in the middle of a message. */
   close(code: number, reason: string | undefined): void;
+}
+
+/** Takes the place of the browser of a client. */
+export interface NewBrowser {
+  /** Paused. */
+  readonly socket: Socket;
+  readonly guard: CdpGuard;
+  readonly translation: IdTranslation;
 }
 
 export interface SpliceOptions {
   readonly client: Socket;
   readonly browser: Socket;
   readonly guard: CdpGuard;
+  /** Records the messages of a blank browser. */
+  readonly early: EarlyTraffic;
+  /**
+   * Called with each command before the guard. Returning a promise holds it and later messages, until it resolves:
+   * with an answer, or with `undefined` to send the command.
+   */
+  readonly prepare: (message: Buffer) => Promise<string | undefined> | undefined;
   /** Called once, when both sockets are closed. */
   readonly onClosed: () => void;
 }
+
+interface HeldMessage {
+  readonly message: Buffer;
+  readonly isPrepared: boolean;
+}
+
+type HeldItem = HeldMessage | { readonly bytes: Buffer };
 
 /** A client that does not answer a close frame is disconnected after this time. */
 const closeTimeoutMs = 2_000;
 /** The browser's connection ends before its process does: leaves time for a `close` call with the real reason. */
 const browserGoneDelayMs = 500;
+/** Of a client whose ids are translated: larger messages pass with the ids that it knows. */
+const maxTranslatedBytes = 32 * 2 ** 20;
 
 /** Forwards bytes both ways with backpressure; the guard inspects the client's messages. Pause both sockets first. */
 export function spliceCdp(options: SpliceOptions): CdpSplice {
@@ -32,10 +72,17 @@ export function spliceCdp(options: SpliceOptions): CdpSplice {
 }
 
 class SocketSplice implements CdpSplice, ClientMessagesSink {
+  readonly early: EarlyTraffic;
   readonly #client: Socket;
-  readonly #browser: Socket;
-  readonly #guard: CdpGuard;
-  readonly #frames = createServerFrames();
+  readonly #prepare: SpliceOptions["prepare"];
+  #browser: Socket;
+  #guard: CdpGuard;
+  #frames = createServerFrames();
+  #translation: IdTranslation | undefined;
+  /** Messages of the client that wait for another browser: whole ones, or parts of a large one. */
+  #hasLeft = false;
+  #holds = 0;
+  #held: HeldItem[] | undefined;
   readonly #messages: ClientMessages;
   /** Frames of the gateway that wait for the end of the browser's current message. */
   #injected: Buffer[] = [];
@@ -43,19 +90,25 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   #reason: CdpDepartureReason = "client_close";
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ client, browser, guard, onClosed }: SpliceOptions) {
+  constructor({ browser, client, early, guard, onClosed, prepare }: SpliceOptions) {
     this.#client = client;
     this.#browser = browser;
     this.#guard = guard;
+    this.#prepare = prepare;
+    this.early = early;
     this.#messages = createClientMessages(this);
     this.#followClient(onClosed);
-    this.#followBrowser();
+    this.#followBrowser(browser);
     client.resume();
     browser.resume();
   }
 
   get messageCount(): number {
     return this.#messages.count + this.#frames.count;
+  }
+
+  get atBoundary(): boolean {
+    return this.#frames.atBoundary;
   }
 
   get reason(): CdpDepartureReason {
@@ -72,12 +125,82 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     else this.#beginClose(encodeClose(code, said));
   }
 
+  hold(): void {
+    this.#holds++;
+    this.#held ??= [];
+    this.#client.pause();
+  }
+
+  leaveBrowser(): void {
+    this.#hasLeft = true;
+  }
+
+  tell(text: string): void {
+    this.#answer(text);
+  }
+
+  adopt({ guard, socket, translation }: NewBrowser): void {
+    if (this.#closing || this.#client.destroyed) {
+      socket.end();
+      return;
+    }
+    this.#browser.destroy();
+    this.#browser = socket;
+    this.#guard = guard;
+    this.#translation = translation;
+    this.#hasLeft = false;
+    this.#frames = createServerFrames();
+    // Ids in large messages are translated too.
+    this.#messages.inspectUpTo(maxTranslatedBytes);
+    clearTimeout(this.#timer);
+    this.early.end();
+    this.#followBrowser(socket);
+    socket.resume();
+  }
+
+  release(): void {
+    this.#holds--;
+    if (this.#holds > 0) return;
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const item of held) {
+      // A command before it is held again.
+      const again = this.#heldAgain();
+      if (again !== undefined) again.push(item);
+      else if ("bytes" in item) this.forward(item.bytes);
+      else this.#pass(item);
+    }
+    if (this.#heldAgain() === undefined) this.#client.resume();
+  }
+
   forward(bytes: Buffer): void {
+    if (this.#held !== undefined) {
+      this.#held.push({ bytes });
+      return;
+    }
     if (!this.#browser.destroyed && !this.#browser.writableEnded) this.#browser.write(bytes);
   }
 
   inspect(message: Buffer): Verdict {
     if (this.#closing) return "drop";
+    if (this.#held !== undefined) {
+      this.#held.push({ message, isPrepared: false });
+      return "drop";
+    }
+    const preparing = this.#prepare(message);
+    if (preparing === undefined) return this.#translate(message);
+    this.#wait(message, preparing);
+    return "drop";
+  }
+
+  #translate(message: Buffer): Verdict {
+    this.early.sent(message);
+    const translated = this.#translation?.toBrowser(message) ?? message;
+    const verdict = this.#judge(translated);
+    return verdict === "pass" && translated !== message ? { replace: translated.toString() } : verdict;
+  }
+
+  #judge(message: Buffer): Verdict {
     const verdict = this.#guard(message);
     if (typeof verdict === "string" || "replace" in verdict) return verdict;
     if ("later" in verdict) {
@@ -101,6 +224,26 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     else if (code === opcode.close) this.#beginClose(encodeFrame(opcode.close, payload.subarray(0, 2)));
   }
 
+  /** Holds a command until it can be sent, or has an answer. */
+  #wait(message: Buffer, preparing: Promise<string | undefined>): void {
+    this.hold();
+    void preparing.then((answer) => {
+      if (answer === undefined) this.#held?.unshift({ message, isPrepared: true });
+      else this.#answer(answer);
+      this.release();
+    });
+  }
+
+  #heldAgain(): HeldItem[] | undefined {
+    return this.#held;
+  }
+
+  /** Sends a message that was held. */
+  #pass({ isPrepared, message }: HeldMessage): void {
+    const verdict = isPrepared ? this.#translate(message) : this.inspect(message);
+    if (verdict !== "drop") this.#messages.send(verdict === "pass" ? message.toString() : verdict.replace);
+  }
+
   #followClient(onClosed: () => void): void {
     const client = this.#client;
     client.on("data", (chunk: Buffer) => {
@@ -119,15 +262,17 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     });
   }
 
-  #followBrowser(): void {
-    const browser = this.#browser;
+  #followBrowser(browser: Socket): void {
     browser.on("data", (chunk: Buffer) => {
-      this.#takeFromBrowser(chunk);
+      if (browser === this.#browser) this.#takeFromBrowser(chunk);
     });
-    browser.on("drain", () => this.#client.resume());
+    browser.on("drain", () => {
+      if (this.#held === undefined) this.#client.resume();
+    });
     browser.on("error", () => undefined);
     browser.on("close", () => {
-      if (this.#closing || this.#client.destroyed) return;
+      // A held client waits for another browser.
+      if (this.#closing || this.#client.destroyed || browser !== this.#browser || this.#held !== undefined) return;
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => {
         this.close(1011, "the browser closed the connection");
@@ -151,18 +296,23 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
 
   #takeFromBrowser(chunk: Buffer): void {
     const client = this.#client;
-    if (client.destroyed || this.#browser.writableEnded) return;
-    const boundary = this.#frames.follow(chunk);
-    if (boundary === -1 || this.#injected.length === 0) client.write(chunk);
+    if (client.destroyed || this.#browser.writableEnded || this.#hasLeft) return;
+    this.early.received(chunk);
+    const followed = this.#frames.follow(chunk);
+    const { boundary, bytes } = this.#translation?.chunkToClient(chunk, followed) ?? {
+      bytes: chunk,
+      boundary: followed,
+    };
+    if (boundary === -1 || this.#injected.length === 0) client.write(bytes);
     else {
-      client.write(chunk.subarray(0, boundary));
+      client.write(bytes.subarray(0, boundary));
       for (const frame of this.#injected) client.write(frame);
       this.#injected = [];
       if (this.#closing) {
         this.#finishClose();
         return;
       }
-      client.write(chunk.subarray(boundary));
+      client.write(bytes.subarray(boundary));
     }
     if (client.writableNeedDrain) this.#browser.pause();
   }

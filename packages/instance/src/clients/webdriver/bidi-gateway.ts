@@ -24,6 +24,7 @@ export interface BidiGateway {
     socket: Socket,
     head: Buffer,
   ): { readonly status: number; readonly code: string; readonly message: string } | undefined;
+  readonly hasClients: boolean;
   /** Without a close frame when the reason is undefined. */
   closeAll(code: number, reason: string | undefined): void;
 }
@@ -74,6 +75,10 @@ class MapperGateway implements BidiGateway {
       });
     });
     return undefined;
+  }
+
+  get hasClients(): boolean {
+    return this.#clients.size > 0;
   }
 
   closeAll(code: number, reason: string | undefined): void {
