@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { ProtocolMapping } from "devtools-protocol/types/protocol-mapping.d.ts";
 import { CborError, decodeCbor, encodeCbor, envelopeHeaderBytes, eventNameOf, messageBytesAt } from "./cbor.ts";
 
@@ -8,6 +9,13 @@ type Events = ProtocolMapping.Events;
 /** The order in which pages were opened. */
 export interface PageOrder {
   newestOf(targetIds: readonly string[]): string | undefined;
+}
+
+/** The dialogs of all tabs, also of those that nothing else follows. */
+export interface DialogWatch {
+  /** Returns the session that reports and answers a tab's dialogs. */
+  sessionOf(targetId: string): string | undefined;
+  openOn(targetId: string): Protocol.Page.JavascriptDialogOpeningEvent | undefined;
 }
 
 export interface CdpConnection {
@@ -25,6 +33,8 @@ export interface CdpConnection {
   readonly closed: Promise<void>;
   /** For a headless shell. Here, because several files of the program contain a copy of each module. */
   pageOrder?: PageOrder;
+  /** For a full Chromium. */
+  dialogs?: DialogWatch;
 }
 
 const cdpErrorMarker = Symbol.for("shoal.error.CdpError");
@@ -70,6 +80,7 @@ type Listener = (params: never, sessionId: string | undefined) => void;
 
 class PipeConnection implements CdpConnection {
   pageOrder?: PageOrder;
+  dialogs?: DialogWatch;
   readonly #commands: Writable;
   readonly #messages: Readable;
   readonly #pending = new Map<number, Pending>();

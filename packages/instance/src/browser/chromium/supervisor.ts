@@ -3,6 +3,7 @@ import pTimeout from "p-timeout";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import { type DownloadFinished, DownloadReports } from "../downloads/download-reports.ts";
 import { followOpenedPages } from "../pages/visible-page.ts";
+import { followDialogs } from "../pages/open-dialogs.ts";
 import { SessionDownloads } from "../downloads/session-downloads.ts";
 import type { InstanceConfig } from "../../protocol/protocol.ts";
 import { isTrue } from "../../system/is-true.ts";
@@ -122,6 +123,7 @@ class Supervisor implements BrowserSupervisor {
       current.endpoint,
       this.downloads.attach(current.cdp),
       this.#sizePages(),
+      launched.program.kind === "chrome" ? followDialogs(current.cdp) : undefined,
       launched.stealth ? this.#hideSigns(current) : undefined,
     ]);
     const keeper = this.#carrier ?? this.#keeper;

@@ -1,4 +1,5 @@
 import { ServiceError } from "@shoal/router";
+import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import pTimeout from "p-timeout";
 import { CdpError, type CdpConnection } from "../../browser/cdp/pipe-connection.ts";
 import { type AttachedPage, attachToPage } from "../../browser/pages/visible-page.ts";
@@ -14,6 +15,8 @@ export interface PageDialog {
   readonly message: string;
   /** The prompt's initial text. */
   readonly defaultText: string;
+  /** The session that can answer it: it was there when the dialog opened. */
+  readonly sessionId: string;
   /** On the clock of `performance.now()`. */
   readonly openedAtMs: number;
   readonly closed: Promise<void>;
@@ -63,6 +66,8 @@ class AttachedPageSession implements PageSession {
       this.#browserEnded = true;
       this.#finish();
     });
+    const open = cdp.dialogs?.openOn(targetId);
+    if (open !== undefined) this.#openDialog(open, cdp.dialogs?.sessionOf(targetId));
     // Reports dialogs from here on. Not awaited: a page with an open dialog never answers.
     cdp.send("Page.enable", undefined, sessionId).catch(() => undefined);
   }
@@ -113,11 +118,11 @@ class AttachedPageSession implements PageSession {
   #follow(): (() => void)[] {
     const { cdp, sessionId } = this;
     return [
-      cdp.on("Page.javascriptDialogOpening", ({ type, message, defaultPrompt = "" }, from) => {
-        if (from === sessionId) this.#openDialog(type, message.slice(0, maxMessageCharacters), defaultPrompt);
+      cdp.on("Page.javascriptDialogOpening", (event, from) => {
+        if (from === sessionId) this.#openDialog(event);
       }),
       cdp.on("Page.javascriptDialogClosed", (_event, from) => {
-        if (from === sessionId) this.#endDialog();
+        if (from !== undefined && (from === sessionId || from === this.#dialog?.sessionId)) this.#endDialog();
       }),
       cdp.on("Inspector.targetCrashed", (_event, from) => {
         if (from !== sessionId) return;
@@ -133,12 +138,16 @@ class AttachedPageSession implements PageSession {
     ];
   }
 
-  #openDialog(type: string, message: string, defaultText: string): void {
+  #openDialog(
+    { defaultPrompt = "", message, type }: Protocol.Page.JavascriptDialogOpeningEvent,
+    sessionId = this.sessionId,
+  ): void {
     const closed = Promise.withResolvers<undefined>();
     this.#dialog = {
       type,
-      message,
-      defaultText,
+      message: message.slice(0, maxMessageCharacters),
+      defaultText: defaultPrompt,
+      sessionId,
       openedAtMs: performance.now(),
       closed: closed.promise,
       close() {

@@ -1,4 +1,3 @@
-import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
 import { openPageSession, type PageSession } from "../computer/page-session.ts";
 import { FollowedPage, type FrameTarget, type NodeAddress } from "../pages/follow/followed-page.ts";
@@ -28,6 +27,8 @@ export class WatchedPage extends FollowedPage {
 
   static override async open(cdp: CdpConnection, targetId: string): Promise<WatchedPage> {
     const page = new WatchedPage(await openPageSession(cdp, targetId));
+    const { dialog } = page.session;
+    if (dialog !== undefined) page.#answer(dialog, dialog.sessionId);
     await page.begin();
     return page;
   }
@@ -119,7 +120,7 @@ export class WatchedPage extends FollowedPage {
       if (isMain(target, frameId)) log.navigated(url);
     });
     this.on("Page.javascriptDialogOpening", (event, target) => {
-      this.#answer(event, target);
+      this.#answer(event, target.sessionId);
     });
     this.on("Runtime.bindingCalled", ({ name, payload }) => {
       if (name === passkeyBinding) log.passkeyCalled(payload);
@@ -128,7 +129,7 @@ export class WatchedPage extends FollowedPage {
   }
 
   /** Accepts messages and refuses questions, so that the page continues. */
-  #answer({ type, message }: Protocol.Page.JavascriptDialogOpeningEvent, { sessionId }: FrameTarget): void {
+  #answer({ message, type }: { readonly type: string; readonly message: string }, sessionId: string): void {
     this.log.dialog(type, message);
     const accept = type === "alert" || type === "beforeunload";
     this.cdp.send("Page.handleJavaScriptDialog", { accept }, sessionId).catch(() => undefined);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { ActingSession } from "../testing/acting-session.ts";
 import { describeChromium } from "../../../testing/chromium.ts";
+import { cdpClient } from "../../../testing/run-instance.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -104,6 +105,44 @@ describeChromium("acting in a browser", (chromium) => {
       expect(await session.evaluate("b.textContent")).toBe("Bob");
       expect(await session.act({ type: "answer_dialog" })).toMatchObject({ status: 409 });
     });
+
+    // A headless shell closes dialogs that no client waits for.
+    it.skipIf(chromium.kind === "headless_shell")(
+      "are known and answered when they opened before the first call on their tab",
+      async () => {
+        await session.show("<p>first</p>");
+        session.page(
+          "/early",
+          "<p id=name></p><script>document.querySelector('#name').textContent = prompt('Your name?', 'Ann')</script>",
+        );
+        const socket = await session.instance.connect();
+        const client = cdpClient(socket);
+        const opened = new Promise((resolve) => {
+          socket.on("message", (data: Buffer) => {
+            if (data.includes("Page.javascriptDialogOpening")) resolve(undefined);
+          });
+        });
+        const { result } = (await client.send("Target.createTarget", { url: "about:blank" })) as {
+          result: { targetId: string };
+        };
+        const attached = (await client.send("Target.attachToTarget", { ...result, flatten: true })) as {
+          result: { sessionId: string };
+        };
+        await client.send("Page.enable", {}, attached.result.sessionId);
+        void client.send("Page.navigate", { url: session.url("/early") }, attached.result.sessionId);
+        await opened;
+        const { text } = await session.instance.call("POST", "/observe", "{}");
+        expect(JSON.parse(text)).toMatchObject({
+          dialog: { type: "prompt", message: "Your name?", default_text: "Ann" },
+        });
+        expect(await session.act({ type: "click", selector: "#name" })).toMatchObject({ code: "dialog_open" });
+        const { dialog } = await session.done({ type: "answer_dialog", text: "Bob" });
+        expect(dialog).toBeUndefined();
+        expect(await session.evaluate("document.querySelector('#name').textContent")).toBe("Bob");
+        socket.close();
+        await session.done({ type: "close_tab" });
+      },
+    );
 
     it("may follow each other", async () => {
       await session.show(`<button id=b onclick="while (confirm('Again?')) ; this.textContent = 'Over'">Ask</button>`);

@@ -226,8 +226,9 @@ async function answerDialog({ act, run, tab }: ActTools): Promise<void> {
   const promptText = act.text ?? dialog?.defaultText ?? "";
   run.hasBegun = true;
   try {
-    // Also for a dialog that opened before the page was followed.
-    await cdp.send("Page.handleJavaScriptDialog", { accept, promptText }, session.sessionId);
+    // A headless shell also answers a dialog that opened before the page was followed.
+    const sessionId = dialog?.sessionId ?? session.sessionId;
+    await cdp.send("Page.handleJavaScriptDialog", { accept, promptText }, sessionId);
   } catch (error) {
     if (!(error instanceof CdpError)) throw error;
     throw ServiceError.of(noDialog(tab.id));
