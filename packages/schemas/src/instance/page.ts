@@ -174,6 +174,8 @@ export const ActedElement = lazyObject(() => ({
   states: z.array(z.string()),
   /** The value of a field, at most 1,000 characters. Absent for passwords and other hidden characters. */
   value: z.optional(z.string()),
+  /** `true` if the page had replaced the element of the request's `ref` since the last outline, by the only one with the same role, name and surroundings. */
+  replaced: z.optional(z.boolean()),
 }));
 
 /** A request that failed. */

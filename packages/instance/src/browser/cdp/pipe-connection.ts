@@ -11,7 +11,7 @@ export interface PageOrder {
   newestOf(targetIds: readonly string[]): string | undefined;
 }
 
-/** The dialogs of all tabs, also of those that nothing else follows. */
+/** The dialogs of all tabs, from the creation of each tab. */
 export interface DialogWatch {
   /** Returns the session that reports and answers a tab's dialogs. */
   sessionOf(targetId: string): string | undefined;

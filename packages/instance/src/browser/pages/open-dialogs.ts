@@ -5,7 +5,7 @@ type Opening = Protocol.Page.JavascriptDialogOpeningEvent;
 
 /**
  * Follows the dialogs of each tab from its creation. Chromium reports a dialog only to sessions that exist when it opens,
- * and only these can answer it. For a full Chromium: a headless shell closes dialogs without such a session at once.
+ * and only these can answer it. For a full Chromium: a headless shell closes the other dialogs at once.
  */
 export async function followDialogs(cdp: CdpConnection): Promise<void> {
   // A separate session, so that other settings of automatic attachment stay unchanged.

@@ -26,6 +26,8 @@ export class ActRun {
   readonly signal: AbortSignal;
   /** From here on, an interruption is an effect of the action. */
   hasBegun = false;
+  /** The reference of the request, if the page has replaced its element. */
+  replacedRef: string | undefined;
   readonly #endMs: number;
 
   constructor(page: FollowedPage, { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }) {

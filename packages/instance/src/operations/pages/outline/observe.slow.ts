@@ -102,10 +102,20 @@ describeChromium("observe", (chromium) => {
     const first = await outline();
     const elm = refIn(first.slice(first.indexOf("Elm")), "button");
     await session.evaluate(`render(["Elm", "Ash"])`);
-    expect(refIn((await outline()).slice((await outline()).indexOf("Elm")), "button")).toBe(elm);
+    const replaced = await outline();
+    expect(refIn(replaced.slice(replaced.indexOf("Elm")), "button")).toBe(elm);
+    const [ash] = /e\d+/.exec(replaced.slice(replaced.indexOf("Ash"))) ?? [];
+    expect(replaced.split("\n").at(-1)).toBe(`(replaced by the page: ${elm}, ${String(ash)})`);
+    expect(await outline()).not.toContain("replaced");
+    await session.evaluate(`render(["Elm", "Ash"])`);
+    expect(await observe({ diff: true })).toMatchObject({ outline: `(replaced by the page: ${elm}, ${String(ash)})` });
     await session.evaluate(`render(["Ash", "Elm"])`);
-    expect(await session.done({ type: "hover", ref: elm })).toMatchObject({ element: { ref: elm, role: "button" } });
+    const hovered = await session.done({ type: "hover", ref: elm });
+    expect(hovered).toMatchObject({ element: { ref: elm, role: "button", replaced: true } });
+    expect((await session.done({ type: "hover", ref: elm })).element).not.toHaveProperty("replaced");
     await session.done({ type: "reload" });
+    const oak = refIn(first.slice(first.indexOf("Oak")), "button");
+    expect((await outline()).split("\n").at(-1)).toBe(`(replaced by the page: ${oak} to ${String(ash)})`);
     expect(refIn((await outline()).slice((await outline()).indexOf("Elm")), "button")).toBe(elm);
     await session.evaluate(`render(["Ash"])`);
     const gone = await request({ ref: elm });
@@ -118,13 +128,19 @@ describeChromium("observe", (chromium) => {
 
   it("answers only changes with `diff`, and everything after a navigation", async () => {
     await session.show(`<p id=text>Old text</p><button>Save</button><p id=gone>Gone</p>`);
-    await observe();
+    const first = await outline();
     expect(await observe({ diff: true })).toMatchObject({ diff: true, outline: "", tokens: 0 });
     await session.evaluate(
       `text.firstChild.data = "New text"; gone.remove(); document.querySelector("button").outerHTML = "<button>Save</button>"; document.body.append(Object.assign(document.createElement("button"), { textContent: "Undo" }))`,
     );
     const changed = await observe({ diff: true });
-    expect(withoutRefs(changed.outline).split("\n")).toEqual(["- Gone", "~ New text", '+ button "Undo"']);
+    const [save] = /e\d+/.exec(first) ?? [];
+    expect(withoutRefs(changed.outline).split("\n")).toEqual([
+      "- Gone",
+      "~ New text",
+      '+ button "Undo"',
+      `(replaced by the page: ${String(save)})`,
+    ]);
     expect(await observe({ diff: true })).toMatchObject({ diff: true, outline: "" });
     await session.done({ type: "reload" });
     const reloaded = await observe({ diff: true });

@@ -10,6 +10,7 @@ import { chooseLines } from "./choose-lines.ts";
 import { compareLines, type EarlierLine } from "./compare-lines.ts";
 import { estimateTokens } from "./estimate.ts";
 import { LineWriter, type OutlineLine } from "./lines.ts";
+import { replacedNote } from "./replaced.ts";
 
 export type ObserveOptions = NonNullable<CheckedRequestOf<typeof observePage>["body"]>;
 
@@ -71,10 +72,13 @@ export async function observe(pages: SessionPages, options: ObserveOptions): Pro
   const rendered = isDiff
     ? renderChanges(last.lines, writer.lines, max_tokens)
     : renderWhole(writer.lines, { maxTokens: max_tokens, behind: items.behind, regionRef: regionRef(pages, tab) });
+  const outline = [rendered.outline, replacedNote(pages.references.takeReplaced(tab.id)) ?? ""]
+    .filter((part) => part !== "")
+    .join("\n");
   return {
     ...facts,
-    ...rendered,
-    tokens: estimateTokens(rendered.outline),
+    outline,
+    tokens: estimateTokens(outline),
     left_out: rendered.left_out + tree.omitted,
     diff: isDiff,
     scroll: { above, below },

@@ -15,7 +15,11 @@ describe("references", () => {
   it("stay with their element, and with their only replacement", () => {
     const references = new References();
     expect(references.assign("t1", [element(1, "Save"), element(2, "Undo")])).toEqual(["e1", "e2"]);
+    expect(references.takeReplaced("t1")).toEqual([]);
     expect(references.assign("t1", [element(2, "Undo"), element(3, "Save")])).toEqual(["e2", "e1"]);
+    expect(references.takeReplaced("t2")).toEqual([]);
+    expect(references.takeReplaced("t1")).toEqual(["e1"]);
+    expect(references.takeReplaced("t1")).toEqual([]);
   });
 
   it("are not given to one of several equal elements, to another path, or to another tab", () => {

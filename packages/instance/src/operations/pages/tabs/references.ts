@@ -24,6 +24,8 @@ const maxKept = 10_000;
 export class References {
   readonly #known = new Map<string, KnownElement>();
   readonly #refs = new Map<string, string>();
+  /** By tab: references that went to another element, until an outline shows them. */
+  readonly #replaced = new Map<string, Set<string>>();
   #last = 0;
 
   get(ref: string): KnownElement | undefined {
@@ -44,6 +46,7 @@ export class References {
       const old = this.#refs.get(keyOf(element.address));
       const signature = signatureOf(element);
       const replaced = added.get(signature) === element ? gone.get(signature)?.ref : undefined;
+      if (old === undefined && replaced !== undefined) this.#note(tabId, replaced);
       return this.#keep(tabId, old ?? replaced ?? `e${String(++this.#last)}`, element);
     });
     this.#prune(tabId);
@@ -69,8 +72,21 @@ export class References {
     if (known !== undefined) this.#keep(known.tabId, ref, element);
   }
 
+  /** Returns each reference that went to another element since the last call. */
+  takeReplaced(tabId: string): readonly string[] {
+    const replaced = [...(this.#replaced.get(tabId) ?? [])];
+    this.#replaced.delete(tabId);
+    return replaced;
+  }
+
   forgetTab(tabId: string): void {
+    this.#replaced.delete(tabId);
     for (const known of this.#known.values()) if (known.tabId === tabId) this.#forget(known);
+  }
+
+  #note(tabId: string, ref: string): void {
+    const noted = this.#replaced.get(tabId) ?? new Set();
+    this.#replaced.set(tabId, noted.add(ref));
   }
 
   /** An element that was found by a selector has no loader id: its document is the present one. */

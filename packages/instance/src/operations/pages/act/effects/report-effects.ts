@@ -36,7 +36,7 @@ export async function reportEffects(
     tab: front?.id ?? tab.id,
     url: front?.url ?? "",
     title: front?.title ?? "",
-    ...(acted !== undefined && { element: acted }),
+    ...(acted !== undefined && { element: { ...acted, ...(acted.ref === run.replacedRef && { replaced: true }) } }),
     navigated: log.navigated,
     ...(log.status !== undefined && { status: log.status }),
     new_tabs: tabs.filter(({ id }) => !known.has(id)),

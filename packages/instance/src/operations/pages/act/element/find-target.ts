@@ -50,7 +50,8 @@ export class TargetFinder {
   }
 
   async #byReference(ref: string): Promise<ElementHandle | undefined> {
-    const { element } = await this.#run.within(this.#pages.resolve(ref));
+    const { element, replaced } = await this.#run.within(this.#pages.resolve(ref));
+    if (replaced) this.#run.replacedRef = ref;
     return ElementHandle.at(this.#run, element.address);
   }
 
