@@ -7,6 +7,7 @@ export {
   type SessionReplay,
   type SessionWatch,
 } from "./browsers/session/browser-session.ts";
+export { type SessionComputer } from "./browsers/session/session-computer.ts";
 export { type SessionFiles } from "./browsers/session/session-files.ts";
 export { type ActionOptions, type SessionPages, type Target } from "./browsers/session/session-pages.ts";
 export { type SessionProcess } from "./browsers/session/session-process.ts";

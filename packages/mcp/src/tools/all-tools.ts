@@ -1,9 +1,8 @@
-import { actTools } from "./act.ts";
 import { handoffTools, type LifecycleOptions, lifecycleTools, profileTools, sessionTools } from "./browsers.ts";
 import { fileTools } from "./files.ts";
-import { observeTools } from "./observe.ts";
+import { pageOperations } from "./page.ts";
+import { pdfTools } from "./pdf.ts";
 import { processTools } from "./processes.ts";
-import { readTools, screenshotTools } from "./read.ts";
 import type { Tool, ToolGroup } from "../base/tool.ts";
 
 export function toolsOf(
@@ -13,10 +12,8 @@ export function toolsOf(
   return [
     ...lifecycleTools({ ...lifecycle, withProfiles: groups.has("profiles") }),
     ...[
-      ...observeTools,
-      ...actTools,
-      ...readTools,
-      ...screenshotTools,
+      ...pageOperations,
+      ...pdfTools,
       ...fileTools,
       ...processTools,
       ...sessionTools,

@@ -16,6 +16,7 @@ import type { ReplayDownloadOptions } from "../browser-replays.ts";
 import type { StartedWatch } from "../directory-watches.ts";
 import { evaluateIn } from "./evaluate.ts";
 import type { SessionCalls } from "./parts.ts";
+import { SessionComputer } from "./session-computer.ts";
 import { SessionFiles } from "./session-files.ts";
 import { SessionPages } from "./session-pages.ts";
 import { SessionProcess } from "./session-process.ts";
@@ -51,6 +52,10 @@ export class SessionMethods extends SessionPages {
   /** Files of the session. */
   get files(): SessionFiles {
     return new SessionFiles(this.#calls.fs, this.#id);
+  }
+  /** Mouse, keyboard and screen of the session. */
+  get computer(): SessionComputer {
+    return new SessionComputer(this.#calls.computer, this.#id);
   }
   /** Recordings of the session's screen. */
   get replay() {

@@ -1,4 +1,4 @@
-import type { ActResult, BrowserTab, PageDialog, PageObservation } from "@shoal/schemas";
+import type { ActResult, BrowserTab, PageDialog, PageObservation, PageText } from "@shoal/schemas";
 
 /** An outline for a model. */
 export function observationText(page: PageObservation): string {
@@ -29,6 +29,11 @@ export function actText(result: ActResult): string {
     observation === undefined && dialog !== undefined && dialogText(dialog),
     observation === undefined ? `${result.title} — ${result.url}` : observationText(observation),
   );
+}
+
+/** A part of a page's Markdown for a model. */
+export function markdownText({ markdown, next_offset: next, title, url }: PageText): string {
+  return `${title} — ${url}\n\n${markdown}${next === undefined ? "" : `\n\nContinue with offset ${String(next)}.`}`;
 }
 
 function tabText({ active, id, title, url }: BrowserTab): string {

@@ -1,0 +1,39 @@
+/** An error of a call. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly details?: readonly string[];
+}
+
+/** Text for an error that a model can act on: code, message, details, fields, next step. */
+export function failureText({ code, details = [], fields = {}, hint, message }: Failure): string {
+  const rows = [`${code}: ${forTools(message)}`, ...details.map(forTools)];
+  if (Object.keys(fields).length > 0) rows.push(JSON.stringify(fields));
+  if (hint !== undefined && !message.includes(hint)) rows.push(`Next step: ${forTools(hint)}`);
+  return rows.join("\n");
+}
+
+/** The service names its operations; a model knows tools. */
+const toolsOfOperations: Readonly<Record<string, string>> = {
+  "browsers.create": "open_browser",
+  "browsers.delete": "close_browser",
+  "browsers.list": "list_browsers",
+  "browsers.observe": "snapshot",
+  "browsers.read": "read",
+  "browsers.screenshot": "screenshot",
+  "browsers.pdf": "pdf",
+  "browsers.saveProfile": "save_profile",
+  "browsers.fs.listFiles": "list_files",
+  "browsers.fs.readFile": "read_file",
+  "browsers.fs.writeFile": "write_file",
+  "browsers.playwright.execute": "evaluate",
+  "browsers.process.exec": "run",
+  "profiles.list": "list_profiles",
+};
+
+/** Replaces names of operations by those of tools. */
+export function forTools(message: string): string {
+  return message.replaceAll(/\b(?:browsers|profiles)\.[A-Za-z.]*[A-Za-z]/g, (name) => toolsOfOperations[name] ?? name);
+}

@@ -1,0 +1,153 @@
+import type { Schema } from "@shoal/schemas";
+import * as z from "zod/mini";
+import { problemTexts } from "./problems.ts";
+
+export type JsonSchema = Record<string, unknown>;
+
+/** A check and its JSON Schema, as in the specification Standard Schema. */
+export interface ToolSchema<Value> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly types?: { readonly input: Value; readonly output: Value } | undefined;
+    readonly validate: (
+      value: unknown,
+    ) =>
+      | { readonly value: Value }
+      | { readonly issues: readonly { readonly message: string; readonly path: PropertyKey[] }[] };
+    readonly jsonSchema: { readonly input: () => JsonSchema; readonly output: () => JsonSchema };
+  };
+}
+
+/** Fields of a tool's input: checked by the contract's schemas, described for models. */
+export interface Fields<Input extends object> {
+  readonly schemas: Readonly<Record<string, z.ZodMiniType>>;
+  readonly texts: Readonly<Record<string, string>>;
+  /** Only for the type. */
+  readonly input?: Input;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a schema of unknown output must accept schemas of every input
+type InputSchema<Input> = Schema<any, Input>;
+
+/** Takes fields of a request, with their types, limits and defaults. */
+export function fieldsOf<Input extends object, Name extends keyof Input & string>(
+  request: InputSchema<Input>,
+  texts: Readonly<Record<Name, string>>,
+): Fields<Pick<Input, Name>> {
+  const shape = shapeOf(request);
+  const schemas = Object.fromEntries(
+    Object.keys(texts).map((name) => {
+      const schema = shape[name];
+      if (schema === undefined) throw new Error(`The request has no field ${name}.`);
+      return [name, schema];
+    }),
+  );
+  return { schemas, texts };
+}
+
+/** As {@link fieldsOf}, for fields that the tool needs although the request can do without. */
+export function neededFieldsOf<Input extends object, Name extends keyof Input & string>(
+  request: InputSchema<Input>,
+  texts: Readonly<Record<Name, string>>,
+): Fields<{ [Key in Name]-?: Exclude<Input[Key], undefined> }> {
+  const { schemas } = fieldsOf(request, texts);
+  return {
+    schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, needed(schema)])),
+    texts,
+  };
+}
+
+/** A field that the contract does not have. */
+export function ownField<Name extends string, Input>(
+  name: Name,
+  schema: InputSchema<Input>,
+  text: string,
+): Fields<Record<Name, Input>> {
+  return { schemas: { [name]: schema }, texts: { [name]: text } };
+}
+
+export function joined<A extends object, B extends object>(one: Fields<A>, other: Fields<B>): Fields<A & B> {
+  return { schemas: { ...one.schemas, ...other.schemas }, texts: { ...one.texts, ...other.texts } };
+}
+
+export const noFields: Fields<object> = { schemas: {}, texts: {} };
+
+/** The schema of a tool's input. Unknown fields are errors, because models misspell names. */
+export function inputSchema<Input extends object>({ schemas, texts }: Fields<Input>): ToolSchema<Input> {
+  const schema = z.strictObject(schemas);
+  const json = jsonSchemaOf(schema, "input");
+  dropRareLimits(json);
+  for (const [name, property] of Object.entries(json.properties as Record<string, JsonSchema>))
+    property.description = texts[name];
+  const error = problemTexts(Object.keys(schemas));
+  return standardSchema<Input>(json, (value) => {
+    const result = schema.safeParse(value, { error });
+    return result.success
+      ? { value: result.data as Input }
+      : { issues: result.error.issues.map(({ message, path }) => ({ message, path })) };
+  });
+}
+
+/** The schema of a tool's structured answer, without a check: the transport has already checked it. */
+export function outputSchema(answer: Schema): ToolSchema<object> {
+  const json = jsonSchemaOf(answer, "output");
+  allowNewFields(json);
+  return standardSchema(json, (value) => ({ value: value as object }));
+}
+
+function standardSchema<Value>(
+  json: JsonSchema,
+  validate: ToolSchema<Value>["~standard"]["validate"],
+): ToolSchema<Value> {
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "shoal",
+      validate,
+      jsonSchema: { input: () => structuredClone(json), output: () => structuredClone(json) },
+    },
+  };
+}
+
+function jsonSchemaOf(schema: z.core.$ZodType, io: "input" | "output"): JsonSchema {
+  const json = z.toJSONSchema(schema, {
+    io,
+    target: "draft-2020-12",
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    },
+  }) as JsonSchema;
+  delete json.$schema;
+  return json;
+}
+
+/** Models reach these limits rarely and pay for them in every request. Exceeding one is answered with the limit. */
+const rareLimits = ["minLength", "maxLength", "minItems", "maxItems", "pattern"];
+
+function dropRareLimits(node: unknown): void {
+  if (typeof node !== "object" || node === null) return;
+  for (const name of rareLimits) if (typeof Reflect.get(node, name) !== "object") Reflect.deleteProperty(node, name);
+  for (const inner of Object.values(node)) dropRareLimits(inner);
+}
+
+/** A newer service may send more fields. */
+function allowNewFields(node: unknown): void {
+  if (typeof node !== "object" || node === null) return;
+  if ("additionalProperties" in node && node.additionalProperties === false) delete node.additionalProperties;
+  for (const inner of Object.values(node)) allowNewFields(inner);
+}
+
+function shapeOf(schema: z.core.$ZodType): Readonly<Record<string, z.ZodMiniType>> {
+  // `_zod.def.type` discriminates the union of zod's own types.
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === "lazy") return shapeOf(def.getter());
+  if (def.type !== "object") throw new Error(`A request is an object, not ${def.type}.`);
+  return def.shape as unknown as Readonly<Record<string, z.ZodMiniType>>;
+}
+
+function needed(schema: z.ZodMiniType): z.ZodMiniType {
+  const { def } = (schema as unknown as z.core.$ZodTypes)._zod;
+  return def.type === "optional" ? (def.innerType as z.ZodMiniType) : schema;
+}

@@ -1,0 +1,15 @@
+export {
+  type Fields,
+  fieldsOf,
+  inputSchema,
+  joined,
+  type JsonSchema,
+  neededFieldsOf,
+  noFields,
+  outputSchema,
+  ownField,
+  type ToolSchema,
+} from "./fields.ts";
+export { type Failure, failureText, forTools } from "./failure-text.ts";
+export { actText, markdownText, observationText } from "./page-text.ts";
+export { type PageTool, pageTools } from "./page-tools.ts";

@@ -1,0 +1,73 @@
+import { actOnPage, observePage, readPage, screenshotPage } from "@shoal/contract";
+import { actText, markdownText, observationText, type PageTool, pageTools } from "@shoal/contract/agent";
+import { type ActOnPage, ActResult, PageObservation, PageText } from "@shoal/schemas";
+import { readBytes } from "../answers/bytes.ts";
+import { defineTool, text, type Tool, type ToolAnswer, type ToolCall } from "../base/tool.ts";
+
+/** Base64 adds a third; clients refuse much larger messages. */
+const maxPictureBytes = 8 * 2 ** 20;
+
+interface Operation {
+  readonly output?: typeof ActResult | typeof PageObservation | typeof PageText;
+  readonly run: (input: object, name: string, call: ToolCall) => Promise<ToolAnswer>;
+}
+
+const operations: Readonly<Record<PageTool["group"], Operation>> = {
+  observe: {
+    output: PageObservation,
+    async run(body, _name, { browser, options, transport }) {
+      const page = await transport.call(observePage, { params: { id: await browser() }, body }, options);
+      return { content: [text(observationText(page))], structured: page };
+    },
+  },
+  act: {
+    output: ActResult,
+    async run(input, name, { browser, options, outlineTokens, transport }) {
+      const body: ActOnPage = {
+        ...input,
+        type: name as ActOnPage["type"],
+        ...(outlineTokens > 0 && { observe: { diff: true, max_tokens: outlineTokens } }),
+      };
+      const result = await transport.call(actOnPage, { params: { id: await browser() }, body }, options);
+      return { content: [text(actText(result))], structured: result };
+    },
+  },
+  read: {
+    output: PageText,
+    async run(body, _name, { browser, options, transport }) {
+      const page = await transport.call(readPage, { params: { id: await browser() }, body }, options);
+      return { content: [text(markdownText(page))], structured: page };
+    },
+  },
+  screenshot: {
+    async run(body, _name, { browser, options, transport }) {
+      const picture = await transport.download(
+        screenshotPage,
+        { params: { id: await browser() }, body: { format: "jpeg", max_width: 1280, ...body } },
+        options,
+      );
+      const bytes = await readBytes(picture, "The picture", {
+        limitBytes: maxPictureBytes,
+        hint: "Pass ref or a smaller max_width, or omit full_page.",
+      });
+      return { content: [{ type: "image", data: bytes.toString("base64"), mimeType: "image/jpeg" }] };
+    },
+  },
+};
+
+const toolOf = ({ description, effect, fields, group, name, title }: PageTool): Tool => {
+  const { output, run } = operations[group];
+  return defineTool({
+    name,
+    group,
+    title,
+    description,
+    effect,
+    fields,
+    ...(output !== undefined && { output }),
+    run: (input, call) => run(input, name, call),
+  });
+};
+
+/** The tools of the contract that operate pages. */
+export const pageOperations: readonly Tool[] = pageTools.map(toolOf);
