@@ -15,6 +15,7 @@ import { Extensions } from "./stored/extensions.ts";
 import { Projects } from "./organization/projects.ts";
 import { Organization } from "./organization/organization.ts";
 import { AuditLogs } from "./organization/audit-logs.ts";
+import { Usage } from "./organization/usage.ts";
 import { Telemetry } from "./stored/telemetry.ts";
 import { Webhooks } from "./stored/webhooks.ts";
 import { Service } from "./service.ts";
@@ -36,6 +37,7 @@ export type * from "./stored/extensions.ts";
 export type * from "./organization/projects.ts";
 export type * from "./organization/organization.ts";
 export type * from "./organization/audit-logs.ts";
+export type * from "./organization/usage.ts";
 export type * from "./stored/telemetry.ts";
 export type * from "./stored/webhooks.ts";
 export type * from "./service.ts";
@@ -86,6 +88,7 @@ export class Shoal {
   readonly projects: Projects;
   readonly organization: Organization;
   readonly auditLogs: AuditLogs;
+  readonly usage: Usage;
   readonly telemetry: Telemetry;
   readonly webhooks: Webhooks;
   /** Health of the service; needs no key. */
@@ -131,6 +134,7 @@ export class Shoal {
     this.projects = new Projects(this.transport);
     this.organization = new Organization(this.transport);
     this.auditLogs = new AuditLogs(this.transport);
+    this.usage = new Usage(this.transport);
     this.telemetry = new Telemetry(this.transport);
     this.webhooks = new Webhooks(this.transport);
     this.service = new Service(this.transport);

@@ -29,4 +29,5 @@ export * from "./telemetry/telemetry-destinations.ts";
 export * from "./organization/audit-logs.ts";
 export * from "./organization/audit-log-destinations.ts";
 export * from "./organization/service.ts";
+export * from "./organization/usage.ts";
 export * from "./webhooks/webhooks.ts";

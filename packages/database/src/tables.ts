@@ -8,6 +8,7 @@ import type {
   CredentialValuesTable,
 } from "./tables/auth-tables.ts";
 import type { Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
+import type { UsageDaysTable, UsageSessionsTable, UsageStorageTable } from "./tables/usage-tables.ts";
 import type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";
 
 /** Including deleted ones. Exactly one is the default; the first migration creates it. */
@@ -128,6 +129,8 @@ export interface SessionsTable {
   browser_restarts: Generated<number>;
   telemetry_destination_id: Generated<string | null>;
   invocation_id: Generated<string | null>;
+  /** For usage; `null` = the service itself started it. */
+  api_key_id: Generated<string | null>;
   /** The session must end although the invocation may go on or have succeeded. */
   invocation_over: Generated<boolean>;
   options: Generated<{
@@ -403,6 +406,9 @@ export interface Tables {
   app_log_chunks: AppLogChunksTable;
   schedules: SchedulesTable;
   rate_limit_uses: RateLimitUsesTable;
+  usage_sessions: UsageSessionsTable;
+  usage_days: UsageDaysTable;
+  usage_storage: UsageStorageTable;
   credentials: CredentialsTable;
   credential_values: CredentialValuesTable;
   auth_connections: AuthConnectionsTable;

@@ -34,6 +34,7 @@ export * from "./organization/audit-log.ts";
 export * from "./organization/organization.ts";
 export * from "./organization/project.ts";
 export * from "./organization/service.ts";
+export * from "./organization/usage.ts";
 export * from "./apps/app.ts";
 export * from "./apps/deployment.ts";
 export * from "./apps/invocation.ts";

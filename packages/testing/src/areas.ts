@@ -13,3 +13,4 @@ export * from "./areas/auth-connections.ts";
 export * from "./areas/schedules.ts";
 export * from "./areas/webhooks.ts";
 export * from "./logins/login-handlers.ts";
+export * from "./usage/usage-handlers.ts";

@@ -25,7 +25,7 @@ export function addOperation(
   const short = shortNames[word];
   const missing = isNotYet(spec.operationId);
   const command = parent
-    .command(word, { hidden: spec.deprecated === true })
+    .command(word, { hidden: spec.deprecated === true, isDefault: spec.entry.isDefault === true })
     .aliases(short === undefined ? [...alias] : [...alias, short])
     .summary(missing ? markNotYet(spec.summary) : spec.summary)
     .description([spec.summary, spec.description, missing ? notYetExplained : ""].filter(Boolean).join("\n\n"));

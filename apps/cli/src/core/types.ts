@@ -87,6 +87,12 @@ export interface CommandEntry {
   readonly chunks?: true;
   /** Fail with this message when the field is false, after printing the result. */
   readonly failsUnless?: { readonly field: string; readonly message: string };
+  /** Fields of days that also take `7d`, seven days ago. */
+  readonly relativeDays?: readonly string[];
+  /** Fields whose sums are printed on stderr below a table. */
+  readonly totals?: readonly string[];
+  /** Runs if the group is called without a command. */
+  readonly isDefault?: true;
   readonly handwritten?: true;
   readonly examples?: readonly string[];
 }

@@ -73,8 +73,24 @@ export async function printList(
   else if (items.length === 0) {
     if (!quiet) terminal.stderr.write(`${entry.empty ?? "Nothing found."}\n`);
   } else if (items.every((item) => typeof item === "object" && item !== null))
-    printTable(terminal, items, entry.columns ?? fields.map((field) => [field.toUpperCase(), field] as const));
+    printTables(terminal, items, { entry, fields, quiet });
   else for (const item of items) terminal.stdout.write(`${cell(item)}\n`);
+}
+
+function printTables(
+  terminal: Terminal,
+  items: readonly object[],
+  { entry, fields, quiet }: Pick<CommandSpec, "entry" | "fields"> & Pick<Printing, "quiet">,
+): void {
+  const columns = entry.columns ?? fields.map((field) => [field.toUpperCase(), field] as const);
+  printTable(terminal, items, columns);
+  if (entry.totals === undefined || quiet) return;
+  const sums = entry.totals.map((field) => {
+    const sum = items.reduce((total, item) => total + Number((item as Record<string, unknown>)[field] ?? 0), 0);
+    const heading = columns.find(([, shown]) => shown === field)?.[0] ?? field;
+    return `${String(Math.round(sum * 1000) / 1000)} ${heading.toLowerCase()}`;
+  });
+  terminal.stderr.write(`Total of ${String(items.length)} rows: ${sums.join(", ")}.\n`);
 }
 
 /** Prints text as text, lists of text one per line, and the rest as JSON. */

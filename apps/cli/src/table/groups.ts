@@ -166,6 +166,11 @@ export const groups: Readonly<Record<string, Group>> = {
     alias: ["proxy"],
     examples: ["shoal proxies list"],
   },
+  usage: {
+    description: "Show usage by day, or export it with the command below",
+    usage: "[options]\n       shoal usage [command]",
+    examples: ["shoal usage", "shoal usage list --from 30d --group api_key", "shoal usage export > usage.csv"],
+  },
   webhooks: {
     description: "Manage addresses that receive events",
     alias: ["webhook"],

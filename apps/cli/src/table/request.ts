@@ -4,6 +4,8 @@ import { UsageError } from "../core/errors.ts";
 import type { CommandRequest, CommandSpec, Flag, GivenValues } from "../core/types.ts";
 import { flagName, kebab } from "./words.ts";
 
+const dayMs = 24 * 60 * 60 * 1000;
+
 /** @throws {UsageError} for an invalid value. */
 export function parseValue(
   flag: Flag,
@@ -121,6 +123,12 @@ function place(into: Record<string, unknown>, field: string, value: unknown): vo
   into[name] = { ...(typeof whole === "object" ? whole : {}), [inner]: value };
 }
 
+/** `7d` is the day seven days before today in UTC. Other values stay the same. */
+function dayOf(value: unknown): unknown {
+  const days = typeof value === "string" ? /^(\d{1,5})d$/.exec(value)?.[1] : undefined;
+  return days === undefined ? value : new Date(Date.now() - Number(days) * dayMs).toISOString().slice(0, 10);
+}
+
 /** @throws {UsageError} for a missing or invalid value. */
 export function buildRequest(spec: CommandSpec, given: GivenValues): CommandRequest {
   const params: Record<string, string> = {};
@@ -149,11 +157,8 @@ export function buildRequest(spec: CommandSpec, given: GivenValues): CommandRequ
           : given.options[key];
     const into = flag.place === "query" ? query : body;
     if (raw === undefined) continue;
-    place(
-      into,
-      flag.field,
-      parseValue(flag, raw as string | boolean | string[], index >= 0 ? `<${kebab(flag.field)}>` : name),
-    );
+    const value = parseValue(flag, raw as string | boolean | string[], index >= 0 ? `<${kebab(flag.field)}>` : name);
+    place(into, flag.field, spec.entry.relativeDays?.includes(flag.field) === true ? dayOf(value) : value);
   }
   for (const { field, required } of spec.flags)
     if (required && !field.includes(".") && !(field in query) && !(field in body))

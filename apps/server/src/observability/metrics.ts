@@ -6,15 +6,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { operationOf } from "../http/request-facts.ts";
 import type { ExportTotals } from "../sessions/telemetry/export/exports.ts";
+import type { Charge } from "../usage/usage-charges.ts";
+import { UsageMetrics } from "./usage-metrics.ts";
 import { version } from "../config/version.ts";
 
-/** No label contains a value chosen by a client. */
+/** No label contains a value chosen by a client. Labels with ids of projects are limited in number. */
 export interface Metrics {
   requestEnded(request: IncomingMessage, response: ServerResponse, durationMs: number): void;
   instanceStarted(durationMs: number, isStarted: boolean): void;
   sessionsEnded(reason: string, count?: number): void;
   /** Because of overload. */
   refused(why: string): void;
+  usageCharged(charges: readonly Charge[]): void;
   /** @throws when the database is unavailable. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -28,6 +31,8 @@ export interface MetricsParts {
   readonly requests: () => { readonly open: number; readonly streams: number };
   readonly sockets: () => number;
   readonly telemetryExports: () => ExportTotals | undefined;
+  /** Projects with their own label. */
+  readonly maxProjects: number;
 }
 
 /** In seconds. Most requests take milliseconds; starting a browser or waiting for a pool takes seconds. */
@@ -135,6 +140,7 @@ class ServiceMetrics implements Metrics {
     labelNames: ["state"],
     registers: [this.#registry],
   });
+  readonly #usage: UsageMetrics;
   #last: EgressTraffic = {
     sentBytes: 0,
     receivedBytes: 0,
@@ -143,7 +149,8 @@ class ServiceMetrics implements Metrics {
   };
   #lastExports: Omit<ExportTotals, "open"> = { sent: 0, rejected: 0, dropped: 0, retries: 0 };
 
-  constructor({ database, serverId, traffic, requests, sockets, telemetryExports }: MetricsParts) {
+  constructor({ database, serverId, traffic, requests, sockets, telemetryExports, maxProjects }: MetricsParts) {
+    this.#usage = new UsageMetrics(this.#registry, maxProjects);
     this.#database = database;
     this.#serverId = serverId;
     this.#traffic = traffic;
@@ -231,6 +238,10 @@ class ServiceMetrics implements Metrics {
 
   refused(why: string): void {
     this.#refusals.inc({ reason: why });
+  }
+
+  usageCharged(charges: readonly Charge[]): void {
+    this.#usage.charged(charges);
   }
 
   async text(): Promise<string> {

@@ -13,6 +13,7 @@ import type { Metrics } from "./metrics.ts";
 import type { MetricsPort } from "./metrics-port.ts";
 import { StartError } from "../config/start-error.ts";
 import type { ExportTotals } from "../sessions/telemetry/export/exports.ts";
+import type { Charge } from "../usage/usage-charges.ts";
 import { noteRoute } from "../http/request-facts.ts";
 import { createSessionObserver, observedPlacement, type SessionObserver } from "./session-observer.ts";
 import type { Tracing } from "./tracing.ts";
@@ -29,6 +30,8 @@ export interface Observation {
   /** One statement may end many sessions. */
   sessionsEnded(reason: string, count: number): void;
   refused(why: string): void;
+  /** The use of sessions that this server charged. */
+  usageCharged(charges: readonly Charge[]): void;
   reopen(): void;
   /** Opens the metrics port. @returns its URL; `undefined` without that port. @throws {StartError} */
   listen(): Promise<string | undefined>;
@@ -71,6 +74,7 @@ async function openMetrics({
     requests: () => inFlight()?.count() ?? { open: 0, streams: 0 },
     sockets,
     telemetryExports,
+    maxProjects: config.metrics_projects,
   });
 }
 
@@ -155,6 +159,10 @@ class EnabledObservers implements Observation {
 
   refused(why: string): void {
     this.#observers.metrics?.refused(why);
+  }
+
+  usageCharged(charges: readonly Charge[]): void {
+    this.#observers.metrics?.usageCharged(charges);
   }
 
   reopen(): void {

@@ -80,6 +80,7 @@ function instanceAt(port: number): Instance {
       return socket;
     },
     setUpstream: () => undefined,
+    transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
     setRules: () => undefined,
     upstream: undefined,
     setPolicies: () => Promise.resolve("0"),

@@ -83,6 +83,31 @@ export const organizationExamples = {
       principal: { id: key.id, type: "api_key" },
     },
   ],
+  UsageRow: [
+    {
+      date: "2026-03-01",
+      project_id: ids.project,
+      project_name: "shop",
+      session_minutes: 412.5,
+      sessions_started: 37,
+      peak_concurrent_sessions: 6,
+      bytes_sent: 18_204_112,
+      bytes_received: 902_113_408,
+      storage_bytes: 73_400_320,
+    },
+    {
+      date: "2026-03-01",
+      project_id: ids.project,
+      project_name: "shop",
+      api_key_id: key.id,
+      api_key_name: "ci",
+      session_minutes: 96.25,
+      sessions_started: 12,
+      peak_concurrent_sessions: 3,
+      bytes_sent: 4_102_840,
+      bytes_received: 120_445_952,
+    },
+  ],
   AuditLogVerification: [{ valid: true, entries: 1042, head: `1042:${"9f2c".repeat(16)}` }],
   AuditLogEntry: [
     {

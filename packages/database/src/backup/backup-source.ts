@@ -22,6 +22,8 @@ const passing: ReadonlySet<string> = new Set([
   "servers",
   "shoal_migrations",
   "shoal_migrations_lock",
+  "usage_sessions",
+  "usage_storage",
 ]);
 const rowsAtOnce = 200;
 /** Approximate; a single row may be larger. */

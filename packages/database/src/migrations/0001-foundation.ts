@@ -10,6 +10,7 @@ import { organization } from "./foundation/organization.ts";
 import { resources } from "./foundation/resources.ts";
 import { audit, service } from "./foundation/service.ts";
 import { sessions } from "./foundation/sessions.ts";
+import { usage } from "./foundation/usage.ts";
 import { webhooks } from "./foundation/webhooks.ts";
 
 /** Collations whose lower() handles all of Unicode, best first. `pg_c_utf8` exists since PostgreSQL 17. */
@@ -27,7 +28,7 @@ async function unicodeCollation(query: Kysely<unknown>): Promise<string> {
 export const foundation: Migration = {
   async up(query: Kysely<unknown>) {
     const collation = await unicodeCollation(query);
-    const areas = [organization, resources, auth, sessions, deployments, invocations, webhooks, service, audit];
+    const areas = [organization, resources, auth, sessions, usage, deployments, invocations, webhooks, service, audit];
     for (const statement of [functions(collation), ...areas].flat()) await sql.raw(statement).execute(query);
     await sql`insert into organization (id) values (${createId()})`.execute(query);
     await sql`insert into projects (id, name, is_default) values (${createId()}, 'default', true)`.execute(query);

@@ -1,5 +1,5 @@
 import type { BrowserViewport } from "@shoal/schemas";
-import type { EgressRules, EgressUpstream, RuleSource } from "../interface/egress.ts";
+import type { EgressRules, EgressUpstream, RuleSource, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies, PlacementKind } from "../interface/placement.ts";
 import type { Readable } from "node:stream";
 
@@ -24,6 +24,7 @@ export interface Box {
   setUpstream(upstream: EgressUpstream | undefined): void;
   setPrivateHosts(hosts: readonly string[]): void;
   setProject(project: string): void;
+  transferred(): TransferredBytes;
   setRules(source: RuleSource, rules: EgressRules | undefined): void;
   setPolicies(policies: ChromePolicies): Promise<string>;
   setMemory(bytes: number): Promise<void>;

@@ -1,4 +1,4 @@
-import type { EgressRules, EgressUpstream, RuleSource } from "../interface/egress.ts";
+import type { EgressRules, EgressUpstream, RuleSource, TransferredBytes } from "../interface/egress.ts";
 import type { EgressDoor, EgressGateway } from "../egress/gateway.ts";
 import type { EgressPolicy } from "../policy/egress-policy.ts";
 import { removeTree } from "../host/remove-tree.ts";
@@ -20,6 +20,7 @@ export interface InstanceFiles {
   readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
   readonly setPrivateHosts: (hosts: readonly string[]) => void;
   readonly setProject: (project: string) => void;
+  readonly transferred: () => TransferredBytes;
   readonly setRules: (source: RuleSource, rules: EgressRules | undefined) => void;
   readonly clear: () => Promise<void>;
 }
@@ -97,6 +98,7 @@ export async function makeInstanceFiles(
     setProject(project) {
       door.setProject(project);
     },
+    transferred: () => door.transferred(),
     setRules(source, rules) {
       door.setRules(source, rules);
     },

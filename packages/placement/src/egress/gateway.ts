@@ -5,6 +5,7 @@ import type {
   EgressUpstream,
   ReachedLimit,
   RuleSource,
+  TransferredBytes,
 } from "../interface/egress.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { EgressClient } from "./client.ts";
@@ -18,6 +19,7 @@ import { describeRefusal, NetworkRules } from "../policy/network-rules.ts";
 import { orAborted } from "./or-aborted.ts";
 import { targetOf, targetText, tunnelTargetOf } from "./target.ts";
 import { type EgressHop, type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
+import { Transfers } from "./transfers.ts";
 import { joinTunnel } from "./tunnel.ts";
 import { type ParsedUpstream, parseUpstream } from "./upstream.ts";
 import pLimit, { type LimitFunction } from "p-limit";
@@ -29,6 +31,8 @@ export interface EgressDoor {
   setUpstream(upstream: EgressUpstream | undefined): void;
   setPrivateHosts(hosts: readonly string[]): void;
   setProject(project: string | undefined): void;
+  /** Also after {@link close}. */
+  transferred(): TransferredBytes;
   /** Closes the connections that the new rules refuse. @throws {PlacementError} `bad_option`; nothing changes. */
   setRules(source: RuleSource, rules: EgressRules | undefined): void;
   close(): Promise<void>;
@@ -59,9 +63,7 @@ class Gateway implements EgressGateway {
   readonly connections: EgressConnections;
   readonly http: Server;
   readonly #doors = new WeakMap<Socket, Door>();
-  readonly #open = new Set<Socket>();
-  #sentBytes = 0;
-  #receivedBytes = 0;
+  readonly #transfers = new Transfers();
 
   constructor(log: PlacementLog, limits: EgressLimits) {
     this.log = log;
@@ -88,10 +90,8 @@ class Gateway implements EgressGateway {
   }
 
   traffic(): EgressTraffic {
-    const live = [...this.#open];
     return {
-      sentBytes: live.reduce((sum, socket) => sum + socket.bytesRead, this.#sentBytes),
-      receivedBytes: live.reduce((sum, socket) => sum + socket.bytesWritten, this.#receivedBytes),
+      ...this.#transfers.total(),
       connections: this.connections.open,
       ended: { ...this.connections.ended },
     };
@@ -104,12 +104,8 @@ class Gateway implements EgressGateway {
   }
 
   serve(socket: Socket, door: Door): void {
-    this.#open.add(socket);
-    socket.once("close", () => {
-      this.#open.delete(socket);
-      this.#sentBytes += socket.bytesRead;
-      this.#receivedBytes += socket.bytesWritten;
-    });
+    this.#transfers.add(socket);
+    door.transfers.add(socket);
     this.#doors.set(socket, door);
     this.http.emit("connection", socket);
     socket.setTimeout(this.limits.waitingMs);
@@ -118,6 +114,7 @@ class Gateway implements EgressGateway {
 
 class Door implements EgressDoor, ConnectionOwner {
   readonly sockets = new Set<Socket>();
+  readonly transfers = new Transfers();
   project: string | undefined;
   readonly #gateway: Gateway;
   readonly #policy: EgressPolicy;
@@ -362,6 +359,10 @@ class Door implements EgressDoor, ConnectionOwner {
 
   setProject(project: string | undefined): void {
     this.project = project;
+  }
+
+  transferred(): TransferredBytes {
+    return this.transfers.total();
   }
 
   setUpstream(upstream: EgressUpstream | undefined): void {

@@ -25,6 +25,7 @@ function boxOf(gone: PromiseWithResolvers<{ code: number; signal: null }>): Box 
     setUpstream: () => undefined,
     setPrivateHosts: () => undefined,
     setProject: () => undefined,
+    transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
     setRules: () => undefined,
     setPolicies: () => Promise.resolve("0"),
     setMemory: () => Promise.resolve(),

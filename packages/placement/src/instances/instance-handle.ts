@@ -2,7 +2,7 @@ import { InstanceEvent, instanceControl, maxInstanceEventBytes, type AssignInsta
 import { messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import type { Box, Exit } from "../boxes/box.ts";
-import type { EgressRules, EgressUpstream, RuleSource } from "../interface/egress.ts";
+import type { EgressRules, EgressUpstream, RuleSource, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, PlacementKind } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
@@ -70,6 +70,10 @@ export class InstanceHandle implements Instance {
 
   get upstream(): EgressUpstream | undefined {
     return this.#upstream;
+  }
+
+  transferred(): TransferredBytes {
+    return this.#box.transferred();
   }
 
   async request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {

@@ -23,9 +23,13 @@ export interface EgressLimits {
 
 export type ReachedLimit = "session" | "project" | "server";
 
-export interface EgressTraffic {
+/** Since the start; never decreases. */
+export interface TransferredBytes {
   readonly sentBytes: number;
   readonly receivedBytes: number;
+}
+
+export interface EgressTraffic extends TransferredBytes {
   readonly connections: number;
   readonly ended: Readonly<Record<ReachedLimit | "idle", number>>;
 }

@@ -1,5 +1,12 @@
 import type { AssignInstance, InstanceEvent } from "@shoal/instance";
-import type { EgressLimits, EgressRules, EgressTraffic, EgressUpstream, RuleSource } from "./egress.ts";
+import type {
+  EgressLimits,
+  EgressRules,
+  EgressTraffic,
+  EgressUpstream,
+  RuleSource,
+  TransferredBytes,
+} from "./egress.ts";
 import type { PlacementLog } from "./placement-log.ts";
 import type { ProgramBox, ProgramOptions } from "./program.ts";
 import type { SessionFiles } from "./session-files.ts";
@@ -118,6 +125,8 @@ export interface Instance {
   /** `undefined` = direct. Ends open connections. @throws {PlacementError} `bad_option` for an invalid address. */
   setUpstream(upstream: EgressUpstream | undefined): void;
   readonly upstream: EgressUpstream | undefined;
+  /** Through the egress gateway; also after its end. */
+  transferred(): TransferredBytes;
   /**
    * Replaces the rules of one source; `undefined` removes them. Closes the connections that the new rules refuse.
    * @throws {PlacementError} `bad_option` for an invalid entry; nothing changes.

@@ -4,7 +4,7 @@ import type { Box, BoxMaker, Exit, Viewport } from "../boxes/box.ts";
 import type { InstalledProgram } from "../boxes/installed-program.ts";
 import { homePath, type InstanceFiles, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
 import { findTool } from "../host/tools.ts";
-import type { EgressRules, EgressUpstream, RuleSource } from "../interface/egress.ts";
+import type { EgressRules, EgressUpstream, RuleSource, TransferredBytes } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { join } from "node:path";
@@ -131,6 +131,10 @@ class ProcessBox implements Box {
 
   setProject(project: string): void {
     this.#files.setProject(project);
+  }
+
+  transferred(): TransferredBytes {
+    return this.#files.transferred();
   }
 
   setRules(source: RuleSource, rules: EgressRules | undefined): void {

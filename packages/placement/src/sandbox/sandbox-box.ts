@@ -1,7 +1,7 @@
 import type { Box, Exit } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
 import type { MemoryGroup } from "../host/memory-groups.ts";
-import type { EgressRules, EgressUpstream, RuleSource } from "../interface/egress.ts";
+import type { EgressRules, EgressUpstream, RuleSource, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { SandboxedProcess } from "./sandboxed-process.ts";
@@ -61,6 +61,10 @@ export class SandboxBox implements Box {
 
   setProject(project: string): void {
     this.#parts.files.setProject(project);
+  }
+
+  transferred(): TransferredBytes {
+    return this.#parts.files.transferred();
   }
 
   setRules(source: RuleSource, rules: EgressRules | undefined): void {

@@ -74,7 +74,7 @@ class FakeBrowsers {
     this.#store = store;
   }
 
-  create(body: Create, { baseUrl, projectId }: Access): Browser {
+  create(body: Create, { baseUrl, key, projectId }: Access): Browser {
     refuseUnsupported(body);
     refuseUnavailable(body);
     networkRulesOf(body.network);
@@ -83,7 +83,11 @@ class FakeBrowsers {
     const used = this.#running(projectId).length;
     if (limit > 0 && used >= limit) throw ServiceError.of(projectSessionsExhausted(limit, used));
     if (body.name !== undefined) this.#refuseTaken(projectId, body.name);
-    const row = this.#newSession(body, projectId, this.#profileFor(projectId, body.profile));
+    const row = this.#newSession(body, {
+      apiKeyId: key.id,
+      projectId,
+      profile: this.#profileFor(projectId, body.profile),
+    });
     this.#store.sessions.push(row);
     return toBrowser(row, baseUrl);
   }
@@ -173,12 +177,16 @@ class FakeBrowsers {
     return { row, savesChanges: asked.save_changes };
   }
 
-  #newSession(body: Create, projectId: string, profile: SessionRow["profile"]): SessionRow {
+  #newSession(
+    body: Create,
+    { apiKeyId, profile, projectId }: Pick<SessionRow, "apiKeyId" | "profile" | "projectId">,
+  ): SessionRow {
     const { chrome_policy, gpu, headless = true, kiosk_mode, start_url, stealth = false } = body;
     const files = new FileTree();
     return {
       id: createId(),
       projectId,
+      apiKeyId,
       invocationId: body.invocation_id === "" ? undefined : body.invocation_id,
       name: body.name ?? null,
       tags: body.tags ?? {},

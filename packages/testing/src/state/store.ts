@@ -74,6 +74,8 @@ export interface CredentialProviderRow {
 export interface SessionRow {
   readonly id: string;
   readonly projectId: string;
+  /** The key that started it. */
+  readonly apiKeyId: string;
   /** The invocation that started it. */
   readonly invocationId: string | undefined;
   name: string | null;

@@ -43,6 +43,13 @@ export const operation = {
     default: "none",
     secret: true,
   }),
+  metrics_projects: setting({
+    kind: "integer",
+    schema: integer(0, 1000),
+    summary:
+      "Projects with their own label in the usage metrics, 0 to 1000: the first ones with sessions after the start. The rest share the label other.",
+    fallback: 20,
+  }),
   otlp_endpoint: optionalSetting({
     kind: "text",
     schema: httpUrl,

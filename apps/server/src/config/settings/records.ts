@@ -43,6 +43,20 @@ export const records = {
     fallback: 7,
     live: true,
   }),
+  usage_retention_days: setting({
+    kind: "integer",
+    schema: integer(1, 36_500),
+    summary: "How long usage by day is kept, 1 to 36500 days.",
+    fallback: 1_100,
+    live: true,
+  }),
+  usage_seconds: setting({
+    kind: "integer",
+    schema: integer(1, 60),
+    summary:
+      "How often the usage of running sessions is recorded, 1 to 60 seconds. A killed server loses at most that much.",
+    fallback: 15,
+  }),
   audit_retention_days: setting({
     kind: "integer",
     schema: integer(1, 36_500),

@@ -29,6 +29,7 @@ import { createParsePool, type ParsePool } from "../../storage/parsing/parse-poo
 import type { Envelopes } from "../../storage/envelopes/envelopes.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { openWebhooks, type WebhookParts } from "../../webhooks/open-webhooks.ts";
+import { openUsage, type UsageParts } from "../../usage/open-usage.ts";
 import type { Rules } from "../rules.ts";
 import type { Started } from "./open-parts.ts";
 
@@ -50,6 +51,7 @@ export interface ResourceParts
   readonly telemetry: TelemetryStore;
   readonly telemetryDestinations: TelemetryDestinations;
   readonly telemetryExports: TelemetryExports;
+  readonly usage: UsageParts;
 }
 
 interface ResourceNeeds {
@@ -121,6 +123,7 @@ export async function openResources(
     proxies,
     minCheckSeconds: () => rules.inForce.min_health_check_seconds,
   });
+  const usage = openUsageOf(started, { database, rules });
   return {
     ...telemetry,
     credentialLookup,
@@ -133,11 +136,13 @@ export async function openResources(
     profiles,
     profileStates,
     proxies,
+    usage,
     webhookDeliveries,
     resourceHandlers: handlersOf({
       ...telemetry,
       providerHandlers,
       webhookHandlers,
+      usage,
       chromeStore: createChromeStore(config.chrome_store_url),
       credentials,
       extensions,
@@ -147,7 +152,7 @@ export async function openResources(
 }
 
 function handlersOf(
-  parts: Pick<ResourceParts, "credentials" | "extensions" | "proxies" | "telemetryDestinations"> & {
+  parts: Pick<ResourceParts, "credentials" | "extensions" | "proxies" | "telemetryDestinations" | "usage"> & {
     readonly chromeStore: ChromeStore;
     readonly providerHandlers: ProviderParts["providerHandlers"];
     readonly webhookHandlers: WebhookParts["webhookHandlers"];
@@ -160,7 +165,24 @@ function handlersOf(
     ...telemetryDestinationHandlers(parts.telemetryDestinations),
     ...parts.providerHandlers,
     ...parts.webhookHandlers,
+    ...parts.usage.handlers,
   };
+}
+
+function openUsageOf(
+  { config, dataDir, log, cleanup }: Started,
+  { database, rules }: Pick<ResourceNeeds, "database" | "rules">,
+): UsageParts {
+  return openUsage({
+    database,
+    serverId: dataDir.serverId,
+    everyMs: config.usage_seconds * 1000,
+    retentionDays: () => rules.inForce.usage_retention_days,
+    log: partLog(log, "usage"),
+    onClose: (what, close) => {
+      cleanup.add(what, close);
+    },
+  });
 }
 
 function openTelemetry(

@@ -227,6 +227,9 @@ async function observe(
     log,
   });
   cleanup.add("metrics, traces and the access log", () => observation.close());
+  parts.resources.usage.onCharge((charges) => {
+    observation.usageCharged(charges);
+  });
   return observation;
 }
 

@@ -72,8 +72,10 @@ export async function openSessions(
     quota: { maxRunning: config.replay_max_running, maxBytes: config.replay_max_gib * 2 ** 30 },
     log,
   });
-  const { extensions, profiles, profileStates, proxies, telemetry, telemetryDestinations, telemetryExports } =
+  const { extensions, profiles, profileStates, proxies, telemetry, telemetryDestinations, telemetryExports, usage } =
     resources;
+  usage.addStoredFiles(() => downloads.usedBytes());
+  usage.addStoredFiles(() => replays.usedBytes());
   const sessions = new Sessions({
     profiles: new SessionProfiles({
       database,
@@ -92,6 +94,7 @@ export async function openSessions(
     exports: telemetryExports,
     replays,
     downloads,
+    usage: usage.meter,
     others: replicas.others,
     isPeer: replicas.isPeer,
     isDoubtful: replicas.isDoubtful,

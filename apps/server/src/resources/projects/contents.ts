@@ -10,9 +10,17 @@ export const partlyContents: Readonly<Record<string, { readonly what: string; re
 
 /**
  * Tables that may refer to a deleted project: its keys are deleted with it, app versions and schedules with their
- * deployment, and the audit log stays.
+ * deployment, and the audit log and usage stay.
  */
-export const notContents: readonly string[] = ["api_keys", "app_versions", "audit_logs", "schedules"];
+export const notContents: readonly string[] = [
+  "api_keys",
+  "app_versions",
+  "audit_logs",
+  "schedules",
+  "usage_days",
+  "usage_sessions",
+  "usage_storage",
+];
 
 /** The tables with a `project_id`, except {@link notContents}. Running work comes first. */
 async function tablesOfProjects(query: Kysely<Tables>): Promise<string[]> {

@@ -112,7 +112,7 @@ export function browserHandlers(
     async createBrowser(call) {
       const { body, context, signal } = call;
       return regions.answer(call, async () => {
-        const view = await sessions.create(context.projectId, body, signal);
+        const view = await sessions.create(context.projectId, body, signal, { apiKeyId: context.key.id });
         return view instanceof RegionElsewhere ? view : shown(view, context);
       });
     },

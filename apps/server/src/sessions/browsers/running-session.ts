@@ -62,6 +62,8 @@ export type PooledRequest = Pick<
 export interface SessionWishes {
   /** `false`: the session leaves its profile as it was, unless {@link Sessions.endSaving} ends it. */
   readonly savesAtEnd?: boolean;
+  /** The key that its usage is charged to; absent = the service itself. */
+  readonly apiKeyId?: string;
 }
 
 /** @throws {ServiceError} 400 for contradictory telemetry fields. */

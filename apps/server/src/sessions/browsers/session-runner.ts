@@ -8,6 +8,7 @@ import type { SessionLimits } from "../../storage/errors/session-limits.ts";
 import type { DownloadStore } from "../downloads/download-store.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
 import { categoriesNamed } from "../telemetry/categories.ts";
+import type { UsageMeter } from "../../usage/usage-meter.ts";
 import type { RunningSession, SessionView } from "./running-session.ts";
 import { hasEnded } from "./session-errors.ts";
 import type { SessionProfiles } from "./session-profiles.ts";
@@ -30,6 +31,7 @@ export interface SessionRunnerParts {
   readonly downloads: Pick<DownloadStore, "finish" | "keep">;
   readonly replays: Pick<ReplayStore, "finish">;
   readonly rules: SessionRules;
+  readonly usage: Pick<UsageMeter, "follow">;
   /** True while the other servers may have declared this server dead. */
   readonly isDoubtful: () => boolean;
   readonly log: Log;
@@ -119,7 +121,8 @@ export class SessionRunner {
   }
 
   follow(session: RunningSession, instance: Instance): void {
-    const { log, store } = this.#parts;
+    const { log, store, usage } = this.#parts;
+    usage.follow(session.row.id, instance);
     instance.onEvent((event) => {
       switch (event.type) {
         case "state":

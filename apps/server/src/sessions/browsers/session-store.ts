@@ -38,6 +38,7 @@ export interface SessionRow {
   readonly ends_at: string | null;
   readonly telemetry_destination_id: string | null;
   readonly invocation_id: string | null;
+  readonly api_key_id: string | null;
   readonly options: SessionOptions;
   readonly region: string;
   /** `null` in rows older than the column. */
@@ -72,6 +73,7 @@ const plainColumns = [
   "ends_at",
   "telemetry_destination_id",
   "invocation_id",
+  "api_key_id",
   "region",
   "memory",
   "ended_at",
@@ -91,6 +93,7 @@ export type SessionChanges = Partial<
     | "profile_id"
     | "profile_version"
     | "profile_save_changes"
+    | "api_key_id"
   >
 >;
 
@@ -120,6 +123,7 @@ const insertedColumns = {
   profile_save_changes: "boolean",
   telemetry_destination_id: "text",
   invocation_id: "text",
+  api_key_id: "text",
   options: "jsonb",
   max_duration_seconds: "int",
   ends_at: "timestamptz",

@@ -15,6 +15,7 @@ import type { Proxies } from "../../resources/proxies/proxies.ts";
 import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
 import type { DownloadStore } from "../downloads/download-store.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
+import type { UsageMeter } from "../../usage/usage-meter.ts";
 import { namesOf } from "../telemetry/categories.ts";
 import type { TelemetryExports } from "../telemetry/export/exports.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
@@ -48,6 +49,7 @@ export interface SessionsParts {
   readonly exports: Pick<TelemetryExports, "open">;
   readonly downloads: Pick<DownloadStore, "finish" | "keep">;
   readonly replays: Pick<ReplayStore, "finish" | "keep" | "noteStop">;
+  readonly usage: Pick<UsageMeter, "follow">;
   readonly others: LiveFieldsReader;
   readonly isPeer: (serverId: string) => boolean;
   /** True while the other servers may have declared this server dead. */
@@ -117,6 +119,7 @@ export class Sessions {
       name: request.name ?? null,
       tags: request.tags ?? {},
       invocation_id: invocation ?? null,
+      api_key_id: wishes.apiKeyId ?? null,
       timeout_seconds: request.timeout_seconds ?? rules.idleTimeoutSeconds,
       proxy: chosen?.shown ?? null,
       ...profile,

@@ -52,6 +52,12 @@ export class DownloadStore {
     this.#log = log;
   }
 
+  /** By project. */
+  async usedBytes(): Promise<ReadonlyMap<string, number>> {
+    await (this.#measured ??= this.#measure());
+    return this.#used;
+  }
+
   /** Copies a finished download. Never rejects. */
   keep(of: KeptOf, instance: Instance, downloadId: string): void {
     if (this.retentionHours === 0) return;

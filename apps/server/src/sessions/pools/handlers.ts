@@ -20,7 +20,12 @@ export function browserPoolHandlers(
     acquireBrowser(call) {
       const { params, body, context, signal } = call;
       const acquire = async () => {
-        const view = await pools.acquire(context.projectId, params.id_or_name, body, signal);
+        const view = await pools.acquire(
+          context.projectId,
+          params.id_or_name,
+          { ...body, apiKeyId: context.key.id },
+          signal,
+        );
         return view instanceof RegionElsewhere ? view : view && toBrowser(view, context, signer);
       };
       return regions.answer(call, acquire, pools.closing);

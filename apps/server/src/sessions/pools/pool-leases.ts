@@ -17,7 +17,10 @@ import type { CountedPool } from "./pool-row.ts";
 import type { PoolStore } from "./pool-store.ts";
 import type { PoolWaiters } from "./pool-waiters.ts";
 
-type Acquire = z.output<typeof AcquireBrowser>;
+export type Acquire = z.output<typeof AcquireBrowser> & {
+  /** Its usage is charged to this key. */
+  readonly apiKeyId: string;
+};
 
 export interface PoolLeasesParts {
   readonly keeper: Keeper;
@@ -141,9 +144,12 @@ export class PoolLeases {
     }
   }
 
-  async #name(row: SessionRow, { name, tags }: Acquire): Promise<SessionRow | undefined> {
-    if (name === undefined && tags === undefined) return row;
-    return this.#parts.sessionStore.update(row.id, { ...(name !== undefined && { name }), ...(tags && { tags }) });
+  async #name(row: SessionRow, { apiKeyId, name, tags }: Acquire): Promise<SessionRow | undefined> {
+    return this.#parts.sessionStore.update(row.id, {
+      api_key_id: apiKeyId,
+      ...(name !== undefined && { name }),
+      ...(tags && { tags }),
+    });
   }
 
   async #giveBack(poolId: string, sessionId: string): Promise<void> {

@@ -2,7 +2,6 @@ import type { Page } from "@shoal/contract";
 import type { Database } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import type {
-  AcquireBrowser,
   BrowserPool,
   CreateBrowserPool,
   ListBrowserPools,
@@ -22,7 +21,7 @@ import { explainDestination } from "../telemetry/export/choice.ts";
 import { Keeper } from "./keeper.ts";
 import { changedConfig, checkConfig, configOf, toPool } from "./pool-config.ts";
 import { inUse, nameTaken, notFound } from "./pool-errors.ts";
-import { PoolLeases } from "./pool-leases.ts";
+import { type Acquire, PoolLeases } from "./pool-leases.ts";
 import type { CountedPool } from "./pool-row.ts";
 import { PoolStore } from "./pool-store.ts";
 import { PoolWaiters } from "./pool-waiters.ts";
@@ -143,7 +142,7 @@ export class BrowserPools {
   async acquire(
     projectId: string,
     idOrName: string,
-    request: z.output<typeof AcquireBrowser>,
+    request: Acquire,
     signal: AbortSignal,
   ): Promise<SessionView | RegionElsewhere | undefined> {
     const pool = await this.#existing(projectId, idOrName);

@@ -65,6 +65,10 @@ export class RecordingLimits {
     else this.#bytes.delete(projectId);
   }
 
+  get usedBytes(): ReadonlyMap<string, number> {
+    return this.#bytes;
+  }
+
   roomOf(projectId: string): number {
     return Math.max(0, this.#quota.maxBytes - (this.#bytes.get(projectId) ?? 0));
   }

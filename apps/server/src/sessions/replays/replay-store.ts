@@ -48,6 +48,8 @@ export interface ReplayStore {
    * recordings.
    */
   finish(sessionId: string, instance: Instance): Promise<void> | undefined;
+  /** By project. */
+  usedBytes(): Promise<ReadonlyMap<string, number>>;
   /** Deletes recordings after their retention. @returns their number. */
   sweep(nowMs?: number): Promise<number>;
 }
@@ -211,6 +213,11 @@ class FileReplayStore implements ReplayStore {
     });
     const settled = Promise.allSettled(finished).then(() => undefined);
     return pTimeout(settled, { milliseconds: finishTimeoutMs, fallback: () => undefined });
+  }
+
+  async usedBytes(): Promise<ReadonlyMap<string, number>> {
+    await (this.#measured ??= this.#measure());
+    return this.#limits.usedBytes;
   }
 
   async sweep(nowMs = Date.now()): Promise<number> {

@@ -60,6 +60,7 @@ export const sessions: readonly string[] = [
     pool_name text,
     pool_state text check (pool_state in ('starting', 'warm', 'leased')),
     invocation_id text collate "C",
+    api_key_id text collate "C",
     invocation_over boolean not null default false,
     browser_restarts integer not null default 0,
     created_at timestamptz(3) not null default now(),

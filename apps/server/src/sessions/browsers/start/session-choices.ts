@@ -108,6 +108,7 @@ export class SessionChoices {
       browser_restarts: 0,
       telemetry_destination_id: request.telemetry_destination_id ?? null,
       invocation_id: null,
+      api_key_id: null,
       max_duration_seconds: null,
       ends_at: null,
       options: optionsOf(request),
