@@ -1,5 +1,6 @@
 import js from "@eslint/js";
 import { defineConfig, globalIgnores } from "eslint/config";
+import reactHooks from "eslint-plugin-react-hooks";
 import tseslint from "typescript-eslint";
 
 const pureZod = {
@@ -24,7 +25,7 @@ export default defineConfig(
   globalIgnores(["**/dist/", "**/coverage/", "**/node_modules/"]),
   js.configs.recommended,
   {
-    files: ["**/*.ts"],
+    files: ["**/*.{ts,tsx}"],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -43,6 +44,12 @@ export default defineConfig(
       "@typescript-eslint/no-invalid-void-type": "off",
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     },
+  },
+  {
+    files: ["apps/console/src/**/*.{ts,tsx}"],
+    extends: [reactHooks.configs.flat.recommended],
+    // `incompatible-library` is for React's compiler, which the console does not use.
+    rules: { "react-hooks/incompatible-library": "off", "no-restricted-imports": ["error", { patterns: [entryPointsOnly, noNode] }] },
   },
   {
     files: ["packages/{schemas,contract,transport,client}/src/**/*.ts"],

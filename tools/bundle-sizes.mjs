@@ -2,8 +2,9 @@
 // - NAME.js: loaded with the program;
 // - NAME-call.js: that, and what the first call loads (ky);
 // - NAME-whole.js: that, and what few programs use (event streams, uploads, downloads).
+// It also writes console-first-load.txt: scripts and styles of the console's start page.
 import { build } from "esbuild";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -78,3 +79,17 @@ for (const { name, what, contents, resolveDir = "packages/client" } of programs)
   const whole = write("-whole", (await bundled(false)).outputFiles.map((file) => file.text).join("\n"));
   console.log(`${atOnce} kB at once, ${withCall} after a call, ${whole} in all  ${what}`);
 }
+
+const consoleFolder = join(root, "apps/console/dist");
+const manifest = JSON.parse(readFileSync(join(consoleFolder, ".vite/manifest.json"), "utf8"));
+const loaded = new Set();
+const load = (name) => {
+  const { file, css = [], imports = [] } = manifest[name];
+  if (loaded.has(file)) return;
+  for (const path of [file, ...css]) loaded.add(path);
+  imports.forEach(load);
+};
+for (const name of ["index.html", "src/pages/home/home-page.tsx"]) load(name);
+const firstLoad = [...loaded].map((path) => readFileSync(join(consoleFolder, path), "utf8")).join("\n");
+writeFileSync(join(folder, "console-first-load.txt"), firstLoad);
+console.log(`${kilobytes(firstLoad)} kB at once  the start page of the console`);

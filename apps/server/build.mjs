@@ -1,5 +1,5 @@
 import { build } from "esbuild";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 
 // Pages for people: each is one document with its style and script.
 const pages = [["sign-in", "src/auth/sign-in-page/page"]];
@@ -27,3 +27,9 @@ for (const [name, folder] of pages) {
   await writeFile(unfinished, html);
   await rename(unfinished, `dist/pages/${name}.html`);
 }
+
+// The console. Files of earlier builds stay until the new ones are complete, for a running server reads them once.
+const unfinishedConsole = `dist/pages/.console-${process.pid}`;
+await cp("../console/dist", unfinishedConsole, { recursive: true, filter: (path) => !path.endsWith(".vite") });
+await rm("dist/pages/console", { recursive: true, force: true });
+await rename(unfinishedConsole, "dist/pages/console");

@@ -40,6 +40,17 @@ describe("Shoal", () => {
     expect(new Shoal().transport.baseUrl).toBe("http://127.0.0.1:7777");
   });
 
+  it("sends no key of the environment with apiKey: null, for pages with a session cookie", async () => {
+    vi.stubEnv("SHOAL_API_KEY", apiKey);
+    let sent: Headers | undefined;
+    const fetch = async ({ headers }: Request) => {
+      sent = headers;
+      return Response.json([]);
+    };
+    await new Shoal({ apiKey: null, fetch, headers: { "x-page": "1" } }).profiles.list();
+    expect([sent?.get("x-page"), sent?.has("authorization")]).toEqual(["1", false]);
+  });
+
   it("prints no key", () => {
     expect(JSON.stringify(new Shoal({ apiKey }))).not.toContain(apiKey);
   });

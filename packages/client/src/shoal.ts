@@ -44,8 +44,8 @@ export type * from "./service.ts";
 
 /** Defaults come from the environment. */
 export interface ShoalOptions extends Omit<TransportOptions, "baseUrl" | "apiKey"> {
-  /** Default `SHOAL_API_KEY`. */
-  readonly apiKey?: string | undefined;
+  /** Default `SHOAL_API_KEY`. `null` sends no key: for pages of the service, whose requests carry a session cookie. */
+  readonly apiKey?: string | null | undefined;
   /** URL of the service. Default `SHOAL_BASE_URL`, else http://127.0.0.1:7777. */
   readonly baseUrl?: string | URL | undefined;
   /** Id or name, for all calls. Default `SHOAL_PROJECT`. */
@@ -98,7 +98,7 @@ export class Shoal {
 
   /** @throws {TypeError} without a key, or for an invalid `baseUrl`. */
   constructor(options: ShoalOptions = {}) {
-    const apiKey = options.apiKey ?? variable("SHOAL_API_KEY");
+    const apiKey = options.apiKey === undefined ? variable("SHOAL_API_KEY") : options.apiKey;
     if (apiKey === undefined) {
       throw new TypeError(
         "The API key is missing: set SHOAL_API_KEY or pass apiKey to new Shoal(). `shoal api-keys create` creates one.",
@@ -107,7 +107,7 @@ export class Shoal {
     const { direct = true, ...others } = options;
     const settings: TransportOptions = {
       ...others,
-      apiKey,
+      apiKey: apiKey ?? undefined,
       baseUrl: options.baseUrl ?? variable("SHOAL_BASE_URL") ?? "http://127.0.0.1:7777",
       project: options.project ?? variable("SHOAL_PROJECT"),
     };

@@ -31,6 +31,7 @@ import { browserHandlers } from "../sessions/browsers/handlers.ts";
 import type { SessionStore } from "../sessions/browsers/session-store.ts";
 import type { Sessions } from "../sessions/browsers/sessions.ts";
 import type { Idempotency } from "../http/idempotency/idempotency.ts";
+import { serveConsolePages } from "../console/pages/serve-pages.ts";
 import { serveDirect } from "../sessions/instance-plane/direct.ts";
 import { serveForwarded } from "../sessions/instance-plane/forward.ts";
 import type { LiveViewAddresses, LoginWaits } from "../sessions/live-view/live-view-address.ts";
@@ -272,6 +273,7 @@ function mountOperations(
 }
 
 function servePages(app: FastifyInstance, parts: AppParts, routing: SessionRouting): void {
+  serveConsolePages(app, parts);
   serveSignInPage(app, parts.signInFrameAncestors);
   serveReplayView(app, {
     addresses: parts.replayAddresses,

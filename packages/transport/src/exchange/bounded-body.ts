@@ -1,6 +1,9 @@
 import type { Plan } from "../request/plan.ts";
 import { contractError } from "./failures.ts";
 
+/** `new Response` refuses a body with these; browsers have an empty one. */
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
+
 /** The body of the result fails after `maxBytes` and when `signal` is aborted. */
 export function withBoundedBody(
   plan: Plan,
@@ -8,7 +11,7 @@ export function withBoundedBody(
   { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
 ): Response {
   const { body, status, statusText, headers } = response;
-  if (body === null) return response;
+  if (body === null || withoutBody.has(status)) return response;
   const reader = body.getReader();
   let bytes = 0;
   const bounded = new ReadableStream<Uint8Array<ArrayBuffer>>(

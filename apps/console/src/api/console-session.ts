@@ -1,0 +1,83 @@
+import { queryOptions, type QueryClient } from "@tanstack/react-query";
+import * as z from "zod/mini";
+import { serviceUrl } from "../base/place.ts";
+
+/** Sent with each request: a page of another site cannot add it, so its requests with the cookie are refused. */
+export const consoleHeaders = { "x-shoal-console": "1" } as const;
+
+const Role = z.string();
+const ConsoleSession = z.object({
+  principal: z.object({ type: z.string(), id: z.string(), name: z.string() }),
+  projects: z.array(z.object({ id: z.string(), name: z.string(), role: Role })),
+  expires_at: z.optional(z.string()),
+});
+export type ConsoleSession = z.output<typeof ConsoleSession>;
+
+const SignInWays = z.object({
+  api_key: z.boolean(),
+  oidc: z.optional(z.nullable(z.object({ label: z.string(), href: z.string() }))),
+});
+
+const ErrorBody = z.object({ message: z.string(), hint: z.optional(z.string()) });
+
+/** A refusal of the sign-in. The message comes from the service. */
+export class SignInError extends Error {
+  override readonly name = "SignInError";
+}
+
+async function send(method: string, path: string, body?: object): Promise<Response> {
+  return fetch(serviceUrl + path, {
+    method,
+    headers: { ...consoleHeaders, accept: "application/json", ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+}
+
+async function refusalOf(answer: Response): Promise<SignInError> {
+  const body = ErrorBody.safeParse(await answer.json().catch(() => undefined));
+  return new SignInError(
+    body.success
+      ? [body.data.message, body.data.hint ?? ""].join(" ").trim()
+      : `The service answered ${answer.status}.`,
+  );
+}
+
+async function readSession(): Promise<ConsoleSession | null> {
+  const answer = await send("GET", "/console/session");
+  if (answer.status === 401 || answer.status === 403) return null;
+  if (!answer.ok) throw await refusalOf(answer);
+  return ConsoleSession.parse(await answer.json());
+}
+
+/** `null` = signed out. */
+export const sessionQuery = queryOptions({
+  queryKey: ["console-session"],
+  queryFn: readSession,
+  staleTime: 5 * 60_000,
+});
+
+export const signInWaysQuery = queryOptions({
+  queryKey: ["sign-in-ways"],
+  queryFn: async () => {
+    const answer = await send("GET", "/console/sign_in");
+    return answer.ok ? SignInWays.parse(await answer.json()) : { api_key: true };
+  },
+  staleTime: Infinity,
+});
+
+/** @throws {SignInError} with the refusal of the service. */
+export async function signIn(
+  queries: QueryClient,
+  proof: { readonly api_key: string } | { readonly link_code: string },
+): Promise<void> {
+  const answer = await send("POST", "/console/session", proof);
+  if (!answer.ok) throw await refusalOf(answer);
+  await queries.query({ ...sessionQuery, staleTime: 0 });
+}
+
+export async function signOut(queries: QueryClient): Promise<void> {
+  const answer = await send("DELETE", "/console/session");
+  if (!answer.ok && answer.status !== 401) throw await refusalOf(answer);
+  queries.clear();
+  queries.setQueryData(sessionQuery.queryKey, null);
+}

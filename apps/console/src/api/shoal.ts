@@ -1,0 +1,42 @@
+import { Shoal } from "@shoal/client";
+import { createContext, useContext } from "react";
+import { serviceUrl } from "../base/place.ts";
+import { consoleHeaders, type ConsoleSession } from "./console-session.ts";
+
+const clients = new Map<string, Shoal>();
+
+/** A client of one project. The cookie of the console's session authenticates it. */
+export function shoalOf(projectId: string | undefined): Shoal {
+  const key = projectId ?? "";
+  const known = clients.get(key);
+  if (known !== undefined) return known;
+  const shoal = new Shoal({
+    apiKey: null,
+    baseUrl: serviceUrl,
+    project: projectId,
+    headers: consoleHeaders,
+    direct: false,
+  });
+  clients.set(key, shoal);
+  return shoal;
+}
+
+export interface SignedIn {
+  readonly session: ConsoleSession;
+  readonly project: ConsoleSession["projects"][number] | undefined;
+  readonly shoal: Shoal;
+}
+
+const SignedInContext = createContext<SignedIn | undefined>(undefined);
+export const SignedInProvider = SignedInContext.Provider;
+
+export function useSignedIn(): SignedIn {
+  const signedIn = useContext(SignedInContext);
+  if (signedIn === undefined) throw new Error("This page needs a signed-in person.");
+  return signedIn;
+}
+
+/** True for roles that may change things. Unknown roles can, because the service decides. */
+export function useCanOperate(): boolean {
+  return useSignedIn().project?.role !== "viewer";
+}

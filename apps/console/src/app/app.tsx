@@ -1,0 +1,24 @@
+import { MantineProvider } from "@mantine/core";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { styleNonce } from "../base/nonce.ts";
+import { queries } from "./queries.ts";
+import { router } from "./router.tsx";
+import { theme } from "./theme.ts";
+
+/** Loaded after the page: a notice follows an action. */
+const Notices = lazy(async () => ({ default: (await import("../parts/notice-area.tsx")).NoticeArea }));
+
+export function App() {
+  return (
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce}>
+      <QueryClientProvider client={queries}>
+        <Suspense>
+          <Notices />
+        </Suspense>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}

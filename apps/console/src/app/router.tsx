@@ -1,0 +1,65 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  retainSearchParams,
+} from "@tanstack/react-router";
+import * as z from "zod/mini";
+import { consolePath } from "../base/place.ts";
+import { sessionTabs } from "../pages/session/tabs.ts";
+import { Loading } from "../parts/states.tsx";
+import { Frame } from "../shell/frame.tsx";
+import { NotFound, RouteFailure } from "../shell/route-states.tsx";
+
+/** Invalid values count as absent: a person may have edited the address. */
+const optionalText = z.catch(z.optional(z.string()), undefined);
+
+const rootRoute = createRootRoute({
+  component: Frame,
+  notFoundComponent: NotFound,
+  errorComponent: RouteFailure,
+  validateSearch: z.object({ project: optionalText }),
+  search: { middlewares: [retainSearchParams(["project"])] },
+});
+
+const home = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/",
+  component: lazyRouteComponent(() => import("../pages/home/home-page.tsx"), "HomePage"),
+});
+
+const sessions = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sessions",
+  validateSearch: z.object({
+    status: z.catch(z.optional(z.enum(["active", "deleted", "all"])), undefined),
+    query: optionalText,
+    tag: optionalText,
+  }),
+  component: lazyRouteComponent(() => import("../pages/sessions/sessions-page.tsx"), "SessionsPage"),
+});
+
+const session = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sessions/$id",
+  validateSearch: z.object({
+    tab: z.catch(z.optional(z.enum(sessionTabs)), undefined),
+  }),
+  component: lazyRouteComponent(() => import("../pages/session/session-page.tsx"), "SessionPage"),
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([home, sessions, session]),
+  basepath: consolePath,
+  defaultPreload: "intent",
+  defaultPendingComponent: Loading,
+  defaultPendingMs: 200,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

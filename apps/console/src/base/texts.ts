@@ -1,0 +1,42 @@
+const bytes = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hour12: false,
+});
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const units = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+] as const;
+
+export function sizeText(count: number): string {
+  if (count < 1024) return `${bytes.format(count)} B`;
+  const power = Math.min(4, Math.floor(Math.log2(count) / 10));
+  return `${bytes.format(count / 1024 ** power)} ${["B", "KiB", "MiB", "GiB", "TiB"][power] ?? ""}`;
+}
+
+/** `2h 5m`, `14s`. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h ${Math.floor((seconds % 3600) / 60)}m`;
+  return `${Math.floor(seconds / 86_400)}d ${Math.floor((seconds % 86_400) / 3600)}h`;
+}
+
+export const momentText = (at: string | number): string => absolute.format(new Date(at));
+
+export const clockText = (ms: number): string => clock.format(ms);
+
+/** `3 minutes ago`, `in 2 hours`. */
+export function agoText(at: string | number, nowMs: number): string {
+  const difference = new Date(at).getTime() - nowMs;
+  const [unit, size] = units.find(([, unitMs]) => Math.abs(difference) >= unitMs) ?? ["second", 1000];
+  return relative.format(Math.trunc(difference / size), unit);
+}

@@ -1,0 +1,43 @@
+import { Anchor, Card, Group, Stack, Text, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
+import { Columns } from "../../parts/columns.tsx";
+import { Page } from "../../parts/page.tsx";
+import { CreateCard } from "./create-card.tsx";
+import { ProgramCard } from "./program-card.tsx";
+import type { Wanted } from "./programs.ts";
+import { RecentSessions } from "./recent-sessions.tsx";
+
+export function HomePage() {
+  const { session } = useSignedIn();
+  const canOperate = useCanOperate();
+  const [wanted, setWanted] = useState<Wanted>({ start_url: "https://example.com/", name: "" });
+  return (
+    <Page
+      title="Home"
+      description={`Welcome, ${session.principal.name}. Start a browser here, or from a program with the same options.`}
+    >
+      <Columns>
+        {canOperate && <CreateCard wanted={wanted} setWanted={setWanted} />}
+        <ProgramCard wanted={wanted} />
+      </Columns>
+      <Card withBorder padding="lg">
+        <Stack gap="sm">
+          <Group justify="space-between">
+            <Title order={2} size="h4">
+              Running sessions
+            </Title>
+            <Anchor size="sm" renderRoot={(props) => <Link to="/sessions" {...props} />}>
+              All sessions
+            </Anchor>
+          </Group>
+          <RecentSessions />
+        </Stack>
+      </Card>
+      <Text size="xs" c="dimmed">
+        Press ? for keyboard shortcuts.
+      </Text>
+    </Page>
+  );
+}

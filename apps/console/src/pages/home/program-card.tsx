@@ -1,0 +1,41 @@
+import { Card, SegmentedControl, Stack, Text, Title } from "@mantine/core";
+import { useState } from "react";
+import { CodeBlock } from "../../parts/code.tsx";
+import { cliProgram, curlProgram, sdkProgram, type Wanted } from "./programs.ts";
+
+const languages = {
+  sdk: { label: "TypeScript", program: sdkProgram },
+  cli: { label: "Command line", program: cliProgram },
+  curl: { label: "curl", program: curlProgram },
+} as const;
+type Language = keyof typeof languages;
+
+const options = Object.entries(languages).map(([value, { label }]) => ({ value, label }));
+
+/** The same session from a program. */
+export function ProgramCard({ wanted }: { readonly wanted: Wanted }) {
+  const [language, setLanguage] = useState<Language>("sdk");
+  const { label, program } = languages[language];
+  return (
+    <Card withBorder padding="lg">
+      <Stack gap="sm">
+        <Title order={2} size="h4">
+          The same from a program
+        </Title>
+        <SegmentedControl
+          data={options}
+          value={language}
+          onChange={(value) => {
+            if (value in languages) setLanguage(value as Language);
+          }}
+          aria-label="Language of the program"
+          fullWidth
+        />
+        <CodeBlock code={program(wanted)} label={`Program: ${label}`} />
+        <Text size="sm" c="dimmed">
+          The program needs an API key in SHOAL_API_KEY.
+        </Text>
+      </Stack>
+    </Card>
+  );
+}

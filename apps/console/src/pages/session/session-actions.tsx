@@ -1,0 +1,94 @@
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import type { Browser } from "@shoal/schemas";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { AlarmClockPlus, Square } from "lucide-react";
+import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
+import { momentText } from "../../base/texts.ts";
+import { tell, tellFailure } from "../../parts/notices.ts";
+import { RecordButton } from "./record-button.tsx";
+import { ScreenshotButton } from "./screenshot-button.tsx";
+
+const hourSeconds = 3600;
+
+export function SessionActions({ browser }: { readonly browser: Browser }) {
+  const canOperate = useCanOperate();
+  if (!canOperate || browser.deleted_at !== undefined) return null;
+  return (
+    <>
+      <ScreenshotButton browser={browser} />
+      <RecordButton browser={browser} />
+      <ExtendButton browser={browser} />
+      <EndButton browser={browser} />
+    </>
+  );
+}
+
+/** Only a session with a maximum duration can be extended: the others run while they are used. */
+function ExtendButton({ browser }: { readonly browser: Browser }) {
+  const { shoal } = useSignedIn();
+  const queries = useQueryClient();
+  const extend = useMutation({
+    mutationFn: () => shoal.browsers.extend(browser.session_id, { max_duration_seconds: hourSeconds }),
+    onSuccess({ ends_at }) {
+      tell(ends_at === undefined ? "The session was extended." : `The session ends at ${momentText(ends_at)}.`);
+      void queries.invalidateQueries({ queryKey: ["browser", browser.session_id] });
+    },
+    onError: tellFailure,
+  });
+  if (browser.max_duration_seconds === undefined) return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<AlarmClockPlus size={14} aria-hidden />}
+      loading={extend.isPending}
+      onClick={() => {
+        extend.mutate();
+      }}
+    >
+      One more hour
+    </Button>
+  );
+}
+
+function EndButton({ browser }: { readonly browser: Browser }) {
+  const { session_id: id, name } = browser;
+  const { shoal } = useSignedIn();
+  const queries = useQueryClient();
+  const [isOpen, { open, close }] = useDisclosure();
+  const end = useMutation({
+    mutationFn: () => shoal.browsers.delete(id),
+    onSuccess: close,
+    onError: tellFailure,
+    onSettled: () => queries.invalidateQueries({ queryKey: ["browser", id] }),
+  });
+  return (
+    <>
+      <Button size="xs" variant="light" color="red" leftSection={<Square size={14} aria-hidden />} onClick={open}>
+        End
+      </Button>
+      <Modal opened={isOpen} onClose={close} title={`End session ${name ?? id}?`}>
+        <Stack>
+          <Text size="sm">
+            Its browser and files are deleted. Recordings, telemetry and kept downloads stay until their retention ends.
+          </Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close} data-autofocus>
+              Cancel
+            </Button>
+            <Button
+              color="red"
+              loading={end.isPending}
+              onClick={() => {
+                end.mutate();
+              }}
+            >
+              End the session
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  );
+}

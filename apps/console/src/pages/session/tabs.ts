@@ -1,0 +1,2 @@
+export const sessionTabs = ["live", "details"] as const;
+export type SessionTab = (typeof sessionTabs)[number];

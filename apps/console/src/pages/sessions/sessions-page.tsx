@@ -1,0 +1,110 @@
+import { Card, Group, SegmentedControl, Text, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { AppWindow, Search, SearchX, Tag } from "lucide-react";
+import { useState } from "react";
+import { browsersQuery, type SessionFilters } from "../../api/browser-queries.ts";
+import { useSignedIn } from "../../api/shoal.ts";
+import { Page } from "../../parts/page.tsx";
+import { Empty, Failure } from "../../parts/states.tsx";
+import { SessionTable, SessionTableSkeleton } from "./session-table.tsx";
+
+const statuses = [
+  { value: "active", label: "Running" },
+  { value: "deleted", label: "Ended" },
+  { value: "all", label: "All" },
+] as const;
+type Status = (typeof statuses)[number]["value"];
+
+const isStatus = (value: string): value is Status => statuses.some((status) => status.value === value);
+const typingMs = 250;
+
+export function SessionsPage() {
+  const { project, shoal } = useSignedIn();
+  const { status = "active", query, tag } = useSearch({ from: "/sessions" });
+  const filters = { status, query, tag };
+  const list = useInfiniteQuery(browsersQuery(shoal, project?.id, filters));
+  const browsers = list.data?.pages.flatMap(({ items }) => items);
+  return (
+    <Page title="Sessions" description="Browsers of this project. The list refreshes every few seconds.">
+      <Filters {...filters} />
+      {list.error !== null && <Failure error={list.error} retry={() => void list.refetch()} />}
+      {browsers === undefined && list.error === null && <SessionTableSkeleton />}
+      {browsers?.length === 0 && <NoSessions isFiltered={query !== undefined || tag !== undefined} status={status} />}
+      {browsers !== undefined && browsers.length > 0 && (
+        <SessionTable
+          browsers={browsers}
+          hasMore={list.hasNextPage}
+          loadMore={() => {
+            if (!list.isFetching) void list.fetchNextPage();
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Filters({ status = "active", query = "", tag = "" }: SessionFilters) {
+  const navigate = useNavigate({ from: "/sessions" });
+  const [typed, setTyped] = useState(query);
+  const [typedTag, setTypedTag] = useState(tag);
+  const change = (next: { status?: Status | undefined; query?: string | undefined; tag?: string | undefined }) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
+  const search = useDebouncedCallback(change, typingMs);
+  return (
+    <Group gap="sm" align="flex-end">
+      <SegmentedControl
+        data={[...statuses]}
+        value={status}
+        onChange={(value) => {
+          if (isStatus(value)) change({ status: value === "active" ? undefined : value });
+        }}
+        aria-label="Status"
+      />
+      <TextInput
+        aria-label="Search by name, id, profile or pool"
+        placeholder="Name, id, profile or pool"
+        leftSection={<Search size={16} aria-hidden />}
+        value={typed}
+        onChange={({ currentTarget: { value } }) => {
+          setTyped(value);
+          search({ query: value === "" ? undefined : value });
+        }}
+        data-search
+        style={{ flex: "1 1 200px" }}
+        maw={340}
+      />
+      <TextInput
+        aria-label="Tag, as name=value"
+        placeholder="tag=value"
+        leftSection={<Tag size={16} aria-hidden />}
+        value={typedTag}
+        onChange={({ currentTarget: { value } }) => {
+          setTypedTag(value);
+          search({ tag: value.includes("=") ? value : undefined });
+        }}
+        style={{ flex: "1 1 140px" }}
+        maw={220}
+      />
+    </Group>
+  );
+}
+
+function NoSessions({ isFiltered, status }: { readonly isFiltered: boolean; readonly status: Status }) {
+  return (
+    <Card withBorder>
+      {isFiltered ? (
+        <Empty icon={SearchX} title="No session matches">
+          Change the filters, or show sessions of every status.
+        </Empty>
+      ) : (
+        <Empty icon={AppWindow} title={status === "deleted" ? "No session has ended yet" : "No session is running"}>
+          <Text size="sm" inherit>
+            Start one on the home page, or from a program.
+          </Text>
+        </Empty>
+      )}
+    </Card>
+  );
+}

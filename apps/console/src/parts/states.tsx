@@ -1,0 +1,69 @@
+import { Alert, Button, Center, Loader, Stack, Text, ThemeIcon, Title } from "@mantine/core";
+import { ApiError } from "@shoal/client";
+import { CircleAlert, type LucideIcon } from "lucide-react";
+import type { ReactNode } from "react";
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+interface EmptyProps {
+  readonly icon: LucideIcon;
+  readonly title: string;
+  readonly children?: ReactNode;
+}
+
+/** An empty list or a state without content. */
+export function Empty({ icon: Icon, title, children }: EmptyProps) {
+  return (
+    <Center py={48} px="md">
+      <Stack align="center" gap="sm" maw={460}>
+        <ThemeIcon size={52} radius="xl" variant="light" color="gray">
+          <Icon size={26} aria-hidden />
+        </ThemeIcon>
+        <Title order={2} size="h4" ta="center">
+          {title}
+        </Title>
+        <Text component="div" c="dimmed" ta="center" size="sm">
+          {children}
+        </Text>
+      </Stack>
+    </Center>
+  );
+}
+
+/** A failure with the text of the service, which names the next step. */
+export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+  const isMissing = ApiError.isInstance(error) && error.status === 404;
+  return (
+    <Alert
+      color="red"
+      icon={<CircleAlert aria-hidden />}
+      title={isMissing ? "Not found" : "This did not work"}
+      role="alert"
+      my="md"
+    >
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{textOf(error)}</Text>
+        {ApiError.isInstance(error) && error.requestId !== undefined && (
+          <Text size="xs" c="dimmed">
+            Request {error.requestId}
+          </Text>
+        )}
+        {retry !== undefined && (
+          <Button size="xs" variant="light" color="red" onClick={retry}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+export function Loading({ label = "Loading" }: { readonly label?: string }) {
+  return (
+    <Center py={64}>
+      <Loader aria-label={label} type="dots" />
+    </Center>
+  );
+}

@@ -1,0 +1,90 @@
+import { AppShell, Burger, Group, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useRouterState, useSearch } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { type ConsoleSession, sessionQuery } from "../api/console-session.ts";
+import { SignedInProvider, shoalOf } from "../api/shoal.ts";
+import { SignInPage } from "../pages/sign-in/sign-in-page.tsx";
+import { Logo } from "../parts/logo.tsx";
+import { Failure, Loading } from "../parts/states.tsx";
+import { Navigation } from "./navigation.tsx";
+import { PersonMenu } from "./person-menu.tsx";
+import { ProjectSwitcher } from "./project-switcher.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
+
+/** Signed out, every address shows the sign-in page, and continues to its own page afterwards. */
+export function Frame() {
+  const { data: session, error, isPending, refetch } = useQuery(sessionQuery);
+  if (isPending) return <Loading />;
+  if (error !== null)
+    return (
+      <main>
+        <Failure error={error} retry={() => void refetch()} />
+      </main>
+    );
+  if (session === null) return <SignInPage />;
+  return <SignedInFrame session={session} />;
+}
+
+/** Moves the focus to the heading after a change of the page, so that screen readers announce it. */
+function useFocusOnChange(close: () => void): void {
+  const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  const shown = useRef(pathname);
+  useEffect(() => {
+    if (shown.current !== undefined && shown.current !== pathname) {
+      close();
+      document.getElementById("page-title")?.focus();
+    }
+    shown.current = pathname;
+  }, [pathname, close]);
+}
+
+function SignedInFrame({ session }: { readonly session: ConsoleSession }) {
+  const [isOpen, { toggle, close }] = useDisclosure();
+  const { project: wanted } = useSearch({ from: "__root__" });
+  const project = session.projects.find(({ id, name }) => id === wanted || name === wanted) ?? session.projects[0];
+  useFocusOnChange(close);
+  return (
+    <SignedInProvider value={{ session, project, shoal: shoalOf(project?.id) }}>
+      <a href="#page-title" className="skip-link">
+        Skip to the content
+      </a>
+      <AppShell
+        header={{ height: 56 }}
+        navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
+        padding={{ base: "md", md: "xl" }}
+      >
+        <AppShell.Header>
+          <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+            <Group gap="sm" wrap="nowrap">
+              <Burger
+                opened={isOpen}
+                onClick={toggle}
+                hiddenFrom="sm"
+                size="sm"
+                aria-label={isOpen ? "Close the menu" : "Open the menu"}
+                aria-expanded={isOpen}
+              />
+              <Link to="/" aria-label="Shoal home" style={{ display: "flex" }}>
+                <Logo />
+              </Link>
+              <Text fw={700} visibleFrom="sm">
+                Shoal
+              </Text>
+              <ProjectSwitcher />
+            </Group>
+            <PersonMenu />
+          </Group>
+        </AppShell.Header>
+        <AppShell.Navbar p="sm">
+          <Navigation />
+        </AppShell.Navbar>
+        <AppShell.Main>
+          <Outlet key={project?.id ?? ""} />
+        </AppShell.Main>
+      </AppShell>
+      <Shortcuts />
+    </SignedInProvider>
+  );
+}

@@ -1,0 +1,136 @@
+import { ServiceError } from "@shoal/router";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { randomBytes } from "node:crypto";
+import type { RequestOrigins } from "../../http/request-origin.ts";
+import { type Coding, type ConsoleFile, type ConsoleFiles, readConsoleFiles } from "./console-files.ts";
+
+export interface ConsoleParts {
+  readonly origins: Pick<RequestOrigins, "baseUrlOf">;
+  /** Separate origin for session content, whose files and terminals the pages request. */
+  readonly contentUrl: string | undefined;
+}
+
+const root = "/console";
+
+/** Serves the console's pages. Calls of the pages are in the session and sign-in parts. */
+export function serveConsolePages(app: FastifyInstance, { origins, contentUrl }: ConsoleParts): void {
+  let loading: Promise<ConsoleFiles> | undefined;
+  const loaded = () =>
+    (loading ??= readConsoleFiles().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    }));
+
+  app.addHook("onRequest", (request, reply, done) => {
+    const [path] = request.url.split("?", 1);
+    if (path === "/" && isRead(request) && acceptsHtml(request)) toConsole(request, reply, origins);
+    else done();
+  });
+  const route = { method: ["GET", "HEAD"], exposeHeadRoute: false };
+  app.route({
+    ...route,
+    url: root,
+    handler: (request, reply) => {
+      toConsole(request, reply, origins);
+    },
+  });
+  app.route<{ Params: { "*": string } }>({
+    ...route,
+    url: `${root}/*`,
+    async handler(request, reply) {
+      const { files, index } = await loaded();
+      const path = request.params["*"];
+      const file = files.get(path);
+      if (file !== undefined) return sendFile(request, reply, { file, isHashed: path.startsWith("assets/") });
+      if (path.startsWith("assets/") || !acceptsHtml(request))
+        throw new ServiceError(404, "not_found", `The console has no file ${root}/${path}.`, {
+          hint: `Open ${root}/ in a browser.`,
+        });
+      return sendIndex(reply, index, { base: `${origins.baseUrlOf(request.raw)}${root}/`, contentUrl });
+    },
+  });
+}
+
+const isRead = ({ method }: FastifyRequest) => method === "GET" || method === "HEAD";
+
+const acceptsHtml = ({ headers }: FastifyRequest) => /\btext\/html\b/i.test(headers.accept ?? "");
+
+function toConsole(request: FastifyRequest, reply: FastifyReply, origins: ConsoleParts["origins"]): void {
+  void reply
+    .header("vary", "accept")
+    .header("cache-control", "no-store")
+    .redirect(`${origins.baseUrlOf(request.raw)}${root}/`, 302);
+}
+
+const protection = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+function codingFor(request: FastifyRequest, { compressed }: ConsoleFile): Coding | undefined {
+  const accepted = request.headers["accept-encoding"] ?? "";
+  const names = Array.isArray(accepted) ? accepted.join(",") : accepted;
+  return (["br", "gzip"] as const).find(
+    (coding) =>
+      compressed[coding] !== undefined && new RegExp(`\\b${coding}\\b(?!\\s*;\\s*q=0(?:\\.0+)?(?![.\\d]))`).test(names),
+  );
+}
+
+function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { file, isHashed }: { readonly file: ConsoleFile; readonly isHashed: boolean },
+): FastifyReply {
+  const coding = codingFor(request, file);
+  return reply
+    .headers({
+      ...protection,
+      "content-type": file.type,
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      "cache-control": isHashed ? "public, max-age=31536000, immutable" : "public, max-age=3600",
+      vary: "accept-encoding",
+      ...(coding && { "content-encoding": coding }),
+    })
+    .send(coding === undefined ? file.content : file.compressed[coding]);
+}
+
+/** Styles that libraries add at run time need the nonce of the response. */
+function policyOf(nonce: string, contentUrl: string | undefined): string {
+  const content = contentUrl === undefined ? "" : ` ${new URL(contentUrl).origin}`;
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    `img-src 'self' data: blob:${content}`,
+    "media-src 'self' blob:",
+    `connect-src 'self'${content}${content.replace(/^ http/, " ws")}`,
+    "frame-src 'self'",
+    "base-uri 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+function sendIndex(
+  reply: FastifyReply,
+  index: string,
+  { base, contentUrl }: { readonly base: string; readonly contentUrl: string | undefined },
+): FastifyReply {
+  const nonce = randomBytes(18).toString("base64");
+  const html = index
+    .replaceAll("SHOAL_NONCE", nonce)
+    // The path only: the browser knows the origin, and a wrong host would break the page.
+    .replace("<!--base-->", `<base href="${new URL(base).pathname}" />`);
+  return reply
+    .headers({
+      ...protection,
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": policyOf(nonce, contentUrl),
+      "cross-origin-opener-policy": "same-origin",
+      "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+      "x-frame-options": "DENY",
+      "cache-control": "no-store",
+    })
+    .send(html);
+}
