@@ -49,7 +49,10 @@ export default defineConfig(
     files: ["apps/console/src/**/*.{ts,tsx}"],
     extends: [reactHooks.configs.flat.recommended],
     // `incompatible-library` is for React's compiler, which the console does not use.
-    rules: { "react-hooks/incompatible-library": "off", "no-restricted-imports": ["error", { patterns: [entryPointsOnly, noNode] }] },
+    rules: {
+      "react-hooks/incompatible-library": "off",
+      "no-restricted-imports": ["error", { patterns: [entryPointsOnly, noNode] }],
+    },
   },
   {
     files: ["packages/{schemas,contract,transport,client}/src/**/*.ts"],
