@@ -45,6 +45,7 @@ const session = createRoute({
   path: "/sessions/$id",
   validateSearch: z.object({
     tab: z.catch(z.optional(z.enum(sessionTabs)), undefined),
+    path: optionalText,
   }),
   component: lazyRouteComponent(() => import("../pages/session/session-page.tsx"), "SessionPage"),
 });

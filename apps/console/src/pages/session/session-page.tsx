@@ -2,7 +2,7 @@ import { Anchor, Breadcrumbs, Skeleton, Stack, Tabs } from "@mantine/core";
 import type { Browser } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { Suspense } from "react";
+import { type ComponentType, lazy, Suspense } from "react";
 import { browserQuery } from "../../api/browser-queries.ts";
 import { useSignedIn } from "../../api/shoal.ts";
 import { CopyIcon } from "../../parts/code.tsx";
@@ -10,16 +10,39 @@ import { Age } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { StatusBadge } from "../../parts/status.tsx";
-import { DetailsTab } from "./details-tab.tsx";
 import { LiveTab } from "./live-tab.tsx";
 import { SessionActions } from "./session-actions.tsx";
-import type { SessionTab } from "./tabs.ts";
+import { type SessionTab, sessionTabs } from "./tabs.ts";
 import styles from "./session-page.module.css";
 
-const tabs: readonly { readonly value: SessionTab; readonly label: string }[] = [
-  { value: "live", label: "Live view" },
-  { value: "details", label: "Details" },
-];
+const tabs: Readonly<Record<SessionTab, { readonly label: string; readonly Part: ComponentType<PartProps> }>> = {
+  live: { label: "Live view", Part: LiveTab },
+  console: { label: "Console", Part: lazy(async () => only((await import("./telemetry/console-tab.tsx")).ConsoleTab)) },
+  network: { label: "Network", Part: lazy(async () => only((await import("./telemetry/network-tab.tsx")).NetworkTab)) },
+  events: { label: "Events", Part: lazy(async () => only((await import("./telemetry/events-tab.tsx")).EventsTab)) },
+  files: { label: "Files", Part: lazy(async () => only((await import("./files/files-tab.tsx")).FilesTab)) },
+  terminal: {
+    label: "Terminal",
+    Part: lazy(async () => only((await import("./terminal/terminal-tab.tsx")).TerminalTab)),
+  },
+  logs: { label: "Logs", Part: lazy(async () => only((await import("./logs-tab.tsx")).LogsTab)) },
+  recordings: {
+    label: "Recordings",
+    Part: lazy(async () => only((await import("./recordings-tab.tsx")).RecordingsTab)),
+  },
+  details: { label: "Details", Part: lazy(async () => only((await import("./details-tab.tsx")).DetailsTab)) },
+};
+
+interface PartProps {
+  readonly browser: Browser;
+}
+
+/** React's `lazy` takes default exports, which this repository does not have. */
+function only(part: ComponentType<PartProps>): { readonly default: ComponentType<PartProps> } {
+  return { default: part };
+}
+
+const isTab = (value: string | null): value is SessionTab => value !== null && value in tabs;
 
 export function SessionPage() {
   const { id } = useParams({ from: "/sessions/$id" });
@@ -52,6 +75,7 @@ function Loaded({ browser }: { readonly browser: Browser }) {
   const { session_id: id, name } = browser;
   const { tab = "live" } = useSearch({ from: "/sessions/$id" });
   const navigate = useNavigate({ from: "/sessions/$id" });
+  const { Part } = tabs[tab];
   return (
     <Page
       title={name ?? id}
@@ -73,27 +97,23 @@ function Loaded({ browser }: { readonly browser: Browser }) {
       <Tabs
         value={tab}
         onChange={(value) => {
-          const next = tabs.find((known) => known.value === value)?.value;
-          if (next !== undefined)
-            void navigate({ search: (before) => ({ ...before, tab: next === "live" ? undefined : next }) });
+          if (isTab(value))
+            void navigate({ search: (before) => ({ ...before, tab: value === "live" ? undefined : value }) });
         }}
         keepMounted={false}
       >
         <Tabs.List className={styles.tabs} aria-label="Parts of the session">
-          {tabs.map(({ value, label }) => (
+          {sessionTabs.map((value) => (
             <Tabs.Tab key={value} value={value}>
-              {label}
+              {tabs[value].label}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Suspense fallback={<Loading />}>
-          <Tabs.Panel value="live" pt="md">
-            <LiveTab browser={browser} />
-          </Tabs.Panel>
-          <Tabs.Panel value="details" pt="md">
-            <DetailsTab browser={browser} />
-          </Tabs.Panel>
-        </Suspense>
+        <Tabs.Panel value={tab} pt="md">
+          <Suspense fallback={<Loading />}>
+            <Part browser={browser} />
+          </Suspense>
+        </Tabs.Panel>
       </Tabs>
     </Page>
   );

@@ -1,2 +1,12 @@
-export const sessionTabs = ["live", "details"] as const;
+export const sessionTabs = [
+  "live",
+  "console",
+  "network",
+  "events",
+  "files",
+  "terminal",
+  "logs",
+  "recordings",
+  "details",
+] as const;
 export type SessionTab = (typeof sessionTabs)[number];

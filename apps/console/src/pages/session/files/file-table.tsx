@@ -1,0 +1,110 @@
+import { ActionIcon, Anchor, Group, Table, Tooltip, VisuallyHidden } from "@mantine/core";
+import type { FileInfo } from "@shoal/schemas";
+import { Download, File, Folder, Link2 } from "lucide-react";
+import { useSignedIn } from "../../../api/shoal.ts";
+import { blobOf } from "../../../api/blob.ts";
+import { sizeText } from "../../../base/texts.ts";
+import { Ago } from "../../../parts/moment.tsx";
+import { tellFailure } from "../../../parts/notices.ts";
+
+interface FileTableProps {
+  readonly id: string;
+  readonly files: readonly FileInfo[];
+  readonly open: (file: FileInfo) => void;
+}
+
+const inOrder = (one: FileInfo, other: FileInfo) =>
+  Number(other.is_dir) - Number(one.is_dir) || one.name.localeCompare(other.name);
+
+export function FileTable({ id, files, open }: FileTableProps) {
+  return (
+    <Table.ScrollContainer minWidth={320}>
+      <Table highlightOnHover verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th w={100}>Size</Table.Th>
+            <Table.Th w={140} visibleFrom="sm">
+              Changed
+            </Table.Th>
+            <Table.Th w={50}>
+              <VisuallyHidden>Download</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {files.toSorted(inOrder).map((file) => (
+            <FileRow key={file.path} id={id} file={file} open={open} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+interface FileRowProps extends Pick<FileTableProps, "id" | "open"> {
+  readonly file: FileInfo;
+}
+
+function FileRow({ id, file, open }: FileRowProps) {
+  const { name, size_bytes, is_dir, mod_time, mode, is_escaped } = file;
+  const Icon = is_dir ? Folder : mode.startsWith("l") ? Link2 : File;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Group gap={8} wrap="nowrap">
+          <Icon size={16} aria-hidden />
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            disabled={is_escaped === true}
+            onClick={() => {
+              open(file);
+            }}
+            style={{ overflowWrap: "anywhere", textAlign: "left" }}
+          >
+            {name}
+          </Anchor>
+        </Group>
+      </Table.Td>
+      <Table.Td>{is_dir ? "" : sizeText(size_bytes)}</Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Ago at={mod_time} />
+      </Table.Td>
+      <Table.Td>{is_escaped !== true && <DownloadButton id={id} file={file} />}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+/** Directories are saved as ZIP archives. The browser saves the bytes and never opens them as a page. */
+async function save(read: () => Promise<Blob>, name: string): Promise<void> {
+  const url = URL.createObjectURL(await read());
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+function DownloadButton({ id, file: { path, name, is_dir } }: { readonly id: string; readonly file: FileInfo }) {
+  const { shoal } = useSignedIn();
+  const read = async () =>
+    is_dir
+      ? blobOf(await shoal.browsers.fs.downloadDirZip(id, { path }), "application/zip")
+      : blobOf(await shoal.browsers.fs.readFile(id, { path }), "application/octet-stream");
+  return (
+    <Tooltip label={is_dir ? "Download as ZIP" : "Download"}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={`Download ${name}`}
+        onClick={() => {
+          save(read, is_dir ? `${name}.zip` : name).catch(tellFailure);
+        }}
+      >
+        <Download size={16} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

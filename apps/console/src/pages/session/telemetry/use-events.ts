@@ -1,0 +1,68 @@
+import type { Browser, TelemetryEnvelope } from "@shoal/schemas";
+import { useEffect, useState } from "react";
+import { useSignedIn } from "../../../api/shoal.ts";
+
+export interface SessionEvents {
+  /** Oldest first; at most {@link maxEvents}, the newest. */
+  readonly events: readonly TelemetryEnvelope[];
+  readonly isLoading: boolean;
+  readonly error: unknown;
+  /** Older events were dropped from the page. */
+  readonly isCut: boolean;
+}
+
+export const maxEvents = 5000;
+/** New events are shown together, because a page may cause hundreds per second. */
+const drawMs = 100;
+const nothing: SessionEvents = { events: [], isLoading: true, error: undefined, isCut: false };
+
+/** Telemetry of a session: stored events first, then new ones until it ends. */
+export function useEvents({ session_id: id, created_at, deleted_at }: Browser): SessionEvents {
+  const { shoal } = useSignedIn();
+  const hasEnded = deleted_at !== undefined;
+  const [state, setState] = useState(nothing);
+  useEffect(() => {
+    const reading = new AbortController();
+    const { signal } = reading;
+    let waiting: TelemetryEnvelope[] = [];
+    let timer: number | undefined;
+    let isFirst = true;
+    const draw = (change: Partial<SessionEvents> = {}) => {
+      clearTimeout(timer);
+      timer = undefined;
+      const added = waiting;
+      waiting = [];
+      const isNew = isFirst;
+      isFirst = false;
+      setState((before) => {
+        const all = isNew ? added : [...before.events, ...added];
+        const isCut = all.length > maxEvents || (!isNew && before.isCut);
+        return { error: undefined, isLoading: false, ...change, events: all.slice(-maxEvents), isCut };
+      });
+    };
+    async function read(): Promise<void> {
+      const source = hasEnded
+        ? await shoal.browsers.telemetry.events(id, { since: created_at, limit: 100 }, { signal })
+        : shoal.browsers.telemetry.stream(id, { replay: "all" }, { signal });
+      for await (const event of source) {
+        waiting.push(event);
+        timer ??= window.setTimeout(draw, drawMs);
+      }
+    }
+    // An empty stream has no first event.
+    timer = window.setTimeout(draw, drawMs * 5);
+    read().then(
+      () => {
+        draw();
+      },
+      (error: unknown) => {
+        if (!signal.aborted) draw({ error });
+      },
+    );
+    return () => {
+      reading.abort();
+      clearTimeout(timer);
+    };
+  }, [shoal, id, created_at, hasEnded]);
+  return state;
+}
