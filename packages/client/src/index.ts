@@ -23,6 +23,8 @@ export {
 } from "./browsers/browser-processes.ts";
 export { type BrowserLogs } from "./browsers/browser-logs.ts";
 export { type SessionTelemetry } from "./browsers/browser-telemetry.ts";
+export { type BrowserHandoff, type LiveViewLinks } from "./browsers/browser-handoff.ts";
+export { type SessionHandoff, type StartedHandoff } from "./browsers/session/session-handoff.ts";
 export { type BrowserDownloads, type WaitForDownloadOptions } from "./browsers/browser-downloads.ts";
 export { type BrowserReplays, type ReplayDownloadOptions } from "./browsers/browser-replays.ts";
 export { type DirectoryWatches, type StartedWatch } from "./browsers/directory-watches.ts";

@@ -13,6 +13,8 @@ export * from "./sessions/profiles.ts";
 export * from "./sessions/proxies.ts";
 export * from "./sessions/extensions.ts";
 export * from "./sessions/browser-pools.ts";
+export * from "./sessions/browser-handoff.ts";
+export * from "./sessions/live-view-links.ts";
 export * from "./auth/credentials.ts";
 export * from "./auth/credential-providers.ts";
 export * from "./auth/managed-auth.ts";

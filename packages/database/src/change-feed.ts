@@ -25,6 +25,8 @@ const notifyingTables: ReadonlySet<string> = new Set<keyof Tables>([
   "profiles",
   "browser_pools",
   "telemetry_destinations",
+  "handoffs",
+  "live_view_links",
   "auth_flows",
   "credential_providers",
   "invocations",

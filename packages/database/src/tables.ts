@@ -8,6 +8,7 @@ import type {
   CredentialValuesTable,
 } from "./tables/auth-tables.ts";
 import type { Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
+import type { HandoffsTable, LiveViewLinksTable } from "./tables/handoff-tables.ts";
 import type { UsageDaysTable, UsageSessionsTable, UsageStorageTable } from "./tables/usage-tables.ts";
 import type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";
 
@@ -416,4 +417,6 @@ export interface Tables {
   credential_providers: CredentialProvidersTable;
   webhooks: WebhooksTable;
   webhook_deliveries: WebhookDeliveriesTable;
+  handoffs: HandoffsTable;
+  live_view_links: LiveViewLinksTable;
 }

@@ -13,6 +13,7 @@ export * from "./sessions/profile.ts";
 export * from "./sessions/proxy.ts";
 export * from "./sessions/replay.ts";
 export * from "./sessions/browser-download.ts";
+export * from "./sessions/browser-handoff.ts";
 export * from "./instance/browser-logs.ts";
 export * from "./instance/computer.ts";
 export * from "./instance/curl.ts";

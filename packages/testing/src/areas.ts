@@ -4,6 +4,7 @@ export * from "./areas/browsers.ts";
 export * from "./areas/credential-providers.ts";
 export * from "./areas/credentials.ts";
 export * from "./areas/files.ts";
+export * from "./handoffs/handoff-handlers.ts";
 export * from "./areas/profiles.ts";
 export * from "./areas/projects.ts";
 export * from "./areas/service.ts";

@@ -21,6 +21,7 @@ import { pageAccess } from "./logins/handoff.ts";
 import { FakeLogins } from "./logins/fake-logins.ts";
 import type { FakeAction } from "./state/apps.ts";
 import type { FakeProviderItem, FakeSite } from "./state/logins.ts";
+import { endHandoff } from "./state/handoffs.ts";
 import { Store, type SessionRow } from "./state/store.ts";
 
 /** Name of an operation, for instance `profiles.get`. */
@@ -71,6 +72,12 @@ export interface FakeShoal {
   expireLogin(connectionId: string): void;
   /** Adds an item to the credential providers with this name, for logins that name the provider. */
   addProviderItem(provider: string, item: FakeProviderItem): void;
+  /**
+   * Ends the active handoff of a session, as the person does.
+   * @param note - the person's note.
+   * @throws {TypeError} without an active handoff.
+   */
+  completeHandoff(idOrName: string, note?: string): void;
   /** Ends a running session. @param reason - the session's `ended_reason`; default `timeout`. */
   endBrowser(idOrName: string, reason?: "timeout" | "browser_crashed" | "instance_lost" | "server_stopped"): void;
   /** Resets everything except `apiKey`: sessions, profiles, sites, apps, other keys, projects, faults, handlers and calls. */
@@ -268,6 +275,13 @@ export function createFakeShoal(): FakeShoal {
     addProviderItem(provider, item) {
       const { providerItems } = service.state.store;
       providerItems.set(provider, [...(providerItems.get(provider) ?? []), item]);
+    },
+    completeHandoff(idOrName, note) {
+      const { store } = service.state;
+      const session = store.findSession(undefined, idOrName);
+      const end = { status: "released", released_by: "person", note: note ?? null } as const;
+      if (session === undefined || endHandoff(store, session, end) === undefined)
+        throw new TypeError(`Browser ${idOrName} has no active handoff.`);
     },
     endBrowser(idOrName, reason = "timeout") {
       const session = service.state.store.findSession(undefined, idOrName);

@@ -4,6 +4,7 @@ import { appEntries } from "./entries/apps.ts";
 import { webhookEntries } from "./entries/webhooks.ts";
 import { browserEntries } from "./entries/browsers.ts";
 import { fileEntries } from "./entries/files.ts";
+import { handoffEntries } from "./entries/handoff.ts";
 import { insideEntries } from "./entries/inside.ts";
 import { pageEntries } from "./entries/pages.ts";
 import { loginEntries } from "./entries/logins.ts";
@@ -16,6 +17,7 @@ export const entries: Readonly<Record<string, CommandEntry>> = {
   ...webhookEntries,
   ...browserEntries,
   ...fileEntries,
+  ...handoffEntries,
   ...insideEntries,
   ...pageEntries,
   ...loginEntries,

@@ -34,7 +34,21 @@ import type { Idempotency } from "../http/idempotency/idempotency.ts";
 import { serveConsolePages } from "../console/pages/serve-pages.ts";
 import { serveDirect } from "../sessions/instance-plane/direct.ts";
 import { serveForwarded } from "../sessions/instance-plane/forward.ts";
-import type { LiveViewAddresses, LoginWaits } from "../sessions/live-view/live-view-address.ts";
+import type {
+  LiveViewAddresses,
+  LiveViewGate,
+  LoginWaits,
+  PersonLinks,
+} from "../sessions/live-view/live-view-address.ts";
+import {
+  handoffHandlers as sessionHandoffHandlers,
+  liveViewLinkHandlers,
+  shownHandoff,
+} from "../sessions/handoff/handlers.ts";
+import type { Handoffs as SessionHandoffs } from "../sessions/handoff/handoffs.ts";
+import type { LiveViewLinks } from "../sessions/handoff/live-view-links.ts";
+import { servePersonRoutes } from "../sessions/handoff/person-routes.ts";
+import type { AuditRecorder } from "../observability/audit/logs/recorder.ts";
 import { serveLiveView } from "../sessions/live-view/live-view-page.ts";
 import type { Log } from "../observability/log/log.ts";
 import { type KeyedPlane, notImplemented, type NotImplemented, type OpenPlane } from "../http/not-implemented.ts";
@@ -85,6 +99,10 @@ export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginH
   readonly deployments: Deployments;
   readonly exportDestinations: ExportDestinations;
   readonly handoffs: Handoffs;
+  readonly sessionHandoffs: SessionHandoffs;
+  readonly liveViewLinks: LiveViewLinks;
+  readonly persons: PersonLinks;
+  readonly recorder: Pick<AuditRecorder, "note">;
   readonly hasManagedProxies: boolean;
   readonly idempotency: Idempotency;
   readonly liveViews: LiveViewAddresses;
@@ -206,6 +224,8 @@ function keyedHandlers(parts: AppParts) {
     ...organizationHandlers(parts.organization, entitlements),
     ...auditLogHandlers(parts.auditLogs),
     ...exportDestinationHandlers(parts.exportDestinations),
+    ...sessionHandoffHandlers(parts.sessionHandoffs, parts.liveViews),
+    ...liveViewLinkHandlers(parts.liveViewLinks, parts.liveViews),
     ...telemetryHandlers(parts.sessions, parts.telemetry),
     ...parts.resourceHandlers,
   } satisfies HandlersOrNotYet<
@@ -272,6 +292,8 @@ function mountOperations(
   }
 }
 
+const noHandoff = Promise.resolve(undefined);
+
 function servePages(app: FastifyInstance, parts: AppParts, routing: SessionRouting): void {
   serveConsolePages(app, parts);
   serveSignInPage(app, parts.signInFrameAncestors);
@@ -284,15 +306,29 @@ function servePages(app: FastifyInstance, parts: AppParts, routing: SessionRouti
       parts.authenticator.countRefused(request.raw);
     },
   });
-  serveLiveView(app, {
+  const gate: LiveViewGate = {
     addresses: parts.liveViews,
     issuingKeys: parts.issuingKeys,
+    logins: parts.loginWaits,
+    persons: parts.persons,
+  };
+  const onRefused = (request: IncomingMessage): void => {
+    parts.authenticator.countRefused(request);
+  };
+  serveLiveView(app, {
+    ...gate,
     store: parts.sessionStore,
     frameAncestors: parts.liveViewFrameAncestors,
     signInFrameAncestors: parts.signInFrameAncestors,
-    logins: parts.loginWaits,
-    onRefused: (request) => {
-      parts.authenticator.countRefused(request);
-    },
+    handoffOf: ({ link }) =>
+      link?.kind === "handoff" ? parts.sessionHandoffs.store.find(link.id).then(shownHandoff) : noHandoff,
+    onRefused,
+  });
+  servePersonRoutes(app, {
+    ...gate,
+    handoffs: parts.sessionHandoffs,
+    recorder: parts.recorder,
+    origins: parts.origins,
+    onRefused,
   });
 }

@@ -39,6 +39,7 @@ import { BrowserComputer } from "./browser-computer.ts";
 import { browserFetch, type BrowserFetchInit, type BrowserFetchParts } from "./browser-fetch.ts";
 import { BrowserDownloads } from "./browser-downloads.ts";
 import { BrowserFiles } from "./browser-fs.ts";
+import { BrowserHandoff, LiveViewLinks } from "./browser-handoff.ts";
 import { BrowserLogs } from "./browser-logs.ts";
 import { BrowserPlaywright } from "./browser-playwright.ts";
 import { BrowserProcesses } from "./browser-processes.ts";
@@ -56,6 +57,8 @@ export interface SessionExtension {
 export class Browsers {
   readonly fs: BrowserFiles;
   readonly downloads: BrowserDownloads;
+  readonly handoff: BrowserHandoff;
+  readonly liveViewLinks: LiveViewLinks;
   readonly computer: BrowserComputer;
   readonly playwright: BrowserPlaywright;
   readonly process: BrowserProcesses;
@@ -75,6 +78,8 @@ export class Browsers {
     this.#fetchParts = { transport, ...fetchParts };
     this.fs = new BrowserFiles(transport);
     this.downloads = new BrowserDownloads(transport);
+    this.handoff = new BrowserHandoff(transport);
+    this.liveViewLinks = new LiveViewLinks(transport);
     this.computer = new BrowserComputer(transport);
     this.playwright = new BrowserPlaywright(transport);
     this.process = new BrowserProcesses(transport);

@@ -22,5 +22,6 @@ export const ids = {
   project: "v2xkk2o4bf5ylj1mvtr3d6yl",
   pool: "iv25ujqf37x3j07dwoffegqr",
   proxy: "nc6bzmylyehv4q6sd0ey6ivg",
+  handoff: "q8c1m5wz0h7rt3xk2vbn6yda",
   extension: "a5ucjs8zrxn1p2oq4dwk7v3m",
 } as const;

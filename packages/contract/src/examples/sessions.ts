@@ -43,6 +43,31 @@ const storageState = {
   origins: [{ origin: "https://example.com", localStorage: [{ name: "theme", value: "dark" }] }],
 };
 
+const handoff = {
+  id: ids.handoff,
+  session_id: ids.session,
+  status: "requested",
+  message: "Please sign in, then return control.",
+  on_automation: "wait",
+  label: "Ana from finance",
+  url: `http://127.0.0.1:7777/browser/live/${ids.session}.${ids.handoff}.h1b2c3d.4t7b`,
+  created_at: times.created,
+  expires_at: "2026-03-01T09:45:00.000Z",
+  taken_at: null,
+  taken_by: null,
+  ended_at: null,
+  released_by: null,
+  note: null,
+};
+const liveViewLink = {
+  id: ids.handoff,
+  session_id: ids.session,
+  scope: "view",
+  label: "Ana from finance",
+  created_at: times.created,
+  expires_at: times.later,
+};
+
 /** Examples of sessions, profiles, proxies, extensions and pools. */
 export const sessionExamples = {
   Browser: [browser],
@@ -61,6 +86,17 @@ export const sessionExamples = {
   UpdateBrowser: [
     { name: null, tags: { team: "search" }, viewport: { width: 1024, height: 768 } },
     { network: { deny: ["*.ads.example"] } },
+  ],
+  Handoff: [handoff],
+  RequestHandoff: [
+    { message: "Please sign in, then return control.", timeout_seconds: 900, label: "Ana from finance" },
+    { message: "Please confirm the payment.", on_automation: "refuse" },
+  ],
+  ReleaseHandoff: [{ note: "The code is 4711." }, {}],
+  LiveViewLink: [liveViewLink],
+  CreateLiveViewLink: [{ scope: "view", expires_in_seconds: 86_400, label: "Ana from finance" }, {}],
+  CreatedLiveViewLink: [
+    { ...liveViewLink, url: `http://127.0.0.1:7777/browser/live/${ids.session}.${ids.handoff}.k1b2c3d.4t7b` },
   ],
   ExtendBrowser: [{ max_duration_seconds: 3600 }, {}],
   Curl: [

@@ -103,8 +103,12 @@ export {
   browserNameTaken,
   browserNotFound,
   gpuUnavailable,
+  handoffActive,
+  handoffNotFound,
+  liveViewLinkNotFound,
   projectSessionsExhausted,
   regionUnavailable,
+  tooManyLiveViewLinks,
   viewportTooLarge,
 } from "./sessions.ts";
 export {

@@ -90,3 +90,34 @@ export function browserHasProfile(sessionId: string, profileId: string): Refusal
     hint: "Only a session without a profile can load one. Create another session with browsers.create.",
   };
 }
+
+/** 409 for a second handoff of a session. */
+export function handoffActive(sessionId: string): Refusal {
+  return {
+    status: 409,
+    code: "handoff_active",
+    problem: `Browser ${sessionId} has an active handoff to a person.`,
+    hint: "Wait for its end with browsers.handoff.get, or end it with browsers.handoff.release.",
+  };
+}
+
+/** 404 for a session without a handoff. */
+export function handoffNotFound(sessionId: string): Refusal {
+  return notFound(`Browser ${sessionId} has no handoff.`, "Request one with browsers.handoff.request.");
+}
+
+/** 404 for an expired, revoked or unknown link. */
+export function liveViewLinkNotFound(id: string): Refusal {
+  return notFound(`Live view link ${id} was not found in this session.`, "List them with browsers.liveViewLinks.list.");
+}
+
+/** 409 for a link over the limit of the session. */
+export function tooManyLiveViewLinks(limit: number): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `The session has ${String(limit)} valid live view links, the limit.`,
+    limit,
+    hint: "Delete one with browsers.liveViewLinks.delete.",
+  };
+}

@@ -5,6 +5,7 @@ import type { Migration } from "kysely/migration";
 import { auth } from "./foundation/auth.ts";
 import { deployments } from "./foundation/deployments.ts";
 import { functions } from "./foundation/functions.ts";
+import { handoffs } from "./foundation/handoffs.ts";
 import { invocations } from "./foundation/invocations.ts";
 import { organization } from "./foundation/organization.ts";
 import { resources } from "./foundation/resources.ts";
@@ -28,7 +29,19 @@ async function unicodeCollation(query: Kysely<unknown>): Promise<string> {
 export const foundation: Migration = {
   async up(query: Kysely<unknown>) {
     const collation = await unicodeCollation(query);
-    const areas = [organization, resources, auth, sessions, usage, deployments, invocations, webhooks, service, audit];
+    const areas = [
+      organization,
+      resources,
+      auth,
+      sessions,
+      usage,
+      deployments,
+      invocations,
+      webhooks,
+      handoffs,
+      service,
+      audit,
+    ];
     for (const statement of [functions(collation), ...areas].flat()) await sql.raw(statement).execute(query);
     await sql`insert into organization (id) values (${createId()})`.execute(query);
     await sql`insert into projects (id, name, is_default) values (${createId()}, 'default', true)`.execute(query);

@@ -8,6 +8,7 @@ import type { ReplayArea } from "../operations/replays/handlers.ts";
 import type { Telemetry } from "../operations/telemetry/telemetry.ts";
 import type { instanceControl } from "../protocol/endpoints.ts";
 import type { AssignInstance, ChangeViewport, ViewportChanged } from "../protocol/protocol.ts";
+import type { AutomationPause } from "../pause/automation-pause.ts";
 import { AssignmentParts } from "./assignment-parts.ts";
 import type { AssignedFiles } from "./assignments.ts";
 import type { QuickEndpoint } from "./control.ts";
@@ -24,6 +25,7 @@ export interface ControlTargets {
 }
 
 interface ControlAreas {
+  readonly pause: AutomationPause;
   readonly replays: Pick<ReplayArea, "follow">;
   readonly extensions: Pick<SessionExtensions, "load" | "unpack">;
   readonly frontPage: Pick<PageArea, "handlers">;
@@ -33,7 +35,7 @@ type ControlHandlers = Handlers<Omit<typeof instanceControl, QuickEndpoint>>;
 
 export function controlHandlers(
   targets: ControlTargets,
-  { extensions, frontPage, replays }: ControlAreas,
+  { extensions, frontPage, pause, replays }: ControlAreas,
 ): ControlHandlers {
   return {
     async assignWithFiles({ body, signal }) {
@@ -55,6 +57,16 @@ export function controlHandlers(
       const changed = await targets.changeViewport(body);
       if ("status" in changed) throw errorOf(changed);
       return changed;
+    },
+    async setHandoff({ body: { label, status, ...handoff } }) {
+      if (status === "requested" || status === "taken") await pause.begin(handoff);
+      else pause.end(handoff.id);
+      (await targets.loadTelemetry()).record({
+        type: "handoff",
+        category: "connection",
+        source: { kind: "kernel_api" },
+        data: { handoff_id: handoff.id, status, ...(label !== undefined && { label }) },
+      });
     },
     async reloadPolicies({ body }) {
       const refusal = await targets.reloadPolicies(body.revision);

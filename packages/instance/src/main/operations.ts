@@ -41,6 +41,9 @@ import type { SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
 import type { EgressForwarder } from "../egress/forwarder.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { InstancePlane, NotImplemented } from "../protocol/not-implemented.ts";
+import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
+import { pausable } from "./pausable-operations.ts";
+import { refuse } from "../http/replies.ts";
 import { findVisiblePage } from "../browser/pages/visible-page.ts";
 import { playwrightHandlers } from "../operations/playwright/handlers.ts";
 import { replayArea, type ReplayArea } from "../operations/replays/handlers.ts";
@@ -78,6 +81,7 @@ export interface OperationParts {
     present(): Telemetry | undefined;
     load(): Promise<Telemetry>;
   };
+  readonly pause: AutomationPause;
   readonly control: ControlTargets;
 }
 
@@ -98,7 +102,7 @@ class SessionOperations implements Operations {
   constructor(parts: OperationParts) {
     this.#parts = parts;
     this.#areas = openAreas(parts);
-    this.#serve = operationRouter(this.#areas, parts.telemetry);
+    this.#serve = operationRouter(this.#areas, parts);
     this.#serveControl = this.#controlRouter();
   }
 
@@ -115,15 +119,20 @@ class SessionOperations implements Operations {
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
-    const { browser, telemetry } = this.#parts;
+    const { browser, pause, telemetry } = this.#parts;
     const { requests } = this.#areas;
     if (request.url?.startsWith("/curl/raw?") === true) {
       telemetry.present()?.operationBegan(curl.operationId, requestIdOf(request.headers), response);
-      requests.raw(request, response);
+      if (pause.isActive) refuse(response, handoffRefusal);
+      else requests.raw(request, response);
       return;
     }
     if (request.url?.startsWith("/json") === true)
-      void serveJsonEndpoint({ endpoint: () => browser.endpoint(), isHelper: requests.isHelper }, request, response);
+      void serveJsonEndpoint(
+        { endpoint: () => browser.endpoint(), isHelper: requests.isHelper, pause },
+        request,
+        response,
+      );
     else this.#serve(request, response);
   }
 
@@ -169,7 +178,7 @@ class SessionOperations implements Operations {
       onError: logFailure,
     });
     const { followEvents: _followEvents, assign: _assign, stop: _stop, ...routed } = instanceControl;
-    router.mountAll(routed, controlHandlers(this.#parts.control, this.#areas));
+    router.mountAll(routed, controlHandlers(this.#parts.control, { ...this.#areas, pause: this.#parts.pause }));
     return router.handle;
   }
 }
@@ -226,7 +235,10 @@ function surroundingsOf({ root, config, egress, display }: OperationParts): Comm
   };
 }
 
-function operationRouter(areas: Areas, telemetry: OperationParts["telemetry"]): RequestListener {
+function operationRouter(
+  areas: Areas,
+  { pause, telemetry }: Pick<OperationParts, "pause" | "telemetry">,
+): RequestListener {
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
@@ -273,7 +285,7 @@ function operationRouter(areas: Areas, telemetry: OperationParts["telemetry"]): 
     screenshotPage,
     streamTelemetry,
   } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
-  router.mountAll(endpoints, handlers);
+  router.mountAll(endpoints, pausable(endpoints, handlers, pause));
   return router.handle;
 }
 

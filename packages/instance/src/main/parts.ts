@@ -11,6 +11,7 @@ import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { Telemetry } from "../operations/telemetry/telemetry.ts";
 import type { BidiGateway } from "../clients/webdriver/bidi-gateway.ts";
 import type { Activity } from "./activity.ts";
+import type { AutomationPause } from "../pause/automation-pause.ts";
 import { lazyPart, type LazyPart } from "./lazy-part.ts";
 
 /** Parts that most sessions do not need: many use only CDP. */
@@ -29,10 +30,20 @@ interface PartsOptions {
   readonly forwarder: EgressForwarder;
   readonly logs: SupervisorLogs;
   readonly display: () => SessionDisplay | undefined;
+  readonly pause: AutomationPause;
   readonly control: Omit<ControlTargets, "loadTelemetry" | "loadProfileState">;
 }
 
-export function createParts({ config, browser, activity, forwarder, logs, display, control }: PartsOptions): Parts {
+export function createParts({
+  config,
+  browser,
+  activity,
+  forwarder,
+  logs,
+  display,
+  control,
+  pause,
+}: PartsOptions): Parts {
   const telemetry: LazyPart<Telemetry> = lazyPart(async () => {
     const { createTelemetry } = await import("../operations/telemetry/telemetry.ts");
     return createTelemetry({
@@ -52,6 +63,7 @@ export function createParts({ config, browser, activity, forwarder, logs, displa
       display,
       logs,
       egress: forwarder,
+      pause,
       telemetry: { present: () => telemetry.present, load: telemetry.load },
       control: { ...control, loadTelemetry: telemetry.load, loadProfileState: profileState.load },
     });
@@ -64,6 +76,7 @@ export function createParts({ config, browser, activity, forwarder, logs, displa
       downloads: browser.downloads,
       openContextProxy: (proxy) => forwarder.portOf(proxy),
       onClient: () => activity.begin(),
+      pause,
     });
   });
   const liveView = lazyPart(async () => {

@@ -13,6 +13,7 @@ import type { ErrorPages } from "../browser/pages/error-pages.ts";
 import { copyLog, log } from "../system/log.ts";
 import { createSupervisorLogs, type SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
+import { AutomationPause } from "../pause/automation-pause.ts";
 import { type Activity, trackActivity } from "./activity.ts";
 import { Assignments } from "./assignments.ts";
 import { controlPrefix, createControl } from "./control.ts";
@@ -44,6 +45,7 @@ class InstanceProgram {
   readonly #forwarder: EgressForwarder;
   readonly #logs: SupervisorLogs = createSupervisorLogs();
   readonly #activity: Activity;
+  readonly #pause: AutomationPause;
   readonly #feed: EventFeed;
   readonly #browser: BrowserSupervisor;
   readonly #gateway: CdpGateway;
@@ -60,6 +62,7 @@ class InstanceProgram {
       this.#logs.add("instance", line);
     });
     this.#activity = this.#trackActivity();
+    this.#pause = new AutomationPause(() => this.#activity.begin());
     this.#feed = createEventFeed(() => ({
       type: "state",
       browser: this.#browser.ready ? "ready" : "starting",
@@ -198,6 +201,7 @@ class InstanceProgram {
           finish();
         };
       },
+      pause: this.#pause,
       refuse: refuseUpgrade,
     });
   }
@@ -210,6 +214,7 @@ class InstanceProgram {
       forwarder: this.#forwarder,
       logs: this.#logs,
       display: () => this.#assignments.display,
+      pause: this.#pause,
       control: {
         isEnding: () => this.#ending.begun,
         beginUse: () => this.#activity.begin(),
@@ -248,7 +253,13 @@ class InstanceProgram {
     const isEnding = () => this.#ending.begun;
     server.on(
       "upgrade",
-      createUpgrades({ gateway: this.#gateway, activity: this.#activity, parts: this.#parts, isEnding }),
+      createUpgrades({
+        gateway: this.#gateway,
+        activity: this.#activity,
+        parts: this.#parts,
+        pause: this.#pause,
+        isEnding,
+      }),
     );
     server.on("error", (error) => {
       log("error", `cannot listen on ${this.#config.listen_path}`, { error: error.message });

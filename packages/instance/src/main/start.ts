@@ -47,10 +47,11 @@ function offerMemoryFirst(): void {
 /** Compiles the program into `directory`, for instances with read-only access to it. */
 async function fillCache(directory: string): Promise<void> {
   enableCompileCache(directory);
-  const [, { createOperations }, { SessionDownloads }] = await Promise.all([
+  const [, { createOperations }, { SessionDownloads }, { AutomationPause }] = await Promise.all([
     import("./program.ts"),
     import("./operations.ts"),
     import("../browser/downloads/session-downloads.ts"),
+    import("../pause/automation-pause.ts"),
   ]);
   // The cache keeps only functions that have run.
   const none = new Promise<never>(() => undefined);
@@ -84,6 +85,7 @@ async function fillCache(directory: string): Promise<void> {
       downloads: new SessionDownloads(config),
     },
     telemetry: { present: () => undefined, load: () => none },
+    pause: new AutomationPause(() => () => undefined),
     control: {
       isEnding: () => false,
       beginUse: () => () => undefined,

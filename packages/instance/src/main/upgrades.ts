@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { CdpGateway } from "../clients/cdp/gateway.ts";
 import { log } from "../system/log.ts";
+import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
 import type { Activity } from "./activity.ts";
 import type { Parts } from "./parts.ts";
 import { pathOf, refuseUpgrade, type Refusal } from "../http/replies.ts";
@@ -11,12 +12,14 @@ interface UpgradeOptions {
   readonly gateway: CdpGateway;
   readonly activity: Activity;
   readonly parts: Pick<Parts, "bidi" | "liveView" | "operations">;
+  /** Programs of a terminal can reach the browser. */
+  readonly pause: Pick<AutomationPause, "isActive">;
   readonly isEnding: () => boolean;
 }
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-export function createUpgrades({ gateway, activity, parts, isEnding }: UpgradeOptions): UpgradeListener {
+export function createUpgrades({ gateway, activity, parts, pause, isEnding }: UpgradeOptions): UpgradeListener {
   async function join(
     what: string,
     request: IncomingMessage,
@@ -43,6 +46,7 @@ export function createUpgrades({ gateway, activity, parts, isEnding }: UpgradeOp
     if (isEnding())
       refuseUpgrade(request, socket, { status: 503, code: "shutting_down", message: "This instance is ending." });
     else if (path === "/cdp" || path.startsWith("/devtools/")) gateway.upgrade(request, socket, head);
+    else if (path.startsWith("/process/") && pause.isActive) refuseUpgrade(request, socket, handoffRefusal);
     else if (path.startsWith("/process/")) {
       socket.on("close", activity.begin());
       void join("terminals", request, socket, async () => {

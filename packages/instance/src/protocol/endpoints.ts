@@ -6,6 +6,7 @@ import {
   ChangeViewport,
   PolicyRevision,
   SelectTelemetry,
+  SetHandoff,
   ViewportChanged,
 } from "./protocol.ts";
 import { pageControl } from "./page-endpoints.ts";
@@ -70,6 +71,17 @@ export const instanceControl = {
     body: json(ChangeViewport),
     responses: { 200: json(ViewportChanged) },
     errors: [400, 409, 503],
+  }),
+  setHandoff: defineEndpoint({
+    operationId: "setHandoff",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/handoff",
+    summary: "Begin a handoff to a person, or report its change or end.",
+    body: json(SetHandoff),
+    responses: { 204: empty },
+    errors: [400],
   }),
   reloadPolicies: defineEndpoint({
     operationId: "reloadPolicies",

@@ -113,6 +113,16 @@ export const SelectTelemetry = lazyObject(() => ({
   final: z.optional(z.boolean()),
 }));
 
+export interface SetHandoff extends z.output<typeof SetHandoff> {}
+export const SetHandoff = lazyObject(() => ({
+  id: z.string(),
+  status: z.enum(["requested", "taken", "released", "expired", "canceled"]),
+  on_automation: z.enum(["wait", "refuse"]),
+  /** Until its deadline. */
+  remaining_ms: checked(z.int(), z.minimum(0), z.maximum(2_147_483_647)),
+  label: z.optional(z.string()),
+}));
+
 export interface PolicyRevision extends z.output<typeof PolicyRevision> {}
 export const PolicyRevision = lazyObject(() => ({
   /** Hexadecimal; changes with the policies. */

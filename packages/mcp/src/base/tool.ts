@@ -31,6 +31,8 @@ export interface ToolCall {
   readonly transport: Transport;
   /** With the signal of the call. */
   readonly options: CallOptions;
+  /** Shows a message to the user during the call; `undefined` if the client requests no progress. */
+  readonly report: ((message: string) => void) | undefined;
   /** The id of the session, which starts on first use. @throws {ToolError} */
   readonly browser: () => Promise<string>;
   /** Tokens of outlines after actions; 0 = none. */

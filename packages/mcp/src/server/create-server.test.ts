@@ -149,7 +149,6 @@ it("marks reading and destructive tools", async () => {
     "read_file",
     "list_browsers",
     "list_profiles",
-    "hand_over",
   ]);
   expect(named((annotations) => "destructiveHint" in annotations && annotations.destructiveHint === true)).toEqual([
     "close_browser",

@@ -83,10 +83,11 @@ async function callTool(
   const options = { signal };
   let used = session;
   try {
-    const answer = await withProgress(context, tool.title, () =>
+    const answer = await withProgress(context, tool.title, (report) =>
       tool.run(own === undefined && tool.usesBrowser ? input : given, {
         transport,
         options,
+        report,
         outlineTokens: settings.outlineTokens,
         browser: async () => (used = own === undefined ? sessionIn(session) : await own.use(options)),
       }),

@@ -1,4 +1,5 @@
-import { handoffTools, type LifecycleOptions, lifecycleTools, profileTools, sessionTools } from "./browsers.ts";
+import { handoffTools } from "./handoff.ts";
+import { type LifecycleOptions, lifecycleTools, profileTools, sessionTools } from "./browsers.ts";
 import { fileTools } from "./files.ts";
 import { pageOperations } from "./page.ts";
 import { pdfTools } from "./pdf.ts";

@@ -1,11 +1,4 @@
-import {
-  createBrowser,
-  deleteBrowser,
-  getBrowser,
-  listBrowsers,
-  listProfiles,
-  saveBrowserProfile,
-} from "@shoal/contract";
+import { createBrowser, deleteBrowser, listBrowsers, listProfiles, saveBrowserProfile } from "@shoal/contract";
 import type { Browser, CreateBrowser } from "@shoal/schemas";
 import * as z from "zod/mini";
 import type { OwnBrowser } from "../browser/own-browser.ts";
@@ -141,29 +134,6 @@ export const profileTools: readonly Tool[] = [
     async run(_input, { browser, options, transport }) {
       const profile = await transport.call(saveBrowserProfile, { params: { id_or_name: await browser() } }, options);
       return { content: [text(`Saved to profile ${profile.name ?? profile.id}.`)] };
-    },
-  }),
-];
-
-export const handoffTools: readonly Tool[] = [
-  defineTool({
-    name: "hand_over",
-    group: "handoff",
-    title: "Hand over to a person",
-    description: "Get a link with which the user controls this browser, for CAPTCHAs, logins and payments.",
-    effect: "reads",
-    fields: noFields,
-    async run(_input, { browser, options, transport }) {
-      const found = await transport.call(getBrowser, { params: { id_or_name: await browser() } }, options);
-      const url = found.browser_live_view_url;
-      if (url === undefined) return { content: [text("This session has no live view.")] };
-      return {
-        content: [
-          text(
-            `Give this link to the user only; it controls the browser: ${url}\nAsk the user to report when they are done, then call snapshot.`,
-          ),
-        ],
-      };
     },
   }),
 ];

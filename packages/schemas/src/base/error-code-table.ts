@@ -109,6 +109,13 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "no",
     advice: "Use a key of that project, or an organisation-wide key.",
   },
+  handoff_active: {
+    statuses: [409],
+    meaning: "A person controls the session, or was asked to. Input and changes by programs are paused; reading works.",
+    again: "later",
+    advice:
+      "Wait for the end with `browsers.handoff.get` and `wait_seconds`, or end it with `browsers.handoff.release`.",
+  },
   idempotency_conflict: {
     statuses: [409, 422],
     meaning: "The Idempotency-Key was used for another request, or its first answer cannot be given again (409).",

@@ -17,6 +17,7 @@ export const errorCodes = [
   "directory_busy",
   "element_not_found",
   "forbidden",
+  "handoff_active",
   "idempotency_conflict",
   "insufficient_storage",
   "internal_error",

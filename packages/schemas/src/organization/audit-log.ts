@@ -10,9 +10,9 @@ export const AuditLogEntry = lazyObject(() => ({
   timestamp: Timestamp,
   /** How the caller authenticated: `api_key`, `session_token`, `live_view`, `dashboard`, `oauth`; `service` = the service itself. */
   auth_strategy: z.string(),
-  /** Id of the key or user; empty if unknown. */
+  /** Id of the key, of the user, or of the live-view link or handoff; empty if unknown. */
   user_id: z.string(),
-  /** The person's email address, or empty. */
+  /** The person's email address, or the label of a live-view link or handoff; otherwise empty. */
   email: z.string(),
   /** HTTP status of the answer. */
   status: z.int(),

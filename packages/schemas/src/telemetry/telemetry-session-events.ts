@@ -70,6 +70,8 @@ export interface LiveViewConnectEvent extends z.output<typeof LiveViewConnectEve
 export const LiveViewConnectEvent = telemetryEvent("live_view_connect", "connection", () => ({
   /** Names the viewer, over lost connections too. */
   session_id: z.string(),
+  /** Name of the person, if the link has one. */
+  label: z.optional(z.string()),
 }));
 
 /** A viewer of the live view left. */
@@ -79,6 +81,17 @@ export const LiveViewDisconnectEvent = telemetryEvent("live_view_disconnect", "c
   session_id: z.string(),
   /** Milliseconds that it watched. */
   duration_ms: z.number(),
+}));
+
+/** A handoff to a person began, was taken, or ended. */
+export interface HandoffEvent extends z.output<typeof HandoffEvent> {}
+export const HandoffEvent = telemetryEvent("handoff", "connection", () => ({
+  /** Id of the handoff. */
+  handoff_id: z.string(),
+  /** As in `browsers.handoff.get`. */
+  status: openEnum("requested", "taken", "released", "expired", "canceled"),
+  /** Name of the person, if the handoff has one. */
+  label: z.optional(z.string()),
 }));
 
 /** A captcha solver has ended its work. */

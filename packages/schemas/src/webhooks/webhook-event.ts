@@ -107,6 +107,26 @@ export const DownloadFinishedData = lazyObject(() => ({
   host: z.string(),
 }));
 
+/** Data of the events `handoff.*`. `browsers.handoff.get` has the link. */
+export interface HandoffEventData extends z.output<typeof HandoffEventData> {}
+export const HandoffEventData = lazyObject(() => ({
+  handoff_id: z.string(),
+  session_id: z.string(),
+  session_name: z.nullable(z.string()),
+  /** The task for the person. */
+  message: z.string(),
+  /** Name of the person; `null` without one. */
+  label: z.nullable(z.string()),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  taken_at: z.nullable(Timestamp),
+  ended_at: z.nullable(Timestamp),
+  /** The person's label, `person` without one, or `program`; `null` unless it was released. */
+  released_by: z.nullable(z.string()),
+  /** Note about the result; `null` without one. */
+  note: z.nullable(z.string()),
+}));
+
 /** Data of the events `invocation.*`. */
 export interface InvocationEventData extends z.output<typeof InvocationEventData> {}
 export const InvocationEventData = lazyObject(() => ({
@@ -145,6 +165,11 @@ export const WebhookEvent = z.lazy(() =>
     "deployment.running": event("deployment.running", DeploymentEventData),
     "deployment.stopped": event("deployment.stopped", DeploymentEventData),
     "download.finished": event("download.finished", DownloadFinishedData),
+    "handoff.canceled": event("handoff.canceled", HandoffEventData),
+    "handoff.expired": event("handoff.expired", HandoffEventData),
+    "handoff.released": event("handoff.released", HandoffEventData),
+    "handoff.requested": event("handoff.requested", HandoffEventData),
+    "handoff.taken": event("handoff.taken", HandoffEventData),
     "invocation.failed": event("invocation.failed", InvocationEventData),
     "invocation.succeeded": event("invocation.succeeded", InvocationEventData),
     "webhook.test": event("webhook.test", WebhookTestData),

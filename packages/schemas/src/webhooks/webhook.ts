@@ -15,6 +15,11 @@ export const webhookEventTypes = [
   "deployment.running",
   "deployment.stopped",
   "download.finished",
+  "handoff.canceled",
+  "handoff.expired",
+  "handoff.released",
+  "handoff.requested",
+  "handoff.taken",
   "invocation.failed",
   "invocation.succeeded",
 ] as const;

@@ -17,6 +17,7 @@ import type * as z from "zod/mini";
 import { FileTree } from "../files/file-tree.ts";
 import { Watches } from "../files/watches.ts";
 import type { Access } from "../state/access.ts";
+import { endHandoff } from "../state/handoffs.ts";
 import { holds, pageOf } from "../state/listing.ts";
 import type { SessionRow, Store } from "../state/store.ts";
 import { recordEvent } from "../state/webhooks.ts";
@@ -43,6 +44,7 @@ export function endSession({ webhooks }: Pick<Store, "webhooks">, row: SessionRo
   const at = new Date().toISOString();
   row.ended = { at, reason };
   row.watches.close();
+  endHandoff({ webhooks }, row, { status: "canceled" });
   const data = {
     session_id: row.id,
     name: row.name,
@@ -207,6 +209,8 @@ class FakeBrowsers {
       ended: undefined,
       files,
       watches: new Watches(files),
+      handoffs: [],
+      links: [],
     };
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { AuthConnection, Browser, TimelineEvent } from "@shoal/schemas";
+import type { AuthConnection, Browser, Handoff, LiveViewLink, TimelineEvent } from "@shoal/schemas";
 import { createId } from "@shoal/primitives";
 import type { Totp } from "@shoal/primitives/totp";
 import type { FileTree } from "../files/file-tree.ts";
@@ -92,6 +92,9 @@ export interface SessionRow {
   ended: { readonly at: string; readonly reason: string } | undefined;
   readonly files: FileTree;
   readonly watches: Watches;
+  /** Oldest first. */
+  readonly handoffs: Handoff[];
+  readonly links: LiveViewLink[];
 }
 
 /** A connection of a profile to a site. */

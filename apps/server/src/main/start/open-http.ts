@@ -24,6 +24,7 @@ import type { Checks } from "../../auth/checks/checks.ts";
 import { loginPages } from "../../auth/logins/login-pages.ts";
 import type { Logins } from "../../auth/logins/logins.ts";
 import { McpService } from "../../mcp/mcp-service.ts";
+import { StoredPersonLinks } from "../../sessions/handoff/person-links.ts";
 import { createLiveViewAddresses } from "../../sessions/live-view/live-view-address.ts";
 import { createReplayAddresses } from "../../sessions/replays/replay-address.ts";
 import type { OpenSockets } from "../../sessions/sockets/open-sockets.ts";
@@ -90,7 +91,9 @@ export function openHttp(started: Started, parts: HttpParts): Http {
     }),
   );
   const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
+  const { sessionHandoffs, liveViewLinks } = sessions;
   const shared = {
+    persons: new StoredPersonLinks({ handoffs: sessionHandoffs, links: liveViewLinks }),
     ...access,
     ...resources,
     ...sessions,

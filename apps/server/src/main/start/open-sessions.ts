@@ -9,6 +9,8 @@ import { SessionStore } from "../../sessions/browsers/session-store.ts";
 import { InvokedSessions } from "../../sessions/browsers/invoked-sessions.ts";
 import { Sessions } from "../../sessions/browsers/sessions.ts";
 import { type BrowserPools, openBrowserPools } from "../../sessions/pools/pools.ts";
+import { Handoffs } from "../../sessions/handoff/handoffs.ts";
+import { LiveViewLinks } from "../../sessions/handoff/live-view-links.ts";
 import { DownloadStore } from "../../sessions/downloads/download-store.ts";
 import { createReplayStore, type ReplayStore } from "../../sessions/replays/replay-store.ts";
 import type { Secrets } from "../../storage/secrets.ts";
@@ -22,6 +24,8 @@ export interface SessionParts {
   readonly downloads: DownloadStore;
   readonly replays: ReplayStore;
   readonly replicas: Replicas;
+  readonly sessionHandoffs: Handoffs;
+  readonly liveViewLinks: LiveViewLinks;
   readonly sessions: Sessions;
   readonly sessionStore: SessionStore;
 }
@@ -115,5 +119,20 @@ export async function openSessions(
   cleanup.add("the sessions of invocations", () => {
     invokedSessions.close();
   });
-  return { browserPools, downloads, invokedSessions, replays, replicas, sessions, sessionStore };
+  const sessionHandoffs = new Handoffs({ database, sessions, sessionStore, log });
+  cleanup.add("the handoffs to persons", () => {
+    sessionHandoffs.close();
+  });
+  const liveViewLinks = new LiveViewLinks({ database, sessions });
+  return {
+    browserPools,
+    downloads,
+    invokedSessions,
+    liveViewLinks,
+    replays,
+    replicas,
+    sessionHandoffs,
+    sessions,
+    sessionStore,
+  };
 }

@@ -8,6 +8,8 @@ import type { Log } from "../../observability/log/log.ts";
 import type { ProfileStates } from "../../resources/profiles/profile-states.ts";
 import { startJobs } from "../../cluster/jobs.ts";
 import type { DownloadStore } from "../../sessions/downloads/download-store.ts";
+import type { HandoffStore } from "../../sessions/handoff/handoff-store.ts";
+import type { LiveViewLinks } from "../../sessions/handoff/live-view-links.ts";
 import type { ReplayStore } from "../../sessions/replays/replay-store.ts";
 import type { TelemetryStore } from "../../sessions/telemetry/telemetry-store.ts";
 import type { WebhookParts } from "../../webhooks/open-webhooks.ts";
@@ -24,6 +26,8 @@ export interface SweepsParts {
   readonly idempotency: Pick<Idempotency, "sweep">;
   readonly chain: Pick<AuditChain, "dropBefore">;
   readonly webhookDeliveries: WebhookParts["webhookDeliveries"];
+  readonly liveViewLinks: Pick<LiveViewLinks, "sweep">;
+  readonly sessionHandoffs: { readonly store: Pick<HandoffStore, "sweep"> };
   readonly downloads: Pick<DownloadStore, "sweep">;
   readonly replays: Pick<ReplayStore, "sweep">;
   readonly telemetry: Pick<TelemetryStore, "sweep">;
@@ -41,6 +45,14 @@ export function startSweeps({ database, log, ...parts }: SweepsParts): { close()
       { name: "ended invocations and idle keys", everyMs: hourMs, run: () => parts.invocations.sweep() },
       { name: "log lines and builds of apps", everyMs: hourMs, run: () => parts.deployments.sweep() },
       { name: "old deliveries of webhooks", everyMs: hourMs, run: () => parts.webhookDeliveries.sweep() },
+      {
+        name: "expired links and old handoffs",
+        everyMs: hourMs,
+        run: async () => {
+          await parts.liveViewLinks.sweep();
+          await parts.sessionHandoffs.store.sweep();
+        },
+      },
       { name: "old idempotency keys", everyMs: hourMs, run: () => parts.idempotency.sweep() },
       {
         name: "old entries of the audit log",

@@ -1,8 +1,15 @@
 import { ServiceError } from "@shoal/router";
 import { LRUCache } from "lru-cache";
+import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 
 export type LiveViewMode = "control" | "watch";
+
+/** A row with the rights of a link. */
+export interface LinkSubject {
+  readonly kind: "handoff" | "link";
+  readonly id: string;
+}
 
 export interface LiveViewAccess {
   readonly sessionId: string;
@@ -11,6 +18,8 @@ export interface LiveViewAccess {
   readonly mode: LiveViewMode;
   /** For the person who signs in; works only while {@link LoginWaits} says so. */
   readonly isForLogin: boolean;
+  /** A link with a row, which {@link PersonLinks} finds. Then `keyId` is empty and `mode` an upper limit. */
+  readonly link?: LinkSubject;
   /** Epoch milliseconds. */
   readonly expiresAtMs: number;
 }
@@ -30,6 +39,8 @@ export interface LiveViewAddresses {
   ): { browser_live_view_url?: string; browser_live_view_read_only_url?: string };
   /** For a sign-in page. @param untilMs - expiry, epoch milliseconds. */
   ofLogin(sessionId: string, untilMs: number, reader: { readonly baseUrl: string; readonly keyId: string }): string;
+  /** For a handoff or a link with a row. The token is derived, so that the database does not contain it. */
+  ofLink(link: LinkSubject, row: { readonly session_id: string; readonly expires_at: string }, baseUrl: string): string;
   /** @throws {ServiceError} 401 for an invalid or expired token. */
   open(token: string): LiveViewAccess;
 }
@@ -39,6 +50,49 @@ export interface LoginWaits {
   isWaiting(sessionId: string): Promise<boolean>;
   /** Calls `listener` when an answer of {@link isWaiting} may have changed. @returns a function that stops it. */
   onChange(listener: () => void): () => void;
+}
+
+/** The holder of a link with a row. */
+export interface Person {
+  readonly linkId: string;
+  readonly label: string | null;
+  /** The link ends with this key. */
+  readonly keyId: string;
+  readonly mode: LiveViewMode;
+}
+
+export interface PersonLinks {
+  /** @returns `undefined` for other links. @throws {ServiceError} 401 for a revoked, expired or ended one. */
+  find(access: Pick<LiveViewAccess, "link" | "sessionId">): Promise<Person | undefined>;
+  /** Calls `listener` when an answer of {@link find} may have changed. @returns a function that stops it. */
+  onChange(linkId: string, listener: () => void): () => void;
+}
+
+export interface LiveViewGate {
+  readonly addresses: Pick<LiveViewAddresses, "open">;
+  readonly issuingKeys: Pick<IssuingKeys, "require">;
+  readonly logins: Pick<LoginWaits, "isWaiting">;
+  readonly persons: Pick<PersonLinks, "find">;
+}
+
+export interface AdmittedView extends LiveViewAccess {
+  readonly person: Person | undefined;
+}
+
+/** @throws {ServiceError} 401 for an invalid, expired or revoked link. */
+export async function admitLiveView(gate: LiveViewGate, token: string): Promise<AdmittedView> {
+  return admitAccess(gate, gate.addresses.open(token));
+}
+
+/** @throws {ServiceError} 401 for an expired or revoked link. */
+export async function admitAccess(
+  { issuingKeys, logins, persons }: Omit<LiveViewGate, "addresses">,
+  access: LiveViewAccess,
+): Promise<AdmittedView> {
+  const person = await persons.find(access);
+  await issuingKeys.require(person?.keyId ?? access.keyId);
+  await requireWaiting(logins, access);
+  return { ...access, person, keyId: person?.keyId ?? access.keyId, mode: person?.mode ?? access.mode };
 }
 
 /** @throws {ServiceError} 401 if the address is for a login that does not wait. */
@@ -54,9 +108,9 @@ export async function requireWaiting(
 
 const use = "live view";
 const hourMs = 60 * 60 * 1000;
-const letters = { control: "c", login: "l", watch: "w" } as const;
-/** `{session}.{key}.{mode}{expiry, seconds in base 36}.{signature}` */
-const pattern = /^((\w{1,64})\.(\w{1,64})\.([clw])([0-9a-z]{1,9}))\.([\w-]{43})$/;
+const letters = { control: "c", handoff: "h", link: "k", login: "l", watch: "w" } as const;
+/** `{session}.{key or link}.{kind}{expiry, seconds in base 36}.{signature}` */
+const pattern = /^((\w{1,64})\.(\w{1,64})\.([chklw])([0-9a-z]{1,9}))\.([\w-]{43})$/;
 
 /** @param hours - minimum validity of a URL. */
 export function createLiveViewAddresses(
@@ -103,6 +157,10 @@ export function createLiveViewAddresses(
       const expiresAtMs = Math.ceil(untilMs / 1000) * 1000;
       return `${baseUrl}/browser/live/${tokenOf({ sessionId, keyId, expiresAtMs }, "login")}?kiosk=true`;
     },
+    ofLink({ id, kind }, { expires_at, session_id: sessionId }, baseUrl) {
+      const expiresAtMs = Math.ceil(Date.parse(expires_at) / 1000) * 1000;
+      return `${baseUrl}/browser/live/${tokenOf({ sessionId, keyId: id, expiresAtMs }, kind)}`;
+    },
     open(token) {
       const [, text = "", sessionId = "", keyId = "", letter, expiry = "", signature = ""] = pattern.exec(token) ?? [];
       if (!secrets.hasSigned(use, text, signature)) {
@@ -116,6 +174,9 @@ export function createLiveViewAddresses(
           hint: "Get a new one with browsers.get.",
         });
       const mode = letter === letters.watch ? "watch" : "control";
+      const kind = letter === letters.handoff ? "handoff" : letter === letters.link ? "link" : undefined;
+      if (kind !== undefined)
+        return { sessionId, keyId: "", mode, isForLogin: false, link: { kind, id: keyId }, expiresAtMs };
       return { sessionId, keyId, mode, isForLogin: letter === letters.login, expiresAtMs };
     },
   };

@@ -3,13 +3,19 @@ import { ServiceError } from "@shoal/router";
 import type { FastifyInstance } from "fastify";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
-import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import { type HtmlPage, htmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
-import { type LiveViewAccess, type LiveViewAddresses, type LoginWaits, requireWaiting } from "./live-view-address.ts";
+import { type AdmittedView, admitLiveView, type LiveViewGate } from "./live-view-address.ts";
 
-export interface LiveViewParts {
-  readonly addresses: LiveViewAddresses;
-  readonly issuingKeys: IssuingKeys;
+/** The task of the person, for the page. */
+export interface ShownHandoff {
+  readonly status: string;
+  readonly message: string;
+  readonly expires_at: string;
+}
+
+export interface LiveViewParts extends LiveViewGate {
+  /** @returns `undefined` for other links. */
+  readonly handoffOf: (view: AdmittedView) => Promise<ShownHandoff | undefined>;
   readonly store: {
     find(
       projectId: undefined,
@@ -21,12 +27,13 @@ export interface LiveViewParts {
   readonly frameAncestors: readonly string[];
   /** Sites that may embed the sign-in page, which embeds live views. */
   readonly signInFrameAncestors: readonly string[];
-  readonly logins: Pick<LoginWaits, "isWaiting">;
   readonly onRefused: (request: IncomingMessage) => void;
 }
 
 interface ViewState {
-  readonly shown: { readonly state: "running" } | { readonly state: "ended"; readonly ended_reason: string | null };
+  readonly shown:
+    | { readonly state: "running"; readonly handoff?: ShownHandoff }
+    | { readonly state: "ended"; readonly ended_reason: string | null };
   readonly embedders: readonly string[];
 }
 
@@ -40,25 +47,24 @@ const endings: Readonly<Record<string, string>> = {
 
 export function serveLiveView(
   app: FastifyInstance,
-  { addresses, issuingKeys, logins, store, frameAncestors, signInFrameAncestors, onRefused }: LiveViewParts,
+  { handoffOf, store, frameAncestors, signInFrameAncestors, onRefused, ...gate }: LiveViewParts,
 ): void {
   let loaded: HtmlPage | undefined;
 
   async function stateOf(request: IncomingMessage, token: string): Promise<ViewState> {
-    let access: LiveViewAccess;
+    let access: AdmittedView;
     try {
-      access = addresses.open(token);
-      await issuingKeys.require(access.keyId);
-      await requireWaiting(logins, access);
+      access = await admitLiveView(gate, token);
     } catch (error) {
       if (ServiceError.isInstance(error)) onRefused(request);
       throw error;
     }
     const row = await store.find(undefined, access.sessionId, true);
     const embedders = access.isForLogin ? ["self", ...frameAncestors, ...signInFrameAncestors] : frameAncestors;
-    return row?.ended_at !== null
-      ? { shown: { state: "ended", ended_reason: row?.ended_reason ?? null }, embedders }
-      : { shown: { state: "running" }, embedders };
+    if (row?.ended_at !== null)
+      return { shown: { state: "ended", ended_reason: row?.ended_reason ?? null }, embedders };
+    const handoff = await handoffOf(access);
+    return { shown: { state: "running", ...(handoff && { handoff }) }, embedders };
   }
 
   app.get<{ Params: { token: string } }>("/browser/live/:token", { exposeHeadRoute: false }, async (request, reply) => {

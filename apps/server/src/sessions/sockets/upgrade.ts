@@ -15,8 +15,14 @@ import { explainOutage } from "../../storage/errors/outages.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import { noAnswer } from "../instance-plane/no-answer.ts";
-import { type LiveViewAddresses, type LoginWaits, requireWaiting } from "../live-view/live-view-address.ts";
-import { type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
+import {
+  type AdmittedView,
+  admitAccess,
+  type LiveViewAddresses,
+  type LoginWaits,
+  type PersonLinks,
+} from "../live-view/live-view-address.ts";
+import { admittedTarget, type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
 import { ClientLink } from "./client-link.ts";
 import { closeOf } from "./close-reason.ts";
 import type { OpenSockets } from "./open-sockets.ts";
@@ -34,6 +40,8 @@ interface Inner {
   readonly untilMs?: number;
   /** The connection ends when the login does not wait any more. */
   readonly isForLogin?: boolean;
+  /** The connection ends when the rights of its link change. */
+  readonly view?: AdmittedView;
 }
 
 const switchingProtocols = 101;
@@ -63,6 +71,7 @@ export interface UpgradeParts {
   readonly origins: RequestOrigins;
   readonly liveViews: LiveViewAddresses;
   readonly loginWaits: LoginWaits;
+  readonly persons: PersonLinks;
   readonly replicas: ReplicaForwarding;
   readonly recorder: Pick<AuditRecorder, "note">;
   readonly sockets: OpenSockets;
@@ -129,7 +138,8 @@ export class SessionUpgrades {
   async #upgrade({ enter, head, note, request, requestId, socket }: Upgrade): Promise<void> {
     refuseAmbiguousHost(request);
     const url = new URL(this.#parts.origins.pathInside(request), "http://shoal.invalid");
-    const { socket: inner, sessionId, untilMs, isForLogin = false, ...ask } = await this.#innerFor(url, request, enter);
+    const found = await this.#innerFor(url, request, enter);
+    const { socket: inner, sessionId, untilMs, isForLogin = false, view, ...ask } = found;
     if (socket.destroyed) {
       inner.destroy();
       note(clientGone);
@@ -157,6 +167,7 @@ export class SessionUpgrades {
     splice(socket, inner, () => this.#endClient(socket, sessionId));
     this.#followClient(socket, { inner, sent: accepted.rest, requestId });
     if (isForLogin) this.#endWithLogin(socket, sessionId);
+    if (view?.person !== undefined) this.#endWithLink(socket, view);
     if (untilMs === undefined) return;
     const expiry = setTimeout(() => socket.destroy(), untilMs - Date.now()).unref();
     socket.once("close", () => {
@@ -182,19 +193,37 @@ export class SessionUpgrades {
     look();
   }
 
+  /** Also when a person takes control: the page connects again, with more rights. */
+  #endWithLink(socket: Duplex, view: AdmittedView): void {
+    const { log, persons } = this.#parts;
+    const look = () => {
+      persons.find(view).then(
+        (person) => {
+          if (person?.mode !== view.mode) socket.destroy();
+        },
+        (error: unknown) => {
+          if (!ServiceError.isInstance(error)) log.debug({ err: error }, "the link of a live view could not be read");
+          socket.destroy();
+        },
+      );
+    };
+    socket.once("close", persons.onChange(view.person?.linkId ?? "", look));
+    // It may have changed while the connection was set up.
+    look();
+  }
+
   /** @param enter - called once the caller is authenticated, before anything else can fail. */
   async #innerFor(url: URL, request: IncomingMessage, enter: (entrant: Entrant) => void): Promise<Inner> {
-    const { authenticator, issuingKeys, loginWaits, replicas } = this.#parts;
-    const live = await this.#liveViewOf(url, request);
-    if (live !== undefined) {
-      const { isControl, isForLogin, keyId, sessionId } = live;
-      await this.#refuseInvalid(request, async () => {
-        await issuingKeys.require(keyId);
-        await requireWaiting(loginWaits, live);
-      });
+    const { authenticator, issuingKeys, loginWaits, persons, replicas } = this.#parts;
+    const asked = await this.#liveViewOf(url, request);
+    if (asked !== undefined) {
+      const view = await this.#refuseInvalid(request, () =>
+        admitAccess({ issuingKeys, logins: loginWaits, persons }, asked),
+      );
+      const { expiresAtMs: untilMs, isControl, isForLogin, keyId, path, sessionId } = admittedTarget(asked, view);
       const way = isControl ? "browsers.liveView.control" : "browsers.liveView.watch";
-      enter({ way, sessionId, access: undefined, keyId });
-      return { ...(await this.#reach(request, { id: sessionId }, live.path)), untilMs: live.untilMs, isForLogin };
+      enter({ way, sessionId, access: undefined, keyId, ...(view.person && { person: view.person }) });
+      return { ...(await this.#reach(request, { id: sessionId }, path)), untilMs, isForLogin, view };
     }
     const [, id, target] = socketPaths.exec(url.pathname) ?? [];
     if (id === undefined || target === undefined)

@@ -18,6 +18,7 @@ import { evaluateIn } from "./evaluate.ts";
 import type { SessionCalls } from "./parts.ts";
 import { SessionComputer } from "./session-computer.ts";
 import { SessionFiles } from "./session-files.ts";
+import { SessionHandoff } from "./session-handoff.ts";
 import { SessionPages } from "./session-pages.ts";
 import { SessionProcess } from "./session-process.ts";
 import { withPlaywrightPage, type PlaywrightPage } from "./with-page.ts";
@@ -56,6 +57,10 @@ export class SessionMethods extends SessionPages {
   /** Mouse, keyboard and screen of the session. */
   get computer(): SessionComputer {
     return new SessionComputer(this.#calls.computer, this.#id);
+  }
+  /** Control of the session by a person, while programs pause. */
+  get handoff(): SessionHandoff {
+    return new SessionHandoff(this.#calls.handoff, this.#id);
   }
   /** Recordings of the session's screen. */
   get replay() {

@@ -13,6 +13,7 @@ import type { BrowserComputer } from "../browser-computer.ts";
 import type { BrowserDownloads } from "../browser-downloads.ts";
 import type { BrowserFetchInit } from "../browser-fetch.ts";
 import type { BrowserFiles } from "../browser-fs.ts";
+import type { BrowserHandoff } from "../browser-handoff.ts";
 import type { BrowserPlaywright } from "../browser-playwright.ts";
 import type { BrowserProcesses } from "../browser-processes.ts";
 import type { BrowserReplays } from "../browser-replays.ts";
@@ -25,6 +26,7 @@ export interface SessionCalls {
   readonly replays: BrowserReplays;
   readonly computer: BrowserComputer;
   readonly downloads: BrowserDownloads;
+  readonly handoff: BrowserHandoff;
   observe(browserId: string, body: ObservePage, options?: CallOptions): Promise<PageObservation>;
   act(browserId: string, body: ActOnPage, options?: CallOptions): Promise<ActResult>;
   read(browserId: string, body: ReadPage, options?: CallOptions): Promise<PageText>;

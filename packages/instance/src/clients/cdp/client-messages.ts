@@ -23,6 +23,9 @@ export interface ClientMessagesSink {
   inspect(message: Buffer): Verdict;
   /** Receives an unmasked ping, pong or close frame, which the gateway answers. */
   control(code: number, payload: Buffer): void;
+  /** Whether large messages need inspection too. */
+  mustInspect?(): boolean;
+  readonly maxInspectedBytes?: number;
 }
 
 export interface ClientMessages {
@@ -97,7 +100,12 @@ class InspectedMessages implements ClientMessages {
     if (header.opcode === opcode.binary) throw new FrameError(1003, "CDP messages are text, not binary");
     if (header.opcode >= opcode.close) return;
     const bytes = header.raw.length + header.payloadBytes;
-    if (!this.#streaming && this.#rawBytes + bytes > this.#maxInspectedBytes) {
+    const mustInspect = this.#sink.mustInspect?.() === true;
+    const limit = mustInspect
+      ? Math.max(this.#sink.maxInspectedBytes ?? 0, this.#maxInspectedBytes)
+      : this.#maxInspectedBytes;
+    if (!this.#streaming && this.#rawBytes + bytes > limit) {
+      if (mustInspect) throw uninspected();
       this.#streaming = true;
       this.#forwardHeld();
     }
@@ -112,6 +120,7 @@ class InspectedMessages implements ClientMessages {
     const frame = this.#frame;
     if (frame?.mask === undefined) return;
     if (frame.opcode < opcode.close && this.#streaming) {
+      if (this.#sink.mustInspect?.() === true) throw uninspected();
       this.#sink.forward(chunk);
       return;
     }
@@ -127,6 +136,7 @@ class InspectedMessages implements ClientMessages {
   #end(): void {
     const frame = this.#frame;
     if (frame === undefined) return;
+    if (this.#streaming && frame.opcode < opcode.close && this.#sink.mustInspect?.() === true) throw uninspected();
     if (frame.opcode >= opcode.close) {
       const payload = Buffer.concat(this.#control);
       this.#control = [];
@@ -165,4 +175,8 @@ class InspectedMessages implements ClientMessages {
     this.#rawBytes = 0;
     this.#text = [];
   }
+}
+
+function uninspected(): FrameError {
+  return new FrameError(1009, "handoff_active: the message is too large while a person has control; reconnect");
 }

@@ -9,9 +9,11 @@ import type { SessionDownloads } from "../../browser/downloads/session-downloads
 import { acceptUpgrade, checkUpgrade } from "../../http/upgrade.ts";
 import { connectBrowser } from "./browser-connection.ts";
 import type { OpenContextProxy } from "../../egress/context-proxy.ts";
+import type { AutomationPause } from "../../pause/automation-pause.ts";
 import { EarlyTraffic } from "./early-traffic.ts";
 import { advice, FullBrowser, type FullBrowserOptions, fullMethod, refuseCommand } from "./full-browser.ts";
 import { type CdpGuard, createCdpGuard } from "./guard.ts";
+import { createPausingGuard } from "./pausing-guard.ts";
 import { replay } from "./replay.ts";
 import { spliceCdp, type CdpSplice } from "./splice.ts";
 
@@ -29,6 +31,8 @@ export interface CdpGatewayOptions {
   openContextProxy?: OpenContextProxy;
   /** For clients that need a full Chromium. Absent, the browser is never replaced. */
   full?: FullBrowserOptions;
+  /** While a person controls the session. */
+  readonly pause: AutomationPause;
   refuse(request: IncomingMessage, socket: Socket, refusal: UpgradeRefusal): void;
 }
 
@@ -128,18 +132,20 @@ class SpliceGateway implements CdpGateway {
       browser,
       guard: this.#guard(browser),
       early,
-      prepare: (message) => this.#prepare(message),
+      // A handoff also delays the replacement of the browser.
+      prepare: (message) => (this.#options.pause.isActive ? undefined : this.#prepare(message)),
+      mustInspect: () => this.#options.pause.isActive,
       onClosed,
     });
   }
 
   #guard(browser: Socket): CdpGuard {
-    const { root, openContextProxy } = this.#options;
+    const { root, openContextProxy, pause } = this.#options;
     const downloads = new ClientDownloads(root, this.#options.downloads);
     browser.once("close", () => {
       downloads.release();
     });
-    return createCdpGuard(root, downloads, openContextProxy);
+    return createPausingGuard(createCdpGuard(root, downloads, openContextProxy), pause);
   }
 
   /** Answers with an error if the command needs a full Chromium and the session cannot have one. */

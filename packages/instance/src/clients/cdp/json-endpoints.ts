@@ -2,12 +2,17 @@ import { messageOf } from "@shoal/primitives";
 import { type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import type { BrowserEndpoint } from "../../browser/chromium/browser.ts";
+import { type AutomationPause, handoffRefusal } from "../../pause/automation-pause.ts";
 import { refuse } from "../../http/replies.ts";
+
+const changing = /^\/json\/(?:new|activate|close)/;
 
 export interface JsonEndpointsOptions {
   endpoint(): Promise<BrowserEndpoint>;
   /** Whether a target belongs to the instance and is hidden from clients. */
   isHelper(targetId: string): boolean;
+  /** While a person controls the session, nothing is opened, shown or closed. */
+  readonly pause: Pick<AutomationPause, "isActive">;
 }
 
 const known = /^\/json(?:\/(?:version|list|protocol|new|activate\/\w{1,100}|close\/\w{1,100}))?\/?$/;
@@ -26,6 +31,10 @@ export async function serveJsonEndpoint(
       code: "not_found",
       message: `Unknown path ${path.slice(0, 200)}; use /json/version, /json/list, /json/protocol, /json/new, /json/activate/{id} or /json/close/{id}.`,
     });
+    return;
+  }
+  if (options.pause.isActive && changing.test(path)) {
+    refuse(response, handoffRefusal);
     return;
   }
   try {

@@ -5,6 +5,7 @@ import type { CdpDepartureReason } from "../../browser/cdp/departure.ts";
 import type { EarlyTraffic } from "./early-traffic.ts";
 import type { CdpGuard } from "./guard.ts";
 import type { IdTranslation } from "./id-translation.ts";
+import { maxHeldBytes } from "./pausing-guard.ts";
 import { createServerFrames } from "../../http/server-frames.ts";
 
 export interface CdpSplice {
@@ -48,6 +49,8 @@ export interface SpliceOptions {
    * with an answer, or with `undefined` to send the command.
    */
   readonly prepare: (message: Buffer) => Promise<string | undefined> | undefined;
+  /** Whether every message needs inspection, at most {@link maxHeldBytes} long. */
+  readonly mustInspect: () => boolean;
   /** Called once, when both sockets are closed. */
   readonly onClosed: () => void;
 }
@@ -75,6 +78,8 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   readonly early: EarlyTraffic;
   readonly #client: Socket;
   readonly #prepare: SpliceOptions["prepare"];
+  readonly mustInspect: () => boolean;
+  readonly maxInspectedBytes = maxHeldBytes;
   #browser: Socket;
   #guard: CdpGuard;
   #frames = createServerFrames();
@@ -90,11 +95,12 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   #reason: CdpDepartureReason = "client_close";
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ browser, client, early, guard, onClosed, prepare }: SpliceOptions) {
+  constructor({ browser, client, early, guard, mustInspect, onClosed, prepare }: SpliceOptions) {
     this.#client = client;
     this.#browser = browser;
     this.#guard = guard;
     this.#prepare = prepare;
+    this.mustInspect = mustInspect;
     this.early = early;
     this.#messages = createClientMessages(this);
     this.#followClient(onClosed);

@@ -144,6 +144,7 @@ class SessionLiveView implements LiveView {
     const query = new URLSearchParams((request.url ?? "").split("?", 2)[1]);
     const mayTouch = query.get("mode") === "control";
     const name = query.get("viewer") ?? "";
+    const label = query.get("label");
     const cameMs = performance.now();
     const leave = this.#options.onViewer();
     const viewer: Viewer = {
@@ -180,7 +181,7 @@ class SessionLiveView implements LiveView {
       type: "live_view_connect",
       category: "connection",
       source: { kind: "kernel_api" },
-      data: { session_id: name },
+      data: { session_id: name, ...(label !== null && { label }) },
     });
     viewer.socket.sendText(JSON.stringify({ type: "hello", read_only: !mayTouch } satisfies LiveViewMessage));
     for (const text of this.#known.values()) viewer.socket.sendText(text);

@@ -9,6 +9,8 @@ import type { BrowserEndpoint } from "../../browser/chromium/browser.ts";
 import { ClientDownloads } from "../../browser/downloads/client-downloads.ts";
 import type { SessionDownloads } from "../../browser/downloads/session-downloads.ts";
 import { type BidiCommand, BidiSession } from "./bidi-session.ts";
+import type { AutomationPause } from "../../pause/automation-pause.ts";
+import { createMapperGuard, PausedCommands } from "./paused-commands.ts";
 import { createMapperCdp, type MapperCdp } from "./cdp-adapter.ts";
 
 /** Maximum number of connected clients: each has a separate mapper. */
@@ -35,6 +37,8 @@ export interface BidiGatewayOptions {
   endpoint(): Promise<BrowserEndpoint>;
   openContextProxy?: OpenContextProxy;
   onClient(): () => void;
+  /** While a person controls the session. */
+  readonly pause: AutomationPause;
 }
 
 /** Each client has a separate mapper and CDP connection, so that its state ends with it. */
@@ -93,6 +97,7 @@ class MapperConnection implements BidiMapper.BidiTransport {
   readonly #client: WebSocket;
   readonly #options: BidiGatewayOptions;
   readonly #session: BidiSession;
+  readonly #pause: PausedCommands;
   /** Commands that arrive before the mapper is ready. */
   readonly #early: string[] = [];
   #isReady = false;
@@ -101,6 +106,7 @@ class MapperConnection implements BidiMapper.BidiTransport {
   constructor(client: WebSocket, options: BidiGatewayOptions) {
     this.#client = client;
     this.#options = options;
+    this.#pause = new PausedCommands(options.pause);
     this.#session = new BidiSession(() => {
       setImmediate(() => {
         client.close(1000, "session.end");
@@ -163,7 +169,10 @@ class MapperConnection implements BidiMapper.BidiTransport {
 
   #mapperCdp(browser: WebSocket, downloads: ClientDownloads): MapperCdp {
     const cdp = createMapperCdp({
-      guard: createCdpGuard(this.#options.root, downloads, this.#options.openContextProxy),
+      guard: createMapperGuard(
+        createCdpGuard(this.#options.root, downloads, this.#options.openContextProxy),
+        this.#options.pause,
+      ),
       send(document) {
         browser.send(document);
       },
@@ -190,10 +199,18 @@ class MapperConnection implements BidiMapper.BidiTransport {
       this.#client.send(JSON.stringify({ type: "error", id, error: "invalid argument", message: problem }));
       return;
     }
-    const answer = this.#session.answer(command.command);
+    const refused = this.#pause.take(command.command, text.length, () => {
+      this.#pass(command.command);
+    });
+    if (refused !== undefined) this.#client.send(JSON.stringify(refused));
+  }
+
+  #pass(command: BidiCommand): void {
+    if (this.#client.readyState !== WebSocket.OPEN) return;
+    const answer = this.#session.answer(command);
     if (answer !== undefined) this.#client.send(JSON.stringify(answer));
     // Its envelope is checked; the mapper answers the rest.
-    else this.#toMapper(command.command as never);
+    else this.#toMapper(command as never);
   }
 }
 

@@ -36,6 +36,7 @@ export type CapturedEvent = Unstamped<
   | events.CdpDisconnectEvent
   | events.LiveViewConnectEvent
   | events.LiveViewDisconnectEvent
+  | events.HandoffEvent
   | events.ServiceCrashedEvent
   | events.SystemOomKillEvent
 >;

@@ -83,6 +83,13 @@ export interface Entrant {
   readonly access: Access | undefined;
   /** The key of the request, or the key that the URL was issued to. */
   readonly keyId: string;
+  /** The holder of a link for persons. */
+  readonly person?: LinkPerson;
+}
+
+export interface LinkPerson {
+  readonly linkId: string;
+  readonly label: string | null;
 }
 
 const ways = {
@@ -96,7 +103,7 @@ const ways = {
 /** Written at the start of the connection. @param outcome.status - 101 = accepted. */
 export function attachNoteOf(
   request: IncomingMessage,
-  { access, sessionId, way }: Entrant,
+  { access, person, sessionId, way }: Entrant,
   outcome: {
     readonly status: number;
     readonly projectId: string | undefined;
@@ -108,12 +115,45 @@ export function attachNoteOf(
   const isLive = way.startsWith("browsers.liveView.");
   return {
     ...senderOf(request, access, outcome.durationMs),
+    ...(person && { user_id: person.linkId, email: person.label ?? "" }),
     project_id: access?.projectId ?? outcome.projectId ?? null,
     auth_strategy: access !== undefined ? "api_key" : isLive ? "live_view" : "session_token",
     // The path of a live view is a secret.
     path: isLive ? ways[way].replace("{id}", sessionId) : pathOf(request),
     route: ways[way],
     operation: way,
+    status: outcome.status,
+    client_ip: outcome.clientIp,
+    request_id: outcome.requestId,
+  };
+}
+
+/** For a button on the page of a handoff. */
+export function personNoteOf(
+  request: IncomingMessage,
+  outcome: {
+    readonly action: "take" | "release";
+    readonly sessionId: string;
+    readonly person: LinkPerson | undefined;
+    readonly projectId: string | null;
+    readonly status: number;
+    readonly durationMs: number;
+    readonly clientIp: string;
+    readonly requestId: string;
+  },
+): AuditNote {
+  const { action, person, sessionId } = outcome;
+  const route = `/browsers/{id}/handoff/${action}`;
+  return {
+    ...senderOf(request, undefined, outcome.durationMs),
+    user_id: person?.linkId ?? "",
+    email: person?.label ?? "",
+    project_id: outcome.projectId,
+    auth_strategy: "live_view",
+    // The path of the request contains the token.
+    path: route.replace("{id}", sessionId),
+    route,
+    operation: `browsers.handoff.${action}`,
     status: outcome.status,
     client_ip: outcome.clientIp,
     request_id: outcome.requestId,

@@ -1,5 +1,6 @@
 import type { LiveViewMessage, ShownDialog } from "../messages.ts";
 import { connect } from "./connection.ts";
+import { followHandoff } from "./handoff.ts";
 import { followKeyboard } from "./keyboard.ts";
 import { followPointer } from "./pointer.ts";
 
@@ -185,6 +186,7 @@ function onMessage(message: LiveViewMessage): void {
       body.classList.toggle("read-only", message.read_only);
       element("read-only", HTMLElement).hidden = !message.read_only;
       address.readOnly = message.read_only;
+      handoff.refresh();
       element("cover-title", HTMLElement).textContent = "Waiting for the browser…";
       break;
     case "viewers":
@@ -219,7 +221,9 @@ function onMessage(message: LiveViewMessage): void {
   }
 }
 
-const connection = connect(location.origin + location.pathname.replace(/\/+$/, ""), viewerName(), {
+const baseAddress = location.origin + location.pathname.replace(/\/+$/, "");
+const handoff = followHandoff(baseAddress, say);
+const connection = connect(baseAddress, viewerName(), {
   message: onMessage,
   picture: draw,
   waiting(retryInMs) {
@@ -234,7 +238,8 @@ const connection = connect(location.origin + location.pathname.replace(/\/+$/, "
     if (pageDialog.open) pageDialog.close();
     if (clipboard.open) clipboard.close();
     body.classList.add("over");
-    cover(title, text);
+    element("handoff", HTMLElement).hidden = true;
+    cover(handoff.endTitle() ?? title, text);
   },
 });
 

@@ -1,0 +1,100 @@
+import type { Page } from "@shoal/contract";
+import { liveViewLinkNotFound, tooManyLiveViewLinks } from "@shoal/contract/refusals";
+import type { Database, Tables } from "@shoal/database";
+import { createId } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
+import type { CreateLiveViewLink, ListLiveViewLinks } from "@shoal/schemas";
+import { type Selectable, sql } from "kysely";
+import type * as z from "zod/mini";
+import { newestFirst, toPage } from "../../http/paging.ts";
+import type { Sessions } from "../browsers/sessions.ts";
+
+export type LiveViewLinkRow = Selectable<Tables["live_view_links"]>;
+
+const maxLinks = 100;
+const now = sql<string>`clock_timestamp()`;
+
+export interface LiveViewLinkParts {
+  readonly database: Pick<Database, "onChange" | "query">;
+  readonly sessions: Pick<Sessions, "get">;
+}
+
+/** Links to live views, which any server opens. */
+export class LiveViewLinks {
+  readonly #parts: LiveViewLinkParts;
+
+  constructor(parts: LiveViewLinkParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws {ServiceError} 409 at the limit. */
+  async create(
+    projectId: string,
+    idOrName: string,
+    { body, keyId }: { readonly body: z.output<typeof CreateLiveViewLink>; readonly keyId: string },
+  ): Promise<LiveViewLinkRow> {
+    const { row: session } = await this.#parts.sessions.get(projectId, idOrName, false);
+    const { count } = await this.#valid(session.id)
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .executeTakeFirstOrThrow();
+    if (Number(count) >= maxLinks) throw ServiceError.of(tooManyLiveViewLinks(maxLinks));
+    return this.#parts.database.query
+      .insertInto("live_view_links")
+      .values({
+        id: createId(),
+        project_id: session.project_id,
+        session_id: session.id,
+        key_id: keyId,
+        scope: body.scope,
+        label: body.label ?? null,
+        created_at: now,
+        expires_at: sql<string>`clock_timestamp() + make_interval(secs => ${body.expires_in_seconds})`,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+  }
+
+  async list(
+    projectId: string,
+    idOrName: string,
+    window: z.output<typeof ListLiveViewLinks>,
+  ): Promise<Page<LiveViewLinkRow>> {
+    const { row: session } = await this.#parts.sessions.get(projectId, idOrName, false);
+    const rows = await newestFirst(this.#valid(session.id).selectAll(), window).execute();
+    return toPage(rows, window, (row) => row);
+  }
+
+  /** @throws {ServiceError} 404. */
+  async delete(projectId: string, idOrName: string, linkId: string): Promise<void> {
+    const { row: session } = await this.#parts.sessions.get(projectId, idOrName, false);
+    const deleted = await this.#parts.database.query
+      .deleteFrom("live_view_links")
+      .where("id", "=", linkId)
+      .where("session_id", "=", session.id)
+      .returning("id")
+      .executeTakeFirst();
+    if (deleted === undefined) throw ServiceError.of(liveViewLinkNotFound(linkId));
+  }
+
+  find(sessionId: string, id: string): Promise<LiveViewLinkRow | undefined> {
+    return this.#valid(sessionId).selectAll().where("id", "=", id).executeTakeFirst();
+  }
+
+  /** @param listener - receives the id, or `undefined` if any may have changed. @returns a function that stops it. */
+  onChange(listener: (id: string | undefined) => void): () => void {
+    return this.#parts.database.onChange((change) => {
+      if (change === undefined || change.table === "live_view_links") listener(change?.id);
+    });
+  }
+
+  async sweep(): Promise<void> {
+    await this.#parts.database.query.deleteFrom("live_view_links").where("expires_at", "<", now).execute();
+  }
+
+  #valid(sessionId: string) {
+    return this.#parts.database.query
+      .selectFrom("live_view_links")
+      .where("session_id", "=", sessionId)
+      .where("expires_at", ">", now);
+  }
+}
