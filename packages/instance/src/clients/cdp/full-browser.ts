@@ -16,14 +16,18 @@ export interface FullBrowserOptions {
 
 export const advice = "call it before the first page, or create the session with `extensions` or `headless: false`";
 
-/** Methods of these domains exist in a full Chromium only. */
-const method = /"method"\s*:\s*"((?:Autofill|Cast|Extensions)\.\w{1,50})"/;
-const domains = ["Autofill.", "Cast.", "Extensions."].map((name) => Buffer.from(`"${name}`));
+const domains = ["Autofill.", "Cast.", "Extensions."];
+const domainBytes = domains.map((name) => Buffer.from(`"${name}`));
+/** Developer tools send these to every page, and ignore the answer. */
+const ignored: ReadonlySet<string> = new Set(["Autofill.enable", "Autofill.disable"]);
 
 /** Returns the method of a command that a headless shell does not know. A byte search avoids parsing. */
 export function fullMethod(message: Buffer): string | undefined {
-  if (!domains.some((domain) => message.includes(domain))) return undefined;
-  return method.exec(message.toString())?.[1];
+  if (!domainBytes.some((name) => message.includes(name))) return undefined;
+  const method = parseMessage(message)?.method;
+  return typeof method === "string" && !ignored.has(method) && domains.some((name) => method.startsWith(name))
+    ? method
+    : undefined;
 }
 
 export interface OpenTarget {
