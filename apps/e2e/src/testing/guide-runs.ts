@@ -10,11 +10,23 @@ export const repository = join(import.meta.dirname, "../../../..");
 export const builtCommand = join(repository, "apps/cli/dist/shoal.js");
 export const guidePrograms = guidePages.flatMap(programsOf);
 
+interface Service {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+}
+
 export interface GuideRuns {
   /** Contains the TypeScript programs and a `tsconfig.json`. */
   readonly folder: string;
+  /** Runs a program in an empty folder. @param watch - gets the output so far, whenever it grows. */
+  run(
+    program: GuideProgram,
+    service: Service,
+    env: NodeJS.ProcessEnv,
+    watch: (output: string) => void,
+  ): Promise<string>;
   /** Runs a program in an empty folder, and compares its output with that of the page. */
-  expectToRun(program: GuideProgram, service: { readonly apiKey: string; readonly baseUrl: string }): Promise<void>;
+  expectToRun(program: GuideProgram, service: Service): Promise<void>;
 }
 
 /** Call it inside a test file: the programs exist while its tests run. */
@@ -29,6 +41,7 @@ export function useGuidePrograms(): GuideRuns {
   });
   return {
     folder,
+    run: (program, service, env, watch) => outputOf(folder, program, service, { env, watch }),
     async expectToRun(program, service) {
       const output = await outputOf(folder, program, service);
       if (program.output !== undefined) expect(output).toBe(program.output);
@@ -54,7 +67,8 @@ function writePrograms(folder: string): void {
 async function outputOf(
   folder: string,
   program: GuideProgram,
-  service: { readonly apiKey: string; readonly baseUrl: string },
+  service: Service,
+  { env: given, watch }: { readonly env?: NodeJS.ProcessEnv; readonly watch?: (output: string) => void } = {},
 ): Promise<string> {
   const cwd = mkdtempSync(join(folder, "run-"));
   const { HOME = "", PATH = "", SHOAL_CHROMIUM } = process.env;
@@ -69,12 +83,19 @@ async function outputOf(
     SHOAL_API_KEY: service.apiKey,
     SHOAL_BASE_URL: service.baseUrl,
     ...(SHOAL_CHROMIUM !== undefined && { SHOAL_CHROMIUM }),
+    ...given,
   };
   const [runner, args] =
     program.language === "sh"
       ? ["sh", ["-euc", program.code]]
       : [process.execPath, ["--conditions=@shoal/source", "--no-warnings", fileOf(folder, program)]];
-  const { stderr, stdout } = await run(runner, args, { cwd, env, timeout: 60_000 });
+  const running = run(runner, args, { cwd, env, timeout: 60_000 });
+  let output = "";
+  running.child.stdout?.on("data", (chunk: string) => {
+    output += chunk;
+    watch?.(output);
+  });
+  const { stderr, stdout } = await running;
   // Commands write confirmations to stderr.
   if (program.language === "ts") expect(stderr).toBe("");
   expect(stdout).not.toBe("");

@@ -3,8 +3,8 @@ import { join, posix, relative, sep } from "node:path";
 
 const root = join(import.meta.dirname, "../../../..");
 
-/** How a program is tried: against the fake, against a service with browsers, or only by the compiler. */
-export type Trial = "fake" | "service" | "check";
+/** How a program is tried: against the fake, against a service with browsers, with a shop and a person, or only by the compiler. */
+export type Trial = "fake" | "service" | "person" | "check";
 
 /** The blocks of one language below one heading, in order: a program or a shell script. */
 export interface GuideProgram {
@@ -41,7 +41,7 @@ interface Section {
 
 /**
  * Extracts the programs of a page. The fence sets the trial: ` ```ts ` and ` ```sh ` in the guide run against the fake,
- * ` ```ts service ` against a real service; ` ```ts check ` and blocks of a README are only compiled; ` ```ts part ` is
+ * ` ```ts service ` against a real service; ` ```ts person ` runs with a shop and a person; ` ```ts check ` and blocks of a README are only compiled; ` ```ts part ` is
  * skipped. A comment before a README's block adds missing declarations: `<!-- ts: declare const id: string; -->`.
  */
 export function programsOf(page: string): GuideProgram[] {
@@ -87,9 +87,11 @@ export function programsOf(page: string): GuideProgram[] {
 }
 
 function trialOf(page: string, index: number, word: string | undefined): Trial {
-  if (word === "service" || word === "check") return word;
+  if (word === "service" || word === "person" || word === "check") return word;
   if (word !== undefined)
-    throw new Error(`${page}:${index + 1}: a block is "service", "check" or "part", or says nothing; not "${word}".`);
+    throw new Error(
+      `${page}:${index + 1}: a block is "service", "person", "check" or "part", or says nothing; not "${word}".`,
+    );
   return isGuide(page) ? "fake" : "check";
 }
 
