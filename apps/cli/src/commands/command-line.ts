@@ -45,6 +45,7 @@ const order = [
   "logout",
   "whoami",
   "contexts",
+  "console",
   "browsers",
   "browser-pools",
   "profiles",

@@ -11,6 +11,7 @@ import type { Schedules } from "../apps/schedules/schedules.ts";
 import { deploymentHandlers } from "../apps/deployments/handlers.ts";
 import { apiKeyHandlers } from "../resources/api-keys/handlers.ts";
 import type { ApiKeys } from "../resources/api-keys/api-keys.ts";
+import { type ConsoleParts, serveConsole } from "../console/serve-console.ts";
 import { handoffHandlers } from "../auth/handoff/handlers.ts";
 import type { Handoffs } from "../auth/handoff/handoffs.ts";
 import { forPages } from "../auth/handoff/page-answers.ts";
@@ -94,6 +95,7 @@ export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginH
   readonly auditLogs: AuditLogs;
   readonly authenticator: Authenticator;
   readonly browserPools: BrowserPools;
+  readonly console: ConsoleParts;
   /** Separate origin for session content; `undefined` = the service's own. */
   readonly contentUrl: string | undefined;
   readonly deployments: Deployments;
@@ -163,6 +165,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   parts.serveReplicas(app);
   servePages(app, parts, routing);
   parts.mcp.serve(app, entrance);
+  serveConsole(app, parts.console, entrance);
   serveOpenApi(app);
   return app;
 }

@@ -43,11 +43,31 @@ export class Entrance {
   }
 
   authenticate(request: FastifyRequest, options?: AuthenticateOptions): Access | Promise<Access> {
-    this.#admitWork(request);
+    this.admitWork(request);
     const access = this.#parts.authenticator.authenticate(request.raw, options);
     return access instanceof Promise
       ? access.then((known) => this.#admit(request, known))
       : this.#admit(request, access);
+  }
+
+  /** Requires an API key, for an operation outside the contract, and records it. */
+  async enterKeyed(request: FastifyRequest, endpoint: Endpoint): Promise<Access> {
+    const access = await this.authenticate(request);
+    this.#mark(request, endpoint, access);
+    return access;
+  }
+
+  /** For a caller that signs in: its credentials are in the body. @throws {ServiceError} 429. */
+  enterAs(request: FastifyRequest, endpoint: Endpoint, access: Access): void {
+    noteAccess(request.raw, access);
+    this.#countUse(request, access.key.id);
+    this.#mark(request, endpoint, access);
+  }
+
+  /** @throws {ServiceError} 503 while the server stops or is overloaded. */
+  admitWork(request: FastifyRequest): void {
+    this.#refuseWhileDraining();
+    this.#parts.overload.admit(request.method);
   }
 
   /** Authenticates the caller and, for audited operations, records it. */
@@ -55,7 +75,7 @@ export class Entrance {
     const token = endpoint.handoff === "accepts" ? handoffTokenIn(request.headers.authorization) : undefined;
     if (token !== undefined) return this.#enterFromPage(request, endpoint, token);
     if (endpoint === contract.createBrowser) this.#parts.overload.admitStart();
-    const access = this.authenticate(request, { allowsArchived: forArchived.has(endpoint) });
+    const access = this.authenticate(request, { allowsArchived: forArchived.has(endpoint), console: "request" });
     const audited = isAudited(endpoint) && !this.#isForwarded(request);
     const admit = (known: Access): Access => {
       refuseApp(known.key, endpoint);
@@ -67,7 +87,7 @@ export class Entrance {
 
   /** For operations without authentication. Health is reported to the end. @throws {ServiceError} 503. */
   enterOpen(request: FastifyRequest, endpoint: Endpoint): OpenCaller {
-    if (endpoint.handoff !== undefined) this.#admitWork(request);
+    if (endpoint.handoff !== undefined) this.admitWork(request);
     return {
       countRefused: () => {
         this.countRefused(request);
@@ -83,7 +103,7 @@ export class Entrance {
 
   /** @throws {ServiceError} 401, 429 or 503. */
   async #enterFromPage(request: FastifyRequest, endpoint: Endpoint, token: string): Promise<Access> {
-    this.#admitWork(request);
+    this.admitWork(request);
     const { id = "" } = request.params as Readonly<Record<string, string | undefined>>;
     const { flowId, key, projectId } = await this.#countingRefused(request, () =>
       this.#parts.handoffs.admit(token, id, Date.now()),
@@ -126,11 +146,6 @@ export class Entrance {
       if (ServiceError.isInstance(error)) this.countRefused(request);
       throw error;
     }
-  }
-
-  #admitWork(request: FastifyRequest): void {
-    this.#refuseWhileDraining();
-    this.#parts.overload.admit(request.method);
   }
 
   #refuseWhileDraining(): void {

@@ -18,6 +18,8 @@ export interface BackupSource {
 const passing: ReadonlySet<string> = new Set([
   "app_log_chunks",
   "browser_pool_waiters",
+  "console_links",
+  "console_sessions",
   "rate_limit_uses",
   "servers",
   "shoal_migrations",

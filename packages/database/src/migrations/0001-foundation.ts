@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { auth } from "./foundation/auth.ts";
+import { console } from "./foundation/console.ts";
 import { deployments } from "./foundation/deployments.ts";
 import { functions } from "./foundation/functions.ts";
 import { handoffs } from "./foundation/handoffs.ts";
@@ -31,6 +32,7 @@ export const foundation: Migration = {
     const collation = await unicodeCollation(query);
     const areas = [
       organization,
+      console,
       resources,
       auth,
       sessions,

@@ -148,9 +148,10 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
   },
   link_expired: {
     statuses: [410],
-    meaning: "The link to a sign-in page was used, or its login has ended.",
+    meaning: "A link to a sign-in page or to the console was used or has expired.",
     again: "no",
-    advice: "Get a new `hosted_url` with `auth.connections.get`, or start the login again.",
+    advice:
+      "Get a new `hosted_url` with `auth.connections.get`, or start the login again. For the console, run `shoal console`.",
   },
   method_not_allowed: {
     statuses: [405],

@@ -2,13 +2,19 @@ import type { Command } from "commander";
 import type { Adding, GlobalFlags, OutputFormat } from "../../core/types.ts";
 import { examplesHelp, outputOption } from "../command-line.ts";
 
-type Flags = GlobalFlags & { readonly output: OutputFormat; readonly check: boolean; readonly all?: boolean };
+type Flags = GlobalFlags & {
+  readonly output: OutputFormat;
+  readonly check: boolean;
+  readonly all?: boolean;
+  readonly print?: boolean;
+};
 
 export function addAccountCommands(adding: Adding): void {
   addLogin(adding);
   addLogout(adding);
   addWhoAmI(adding);
   addContexts(adding);
+  addConsole(adding);
 }
 
 function addLogin({ groupFor, run }: Adding): void {
@@ -87,5 +93,20 @@ function addContexts({ groupFor, run }: Adding): void {
     .action(async (name: string, _options: unknown, command: Command) => {
       const { switchContext } = await import("./account.ts");
       switchContext(name, command.optsWithGlobals<Flags>(), run);
+    });
+}
+
+function addConsole({ groupFor, run }: Adding): void {
+  groupFor([])
+    .command("console")
+    .option("--print", "Print the link instead of opening it")
+    .summary("Open the console in your browser, signed in")
+    .description(
+      "Open the console in your browser, signed in with the current key\n\nThe link works once, within 60 seconds. Prints it if no browser can be opened.",
+    )
+    .addHelpText("after", examplesHelp(["shoal console", "shoal console --print"]))
+    .action(async (_options: unknown, command: Command) => {
+      const { openConsole } = await import("./console.ts");
+      await openConsole(command.optsWithGlobals<Flags>(), run);
     });
 }

@@ -15,6 +15,7 @@ import type { RateLimits } from "../limits/rate-limits.ts";
 import type { ReadCache } from "../../storage/read-cache.ts";
 import { hashKey, isKeySecret } from "./api-key-secret.ts";
 import { keyProblem } from "./key-problem.ts";
+import type { Role } from "./roles.ts";
 
 export interface KeyRow {
   readonly id: string;
@@ -38,6 +39,10 @@ export interface Access {
   readonly viewerUrl?: string | undefined;
   /** Set for a sign-in page, which has the token of one login instead of the key. `key` issued its link. */
   readonly handoff?: { readonly flowId: string };
+  /** How the caller authenticated, for the audit log; `undefined` = with an API key. */
+  readonly strategy?: "dashboard" | undefined;
+  /** Of a person; `undefined` = an API key, which has every right in its scope. */
+  readonly role?: Role | undefined;
 }
 
 /** The caller of an operation without authentication. */
@@ -50,6 +55,8 @@ export interface OpenCaller {
 
 export interface AuthenticateOptions {
   readonly allowsArchived?: boolean;
+  /** Accept the cookie of the console from its own pages: requests with a header, or WebSockets. */
+  readonly console?: "request" | "socket";
 }
 
 export interface Authenticator {
@@ -72,11 +79,13 @@ function isOpenProject({ status }: ProjectEntry, { allowsArchived = false }: Aut
   return allowsArchived || status === "active";
 }
 
+const notKeyOfService = "That is not an API key of this service.";
+
 function bearer(header: string | undefined): string | { readonly problem: string } {
   if (header === undefined) return { problem: keyProblems.absent };
   if (!/^bearer /i.test(header)) return { problem: keyProblems.notBearer };
   const token = header.slice(7).trim();
-  return isKeySecret(token) ? token : { problem: "That is not an API key of this service." };
+  return isKeySecret(token) ? token : { problem: notKeyOfService };
 }
 
 function namedProject(headers: IncomingHttpHeaders): string | undefined {
@@ -93,7 +102,8 @@ export interface AuthenticatorParts {
   readonly onUse: (keyId: string) => void;
 }
 
-interface Presented {
+/** A caller whose credentials are valid. */
+export interface Presented extends Pick<Access, "role" | "strategy"> {
   readonly key: KeyRow;
   readonly request: RequestHead;
   readonly options: AuthenticateOptions;
@@ -107,16 +117,32 @@ export class KeyAuthenticator implements Authenticator {
   }
 
   authenticate(request: RequestHead, options: AuthenticateOptions = {}): Access | Promise<Access> {
-    const { keys, limits, origins } = this.#parts;
     const secret = bearer(request.headers.authorization);
     if (typeof secret !== "string") throw this.#refusal(request, secret.problem);
+    const key = this.#find(request, secret);
+    return key instanceof Promise
+      ? key.then((row) => this.admit({ key: this.#valid(row, request), request, options }))
+      : this.admit({ key: this.#valid(key, request), request, options });
+  }
+
+  /** Returns the key of a secret from the body of a request. @throws {ServiceError} 401 or 429. */
+  async identify(request: RequestHead, secret: string): Promise<KeyRow> {
+    if (!isKeySecret(secret)) throw this.#refusal(request, notKeyOfService);
+    return this.#valid(await this.#find(request, secret), request);
+  }
+
+  #find(request: RequestHead, secret: string): KeyRow | Promise<KeyRow | undefined> {
+    const { keys, limits, origins } = this.#parts;
     const hash = hashKey(secret);
     // Guessed keys must not cost a query each. Cached keys are still accepted from this address.
     if (keys.present(hash) === undefined) limits.checkAddress(origins.clientIpOf(request));
-    const key = keys.get(hash);
-    return key instanceof Promise
-      ? key.then((row) => this.#admit(row, request, options))
-      : this.#admit(key, request, options);
+    return keys.get(hash);
+  }
+
+  /** @throws {ServiceError} 429 `rate_limited` after too many refused requests from that address. */
+  checkAddress(request: RequestHead): void {
+    const { limits, origins } = this.#parts;
+    limits.checkAddress(origins.clientIpOf(request));
   }
 
   countRefused(request: RequestHead): void {
@@ -135,12 +161,17 @@ export class KeyAuthenticator implements Authenticator {
     return ServiceError.of(unauthorized(what, "keys are created with apiKeys.create."));
   }
 
-  #admit(key: KeyRow | undefined, request: RequestHead, options: AuthenticateOptions): Access | Promise<Access> {
-    const { onUse, projects } = this.#parts;
+  #valid(key: KeyRow | undefined, request: RequestHead): KeyRow {
     const problem = keyProblem(key);
     if (key === undefined || problem !== undefined) throw this.#refusal(request, problem ?? "");
+    return key;
+  }
+
+  /** Chooses the project of a caller. @throws {ServiceError} 403 or 404. */
+  admit(presented: Presented): Access | Promise<Access> {
+    const { onUse, projects } = this.#parts;
+    const { key, request } = presented;
     onUse(key.id);
-    const presented = { key, request, options };
     const named = namedProject(request.headers);
     if (named !== undefined)
       return key.project_id === null
@@ -174,38 +205,42 @@ export class KeyAuthenticator implements Authenticator {
     return this.#access(presented, projectId, projectId);
   }
 
-  #access({ key, request }: Presented, projectId: string, namedProjectId: string | undefined): Access {
-    return new RequestAccess(key, projectId, namedProjectId, { request, origins: this.#parts.origins });
+  #access(presented: Presented, projectId: string, namedProjectId: string | undefined): Access {
+    return new RequestAccess(presented, { projectId, namedProjectId }, this.#parts.origins);
   }
 }
+
+type AccessOrigins = Pick<RequestOrigins, "baseUrlOf" | "viewerUrlOf">;
 
 class RequestAccess implements Access {
   readonly key: KeyRow;
   readonly projectId: string;
   readonly namedProjectId: string | undefined;
-  readonly #sent: {
-    readonly request: RequestHead;
-    readonly origins: Pick<RequestOrigins, "baseUrlOf" | "viewerUrlOf">;
-  };
+  readonly role: Role | undefined;
+  readonly strategy: Access["strategy"];
+  readonly #request: RequestHead;
+  readonly #origins: AccessOrigins;
 
   constructor(
-    key: KeyRow,
-    projectId: string,
-    namedProjectId: string | undefined,
-    sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf" | "viewerUrlOf"> },
+    { key, request, role, strategy }: Presented,
+    { namedProjectId, projectId }: Pick<Access, "namedProjectId" | "projectId">,
+    origins: AccessOrigins,
   ) {
     this.key = key;
     this.projectId = projectId;
     this.namedProjectId = namedProjectId;
-    this.#sent = sent;
+    this.role = role;
+    this.strategy = strategy;
+    this.#request = request;
+    this.#origins = origins;
   }
 
   get baseUrl(): string {
-    return this.#sent.origins.baseUrlOf(this.#sent.request);
+    return this.#origins.baseUrlOf(this.#request);
   }
 
   get viewerUrl(): string | undefined {
-    return this.#sent.origins.viewerUrlOf(this.#sent.request);
+    return this.#origins.viewerUrlOf(this.#request);
   }
 }
 

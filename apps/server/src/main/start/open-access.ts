@@ -18,6 +18,7 @@ import type { Cleanup } from "./cleanup.ts";
 export interface AccessParts {
   readonly apiKeys: ApiKeys;
   readonly keys: ReadCache<KeyRow>;
+  readonly keysById: ReadCache<KeyRow>;
   readonly keyUses: KeyUses;
   readonly issuingKeys: IssuingKeys;
   readonly projects: Projects;
@@ -79,5 +80,5 @@ export function openAccess({
       else if (change.table === "projects") lookup.forget(change.id);
     }),
   );
-  return { apiKeys, keys, keyUses, issuingKeys: createIssuingKeys(keysById), projects, lookup };
+  return { apiKeys, keys, keysById, keyUses, issuingKeys: createIssuingKeys(keysById), projects, lookup };
 }

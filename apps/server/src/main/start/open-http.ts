@@ -7,6 +7,7 @@ import { createAuditLogs } from "../../observability/audit/logs/audit-logs.ts";
 import type { AuditChain } from "../../observability/audit/logs/chain.ts";
 import { noteOf } from "../../observability/audit/logs/follow.ts";
 import type { AuditRecorder } from "../../observability/audit/logs/recorder.ts";
+import { type OpenConsole, openConsole } from "../../console/open-console.ts";
 import { KeyAuthenticator } from "../../http/auth/access.ts";
 import { createReadiness } from "../../http/health/readiness.ts";
 import { createIdempotency, type Idempotency } from "../../http/idempotency/idempotency.ts";
@@ -65,6 +66,7 @@ export interface HttpParts {
 
 export interface Http {
   readonly app: FastifyInstance;
+  readonly console: Pick<OpenConsole, "sweep">;
   readonly idempotency: Idempotency;
   readonly mcp: Pick<McpService, "close">;
 }
@@ -79,17 +81,17 @@ export function openHttp(started: Started, parts: HttpParts): Http {
     const shared = shareUses(database, rateLimits, dataDir.serverId, log);
     cleanup.add("rate limits across servers", () => shared.stop());
   }
-  const authenticator = replicas.trusting(
-    new KeyAuthenticator({
-      keys: access.keys,
-      projects: access.lookup,
-      origins,
-      limits: rateLimits,
-      onUse: (keyId) => {
-        access.keyUses.note(keyId);
-      },
-    }),
-  );
+  const keyed = new KeyAuthenticator({
+    keys: access.keys,
+    projects: access.lookup,
+    origins,
+    limits: rateLimits,
+    onUse: (keyId) => {
+      access.keyUses.note(keyId);
+    },
+  });
+  const people = openConsole({ database, keyed, keysById: access.keysById, origins, projects: access.lookup });
+  const authenticator = replicas.trusting(people.authenticator);
   const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
   const { sessionHandoffs, liveViewLinks } = sessions;
   const shared = {
@@ -121,6 +123,7 @@ export function openHttp(started: Started, parts: HttpParts): Http {
   const app = createApp({
     ...shared,
     mcp,
+    console: people,
     auditLogs: createAuditLogs({ database, chain: parts.chain, recorder }),
     contentUrl: config.content_url && new URL(config.content_url).origin,
     exportDestinations: parts.exportDestinations,
@@ -163,7 +166,7 @@ export function openHttp(started: Started, parts: HttpParts): Http {
   cleanup.add("the watch for stalled requests", () => {
     stalled.close();
   });
-  return { app, idempotency, mcp };
+  return { app, console: people, idempotency, mcp };
 }
 
 function openIdempotency({ config, dataDir, log, cleanup }: Started, { database, secrets }: HttpParts): Idempotency {

@@ -120,7 +120,7 @@ export async function openService(
   });
   const exports = await openExports({ config, database, serverId: dataDir.serverId, log });
   cleanup.add("exports of the audit log", () => exports.close());
-  const { app, idempotency, mcp } = openHttp(started, {
+  const { app, console, idempotency, mcp } = openHttp(started, {
     ...audit,
     ...basics,
     access,
@@ -142,6 +142,7 @@ export async function openService(
     ...resources,
     ...sessions,
     ...apps,
+    console,
     database,
     idempotency,
     chain: audit.chain,

@@ -1,6 +1,7 @@
 import type { Database } from "@shoal/database";
 import type { Invocations } from "../../apps/invocations/invocations.ts";
 import type { Deployments } from "../../apps/deployments/deployments.ts";
+import type { OpenConsole } from "../../console/open-console.ts";
 import type { AuditChain } from "../../observability/audit/logs/chain.ts";
 import type { Extensions } from "../../resources/extensions/extensions.ts";
 import type { Idempotency } from "../../http/idempotency/idempotency.ts";
@@ -21,6 +22,7 @@ export interface SweepsParts {
   readonly database: Database;
   readonly extensions: Pick<Extensions, "sweep">;
   readonly profileStates: Pick<ProfileStates, "sweep">;
+  readonly console: Pick<OpenConsole, "sweep">;
   readonly invocations: Pick<Invocations, "sweep">;
   readonly deployments: Pick<Deployments, "sweep">;
   readonly idempotency: Pick<Idempotency, "sweep">;
@@ -53,6 +55,7 @@ export function startSweeps({ database, log, ...parts }: SweepsParts): { close()
           await parts.sessionHandoffs.store.sweep();
         },
       },
+      { name: "ended sessions of the console", everyMs: hourMs, run: () => parts.console.sweep() },
       { name: "old idempotency keys", everyMs: hourMs, run: () => parts.idempotency.sweep() },
       {
         name: "old entries of the audit log",

@@ -4,13 +4,13 @@ import type { Config } from "../../config/settings.ts";
 export type Log = Logger;
 
 const secrets =
-  /sk_shoal_[\w-]+|(?<=\/auth\/sign-in\/[^\s"]*[?&]code=)[\w.-]+|(?<=\/browser\/(?:live|replay)\/)[\w.-]+|\b(?:jwt=|Bearer )[\w.~+/=-]+|(?<=\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/gi;
+  /(?:sk|cs|cl)_shoal_[\w-]+|(?<=\/auth\/sign-in\/[^\s"]*[?&]code=)[\w.-]+|(?<=\/browser\/(?:live|replay)\/)[\w.-]+|\b(?:jwt=|Bearer )[\w.~+/=-]+|(?<=\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/gi;
 
 /** Redacts keys, session tokens and passwords in URLs. The last safeguard for every log line. */
 export function redact(text: string): string {
   return text.replace(secrets, (secret) =>
-    secret.startsWith("sk_shoal_")
-      ? "sk_shoal_***"
+    /^(?:sk|cs|cl)_shoal_/i.test(secret)
+      ? `${secret.slice(0, 9)}***`
       : /^jwt=/i.test(secret)
         ? "jwt=***"
         : /^bearer /i.test(secret)

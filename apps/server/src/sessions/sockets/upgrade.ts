@@ -232,8 +232,9 @@ export class SessionUpgrades {
       });
     const way = wayTo(target);
     const token = url.searchParams.get("jwt");
-    if (token === null && (request.headers.authorization !== undefined || replicas.isForwarded(request))) {
-      const access = await authenticator.authenticate(request);
+    const { authorization, cookie } = request.headers;
+    if (token === null && ((authorization ?? cookie) !== undefined || replicas.isForwarded(request))) {
+      const access = await authenticator.authenticate(request, { console: "socket" });
       enter({ way, sessionId: id, access, keyId: access.key.id });
       return this.#reach(request, { projectId: access.projectId, id, access }, `/${target}`);
     }

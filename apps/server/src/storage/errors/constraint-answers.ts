@@ -39,6 +39,11 @@ const ownKey: NeverViolated = { because: "the service inserts with on conflict, 
 
 /** For constraints without a default of {@link answerOf}, by name. A test compares them with the database. */
 export const constraintAnswers: Readonly<Record<string, ConstraintAnswer | NeverViolated>> = {
+  console_links_key_id_fkey: { because: "the key was authenticated a moment ago, and keys of persons keep their rows" },
+  console_sessions_key_id_fkey: {
+    because: "the key was authenticated a moment ago, and keys of persons keep their rows",
+  },
+  console_sessions_token_hash_key: { because: "tokens are random" },
   api_key_uses_key_id_fkey: { because: "keys are marked as deleted, and their rows stay" },
   api_key_uses_pkey: ownKey,
   api_keys_key_hash_key: randomKey,

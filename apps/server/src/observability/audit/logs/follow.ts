@@ -58,6 +58,11 @@ function senderOf(request: IncomingMessage, access: Access | undefined, duration
   };
 }
 
+function strategyOf(access: Access | undefined): string {
+  if (access === undefined) return "session_token";
+  return access.strategy ?? (access.handoff === undefined ? "api_key" : "sign_in_page");
+}
+
 /** Returns `undefined` for a request that is not audited. */
 export function noteOf(request: Followed, response: ServerResponse, durationMs: number): AuditNote | undefined {
   const about = request[subject];
@@ -66,7 +71,7 @@ export function noteOf(request: Followed, response: ServerResponse, durationMs: 
   return {
     ...senderOf(request, access, durationMs),
     project_id: access?.projectId ?? null,
-    auth_strategy: access === undefined ? "session_token" : access.handoff === undefined ? "api_key" : "sign_in_page",
+    auth_strategy: strategyOf(access),
     path: pathOf(request),
     route: endpoint.path,
     operation: endpoint.operationId,
@@ -117,7 +122,7 @@ export function attachNoteOf(
     ...senderOf(request, access, outcome.durationMs),
     ...(person && { user_id: person.linkId, email: person.label ?? "" }),
     project_id: access?.projectId ?? outcome.projectId ?? null,
-    auth_strategy: access !== undefined ? "api_key" : isLive ? "live_view" : "session_token",
+    auth_strategy: access === undefined && isLive ? "live_view" : strategyOf(access),
     // The path of a live view is a secret.
     path: isLive ? ways[way].replace("{id}", sessionId) : pathOf(request),
     route: ways[way],

@@ -1,0 +1,150 @@
+import type { Database } from "@shoal/database";
+import { badInput, type Handlers, ServiceError } from "@shoal/router";
+import { mountAll, replyOf } from "@shoal/router/fastify";
+import type { Endpoint } from "@shoal/contract";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Access, KeyAuthenticator, KeyRow } from "../http/auth/access.ts";
+import { keyProblem } from "../http/auth/key-problem.ts";
+import type { ProjectLookup } from "../http/auth/project-lookup.ts";
+import type { RequestOrigins } from "../http/request-origin.ts";
+import type { ReadCache } from "../storage/read-cache.ts";
+import type { ConsoleAuthenticator } from "./console-authenticator.ts";
+import type { ConsoleLinks } from "./console-links.ts";
+import { type ConsoleSession, type ConsoleSessions, maxSessionMs } from "./console-sessions.ts";
+import { isSecure, sessionCookie, sessionCookieIn } from "./cookie.ts";
+import { consoleEndpoints, type ConsoleSessionAnswer } from "./endpoints.ts";
+import { requireOwnPage, requireSafeOrigin } from "./own-pages.ts";
+
+export interface ConsoleParts {
+  readonly authenticator: ConsoleAuthenticator;
+  readonly database: Pick<Database, "query">;
+  readonly keyed: Pick<KeyAuthenticator, "admit" | "checkAddress" | "countRefused" | "identify">;
+  readonly keysById: Pick<ReadCache<KeyRow>, "get">;
+  readonly links: ConsoleLinks;
+  readonly origins: Pick<RequestOrigins, "baseUrlOf">;
+  readonly projects: Pick<ProjectLookup, "find">;
+  readonly sessions: ConsoleSessions;
+}
+
+interface Entering {
+  /** For an API key. @throws {ServiceError} */
+  enterKeyed(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access>;
+  /** @throws {ServiceError} 503 */
+  admitWork(request: FastifyRequest): void;
+  /** Counts the request, and writes it to the audit log. @throws {ServiceError} 429 */
+  enterAs(request: FastifyRequest, endpoint: Endpoint, access: Access): void;
+}
+
+/** More projects than a list in a page can show. */
+const maxProjects = 1000;
+const linkPath = "/console/#link=";
+
+/** Serves the operations of the console's sign-in. */
+export function serveConsole(app: FastifyInstance, parts: ConsoleParts, entering: Entering): void {
+  const { baseUrlOf } = parts.origins;
+  const setCookie = (request: FastifyRequest, token: string | undefined): void => {
+    const cookie = sessionCookie(token, maxSessionMs / 1000, isSecure(request.raw, parts.origins));
+    void replyOf(request).header("set-cookie", cookie).header("cache-control", "no-store");
+  };
+  const handlers: Handlers<typeof consoleEndpoints, FastifyRequest> = {
+    async beginConsoleSession({ body, context: request }) {
+      requireOwnPage(request.raw, parts.origins, "request");
+      const key = await signInKey(parts, request, body);
+      const access = await parts.keyed.admit({ key, request: request.raw, options: {}, strategy: "dashboard" });
+      entering.enterAs(request, consoleEndpoints.beginConsoleSession, access);
+      const { session, token } = await parts.sessions.begin(key.id, Date.now());
+      setCookie(request, token);
+      return answerOf(parts, key, session);
+    },
+    async getConsoleSession({ context: request }) {
+      void replyOf(request).header("cache-control", "no-store");
+      const { key, session } = await parts.authenticator.current(request.raw);
+      return answerOf(parts, key, session);
+    },
+    async endConsoleSession({ context: request }) {
+      requireOwnPage(request.raw, parts.origins, "request");
+      const token = sessionCookieIn(request.raw, parts.origins);
+      if (token !== undefined) await parts.sessions.end(token);
+      setCookie(request, undefined);
+    },
+    getSignInWays: () => ({ api_key: true }),
+    async createConsoleLink({ context: request }) {
+      const { key } = await entering.enterKeyed(request, consoleEndpoints.createConsoleLink);
+      refuseDeployment(key);
+      const baseUrl = baseUrlOf(request.raw);
+      requireSafeOrigin(baseUrl);
+      const { code, expiresAtMs } = await parts.links.issue(key.id, Date.now());
+      return { url: `${baseUrl}${linkPath}${code}`, expires_at: new Date(expiresAtMs).toISOString() };
+    },
+  };
+  mountAll(app, consoleEndpoints, handlers, {
+    unknownFields: "refuse",
+    context(request) {
+      entering.admitWork(request);
+      return request;
+    },
+  });
+}
+
+/** @throws {ServiceError} 400, 401, 403 or 429 */
+async function signInKey(
+  { keyed, keysById, links }: ConsoleParts,
+  request: FastifyRequest,
+  {
+    api_key: secret,
+    link_code: code,
+  }: { readonly api_key?: string | undefined; readonly link_code?: string | undefined },
+): Promise<KeyRow> {
+  if ((secret === undefined) === (code === undefined)) throw badInput("body", "expected either api_key or link_code");
+  if (secret !== undefined) return refuseDeployment(await keyed.identify(request.raw, secret.trim()));
+  keyed.checkAddress(request.raw);
+  const keyId = await links.redeem(code ?? "", Date.now());
+  const key = keyId === undefined ? undefined : await keysById.get(keyId);
+  if (key !== undefined && keyProblem(key) === undefined) return key;
+  keyed.countRefused(request.raw);
+  throw new ServiceError(410, "link_expired", "This link is invalid, was used, or has expired after 60 seconds.", {
+    hint: "Run shoal console again, or sign in with an API key.",
+  });
+}
+
+/** @throws {ServiceError} 403 for the key of an app, which is not for persons. */
+function refuseDeployment(key: KeyRow): KeyRow {
+  if (key.deployment_id === null) return key;
+  throw new ServiceError(403, "forbidden", "The key of a deployment cannot open the console.", {
+    hint: "Use a key of a person or a project.",
+  });
+}
+
+async function answerOf(
+  parts: Pick<ConsoleParts, "database" | "projects">,
+  key: KeyRow,
+  session: ConsoleSession,
+): Promise<ConsoleSessionAnswer> {
+  const projects = await projectsOf(parts, key.project_id);
+  return {
+    principal: { type: "api_key", id: key.id, name: key.name },
+    organization_role: key.project_id === null ? "admin" : null,
+    projects: projects.map(({ id, name }) => ({ id, name, role: "admin" })),
+    expires_at: new Date(Math.min(session.expiresAtMs, key.expiresAtMs)).toISOString(),
+  };
+}
+
+/** The default project is the first. */
+async function projectsOf(
+  { database, projects }: Pick<ConsoleParts, "database" | "projects">,
+  projectId: string | null,
+): Promise<readonly { readonly id: string; readonly name: string }[]> {
+  if (projectId !== null) {
+    const project = await projects.find(projectId);
+    return project?.status === "active" ? [project] : [];
+  }
+  return database.query
+    .selectFrom("projects")
+    .select(["id", "name"])
+    .where("deleted_at", "is", null)
+    .where("status", "=", "active")
+    .orderBy("is_default", "desc")
+    .orderBy("name_folded")
+    .limit(maxProjects)
+    .execute();
+}
