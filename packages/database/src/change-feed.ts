@@ -22,6 +22,7 @@ const heartbeatMs = 30_000;
 const notifyingTables: ReadonlySet<string> = new Set<keyof Tables>([
   "projects",
   "api_keys",
+  "users",
   "profiles",
   "browser_pools",
   "telemetry_destinations",

@@ -46,5 +46,6 @@ export type {
   CredentialsTable,
   CredentialValuesTable,
 } from "./tables/auth-tables.ts";
+export type { UsersTable } from "./tables/console-tables.ts";
 export type { Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
 export type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";

@@ -7,7 +7,7 @@ import type {
   CredentialsTable,
   CredentialValuesTable,
 } from "./tables/auth-tables.ts";
-import type { ConsoleLinksTable, ConsoleSessionsTable } from "./tables/console-tables.ts";
+import type { ConsoleLinksTable, ConsoleSessionsTable, UsersTable } from "./tables/console-tables.ts";
 import type { Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
 import type { HandoffsTable, LiveViewLinksTable } from "./tables/handoff-tables.ts";
 import type { UsageDaysTable, UsageSessionsTable, UsageStorageTable } from "./tables/usage-tables.ts";
@@ -422,4 +422,5 @@ export interface Tables {
   live_view_links: LiveViewLinksTable;
   console_sessions: ConsoleSessionsTable;
   console_links: ConsoleLinksTable;
+  users: UsersTable;
 }

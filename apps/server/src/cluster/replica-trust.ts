@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import * as z from "zod/mini";
 import type { Access } from "../http/auth/access.ts";
+import { roles } from "../http/auth/roles.ts";
 import { replicaHeader } from "../http/relay.ts";
 
 /** Includes clock differences between servers. */
@@ -58,6 +59,8 @@ const Claims = z.object({
       projectId: z.string(),
       named: z.optional(z.string()),
       viewerUrl: z.optional(z.string()),
+      role: z.optional(z.enum(roles)),
+      strategy: z.optional(z.enum(["dashboard", "oauth"])),
     }),
   ),
 });
@@ -85,7 +88,7 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
   return {
     check: derive("whether secrets are the same"),
     vouch(to, { method, path }, { access, baseUrl, clientIp }) {
-      const { key, projectId, namedProjectId, viewerUrl } = access ?? {};
+      const { key, projectId, namedProjectId, role, strategy, viewerUrl } = access ?? {};
       const claims: z.input<typeof Claims> = {
         to,
         method,
@@ -107,6 +110,8 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
               projectId,
               ...(namedProjectId !== undefined && { named: namedProjectId }),
               ...(viewerUrl !== undefined && { viewerUrl }),
+              ...(role !== undefined && { role }),
+              ...(strategy !== undefined && { strategy }),
             },
           }),
       };
@@ -134,6 +139,8 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
           projectId: access.projectId,
           namedProjectId: access.named,
           ...(access.viewerUrl !== undefined && { viewerUrl: access.viewerUrl }),
+          ...(access.role !== undefined && { role: access.role }),
+          ...(access.strategy !== undefined && { strategy: access.strategy }),
           key: { ...access.key, expiresAtMs: access.key.expiresAtMs ?? Infinity },
         },
       };

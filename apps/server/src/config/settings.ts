@@ -4,6 +4,7 @@ import { credentialProviders } from "./settings/credential-providers.ts";
 import { limits } from "./settings/limits.ts";
 import { network } from "./settings/network.ts";
 import { operation } from "./settings/operation.ts";
+import { people } from "./settings/people.ts";
 import { providers } from "./settings/providers.ts";
 import { records } from "./settings/records.ts";
 import { secrets } from "./settings/secrets.ts";
@@ -19,6 +20,7 @@ const definitions = {
   ...apps,
   ...providers,
   ...credentialProviders,
+  ...people,
   ...limits,
   ...records,
   ...operation,

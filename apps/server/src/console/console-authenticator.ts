@@ -1,9 +1,20 @@
 import { keyProblems } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
-import type { Access, AuthenticateOptions, Authenticator, KeyAuthenticator, KeyRow } from "../http/auth/access.ts";
+import {
+  type Access,
+  type AuthenticateOptions,
+  type Authenticator,
+  type KeyAuthenticator,
+  type KeyRow,
+  namedProject,
+} from "../http/auth/access.ts";
 import { keyProblem } from "../http/auth/key-problem.ts";
 import type { RequestHead, RequestOrigins } from "../http/request-origin.ts";
 import type { ReadCache } from "../storage/read-cache.ts";
+import type { ProjectLookup } from "../http/auth/project-lookup.ts";
+import { scopeOf } from "./grants.ts";
+import type { PersonChecks } from "./oidc/person-checks.ts";
+import type { Person } from "./people.ts";
 import type { ConsoleSession, ConsoleSessions } from "./console-sessions.ts";
 import { sessionCookieIn } from "./cookie.ts";
 import { requireOwnPage } from "./own-pages.ts";
@@ -13,11 +24,16 @@ export interface ConsoleAuthenticatorParts {
   readonly sessions: Pick<ConsoleSessions, "find">;
   readonly keysById: Pick<ReadCache<KeyRow>, "get">;
   readonly origins: Pick<RequestOrigins, "baseUrlOf">;
+  readonly projects: Pick<ProjectLookup, "find" | "standard">;
+  /** `undefined` without an OpenID Connect provider. */
+  readonly checks: PersonChecks | undefined;
 }
 
 export interface SignedIn {
   readonly session: ConsoleSession;
   readonly key: KeyRow;
+  /** `undefined` for a session with an API key. */
+  readonly person: Person | undefined;
 }
 
 /** Accepts the cookie of the console where a request has no key. */
@@ -55,19 +71,33 @@ export class ConsoleAuthenticator implements Authenticator {
   }
 
   async #admit(token: string, request: RequestHead, options: AuthenticateOptions): Promise<Access> {
-    const { key } = await this.#find(token, request);
-    return this.#parts.keyed.admit({ key, request, options, strategy: "dashboard" });
+    const { keyed, projects } = this.#parts;
+    const { key, person } = await this.#find(token, request);
+    if (person === undefined) return keyed.admit({ key, request, options, strategy: "dashboard" });
+    const scope = await scopeOf(person, namedProject(request.headers), projects);
+    return keyed.admit({ ...scope, request, options, strategy: "dashboard" });
   }
 
   async #find(token: string, request: RequestHead): Promise<SignedIn> {
-    const { keyed, keysById, sessions } = this.#parts;
+    const { keyed, sessions } = this.#parts;
     keyed.checkAddress(request);
-    const session = await sessions.find(token, Date.now());
-    const key = session && (await keysById.get(session.keyId));
-    const problem = session === undefined ? "The session of the console has ended." : keyProblem(key);
-    if (session !== undefined && key !== undefined && problem === undefined) return { session, key };
+    const nowMs = Date.now();
+    const session = await sessions.find(token, nowMs);
+    const found = session && (await this.#holderOf(session, nowMs));
+    const problem = found === undefined ? "The session of the console has ended." : keyProblem(found.key);
+    if (session !== undefined && found !== undefined && problem === undefined) return { session, ...found };
     this.countRefused(request);
     throw signedOut(problem ?? keyProblems.unknown);
+  }
+
+  async #holderOf(session: ConsoleSession, nowMs: number): Promise<Omit<SignedIn, "session"> | undefined> {
+    const { checks, keysById } = this.#parts;
+    if ("userId" in session.holder) {
+      const person = await checks?.current(session, nowMs);
+      return person && { key: person.key, person };
+    }
+    const key = await keysById.get(session.holder.keyId);
+    return key && { key, person: undefined };
   }
 }
 

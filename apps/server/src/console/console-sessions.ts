@@ -9,12 +9,17 @@ export const maxSessionMs = 12 * hourMs;
 const idleMs = hourMs;
 /** The time of the last use is stored once a minute at most. */
 const touchMs = minuteMs;
-/** Sessions of one key; the oldest end first. */
-const maxPerKey = 100;
+/** Sessions of one key or person; the oldest end first. */
+const maxPerHolder = 100;
+
+/** Signed in with a key, or by the OpenID Connect provider. */
+export type Holder = { readonly keyId: string } | { readonly userId: string; readonly refreshToken?: Buffer };
 
 export interface ConsoleSession {
   readonly id: string;
-  readonly keyId: string;
+  readonly holder: Holder;
+  /** The provider confirmed the person at this time. */
+  readonly checkedAtMs: number;
   /** The end without further use. */
   readonly expiresAtMs: number;
 }
@@ -27,23 +32,31 @@ export class ConsoleSessions {
     this.#query = query;
   }
 
-  /** Returns the token for the cookie, which is not stored. */
-  async begin(keyId: string, nowMs: number): Promise<{ readonly token: string; readonly session: ConsoleSession }> {
+  /** Returns the token for the cookie, which is not stored. @param lifetimeMs - at most {@link maxSessionMs}. */
+  async begin(
+    holder: Holder,
+    nowMs: number,
+    lifetimeMs: number = maxSessionMs,
+  ): Promise<{ readonly token: string; readonly session: ConsoleSession }> {
     const token = createToken("session");
     const id = createId();
+    const now = new Date(nowMs);
     await this.#query
       .insertInto("console_sessions")
       .values({
         id,
         token_hash: hashToken("session", token) ?? Buffer.of(),
-        key_id: keyId,
-        created_at: new Date(nowMs),
-        last_used_at: new Date(nowMs),
-        expires_at: new Date(nowMs + maxSessionMs),
+        ...("keyId" in holder
+          ? { key_id: holder.keyId }
+          : { key_id: null, user_id: holder.userId, refresh_token: holder.refreshToken ?? null }),
+        checked_at: now,
+        created_at: now,
+        last_used_at: now,
+        expires_at: new Date(nowMs + lifetimeMs),
       })
       .execute();
-    await this.#endOldest(keyId);
-    return { token, session: { id, keyId, expiresAtMs: nowMs + idleMs } };
+    await this.#endOldest(holder);
+    return { token, session: { id, holder, checkedAtMs: nowMs, expiresAtMs: nowMs + Math.min(idleMs, lifetimeMs) } };
   }
 
   /** Extends the session. @returns `undefined` for an unknown, ended or idle session. */
@@ -52,14 +65,48 @@ export class ConsoleSessions {
     if (hash === undefined) return undefined;
     const row = await this.#query
       .selectFrom("console_sessions")
-      .select(["id", "key_id", "last_used_at", "expires_at"])
+      .select(["id", "key_id", "user_id", "refresh_token", "checked_at", "last_used_at", "expires_at"])
       .where("token_hash", "=", hash)
       .executeTakeFirst();
     if (row === undefined) return undefined;
     const [endsMs, usedMs] = [Date.parse(row.expires_at), Date.parse(row.last_used_at)];
     if (endsMs <= nowMs || usedMs + idleMs <= nowMs) return undefined;
     if (usedMs + touchMs <= nowMs) await this.#touch(row.id, nowMs);
-    return { id: row.id, keyId: row.key_id, expiresAtMs: Math.min(endsMs, nowMs + idleMs) };
+    return {
+      id: row.id,
+      holder:
+        row.key_id === null
+          ? { userId: row.user_id ?? "", ...(row.refresh_token && { refreshToken: row.refresh_token }) }
+          : { keyId: row.key_id },
+      checkedAtMs: Date.parse(row.checked_at),
+      expiresAtMs: Math.min(endsMs, nowMs + idleMs),
+    };
+  }
+
+  /**
+   * Claims the next check of a person, so that one request asks the provider.
+   * @returns false if another request has claimed it.
+   */
+  async claimCheck(id: string, checkedAtMs: number, nowMs: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.#query
+      .updateTable("console_sessions")
+      .set({ checked_at: new Date(nowMs) })
+      .where("id", "=", id)
+      .where("checked_at", "=", new Date(checkedAtMs).toISOString())
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  async storeRefreshToken(id: string, refreshToken: Buffer): Promise<void> {
+    await this.#query
+      .updateTable("console_sessions")
+      .set({ refresh_token: refreshToken })
+      .where("id", "=", id)
+      .execute();
+  }
+
+  async endById(id: string): Promise<void> {
+    await this.#query.deleteFrom("console_sessions").where("id", "=", id).execute();
   }
 
   async end(token: string): Promise<void> {
@@ -87,17 +134,19 @@ export class ConsoleSessions {
       .execute();
   }
 
-  async #endOldest(keyId: string): Promise<void> {
+  async #endOldest(holder: Holder): Promise<void> {
     await this.#query
       .deleteFrom("console_sessions")
       .where("id", "in", (rows) =>
         rows
           .selectFrom("console_sessions")
           .select("id")
-          .where("key_id", "=", keyId)
+          .where((where) =>
+            "keyId" in holder ? where("key_id", "=", holder.keyId) : where("user_id", "=", holder.userId),
+          )
           .orderBy("created_at", "desc")
           .orderBy("id")
-          .offset(maxPerKey),
+          .offset(maxPerHolder),
       )
       .execute();
   }

@@ -1,11 +1,18 @@
 import type { Database } from "@shoal/database";
+import { StartError } from "../config/start-error.ts";
+import type { Config } from "../config/settings.ts";
 import type { KeyAuthenticator, KeyRow } from "../http/auth/access.ts";
 import type { ProjectLookup } from "../http/auth/project-lookup.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
+import type { Log } from "../observability/log/log.ts";
 import type { ReadCache } from "../storage/read-cache.ts";
+import type { Secrets } from "../storage/secrets.ts";
 import { ConsoleAuthenticator } from "./console-authenticator.ts";
 import { ConsoleLinks } from "./console-links.ts";
 import { ConsoleSessions } from "./console-sessions.ts";
+import { OidcClient, type OidcSettings } from "./oidc/oidc-client.ts";
+import { PersonChecks } from "./oidc/person-checks.ts";
+import type { People } from "./people.ts";
 import type { ConsoleParts } from "./serve-console.ts";
 
 export interface OpenConsole extends ConsoleParts {
@@ -13,18 +20,34 @@ export interface OpenConsole extends ConsoleParts {
   sweep(): Promise<void>;
 }
 
-export function openConsole(parts: {
-  readonly database: Pick<Database, "query">;
+export interface OpenConsoleParts {
+  readonly config: Config;
+  readonly database: Database;
   readonly keyed: KeyAuthenticator;
   readonly keysById: Pick<ReadCache<KeyRow>, "get">;
+  readonly log: Log;
   readonly origins: RequestOrigins;
-  readonly projects: Pick<ProjectLookup, "find">;
-}): OpenConsole {
+  readonly people: People;
+  readonly projects: ProjectLookup;
+  readonly secrets: Secrets;
+}
+
+export function openConsole(parts: OpenConsoleParts): OpenConsole {
   const sessions = new ConsoleSessions(parts.database);
   const links = new ConsoleLinks(parts.database);
+  const settings = oidcSettings(parts.config);
+  const checks =
+    settings &&
+    new PersonChecks({
+      ...parts,
+      sessions,
+      client: new OidcClient(settings),
+      checkMs: parts.config.oidc_check_minutes * 60_000,
+    });
   return {
     ...parts,
-    authenticator: new ConsoleAuthenticator({ ...parts, sessions }),
+    authenticator: new ConsoleAuthenticator({ ...parts, checks, sessions }),
+    checks,
     links,
     sessions,
     async sweep() {
@@ -32,4 +55,15 @@ export function openConsole(parts: {
       await links.sweep(Date.now());
     },
   };
+}
+
+/** @throws {StartError} for incomplete settings. */
+function oidcSettings(config: Config): OidcSettings | undefined {
+  const { oidc_client_id, oidc_issuer } = config;
+  if (oidc_issuer !== undefined && oidc_client_id !== undefined) return { ...config, oidc_client_id, oidc_issuer };
+  if (oidc_issuer === undefined && oidc_client_id === undefined) return undefined;
+  throw new StartError("oidc_issuer and oidc_client_id must be set together.", {
+    hint: "Register the service at the provider, with the redirect URI PUBLIC_URL/console/oidc/callback.",
+    exitCode: 2,
+  });
 }

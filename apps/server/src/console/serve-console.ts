@@ -7,26 +7,33 @@ import type { Access, KeyAuthenticator, KeyRow } from "../http/auth/access.ts";
 import { keyProblem } from "../http/auth/key-problem.ts";
 import type { ProjectLookup } from "../http/auth/project-lookup.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
+import type { Secrets } from "../storage/secrets.ts";
 import type { ReadCache } from "../storage/read-cache.ts";
 import type { ConsoleAuthenticator } from "./console-authenticator.ts";
 import type { ConsoleLinks } from "./console-links.ts";
-import { type ConsoleSession, type ConsoleSessions, maxSessionMs } from "./console-sessions.ts";
+import { type ConsoleSessions, maxSessionMs } from "./console-sessions.ts";
 import { isSecure, sessionCookie, sessionCookieIn } from "./cookie.ts";
-import { consoleEndpoints, type ConsoleSessionAnswer } from "./endpoints.ts";
+import { consoleEndpoints } from "./endpoints.ts";
+import type { PersonChecks } from "./oidc/person-checks.ts";
+import { serveOidc, startPath } from "./oidc/serve-oidc.ts";
+import { answerOf } from "./session-answer.ts";
 import { requireOwnPage, requireSafeOrigin } from "./own-pages.ts";
 
 export interface ConsoleParts {
   readonly authenticator: ConsoleAuthenticator;
+  /** `undefined` without an OpenID Connect provider. */
+  readonly checks: PersonChecks | undefined;
   readonly database: Pick<Database, "query">;
   readonly keyed: Pick<KeyAuthenticator, "admit" | "checkAddress" | "countRefused" | "identify">;
   readonly keysById: Pick<ReadCache<KeyRow>, "get">;
   readonly links: ConsoleLinks;
   readonly origins: Pick<RequestOrigins, "baseUrlOf">;
-  readonly projects: Pick<ProjectLookup, "find">;
+  readonly projects: Pick<ProjectLookup, "find" | "standard">;
+  readonly secrets: Pick<Secrets, "seal" | "unseal">;
   readonly sessions: ConsoleSessions;
 }
 
-interface Entering {
+export interface Entering {
   /** For an API key. @throws {ServiceError} */
   enterKeyed(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access>;
   /** @throws {ServiceError} 503 */
@@ -35,8 +42,6 @@ interface Entering {
   enterAs(request: FastifyRequest, endpoint: Endpoint, access: Access): void;
 }
 
-/** More projects than a list in a page can show. */
-const maxProjects = 1000;
 const linkPath = "/console/#link=";
 
 /** Serves the operations of the console's sign-in. */
@@ -52,14 +57,13 @@ export function serveConsole(app: FastifyInstance, parts: ConsoleParts, entering
       const key = await signInKey(parts, request, body);
       const access = await parts.keyed.admit({ key, request: request.raw, options: {}, strategy: "dashboard" });
       entering.enterAs(request, consoleEndpoints.beginConsoleSession, access);
-      const { session, token } = await parts.sessions.begin(key.id, Date.now());
+      const { session, token } = await parts.sessions.begin({ keyId: key.id }, Date.now());
       setCookie(request, token);
-      return answerOf(parts, key, session);
+      return answerOf(parts, { key, session, person: undefined });
     },
     async getConsoleSession({ context: request }) {
       void replyOf(request).header("cache-control", "no-store");
-      const { key, session } = await parts.authenticator.current(request.raw);
-      return answerOf(parts, key, session);
+      return answerOf(parts, await parts.authenticator.current(request.raw));
     },
     async endConsoleSession({ context: request }) {
       requireOwnPage(request.raw, parts.origins, "request");
@@ -67,7 +71,12 @@ export function serveConsole(app: FastifyInstance, parts: ConsoleParts, entering
       if (token !== undefined) await parts.sessions.end(token);
       setCookie(request, undefined);
     },
-    getSignInWays: () => ({ api_key: true }),
+    getSignInWays: ({ context: request }) => ({
+      api_key: true,
+      ...(parts.checks !== undefined && {
+        oidc: { label: parts.checks.client.label, href: pathIn(baseUrlOf(request.raw), startPath) },
+      }),
+    }),
     async createConsoleLink({ context: request }) {
       const { key } = await entering.enterKeyed(request, consoleEndpoints.createConsoleLink);
       refuseDeployment(key);
@@ -84,6 +93,11 @@ export function serveConsole(app: FastifyInstance, parts: ConsoleParts, entering
       return request;
     },
   });
+  if (parts.checks !== undefined) serveOidc(app, { ...parts, checks: parts.checks, entering });
+}
+
+function pathIn(baseUrl: string, path: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, "") + path;
 }
 
 /** @throws {ServiceError} 400, 401, 403 or 429 */
@@ -113,38 +127,4 @@ function refuseDeployment(key: KeyRow): KeyRow {
   throw new ServiceError(403, "forbidden", "The key of a deployment cannot open the console.", {
     hint: "Use a key of a person or a project.",
   });
-}
-
-async function answerOf(
-  parts: Pick<ConsoleParts, "database" | "projects">,
-  key: KeyRow,
-  session: ConsoleSession,
-): Promise<ConsoleSessionAnswer> {
-  const projects = await projectsOf(parts, key.project_id);
-  return {
-    principal: { type: "api_key", id: key.id, name: key.name },
-    organization_role: key.project_id === null ? "admin" : null,
-    projects: projects.map(({ id, name }) => ({ id, name, role: "admin" })),
-    expires_at: new Date(Math.min(session.expiresAtMs, key.expiresAtMs)).toISOString(),
-  };
-}
-
-/** The default project is the first. */
-async function projectsOf(
-  { database, projects }: Pick<ConsoleParts, "database" | "projects">,
-  projectId: string | null,
-): Promise<readonly { readonly id: string; readonly name: string }[]> {
-  if (projectId !== null) {
-    const project = await projects.find(projectId);
-    return project?.status === "active" ? [project] : [];
-  }
-  return database.query
-    .selectFrom("projects")
-    .select(["id", "name"])
-    .where("deleted_at", "is", null)
-    .where("status", "=", "active")
-    .orderBy("is_default", "desc")
-    .orderBy("name_folded")
-    .limit(maxProjects)
-    .execute();
 }

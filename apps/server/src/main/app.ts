@@ -24,6 +24,7 @@ import { exportDestinationHandlers } from "../observability/audit/export/handler
 import type { AuditLogs } from "../observability/audit/logs/audit-logs.ts";
 import { auditLogHandlers } from "../observability/audit/logs/handlers.ts";
 import { type Access, type Authenticator, isOpen, type OpenCaller } from "../http/auth/access.ts";
+import { forRoles } from "../http/auth/role-answers.ts";
 import { allowSignInPages } from "../http/cross-origin.ts";
 import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
 import { browserPoolHandlers } from "../sessions/pools/handlers.ts";
@@ -279,7 +280,7 @@ function mountOperations(
       // `satisfies` above ties the name to its handler.
       const own = keyed[name as keyof typeof keyed] as unknown as Handler<Endpoint, Access>;
       const handler = explainingClosedProjects(
-        endpoint.handoff === undefined ? own : forPages(endpoint, own),
+        forRoles(endpoint, endpoint.handoff === undefined ? own : forPages(endpoint, own)),
       ) as Handler<Endpoint, Access>;
       mount(app, endpoint, handler, {
         unknownFields,

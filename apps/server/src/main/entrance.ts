@@ -9,6 +9,7 @@ import { isAudited, markAudited } from "../observability/audit/logs/follow.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access, AuthenticateOptions, Authenticator, OpenCaller } from "../http/auth/access.ts";
 import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
+import { neededRole, refuseRole } from "../http/auth/operation-roles.ts";
 import { requireSessionToken } from "../http/auth/session-token.ts";
 import type { OverloadGuard } from "../http/limits/overload-guard.ts";
 import type { RateLimits } from "../http/limits/rate-limits.ts";
@@ -79,6 +80,7 @@ export class Entrance {
     const audited = isAudited(endpoint) && !this.#isForwarded(request);
     const admit = (known: Access): Access => {
       refuseApp(known.key, endpoint);
+      refuseRole(known, neededRole(endpoint), endpoint.operationId);
       if (audited) this.#mark(request, endpoint, known);
       return known;
     };

@@ -40,7 +40,7 @@ export interface Access {
   /** Set for a sign-in page, which has the token of one login instead of the key. `key` issued its link. */
   readonly handoff?: { readonly flowId: string };
   /** How the caller authenticated, for the audit log; `undefined` = with an API key. */
-  readonly strategy?: "dashboard" | undefined;
+  readonly strategy?: "dashboard" | "oauth" | undefined;
   /** Of a person; `undefined` = an API key, which has every right in its scope. */
   readonly role?: Role | undefined;
 }
@@ -88,7 +88,8 @@ function bearer(header: string | undefined): string | { readonly problem: string
   return isKeySecret(token) ? token : { problem: notKeyOfService };
 }
 
-function namedProject(headers: IncomingHttpHeaders): string | undefined {
+/** Returns the project that a request names. */
+export function namedProject(headers: IncomingHttpHeaders): string | undefined {
   const named = headers["x-shoal-project"] ?? headers["x-kernel-project-id"] ?? headers["x-kernel-project"];
   const project = Array.isArray(named) ? named[0] : named;
   return project === "" ? undefined : project;
@@ -170,8 +171,9 @@ export class KeyAuthenticator implements Authenticator {
   /** Chooses the project of a caller. @throws {ServiceError} 403 or 404. */
   admit(presented: Presented): Access | Promise<Access> {
     const { onUse, projects } = this.#parts;
-    const { key, request } = presented;
-    onUse(key.id);
+    const { key, request, role } = presented;
+    // Persons have no row in the table of uses.
+    if (role === undefined) onUse(key.id);
     const named = namedProject(request.headers);
     if (named !== undefined)
       return key.project_id === null

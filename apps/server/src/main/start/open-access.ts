@@ -1,4 +1,5 @@
 import type { Database } from "@shoal/database";
+import { People } from "../../console/people.ts";
 import type { KeyRow } from "../../http/auth/access.ts";
 import { createIssuingKeys, type IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import { keyStreams } from "../../http/auth/key-streams.ts";
@@ -20,6 +21,7 @@ export interface AccessParts {
   readonly keys: ReadCache<KeyRow>;
   readonly keysById: ReadCache<KeyRow>;
   readonly keyUses: KeyUses;
+  readonly people: People;
   readonly issuingKeys: IssuingKeys;
   readonly projects: Projects;
   readonly lookup: ProjectLookup;
@@ -44,7 +46,9 @@ export function openAccess({
   const cacheOf = (load: (key: string) => Promise<KeyRow | undefined>) =>
     createReadCache<KeyRow>({ max: 10_000, isLive, isPrivate: database.isJoined, load, idOf: (key) => key.id });
   const keys = cacheOf((hash) => store.findByHash(hash));
-  const keysById = cacheOf((id) => store.findActive(id));
+  const people = new People(database);
+  // Persons have the role of keys in URLs and connections that depend on them.
+  const keysById = cacheOf(async (id) => (await store.findActive(id)) ?? (await people.find(id))?.key);
   const keyWatch = new KeyWatch({
     keys: keysById,
     *connections() {
@@ -75,10 +79,13 @@ export function openAccess({
   cleanup.add(
     "the change feed of keys and projects",
     database.onChange((change) => {
-      if (change === undefined) for (const cache of [keys, keysById, lookup]) cache.forgetAll();
-      else if (change.table === "api_keys") forgetKey(change.id);
+      if (change === undefined) for (const cache of [keys, keysById, lookup, people]) cache.forgetAll();
+      else if (change.table === "users") {
+        people.forget(change.id);
+        forgetKey(change.id);
+      } else if (change.table === "api_keys") forgetKey(change.id);
       else if (change.table === "projects") lookup.forget(change.id);
     }),
   );
-  return { apiKeys, keys, keysById, keyUses, issuingKeys: createIssuingKeys(keysById), projects, lookup };
+  return { apiKeys, people, keys, keysById, keyUses, issuingKeys: createIssuingKeys(keysById), projects, lookup };
 }

@@ -90,8 +90,8 @@ export function openHttp(started: Started, parts: HttpParts): Http {
       access.keyUses.note(keyId);
     },
   });
-  const people = openConsole({ database, keyed, keysById: access.keysById, origins, projects: access.lookup });
-  const authenticator = replicas.trusting(people.authenticator);
+  const console = openConsole({ ...access, config, database, keyed, log, origins, projects: access.lookup, secrets });
+  const authenticator = replicas.trusting(console.authenticator);
   const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
   const { sessionHandoffs, liveViewLinks } = sessions;
   const shared = {
@@ -123,7 +123,7 @@ export function openHttp(started: Started, parts: HttpParts): Http {
   const app = createApp({
     ...shared,
     mcp,
-    console: people,
+    console,
     auditLogs: createAuditLogs({ database, chain: parts.chain, recorder }),
     contentUrl: config.content_url && new URL(config.content_url).origin,
     exportDestinations: parts.exportDestinations,
@@ -166,7 +166,7 @@ export function openHttp(started: Started, parts: HttpParts): Http {
   cleanup.add("the watch for stalled requests", () => {
     stalled.close();
   });
-  return { app, console: people, idempotency, mcp };
+  return { app, console, idempotency, mcp };
 }
 
 function openIdempotency({ config, dataDir, log, cleanup }: Started, { database, secrets }: HttpParts): Idempotency {

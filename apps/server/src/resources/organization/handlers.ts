@@ -4,15 +4,20 @@ import type { AuthContext, OrgEntitlements } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
 import type { Organization } from "./organization.ts";
 
-function contextOf({ key, namedProjectId }: Access, organizationId: string): AuthContext {
+function contextOf({ key, namedProjectId, role, strategy }: Access, organizationId: string): AuthContext {
+  const isPerson = role !== undefined;
   return {
-    authentication: { method: "api_key", source: "api_key", credential_id: key.id },
+    authentication: {
+      method: isPerson ? "jwt" : "api_key",
+      source: strategy ?? "api_key",
+      credential_id: isPerson ? null : key.id,
+    },
     authorization: {
       credential_scope: { project_id: key.project_id },
       effective_scope: { project_id: namedProjectId ?? key.project_id },
     },
     organization: { id: organizationId },
-    principal: { id: key.id, type: "api_key" },
+    principal: { id: key.id, type: isPerson ? "user" : "api_key" },
   };
 }
 

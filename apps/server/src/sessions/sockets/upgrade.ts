@@ -8,6 +8,7 @@ import { Elsewhere } from "../../cluster/elsewhere.ts";
 import type { ReplicaForwarding } from "../../cluster/replica-forwarding.ts";
 import type { Access, Authenticator } from "../../http/auth/access.ts";
 import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
+import { refuseRole } from "../../http/auth/operation-roles.ts";
 import { requireSessionToken } from "../../http/auth/session-token.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
 import type { Log } from "../../observability/log/log.ts";
@@ -235,6 +236,7 @@ export class SessionUpgrades {
     const { authorization, cookie } = request.headers;
     if (token === null && ((authorization ?? cookie) !== undefined || replicas.isForwarded(request))) {
       const access = await authenticator.authenticate(request, { console: "socket" });
+      refuseRole(access, "operator", way);
       enter({ way, sessionId: id, access, keyId: access.key.id });
       return this.#reach(request, { projectId: access.projectId, id, access }, `/${target}`);
     }

@@ -44,6 +44,8 @@ export const constraintAnswers: Readonly<Record<string, ConstraintAnswer | Never
     because: "the key was authenticated a moment ago, and keys of persons keep their rows",
   },
   console_sessions_token_hash_key: { because: "tokens are random" },
+  console_sessions_user_id_fkey: { because: "the same sign-in wrote the person" },
+  users_issuer_subject_audience_key: ownKey,
   api_key_uses_key_id_fkey: { because: "keys are marked as deleted, and their rows stay" },
   api_key_uses_pkey: ownKey,
   api_keys_key_hash_key: randomKey,

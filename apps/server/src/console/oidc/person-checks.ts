@@ -1,0 +1,105 @@
+import { ServiceError } from "@shoal/router";
+import type { Log } from "../../observability/log/log.ts";
+import type { Secrets } from "../../storage/secrets.ts";
+import type { ConsoleSession, ConsoleSessions } from "../console-sessions.ts";
+import type { People, Person } from "../people.ts";
+import { type Identity, isRefused, type OidcClient } from "./oidc-client.ts";
+
+/** A failed check of an expired confirmation is repeated after this time. */
+const retryMs = 5_000;
+const purpose = "refresh token of the console";
+
+export interface PersonChecksParts {
+  readonly client: OidcClient;
+  readonly checkMs: number;
+  readonly people: People;
+  readonly secrets: Pick<Secrets, "seal" | "unseal">;
+  readonly sessions: ConsoleSessions;
+  readonly log: Log;
+}
+
+/** Confirms persons at the provider: at sign-in, and while they use the console. */
+export class PersonChecks {
+  readonly #parts: PersonChecksParts;
+
+  constructor(parts: PersonChecksParts) {
+    this.#parts = parts;
+  }
+
+  get client(): OidcClient {
+    return this.#parts.client;
+  }
+
+  /** Starts a session. @throws {ServiceError} 403 for a person without a role. */
+  async admit(identity: Identity, nowMs: number): Promise<{ readonly person: Person; readonly token: string }> {
+    const { checkMs, secrets, sessions } = this.#parts;
+    if (identity.grants.length === 0)
+      throw new ServiceError(403, "forbidden", "You have no role in this service.", {
+        hint: "Ask its administrator for a role; the setting oidc_roles lists them.",
+      });
+    const person = await this.#confirm(identity, nowMs);
+    const { refreshToken } = identity;
+    const holder = {
+      userId: person.key.id,
+      ...(refreshToken !== undefined && { refreshToken: secrets.seal(refreshToken, purpose) }),
+    };
+    // Without a refresh token, the person must sign in again for the next check.
+    const { token } = await sessions.begin(holder, nowMs, refreshToken === undefined ? checkMs : undefined);
+    return { person, token };
+  }
+
+  /** Returns the person of a session, after a check if one is due. @returns `undefined` if the session has ended. */
+  async current(session: ConsoleSession, nowMs: number): Promise<Person | undefined> {
+    const { people } = this.#parts;
+    if (!("userId" in session.holder)) return undefined;
+    const person = await people.find(session.holder.userId);
+    if (person === undefined) return undefined;
+    const isExpired = person.key.expiresAtMs <= nowMs;
+    const dueMs = session.checkedAtMs + (isExpired ? retryMs : this.#parts.checkMs / 2);
+    if (dueMs > nowMs) return isExpired ? undefined : person;
+    const checked = await this.#check(session, session.holder.refreshToken, { person, nowMs });
+    return checked !== undefined && checked.key.expiresAtMs > nowMs ? checked : undefined;
+  }
+
+  async #check(
+    session: ConsoleSession,
+    sealed: Buffer | undefined,
+    { nowMs, person }: { readonly person: Person; readonly nowMs: number },
+  ): Promise<Person | undefined> {
+    const { client, log, secrets, sessions } = this.#parts;
+    const refreshToken = sealed && secrets.unseal(sealed, purpose);
+    if (refreshToken === undefined) return person;
+    if (!(await sessions.claimCheck(session.id, session.checkedAtMs, nowMs))) return person;
+    try {
+      const identity = await client.refresh(refreshToken, person.subject);
+      if (identity.grants.length > 0) {
+        await sessions.storeRefreshToken(session.id, secrets.seal(identity.refreshToken ?? refreshToken, purpose));
+        return await this.#confirm(identity, nowMs);
+      }
+    } catch (error) {
+      if (!isRefused(error)) {
+        log.warn({ err: error, user_id: person.key.id }, "the OpenID Connect provider could not confirm a person");
+        return person;
+      }
+    }
+    log.info(
+      { user_id: person.key.id },
+      "a session of the console was ended: the provider does not confirm the person",
+    );
+    await sessions.endById(session.id);
+    return undefined;
+  }
+
+  #confirm({ email, grants, issuer, name, subject }: Identity, nowMs: number): Promise<Person> {
+    const { checkMs, people } = this.#parts;
+    return people.confirm({
+      audience: "console",
+      issuer,
+      subject,
+      name,
+      email,
+      grants,
+      validUntilMs: nowMs + checkMs,
+    });
+  }
+}
