@@ -11,10 +11,12 @@ import {
 import { keyProblem } from "../http/auth/key-problem.ts";
 import type { RequestHead, RequestOrigins } from "../http/request-origin.ts";
 import type { ReadCache } from "../storage/read-cache.ts";
+import type { OwnRequests } from "../http/auth/own-requests.ts";
 import type { ProjectLookup } from "../http/auth/project-lookup.ts";
 import { scopeOf } from "./grants.ts";
+import { type AccessTokens, accessTokenIn } from "./oidc/access-tokens.ts";
 import type { PersonChecks } from "./oidc/person-checks.ts";
-import type { Person } from "./people.ts";
+import type { People, Person } from "./people.ts";
 import type { ConsoleSession, ConsoleSessions } from "./console-sessions.ts";
 import { sessionCookieIn } from "./cookie.ts";
 import { requireOwnPage } from "./own-pages.ts";
@@ -25,8 +27,12 @@ export interface ConsoleAuthenticatorParts {
   readonly keysById: Pick<ReadCache<KeyRow>, "get">;
   readonly origins: Pick<RequestOrigins, "baseUrlOf">;
   readonly projects: Pick<ProjectLookup, "find" | "standard">;
+  readonly ownRequests: Pick<OwnRequests, "read">;
+  readonly people: Pick<People, "find">;
   /** `undefined` without an OpenID Connect provider. */
   readonly checks: PersonChecks | undefined;
+  /** `undefined` without an OpenID Connect provider. */
+  readonly tokens: AccessTokens | undefined;
 }
 
 export interface SignedIn {
@@ -36,7 +42,7 @@ export interface SignedIn {
   readonly person: Person | undefined;
 }
 
-/** Accepts the cookie of the console where a request has no key. */
+/** Accepts the cookie of the console and access tokens for `/mcp`, where a request has no key. */
 export class ConsoleAuthenticator implements Authenticator {
   readonly #parts: ConsoleAuthenticatorParts;
 
@@ -45,7 +51,14 @@ export class ConsoleAuthenticator implements Authenticator {
   }
 
   authenticate(request: RequestHead, options: AuthenticateOptions = {}): Access | Promise<Access> {
-    const { keyed, origins } = this.#parts;
+    const { keyed, origins, ownRequests, tokens } = this.#parts;
+    const personId = ownRequests.read(request.headers)?.personId;
+    if (personId !== undefined) return this.#admitOwn(personId, request, options);
+    if (options.resource !== undefined && tokens !== undefined) {
+      const accessToken = accessTokenIn(request.headers.authorization);
+      if (accessToken !== undefined)
+        return this.#admitToken(accessToken, { request, options, resource: options.resource });
+    }
     const isKeyed = options.console === undefined || request.headers.authorization !== undefined;
     const token = isKeyed ? undefined : sessionCookieIn(request, origins);
     if (token === undefined || options.console === undefined) return keyed.authenticate(request, options);
@@ -76,6 +89,33 @@ export class ConsoleAuthenticator implements Authenticator {
     if (person === undefined) return keyed.admit({ key, request, options, strategy: "dashboard" });
     const scope = await scopeOf(person, namedProject(request.headers), projects);
     return keyed.admit({ ...scope, request, options, strategy: "dashboard" });
+  }
+
+  /** For a request of this server itself, whose client has an access token. */
+  async #admitOwn(personId: string, request: RequestHead, options: AuthenticateOptions): Promise<Access> {
+    const person = await this.#parts.people.find(personId);
+    if (person === undefined || keyProblem(person.key) !== undefined)
+      throw new ServiceError(401, "unauthorized", "The access token has expired.", { hint: "Connect again." });
+    return this.#admitPerson(person, request, options);
+  }
+
+  async #admitToken(
+    token: string,
+    { options, request, resource }: { request: RequestHead; options: AuthenticateOptions; resource: string },
+  ): Promise<Access> {
+    this.#parts.keyed.checkAddress(request);
+    const person = await this.#parts.tokens?.personOf(token, resource);
+    if (person !== undefined && keyProblem(person.key) === undefined)
+      return this.#admitPerson(person, request, options);
+    this.countRefused(request);
+    throw new ServiceError(401, "unauthorized", `The access token is not valid for ${resource}.`, {
+      hint: "Sign in again, and request a token for this resource.",
+    });
+  }
+
+  async #admitPerson(person: Person, request: RequestHead, options: AuthenticateOptions): Promise<Access> {
+    const scope = await scopeOf(person, namedProject(request.headers), this.#parts.projects);
+    return this.#parts.keyed.admit({ ...scope, request, options, strategy: "oauth" });
   }
 
   async #find(token: string, request: RequestHead): Promise<SignedIn> {

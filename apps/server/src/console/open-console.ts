@@ -2,6 +2,7 @@ import type { Database } from "@shoal/database";
 import { StartError } from "../config/start-error.ts";
 import type { Config } from "../config/settings.ts";
 import type { KeyAuthenticator, KeyRow } from "../http/auth/access.ts";
+import type { OwnRequests } from "../http/auth/own-requests.ts";
 import type { ProjectLookup } from "../http/auth/project-lookup.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import type { Log } from "../observability/log/log.ts";
@@ -10,6 +11,7 @@ import type { Secrets } from "../storage/secrets.ts";
 import { ConsoleAuthenticator } from "./console-authenticator.ts";
 import { ConsoleLinks } from "./console-links.ts";
 import { ConsoleSessions } from "./console-sessions.ts";
+import { AccessTokens } from "./oidc/access-tokens.ts";
 import { OidcClient, type OidcSettings } from "./oidc/oidc-client.ts";
 import { PersonChecks } from "./oidc/person-checks.ts";
 import type { People } from "./people.ts";
@@ -27,6 +29,7 @@ export interface OpenConsoleParts {
   readonly keysById: Pick<ReadCache<KeyRow>, "get">;
   readonly log: Log;
   readonly origins: RequestOrigins;
+  readonly ownRequests: Pick<OwnRequests, "read">;
   readonly people: People;
   readonly projects: ProjectLookup;
   readonly secrets: Secrets;
@@ -36,17 +39,13 @@ export function openConsole(parts: OpenConsoleParts): OpenConsole {
   const sessions = new ConsoleSessions(parts.database);
   const links = new ConsoleLinks(parts.database);
   const settings = oidcSettings(parts.config);
-  const checks =
-    settings &&
-    new PersonChecks({
-      ...parts,
-      sessions,
-      client: new OidcClient(settings),
-      checkMs: parts.config.oidc_check_minutes * 60_000,
-    });
+  const client = settings && new OidcClient(settings);
+  const checkMs = parts.config.oidc_check_minutes * 60_000;
+  const checks = client && new PersonChecks({ ...parts, sessions, client, checkMs });
+  const tokens = client && new AccessTokens({ ...parts, client, roleRules: parts.config.oidc_roles });
   return {
     ...parts,
-    authenticator: new ConsoleAuthenticator({ ...parts, checks, sessions }),
+    authenticator: new ConsoleAuthenticator({ ...parts, checks, sessions, tokens }),
     checks,
     links,
     sessions,

@@ -7,7 +7,7 @@ import { Elsewhere } from "../cluster/elsewhere.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Config } from "../config/settings.ts";
 import { version } from "../config/version.ts";
-import type { Access } from "../http/auth/access.ts";
+import type { Access, AuthenticateOptions } from "../http/auth/access.ts";
 import { ownRequestHeader, type OwnRequests } from "../http/auth/own-requests.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import type { Log } from "../observability/log/log.ts";
@@ -17,7 +17,13 @@ import { sendWebResponse, webRequestOf } from "./web-messages.ts";
 export interface McpServiceParts {
   readonly config: Pick<
     Config,
-    "host" | "max_mcp_sessions" | "mcp_idle_timeout_seconds" | "public_url" | "trusted_proxies"
+    | "host"
+    | "max_mcp_sessions"
+    | "mcp_idle_timeout_seconds"
+    | "oidc_issuer"
+    | "oidc_scopes"
+    | "public_url"
+    | "trusted_proxies"
   >;
   readonly serverId: string;
   /** Where this server listens. */
@@ -30,7 +36,7 @@ export interface McpServiceParts {
 
 interface Entering {
   /** @throws {ServiceError} */
-  authenticate(request: FastifyRequest): Access | Promise<Access>;
+  authenticate(request: FastifyRequest, options: AuthenticateOptions): Access | Promise<Access>;
 }
 
 const path = "/mcp";
@@ -86,7 +92,7 @@ export class McpService {
     const { replicas, serverId } = this.#parts;
     const isForwarded = replicas.isForwarded(request.raw);
     if (!isForwarded) this.#originCheck.check(request.headers);
-    const access = await entering.authenticate(request);
+    const access = await entering.authenticate(request, { resource: this.#resourceOf(request) });
     const home = homeOf(request.headers[sessionHeader]);
     if (home !== undefined && home !== serverId && !isForwarded && (await this.#handOver(home, request, reply, access)))
       return;
@@ -94,8 +100,14 @@ export class McpService {
     await sendWebResponse(reply, await this.#endpoint.handle(await webRequestOf(request, reply), caller));
   }
 
+  /** The audience of access tokens (RFC 8707). */
+  #resourceOf({ raw }: FastifyRequest): string {
+    return this.#parts.origins.baseUrlOf(raw) + path;
+  }
+
   #challenge({ raw }: FastifyRequest): string {
-    return `Bearer resource_metadata="${this.#parts.origins.baseUrlOf(raw)}${metadataPath}${path}"`;
+    const metadata = `Bearer resource_metadata="${this.#parts.origins.baseUrlOf(raw)}${metadataPath}${path}"`;
+    return raw.headers.authorization === undefined ? metadata : `${metadata}, error="invalid_token"`;
   }
 
   /** @returns false if that server is gone: its connections have ended. */
@@ -113,7 +125,8 @@ export class McpService {
     const { localUrl, origins, ownRequests } = this.#parts;
     const settings = readSettings(request.query as Readonly<Record<string, string>>);
     if ("problem" in settings) throw badInput(`query.${settings.field}`, settings.problem);
-    const { key, projectId, viewerUrl } = access;
+    const { key, projectId, role, viewerUrl } = access;
+    const personId = role === undefined ? undefined : key.id;
     const baseUrl = localUrl();
     if (baseUrl === undefined) throw new Error("The server does not listen yet.");
     return {
@@ -124,24 +137,30 @@ export class McpService {
       connect: () =>
         createTransport({
           baseUrl,
-          apiKey: (request.headers.authorization ?? "").slice("bearer ".length).trim(),
+          // A person is named in the signed header: their token is for /mcp only.
+          ...(personId === undefined && {
+            apiKey: (request.headers.authorization ?? "").slice("bearer ".length).trim(),
+          }),
           project: projectId,
           headers: {
             [ownRequestHeader]: ownRequests.sign({
               baseUrl: access.baseUrl,
               ...(viewerUrl !== undefined && { viewerUrl }),
               clientIp: origins.clientIpOf(request.raw),
+              ...(personId !== undefined && { personId }),
             }),
           },
         }),
     };
   }
 
-  /** RFC 9728, without an authorization server: keys are created with `shoal api-keys create`. */
+  /** RFC 9728. Without an authorization server, clients need an API key. */
   #metadata(request: FastifyRequest): object {
+    const { oidc_issuer: issuer, oidc_scopes: scopes } = this.#parts.config;
     return {
-      resource: `${this.#parts.origins.baseUrlOf(request.raw)}${path}`,
+      resource: this.#resourceOf(request),
       resource_name: "Shoal",
+      ...(issuer !== undefined && { authorization_servers: [issuer], scopes_supported: scopes }),
       bearer_methods_supported: ["header"],
     };
   }

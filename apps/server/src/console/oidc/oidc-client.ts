@@ -34,12 +34,14 @@ type Tokens = client.TokenEndpointResponse & client.TokenEndpointResponseHelpers
 
 /** Signs persons in with an OpenID Connect provider: authorization code, PKCE, state and nonce. */
 export class OidcClient {
+  readonly issuer: string;
   readonly label: string;
   readonly #settings: OidcSettings;
   readonly #rules: readonly RoleRule[];
   #found: { readonly atMs: number; readonly configuration: Promise<client.Configuration> } | undefined;
 
   constructor(settings: OidcSettings) {
+    this.issuer = settings.oidc_issuer;
     this.label = settings.oidc_label;
     this.#settings = settings;
     this.#rules = roleRules(settings.oidc_roles);
@@ -78,6 +80,11 @@ export class OidcClient {
     });
     const subject = tokens.claims()?.sub ?? "";
     return this.#identify(configuration, tokens, subject);
+  }
+
+  /** Returns the provider's own description. */
+  async metadata(): Promise<Readonly<client.ServerMetadata>> {
+    return (await this.#configuration()).serverMetadata();
   }
 
   /** Asks the provider whether the person is still active. */

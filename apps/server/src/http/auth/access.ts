@@ -57,6 +57,8 @@ export interface AuthenticateOptions {
   readonly allowsArchived?: boolean;
   /** Accept the cookie of the console from its own pages: requests with a header, or WebSockets. */
   readonly console?: "request" | "socket";
+  /** Accept access tokens of the OpenID Connect provider for this resource. */
+  readonly resource?: string;
 }
 
 export interface Authenticator {

@@ -90,7 +90,7 @@ export function openHttp(started: Started, parts: HttpParts): Http {
       access.keyUses.note(keyId);
     },
   });
-  const console = openConsole({ ...access, config, database, keyed, log, origins, projects: access.lookup, secrets });
+  const console = openConsole({ ...parts, ...access, config, keyed, log, projects: access.lookup });
   const authenticator = replicas.trusting(console.authenticator);
   const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
   const { sessionHandoffs, liveViewLinks } = sessions;

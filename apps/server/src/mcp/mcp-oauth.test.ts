@@ -1,0 +1,201 @@
+import {
+  Client,
+  type OAuthClientInformationMixed,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type OAuthTokens,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type IdentityProvider, startIdentityProvider, TestBrowser, testClient } from "../testing/identity-provider.ts";
+import { startTestServer, type TestServer } from "../testing/test-server.ts";
+
+const redirectUrl = "http://127.0.0.1:33418/callback";
+
+let provider: IdentityProvider;
+let server: TestServer;
+beforeAll(async () => {
+  provider = await startIdentityProvider(() => `${server.baseUrl}/console/oidc/callback`, {
+    features: {
+      registration: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_context, resource) => ({
+          scope: "openid",
+          audience: resource,
+          accessTokenFormat: "jwt",
+          accessTokenTTL: 300,
+        }),
+      },
+    },
+    extraTokenClaims(_context, token) {
+      const { accountId = "" } = token as { accountId?: string };
+      const { email = "", groups = [] } = provider.persons.get(accountId) ?? {};
+      return { email, groups: [...groups] };
+    },
+  });
+  server = await startTestServer({
+    oidc_issuer: provider.issuer,
+    oidc_client_id: testClient.id,
+    oidc_client_secret: testClient.secret,
+    oidc_roles: ["groups=staff:*:viewer", "groups=operators:*:operator"],
+  });
+});
+afterAll(async () => {
+  await server.close();
+  await provider.close();
+});
+
+/** The client of a person: registers itself, and opens the provider's pages in a browser. */
+class PersonalClient implements OAuthClientProvider {
+  readonly redirectUrl = redirectUrl;
+  readonly clientMetadata = {
+    client_name: "Test",
+    redirect_uris: [redirectUrl],
+    grant_types: ["authorization_code"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+  };
+  opened: URL | undefined;
+  token: OAuthTokens | undefined;
+  #information: OAuthClientInformationMixed | undefined;
+  #discovered: OAuthDiscoveryState | undefined;
+  #verifier = "";
+
+  clientInformation() {
+    return this.#information;
+  }
+  saveClientInformation(information: OAuthClientInformationMixed) {
+    this.#information = information;
+  }
+  discoveryState() {
+    return this.#discovered;
+  }
+  saveDiscoveryState(state: OAuthDiscoveryState) {
+    this.#discovered = state;
+  }
+  tokens() {
+    return this.token;
+  }
+  saveTokens(tokens: OAuthTokens) {
+    this.token = tokens;
+  }
+  redirectToAuthorization(url: URL) {
+    this.opened = url;
+  }
+  saveCodeVerifier(verifier: string) {
+    this.#verifier = verifier;
+  }
+  codeVerifier() {
+    return this.#verifier;
+  }
+}
+
+let count = 0;
+
+async function connect(groups: readonly string[]) {
+  count += 1;
+  const login = `agent-${String(count)}`;
+  provider.persons.set(login, { name: login, email: `${login}@example.com`, groups });
+  const authProvider = new PersonalClient();
+  const url = new URL(`${server.baseUrl}/mcp`);
+  const first = new StreamableHTTPClientTransport(url, { authProvider });
+  await expect(new Client({ name: "test", version: "1" }).connect(first)).rejects.toThrow(UnauthorizedError);
+  const opened = authProvider.opened?.href ?? "";
+  const callback = await new TestBrowser(login).open(opened, (next) => next.startsWith(redirectUrl));
+  await first.finishAuth(new URL(callback.url).searchParams);
+  return {
+    login,
+    authorization: `Bearer ${authProvider.token?.access_token ?? ""}`,
+    open: async (): Promise<Client> => {
+      const client = new Client({ name: "test", version: "1" });
+      await client.connect(new StreamableHTTPClientTransport(url, { authProvider }));
+      return client;
+    },
+  };
+}
+
+const textOf = (result: { content?: unknown }) => JSON.stringify(result.content);
+
+it("names the provider in its metadata", async () => {
+  const metadata = await fetch(`${server.baseUrl}/.well-known/oauth-protected-resource/mcp`);
+  expect(await metadata.json()).toEqual({
+    resource: `${server.baseUrl}/mcp`,
+    resource_name: "Shoal",
+    authorization_servers: [provider.issuer],
+    scopes_supported: ["openid", "profile", "email"],
+    bearer_methods_supported: ["header"],
+  });
+});
+
+it("connects a client that only knows the address, with the rights of the person", async () => {
+  const { login, open } = await connect(["operators"]);
+  const client = await open();
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain("navigate");
+  const written = await client.callTool({
+    name: "navigate",
+    arguments: { url: "data:text/html,<h1>Signed in</h1>" },
+  });
+  expect(textOf(written)).toContain("Signed in");
+  await client.close();
+  const entry = () =>
+    server.database.query
+      .selectFrom("audit_logs")
+      .select(["auth_strategy", "operation"])
+      .where("email", "=", `${login}@example.com`)
+      .where("operation", "=", "browsers.create")
+      .execute();
+  await expect.poll(entry).toEqual([{ auth_strategy: "oauth", operation: "browsers.create" }]);
+});
+
+it("keeps tools within the role of the person", async () => {
+  const { open } = await connect(["staff"]);
+  const client = await open();
+  const refused = await client.callTool({ name: "navigate", arguments: { url: "about:blank" } });
+  expect(refused.isError).toBe(true);
+  expect(textOf(refused)).toContain("needs the role operator");
+  await client.close();
+});
+
+const initialize = (authorization: string) =>
+  fetch(`${server.baseUrl}/mcp`, {
+    method: "POST",
+    headers: { authorization, "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+    }),
+  });
+
+it("refuses tokens without a role, for another resource, or with a changed signature", async () => {
+  const { authorization } = await connect(["operators"]);
+  const changed = `${authorization.slice(0, -20)}${"A".repeat(20)}`;
+  const refused = await initialize(changed);
+  expect(refused.status).toBe(401);
+  expect(refused.headers.get("www-authenticate")).toBe(
+    `Bearer resource_metadata="${server.baseUrl}/.well-known/oauth-protected-resource/mcp", error="invalid_token"`,
+  );
+  const [, claims = ""] = authorization.split(".");
+  const unsigned = `${Buffer.from(JSON.stringify({ alg: "none" })).toString("base64url")}.${claims}.`;
+  expect((await initialize(`Bearer ${unsigned}x`)).status).toBe(401);
+  const other = await startTestServer({
+    oidc_issuer: provider.issuer,
+    oidc_client_id: testClient.id,
+    oidc_roles: ["sub=*:*:admin"],
+  });
+  const elsewhere = await fetch(`${other.baseUrl}/mcp`, { method: "POST", headers: { authorization } });
+  expect(elsewhere.status).toBe(401);
+  await other.close();
+  const { authorization: without } = await connect(["others"]);
+  expect((await initialize(without)).status).toBe(403);
+});
+
+it("does not accept access tokens outside /mcp", async () => {
+  const { authorization } = await connect(["operators"]);
+  const answer = await server.request("GET", "/profiles", { key: null, headers: { authorization } });
+  expect(answer.status).toBe(401);
+  expect(server.log()).not.toContain(authorization.slice("Bearer ".length, 80));
+});
