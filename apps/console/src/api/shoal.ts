@@ -40,3 +40,8 @@ export function useSignedIn(): SignedIn {
 export function useCanOperate(): boolean {
   return useSignedIn().project?.role !== "viewer";
 }
+
+/** True for unknown roles too, because the service decides. */
+export function useIsAdmin(): boolean {
+  return !["viewer", "operator"].includes(useSignedIn().project?.role ?? "");
+}

@@ -50,8 +50,14 @@ const session = createRoute({
   component: lazyRouteComponent(() => import("../pages/session/session-page.tsx"), "SessionPage"),
 });
 
+const keys = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
+});
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([home, sessions, session]),
+  routeTree: rootRoute.addChildren([home, sessions, session, keys]),
   basepath: consolePath,
   defaultPreload: "intent",
   defaultPendingComponent: Loading,
