@@ -61,9 +61,11 @@ export function sampleOf(
         texts[name] ??
         (schema.format === "date-time"
           ? "2026-01-01T00:00:00Z"
-          : schema.format === "uri"
-            ? "https://example.com/"
-            : "x".repeat(Math.max(1, schema.minLength ?? 1)))
+          : schema.format === "date"
+            ? "2026-01-01"
+            : schema.format === "uri"
+              ? "https://example.com/"
+              : "x".repeat(Math.max(1, schema.minLength ?? 1)))
       );
     case "integer":
     case "number":

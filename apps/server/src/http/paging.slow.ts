@@ -342,6 +342,7 @@ const lists: Record<string, ListUnderTest> = {
 const elsewhere: Readonly<Record<string, string>> = {
   "browsers.telemetry.events": "../storage/telemetry-files/history.test.ts",
   "auditLogs.list": "../observability/audit/logs/audit-logs.test.ts",
+  "usage.list": "../usage/usage.test.ts",
   "browsers.downloads.list": "../sessions/downloads/downloads.test.ts",
 };
 

@@ -98,6 +98,9 @@ const others = [
   "auditLogs.list",
   "auditLogs.exportChunk",
   "auditLogs.verify",
+  // Rows are found by day; usage.test.ts checks which projects are shown.
+  "usage.list",
+  "usage.export",
   // A project's key is refused: audit-export/destinations.test.ts.
   ...["create", "list", "get", "update", "delete", "test"].map((verb) => `auditLogs.exportDestinations.${verb}`),
   "service.health",

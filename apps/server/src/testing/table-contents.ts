@@ -1,8 +1,8 @@
 import type { Database } from "@shoal/database";
 import { sql } from "kysely";
 
-/** These tables record requests, not their effects. */
-const ofRequests = /^(?:audit_|servers|api_key_uses|idempotency|shoal_|rate_|usage_)/;
+/** These tables record requests and regular work, not their effects. */
+const ofRequests = /^(?:audit_|servers|api_key_uses|idempotency|shoal_|rate_|usage_|jobs)/;
 
 /** Serializes every row, except request logs and times of last use. The text is equal until data changes. */
 export async function tableContents({ query }: Database): Promise<string> {

@@ -12,6 +12,7 @@ import { csvHead, csvLine } from "./usage-csv.ts";
 
 export type UsageCaller = Pick<Access, "key" | "namedProjectId">;
 type Filter = Omit<z.output<typeof ExportUsage>, "format">;
+type Group = Filter["group_by"];
 
 interface Row {
   readonly date: string;
@@ -60,11 +61,11 @@ export class UsageReport {
     const first = await this.#after(caller, filter, undefined);
     const toText = (row: Row) => {
       const shown = toUsageRow(row, filter, caller);
-      return format === "csv" ? csvLine(shown, filter.group_by) : `${JSON.stringify(shown)}\n`;
+      return format === "csv" ? csvLine(shown, groupOf(filter)) : `${JSON.stringify(shown)}\n`;
     };
     const after = (place: Place) => this.#after(caller, filter, place);
     async function* texts(): AsyncGenerator<string> {
-      if (format === "csv") yield csvHead(filter.group_by);
+      if (format === "csv") yield csvHead(groupOf(filter));
       for (let rows = first; rows.length > 0;) {
         yield rows.map(toText).join("");
         const last = rows.at(-1);
@@ -113,7 +114,7 @@ export class UsageReport {
         "bytes_received",
         "storage_bytes",
       ])
-      .where("scope", "=", filter.group_by)
+      .where("scope", "=", groupOf(filter))
       .where(sql<boolean>`usage_days.date between ${from}::date and ${to}::date`)
       .orderBy("usage_days.date", "desc")
       .orderBy("usage_days.project_id")
@@ -139,8 +140,13 @@ export function periodOf(
   return { from, to: to ?? day(Math.min(nowMs, longest)) };
 }
 
-function toUsageRow(row: Row, { group_by }: Filter, { key }: UsageCaller): UsageRow {
-  const isKeyRow = group_by === "api_key";
+/** Rows of a key exist only in the group of keys. */
+function groupOf({ api_key_id, group_by }: Filter): Group {
+  return api_key_id === undefined ? group_by : "api_key";
+}
+
+function toUsageRow(row: Row, filter: Filter, { key }: UsageCaller): UsageRow {
+  const isKeyRow = groupOf(filter) === "api_key";
   // A project's key must not learn the names of keys of the organisation.
   const showsKeyName = key.project_id === null || row.api_key_project_id === key.project_id;
   return {

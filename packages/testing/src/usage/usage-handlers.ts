@@ -26,14 +26,20 @@ const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 export function usageHandlers(store: Store): Handlers<OperationsOf<"usage">, Access> {
   return {
     listUsage: ({ query: { limit, offset, ...filter }, context }) =>
-      pageOf(rowsOf(store, filter, context), { limit, offset }, (row) => row),
-    exportUsage({ query: { format, ...filter }, context }) {
+      pageOf(rowsOf(store, grouped(filter), context), { limit, offset }, (row) => row),
+    exportUsage({ query: { format, ...asked }, context }) {
+      const filter = grouped(asked);
       const rows = rowsOf(store, filter, context);
       const text =
         format === "csv" ? csvOf(rows, filter.group_by) : rows.map((row) => `${JSON.stringify(row)}\n`).join("");
       return { stream: Readable.from([Buffer.from(text)], { objectMode: false }), fileName: `usage.${format}` };
     },
   };
+}
+
+/** Rows of a key exist only in the group of keys. */
+function grouped(filter: Filter): Filter {
+  return filter.api_key_id === undefined ? filter : { ...filter, group_by: "api_key" };
 }
 
 function rowsOf(store: Store, filter: Filter, { key, namedProjectId }: Access): UsageRow[] {
