@@ -19,6 +19,8 @@ const areas: Readonly<Record<string, AreaRoles>> = {
   "Browser Computer Controls": work,
   "Browser Downloads": work,
   "Browser Filesystem": work,
+  // Its answers contain links with control of the session.
+  "Browser Handoff": { read: "operator", write: "operator" },
   "Browser Logs": work,
   "Browser Pages": work,
   "Browser Playwright": work,
@@ -30,12 +32,14 @@ const areas: Readonly<Record<string, AreaRoles>> = {
   Deployments: managed,
   Extensions: work,
   Invocations: work,
+  "Live View Links": { read: "operator", write: "operator" },
   "Managed Auth": work,
   Organization: managed,
   Profiles: work,
   Projects: managed,
   Proxies: managed,
   Schedules: work,
+  Usage: managed,
 };
 
 /** Operations whose method does not show their effect. */
