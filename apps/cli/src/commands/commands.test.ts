@@ -241,9 +241,11 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     );
     const id = /\w{24}/.exec(made.stdout)?.[0] ?? "";
     expect(await test.json("browsers", "get", "research")).toMatchObject({ session_id: id, tags: { team: "search" } });
-    expect((await run("browsers", "list", "--tag", "team=search")).stdout).toMatch(
-      new RegExp(`^ID +NAME +CREATED +EXPIRES\n${id}  research  `),
-    );
+    await expect
+      .poll(async () => (await run("browsers", "list", "--tag", "team=search")).stdout)
+      .toMatch(
+        new RegExp(`^ID +NAME +STATUS +PAGE +AGE +LAST USED\n${id}  research  (idle|in use) +about:blank +\\d+ s +`),
+      );
     expect(
       await test.json("browsers", "update", "research", "--tag", "team=other", "--name", "null"),
     ).not.toHaveProperty("name");
@@ -254,7 +256,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     });
     expect(await run("browsers", "delete", id)).toEqual({ status: 0, stdout: "", stderr: `Ended browser ${id}.\n` });
     expect((await run("browsers", "get", id)).status).toBe(4);
-    expect((await run("browsers", "list", "--status", "deleted")).stdout).toMatch(/ENDED\n.*deleted/);
+    expect((await run("browsers", "list", "--status", "deleted")).stdout).toMatch(/STATUS.*\n.*ended: deleted/);
     const { stderr } = await run("browsers", "create", "-o", "json");
     expect(stderr).toBe("");
   });

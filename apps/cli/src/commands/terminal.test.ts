@@ -120,6 +120,15 @@ describe.skipIf(withoutScript)(
         await test.json("browsers", "create", "--name", "files", "--timeout-seconds", "600");
         writeFileSync(join(test.folder, "big.bin"), Buffer.alloc(200_000_000));
       });
+      it("prints a short result for a new session, with the next commands", async () => {
+        const text = await shown(["browsers", "create", "--name", "short", "--no-color"]);
+        expect(text).toMatch(
+          /^Started session short\.\n\nID {10}\w{24}\nLive view {3}http:\S+\nOpen page {3}shoal open/,
+        );
+        expect(text).not.toContain("cdp_ws_url");
+        await test.run("browsers", "delete", "short");
+      });
+
       const bar = /\r#\[2Kbig\.bin {2}[█░]{20} +\d+% {2}[\d.]+ MB of 200\.0 MB/;
 
       it("shows and erases a progress bar for uploads and downloads", async () => {

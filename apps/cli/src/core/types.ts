@@ -59,6 +59,10 @@ export interface CommandEntry {
   readonly empty?: string;
   /** Printed first when one object is shown. */
   readonly first?: readonly string[];
+  /** Printed on a terminal instead of all fields. Lines with a missing field are omitted. */
+  readonly brief?: readonly string[];
+  /** Prints rows that are computed from the items instead of the items. */
+  readonly rows?: "sessions";
   /** Next steps, printed on stderr below an object. */
   readonly next?: readonly string[];
   /** Print JSON instead of a table. */

@@ -1,6 +1,7 @@
 import type { CommandSpec, OutputFormat, Terminal } from "../core/types.ts";
 import { cell, printable, printableLines } from "./format.ts";
 import { printFields, printJson, printJsonLine, printTable } from "./output.ts";
+import { sessionRow } from "./session-row.ts";
 
 export interface Printing {
   readonly terminal: Terminal;
@@ -37,15 +38,23 @@ export function fill(text: string, args: readonly string[], fields: object = {})
   });
 }
 
+/** Whether every field of the text has a value. */
+function isComplete(text: string, fields: object): boolean {
+  return (text.match(/\{[^}]+\}/g) ?? []).every((field) => fill(field, [], fields) !== "");
+}
+
 export async function printResult(spec: CommandSpec, value: unknown, printing: Printing): Promise<void> {
   const { terminal, format, query, args, quiet } = printing;
-  const { done, first, next = [], raw, text, nothing } = spec.entry;
+  const { brief, done, first, next = [], raw, text, nothing } = spec.entry;
   if (value === undefined || value === null) {
     const said = spec.result === "empty" ? done : (nothing ?? done);
     if (said !== undefined && format === "table" && !quiet) terminal.stderr.write(`${fill(said, args)}\n`);
   } else if (query !== undefined) await printQuery(terminal, value, query, format);
   else if (Array.isArray(value)) await printList(spec, value as unknown[], printing);
   else if (format !== "table" || typeof value !== "object" || raw) await printValue(terminal, value, format);
+  else if (brief !== undefined && terminal.screen)
+    for (const line of brief.filter((template) => isComplete(template, value)))
+      terminal.stdout.write(`${fill(line, args, value)}\n`);
   else {
     const field = text === undefined ? undefined : (value as Readonly<Record<string, unknown>>)[text];
     if (typeof field === "string") terminal.stdout.write(`${printableLines(field)}${field.endsWith("\n") ? "" : "\n"}`);
@@ -83,7 +92,7 @@ function printTables(
   { entry, fields, quiet }: Pick<CommandSpec, "entry" | "fields"> & Pick<Printing, "quiet">,
 ): void {
   const columns = entry.columns ?? fields.map((field) => [field.toUpperCase(), field] as const);
-  printTable(terminal, items, columns);
+  printTable(terminal, entry.rows === "sessions" ? items.map((item) => sessionRow(item)) : items, columns);
   if (entry.totals === undefined || quiet) return;
   const sums = entry.totals.map((field) => {
     const sum = items.reduce((total, item) => total + Number((item as Record<string, unknown>)[field] ?? 0), 0);

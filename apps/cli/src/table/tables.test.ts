@@ -10,8 +10,14 @@ const later = "2026-02-01T12:00:00.000Z";
 /** Two items for each list operation; the second lacks every optional field. */
 const lists: Readonly<Record<string, readonly object[]>> = {
   "browsers.list": [
-    { session_id: id("a"), created_at: at },
-    { session_id: id("b"), name: "research", created_at: at, expires_at: later, ended_reason: "timeout" },
+    { session_id: id("a"), created_at: at, deleted_at: later, ended_reason: "timeout" },
+    {
+      session_id: id("b"),
+      name: "research",
+      page_url: "https://a.example/\u001b[31m",
+      expires_at: later,
+      timeout_seconds: 60,
+    },
   ],
   "profiles.list": [
     { id: id("a"), name: null, created_at: at },

@@ -12,6 +12,7 @@ export const LiveFields = z.object({
   /** Milliseconds since 1970; `null` while the session is in use. */
   idleSinceMs: z.nullable(z.number()),
   captured: z.array(z.string()),
+  pageUrl: z.optional(z.string()),
 });
 export type LiveFields = z.output<typeof LiveFields>;
 

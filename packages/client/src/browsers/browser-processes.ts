@@ -2,6 +2,7 @@ import {
   execProcess,
   getProcessStatus,
   killProcess,
+  listProcesses,
   resizeProcessTerminal,
   spawnProcess,
   streamProcessOutput,
@@ -11,6 +12,8 @@ import type {
   ExecProcess,
   ExecResult,
   KillProcess,
+  ListedProcess,
+  ListProcesses,
   Ok,
   ProcessStatus,
   ProcessStreamEvent,
@@ -20,7 +23,7 @@ import type {
   StdinResult,
   WriteStdin,
 } from "@shoal/schemas";
-import type { Call, CallOptions, EventStream, StreamOptions, Transport } from "@shoal/transport";
+import type { Call, CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
 import { base64Of, bytesOf } from "./base64.ts";
 
 /** Result of {@link BrowserProcesses.run}. */
@@ -89,6 +92,10 @@ export class BrowserProcesses {
   /** Starts a process, which runs until it exits, is killed, or the session ends. @throws {ApiError} 400 for an unknown command; 429 for too many processes. */
   spawn(browserId: string, body: SpawnProcess, options?: CallOptions): Call<SpawnedProcess> {
     return this.#transport.call(spawnProcess, { params: { id: browserId }, body }, options);
+  }
+  /** Lists spawned processes: running ones first, and then the newest first. `for await` iterates over all pages. */
+  list(browserId: string, query: ListProcesses = {}, options?: CallOptions): Call<ItemPage<ListedProcess>> {
+    return this.#transport.call(listProcesses, { params: { id: browserId }, query }, options);
   }
   /** Returns the state of a process. @throws {ApiError} 404 `not_found`. */
   status(browserId: string, processId: string, options?: CallOptions): Call<ProcessStatus> {

@@ -5,6 +5,7 @@ import {
   deleteBrowser,
   extendBrowser,
   getBrowser,
+  getBrowserStats,
   listBrowsers,
   loadExtensions,
   observePage,
@@ -19,6 +20,7 @@ import type {
   ActOnPage,
   ActResult,
   Browser,
+  BrowserStats,
   CreateBrowser,
   Curl,
   CurlResult,
@@ -135,6 +137,10 @@ export class Browsers {
   /** Ends a session with its processes and deletes its files. @throws {ApiError} 404 `not_found`. */
   delete(idOrName: string, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteBrowser, { params: { id_or_name: idOrName } }, options);
+  }
+  /** Returns the present load of a session: processor, memory, pages and clients. Does not count as use. @throws {ApiError} 404 `not_found`. */
+  stats(browserId: string, options?: CallOptions): Call<BrowserStats> {
+    return this.#transport.call(getBrowserStats, { params: { id: browserId } }, options);
   }
   /** Saves a running session's state to its profile. @throws {ApiError} 404 `not_found`; 409 `conflict` for a session without a profile or without `save_changes`. */
   saveProfile(idOrName: string, options?: CallOptions): Call<Profile> {

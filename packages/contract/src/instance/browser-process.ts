@@ -4,6 +4,8 @@ import {
   Id,
   KillProcess,
   lazyObject,
+  ListedProcess,
+  ListProcesses,
   Ok,
   ProcessStatus,
   ProcessStreamEvent,
@@ -13,7 +15,7 @@ import {
   StdinResult,
   WriteStdin,
 } from "@shoal/schemas";
-import { defineEndpoint, eventStream, json } from "../base/endpoint.ts";
+import { defineEndpoint, eventStream, json, page } from "../base/endpoint.ts";
 
 /** Processes in the session: start, follow, write to and end them. */
 const area = "Browser Processes";
@@ -54,6 +56,20 @@ export const spawnProcess = defineEndpoint({
   body: json(SpawnProcess),
   responses: { 200: json(SpawnedProcess) },
   errors: [400, 401, 403, 404, 429, 500],
+});
+
+/** Processes that `browsers.process.spawn` started: running ones first, and then the newest first. */
+export const listProcesses = defineEndpoint({
+  operationId: "browsers.process.list",
+  area,
+  plane: "instance",
+  method: "GET",
+  path: "/browsers/{id}/process",
+  summary: "List processes.",
+  params: id,
+  query: ListProcesses,
+  responses: { 200: page(ListedProcess) },
+  errors: [400, 401, 403, 404, 500],
 });
 
 /** Works for ended processes too. */

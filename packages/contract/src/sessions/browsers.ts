@@ -1,5 +1,6 @@
 import {
   Browser,
+  BrowserStats,
   CreateBrowser,
   Curl,
   CurlError,
@@ -122,6 +123,19 @@ export const curl = defineEndpoint({
   responses: { 200: json(CurlResult) },
   errors: [400, 401, 403, 404, 413, 429, 500, 502, 503],
   errorBodies: { 502: CurlError },
+});
+
+/** Does not count as use of the session. */
+export const getBrowserStats = defineEndpoint({
+  operationId: "browsers.stats",
+  area,
+  plane: "instance",
+  method: "GET",
+  path: "/browsers/{id}/stats",
+  summary: "Get the present load of a session.",
+  params: id,
+  responses: { 200: json(BrowserStats) },
+  errors: [401, 403, 404, 500],
 });
 
 /** Takes unpacked extensions as ZIP archives. If the browser has to restart, CDP clients lose their connection. */

@@ -8,6 +8,7 @@ import {
   browserReplays,
   curl,
   executePlaywright,
+  getBrowserStats,
   loadExtensions,
   observePage,
   printPage,
@@ -50,6 +51,7 @@ import { replayArea, type ReplayArea } from "../operations/replays/handlers.ts";
 import { commandEnvironment, type CommandSurroundings } from "../operations/process/command.ts";
 import { sessionProcesses, type SessionProcesses } from "../operations/process/handlers.ts";
 import { telemetryHandlers } from "../operations/telemetry/handlers.ts";
+import { sessionStats, type StatsParts } from "../operations/process/session-stats.ts";
 import type { Telemetry } from "../operations/telemetry/telemetry.ts";
 import { unknownFieldsHeader } from "../protocol/unknown-fields-header.ts";
 import { rememberProcessGroups } from "../operations/process/tracking/process-groups.ts";
@@ -77,6 +79,7 @@ export interface OperationParts {
   readonly egress?: Pick<EgressForwarder, "port" | "browserPort" | "failures">;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "downloads" | "endpoint" | "launch" | "onBrowser" | "relaunch">;
   readonly display?: () => SessionDisplay | undefined;
+  readonly stats: Pick<StatsParts, "connections" | "pages">;
   readonly telemetry: {
     present(): Telemetry | undefined;
     load(): Promise<Telemetry>;
@@ -194,6 +197,7 @@ function openAreas(parts: OperationParts) {
     pages: pagesArea({ browser, root, failures: egress?.failures }),
     watches: watchHandlers(root),
     logStreams: logHandlers(root, logs),
+    stats: sessionStats({ ...parts.stats, hasOwnProcesses: root.directory === "/" }),
     processes: sessionProcesses(surroundingsOf(parts), { onStarted: rememberProcessGroups(config) }),
     playwright: playwrightHandlers({
       root,
@@ -245,7 +249,8 @@ function operationRouter(
     idempotency: new IdempotencyMemory<undefined>(),
     unknownFieldsOf: ({ headers }) => (headers[unknownFieldsHeader] === "refuse" ? "refuse" : "ignore"),
     onRequest(endpoint, requestId, response) {
-      telemetry.present()?.operationBegan(endpoint.operationId, requestId, response);
+      // Monitors repeat it every few seconds.
+      if (endpoint !== getBrowserStats) telemetry.present()?.operationBegan(endpoint.operationId, requestId, response);
     },
     onError: logFailure,
   });
@@ -265,6 +270,7 @@ function operationRouter(
     ...areas.downloads.handlers,
     ...areas.computer.handlers,
     ...areas.pages.handlers,
+    getBrowserStats: areas.stats,
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
   // Lists the areas: importing the whole contract would cost 8 ms of CPU. The service handles `markReplay` itself.
   const { markReplay: _markReplay, ...recordings } = browserReplays;
@@ -277,6 +283,7 @@ function operationRouter(
     ...recordings,
     curl,
     executePlaywright,
+    getBrowserStats,
     loadExtensions,
     actOnPage,
     observePage,

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { BrowserSupervisor } from "../browser/chromium/supervisor.ts";
 import type { SessionDisplay } from "../browser/display/session-display.ts";
+import type { OpenPages } from "../browser/pages/open-pages.ts";
 import type { EgressForwarder } from "../egress/forwarder.ts";
 import type { LiveView } from "../clients/live-view/live-view.ts";
 import type { SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
@@ -23,6 +24,23 @@ export interface Parts {
   readonly profileState: LazyPart<ProfileState>;
 }
 
+/** Numbers of connected clients. */
+export interface Connections {
+  clients: number;
+  viewers: number;
+}
+
+/** @returns a function that ends the connection; it may be called again. */
+export function counted(connections: Connections, kind: keyof Connections, leave: () => void): () => void {
+  connections[kind]++;
+  let left = false;
+  return () => {
+    if (!left) connections[kind]--;
+    left = true;
+    leave();
+  };
+}
+
 interface PartsOptions {
   readonly config: InstanceConfig;
   readonly browser: BrowserSupervisor;
@@ -31,19 +49,13 @@ interface PartsOptions {
   readonly logs: SupervisorLogs;
   readonly display: () => SessionDisplay | undefined;
   readonly pause: AutomationPause;
+  readonly connections: Connections;
+  readonly pages: Pick<OpenPages, "count">;
   readonly control: Omit<ControlTargets, "loadTelemetry" | "loadProfileState">;
 }
 
-export function createParts({
-  config,
-  browser,
-  activity,
-  forwarder,
-  logs,
-  display,
-  control,
-  pause,
-}: PartsOptions): Parts {
+export function createParts(options: PartsOptions): Parts {
+  const { config, browser, activity, connections, forwarder, logs, display, control, pages, pause } = options;
   const telemetry: LazyPart<Telemetry> = lazyPart(async () => {
     const { createTelemetry } = await import("../operations/telemetry/telemetry.ts");
     return createTelemetry({
@@ -64,6 +76,7 @@ export function createParts({
       logs,
       egress: forwarder,
       pause,
+      stats: { connections, pages },
       telemetry: { present: () => telemetry.present, load: telemetry.load },
       control: { ...control, loadTelemetry: telemetry.load, loadProfileState: profileState.load },
     });
@@ -75,7 +88,7 @@ export function createParts({
       endpoint: () => browser.endpoint(),
       downloads: browser.downloads,
       openContextProxy: (proxy) => forwarder.portOf(proxy),
-      onClient: () => activity.begin(),
+      onClient: () => counted(connections, "clients", activity.begin()),
       pause,
     });
   });
@@ -83,7 +96,7 @@ export function createParts({
     const { createLiveView } = await import("../clients/live-view/live-view.ts");
     return createLiveView({
       browser,
-      onViewer: () => activity.begin(),
+      onViewer: () => counted(connections, "viewers", activity.begin()),
       record: (event) => telemetry.present?.record(event),
     });
   });

@@ -9,6 +9,7 @@ import type { SpawnedChromium } from "../browser/chromium/spawn.ts";
 import { type BrowserSupervisor, relaunchCloseCode, superviseBrowser } from "../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../egress/failures.ts";
 import type { EgressForwarder } from "../egress/forwarder.ts";
+import { OpenPages } from "../browser/pages/open-pages.ts";
 import type { ErrorPages } from "../browser/pages/error-pages.ts";
 import { copyLog, log } from "../system/log.ts";
 import { createSupervisorLogs, type SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
@@ -19,7 +20,7 @@ import { Assignments } from "./assignments.ts";
 import { controlPrefix, createControl } from "./control.ts";
 import { createEnding, type Ending } from "./ending.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
-import { createParts, type Parts } from "./parts.ts";
+import { type Connections, counted, createParts, type Parts } from "./parts.ts";
 import { pathOf, refuse, refuseUpgrade } from "../http/replies.ts";
 import { createUpgrades } from "./upgrades.ts";
 import { createViewportChange } from "./viewport-change.ts";
@@ -33,6 +34,8 @@ export interface StartedInstance {
 }
 
 const maxDetailCharacters = 4_000;
+/** Of `browsers.stats`. */
+const statsPath = "/stats";
 
 export function runInstance(started: StartedInstance): void {
   const program = new InstanceProgram(started);
@@ -47,6 +50,10 @@ class InstanceProgram {
   readonly #activity: Activity;
   readonly #pause: AutomationPause;
   readonly #feed: EventFeed;
+  readonly #connections: Connections = { clients: 0, viewers: 0 };
+  readonly #pages = new OpenPages((address) => {
+    this.#feed.send({ type: "page", ...(address !== undefined && { page_url: address }) });
+  });
   readonly #browser: BrowserSupervisor;
   readonly #gateway: CdpGateway;
   readonly #parts: Parts;
@@ -68,6 +75,7 @@ class InstanceProgram {
       browser: this.#browser.ready ? "ready" : "starting",
       idle_since_ms: this.#activity.idleSinceMs,
       browser_restarts: this.#browser.restarts,
+      ...(this.#pages.address !== undefined && { page_url: this.#pages.address }),
     }));
     this.#browser = this.#superviseBrowser(started);
     this.#browser.keepState(new CarriedCookies());
@@ -151,6 +159,7 @@ class InstanceProgram {
       onDownload: (event) => {
         this.#feed.send(event);
       },
+      pages: this.#pages,
       onRestart: (exit) => {
         this.#onRestart(exit);
       },
@@ -194,7 +203,7 @@ class InstanceProgram {
         isBusy: () => this.#parts.bidi.present?.hasClients === true,
       },
       onClient: () => {
-        const finish = this.#activity.begin();
+        const finish = counted(this.#connections, "clients", this.#activity.begin());
         this.#parts.telemetry.present?.cdpClientJoined();
         return (departure) => {
           this.#parts.telemetry.present?.cdpClientLeft(departure);
@@ -215,6 +224,8 @@ class InstanceProgram {
       logs: this.#logs,
       display: () => this.#assignments.display,
       pause: this.#pause,
+      connections: this.#connections,
+      pages: this.#pages,
       control: {
         isEnding: () => this.#ending.begun,
         beginUse: () => this.#activity.begin(),
@@ -273,7 +284,8 @@ class InstanceProgram {
       refuse(response, { status: 503, code: "shutting_down", message: "This session is ending." });
       return;
     }
-    response.on("close", this.#activity.begin());
+    // A monitor must not keep sessions running.
+    if (pathOf(request) !== statsPath) response.on("close", this.#activity.begin());
     this.#parts.operations.load().then(
       (loaded) => {
         loaded.handle(request, response);

@@ -1,3 +1,4 @@
+import type { BrowserStats } from "@shoal/schemas";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { existsSync } from "node:fs";
@@ -37,6 +38,31 @@ const until = (check: () => boolean) =>
   );
 
 describeChromium("an instance", (chromium) => {
+  it("reports its page without secrets, and its load without counting as used", async () => {
+    await using instance = await runInstance({ chromium });
+    expect(await instance.assign({ session_id: "s1", timeout_seconds: 2 })).toBe(200);
+    const socket = await instance.connect();
+    await cdpClient(socket).send("Target.createTarget", { url: `${siteUrl}?token=secret#part` });
+    await instance.event((event) => event.type === "page" && event.page_url === siteUrl);
+    const stats = async () => JSON.parse((await instance.call("GET", "/stats")).text) as BrowserStats;
+    expect(await stats()).toMatchObject({ pages: 2, clients: 1, viewers: 0 });
+    if (process.platform === "linux") {
+      expect((await stats()).processes).toBeGreaterThan(1);
+      expect((await stats()).mem_bytes).toBeGreaterThan(10_000_000);
+    }
+    socket.close();
+    let isOver = false;
+    void instance.exited.then(() => (isOver = true));
+    await vi.waitFor(
+      async () => {
+        await stats().catch(() => undefined);
+        expect(isOver).toBe(true);
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+    expect(instance.events.at(-1)).toMatchObject({ type: "ending", reason: "timeout" });
+  });
+
   it("serves CDP to several clients, through its egress socket, and keeps downloads", async () => {
     await using instance = await runInstance({ chromium });
     expect(await instance.assign({ session_id: "s1", start_url: siteUrl })).toBe(200);

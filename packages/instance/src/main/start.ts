@@ -84,6 +84,7 @@ async function fillCache(directory: string): Promise<void> {
       relaunch: () => none,
       downloads: new SessionDownloads(config),
     },
+    stats: { connections: { clients: 0, viewers: 0 }, pages: { count: 0 } },
     telemetry: { present: () => undefined, load: () => none },
     pause: new AutomationPause(() => () => undefined),
     control: {

@@ -22,6 +22,8 @@ const HostPath = checked(
 const maxAuthoritiesCharacters = 81_920;
 const Pixels = checked(z.int(), z.minimum(1), z.maximum(maxViewportPixels));
 const EpochMs = checked(z.int(), z.minimum(0));
+/** Without user name, query and fragment. */
+const PageAddress = checked(z.string(), z.maxLength(1024));
 
 /** Passed as JSON in the environment variable `SHOAL_INSTANCE`. */
 export interface InstanceConfig extends z.output<typeof InstanceConfig> {}
@@ -143,7 +145,10 @@ export const InstanceEvent = z.lazy(() =>
       /** Time of the last use, in milliseconds since 1970; `null` while the instance is in use. */
       idle_since_ms: z.nullable(EpochMs),
       browser_restarts: checked(z.int(), z.minimum(0)),
+      page_url: z.optional(PageAddress),
     }),
+    /** `page_url` changed; absent without a page. */
+    z.object({ type: z.literal("page"), page_url: z.optional(PageAddress) }),
     z.object({ type: z.literal("ready") }),
     /** The idle timeout has passed; the instance waits for `saveProfileAtEnd` and `stop`. Only with `saves_profile`. */
     z.object({ type: z.literal("expired") }),

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { Timestamp } from "../base/common.ts";
+import { pageFields, Timestamp } from "../base/common.ts";
 import { AbsolutePath } from "./file-system.ts";
 import { alwaysSent, checked, lazyObject, openEnum } from "../base/schema.ts";
 
@@ -85,6 +85,33 @@ export const ProcessStatus = lazyObject(() => ({
   /** Percent of one processor, measured lately; 0 once it has ended. */
   cpu_pct: z.optional(z.number()),
   /** Bytes of memory that it and its children use; 0 after it has ended. */
+  mem_bytes: z.optional(z.int()),
+}));
+
+/** Input of `browsers.process.list`. */
+export interface ListProcesses extends z.input<typeof ListProcesses> {}
+export const ListProcesses = lazyObject(() => ({ ...pageFields }));
+
+/** A process of a list. */
+export interface ListedProcess extends z.output<typeof ListedProcess> {}
+export const ListedProcess = lazyObject(() => ({
+  /** Names the process in the other operations; a UUID. */
+  process_id: alwaysSent(z.string()),
+  /** The operating system's number for it, within the session. */
+  pid: alwaysSent(z.int()),
+  /** The program and its arguments, at most 200 characters. */
+  command: alwaysSent(z.string()),
+  /** When it began. */
+  started_at: alwaysSent(Timestamp),
+  /** `running`, or `exited`. */
+  state: alwaysSent(openEnum("running", "exited")),
+  /** Exit status; `null` while it runs. */
+  exit_code: z.optional(z.nullable(z.int())),
+  /** Whether it has a terminal. */
+  tty: alwaysSent(z.boolean()),
+  /** Percent of one processor since the last measurement; absent after the end, and outside Linux. */
+  cpu_pct: z.optional(z.number()),
+  /** Bytes of memory that it and its children use; absent after the end, and outside Linux. */
   mem_bytes: z.optional(z.int()),
 }));
 

@@ -137,6 +137,23 @@ export const BrowserUsage = lazyObject(() => ({
   uptime_ms: z.int(),
 }));
 
+/** Present load of a session. */
+export interface BrowserStats extends z.output<typeof BrowserStats> {}
+export const BrowserStats = lazyObject(() => ({
+  /** Percent of one processor since the last measurement, for all processes of the session; absent outside Linux. */
+  cpu_pct: z.optional(z.number()),
+  /** Bytes of memory that the processes of the session use, without shared memory and cached files; absent outside Linux. */
+  mem_bytes: z.optional(z.int()),
+  /** Processes of the session, with those of the browser; absent outside Linux. */
+  processes: z.optional(z.int()),
+  /** Open pages. */
+  pages: z.int(),
+  /** Connected CDP and WebDriver BiDi clients. */
+  clients: z.int(),
+  /** Connected live views. */
+  viewers: z.int(),
+}));
+
 /** Why a session ended. */
 export const endedReasons = [
   "deleted",
@@ -198,6 +215,8 @@ export const Browser = lazyObject(() => ({
   kiosk_mode: z.optional(z.boolean()),
   /** The requested start page, loaded or not. */
   start_url: z.optional(z.string()),
+  /** Address of the page that was opened or navigated last, without user name, query and fragment, at most 1024 characters. Absent without a page, and after the end. */
+  page_url: z.optional(z.string()),
   /** Enterprise policies in force; a list leaves those out that are more than 64 KiB. */
   chrome_policy: z.optional(z.record(z.string(), z.unknown())),
   /** Labels of the user's own. */

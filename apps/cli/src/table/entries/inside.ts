@@ -130,6 +130,23 @@ export const insideEntries: Readonly<Record<string, CommandEntry>> = {
       "shoal browsers process spawn research --allocate-tty --cols 80 --rows 24 -- bash",
     ],
   },
+  "browsers.process.list": {
+    summary: "List processes",
+    about:
+      "Processes started with shoal browsers process spawn: running ones first. Their short list for the current session: shoal ps.",
+    columns: [
+      ["ID", "process_id"],
+      ["PID", "pid"],
+      ["STATE", "state"],
+      ["EXIT", "exit_code"],
+      ["CPU %", "cpu_pct"],
+      ["MEMORY", "mem_bytes"],
+      ["STARTED", "started_at"],
+      ["COMMAND", "command"],
+    ],
+    empty: "No processes. Start one: shoal browsers process spawn",
+    examples: ["shoal browsers process list research", "shoal browsers process list research --all"],
+  },
   "browsers.process.status": {
     summary: "Show the state of a process",
     about: "Also works after the process has ended.",

@@ -21,7 +21,7 @@ export interface SessionSigner {
 
 /** The URLs start with the caller's base URL and expire with the caller's key. */
 export async function toBrowser(
-  { row, expiresAt, captured }: SessionView,
+  { row, expiresAt, captured, pageUrl }: SessionView,
   { baseUrl, key, viewerUrl }: Pick<Access, "baseUrl" | "key" | "viewerUrl">,
   { profiles, secrets, liveViews, contentUrl }: SessionSigner,
 ): Promise<Browser> {
@@ -69,6 +69,7 @@ export async function toBrowser(
   if (network) browser.network = network;
   if (options.chrome_policy) browser.chrome_policy = options.chrome_policy;
   if (row.start_url !== null) browser.start_url = row.start_url;
+  if (pageUrl !== undefined) browser.page_url = pageUrl;
   if (row.proxy !== null) {
     browser.proxy = row.proxy;
     if (row.proxy.id !== undefined) browser.proxy_id = row.proxy.id;

@@ -1,7 +1,8 @@
 import type { Instance } from "@shoal/placement";
 import type { CreateBrowser, EndedReason } from "@shoal/schemas";
 import type * as z from "zod/mini";
-import { type CapturedCategories, selectCategories } from "../telemetry/categories.ts";
+import type { LiveFields } from "../../cluster/live-fields.ts";
+import { type CapturedCategories, namesOf, selectCategories } from "../telemetry/categories.ts";
 import type { Collector } from "../telemetry/collector.ts";
 import type { SessionExport } from "../telemetry/export/session-export.ts";
 import type { SessionRow } from "./session-store.ts";
@@ -11,6 +12,7 @@ export interface RunningSession {
   instance: Instance | undefined;
   /** `null` while a client uses the session. */
   idleSinceMs: number | null;
+  pageUrl: string | undefined;
   captured: CapturedCategories | undefined;
   collector: Collector | undefined;
   exporting: SessionExport | undefined;
@@ -39,6 +41,7 @@ export interface SessionView {
   /** When the session ends if it stays unused. */
   readonly expiresAt: Date | undefined;
   readonly captured: CapturedCategories | undefined;
+  readonly pageUrl: string | undefined;
 }
 
 export type PooledRequest = Pick<
@@ -76,6 +79,7 @@ export function newSession(
     row,
     instance: undefined,
     idleSinceMs: null,
+    pageUrl: undefined,
     captured: selectCategories(telemetry, undefined),
     collector: undefined,
     exporting: undefined,
@@ -85,4 +89,8 @@ export function newSession(
     savesAtEnd,
     stopKeeping: undefined,
   };
+}
+
+export function liveFieldsOf({ captured, idleSinceMs, pageUrl, row }: RunningSession): LiveFields {
+  return { id: row.id, idleSinceMs, captured: namesOf(captured), ...(pageUrl !== undefined && { pageUrl }) };
 }

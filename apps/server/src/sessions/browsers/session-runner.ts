@@ -57,6 +57,7 @@ export class SessionRunner {
     const idleSinceMs = row.ended_at === null ? ((running ?? live)?.idleSinceMs ?? null) : null;
     return {
       row: running === undefined ? row : { ...row, browser_restarts: running.row.browser_restarts },
+      pageUrl: row.ended_at === null ? (running ?? live)?.pageUrl : undefined,
       expiresAt: idleSinceMs === null ? undefined : new Date(idleSinceMs + row.timeout_seconds * 1000),
       captured:
         row.ended_at === null ? (live === undefined ? running?.captured : categoriesNamed(live.captured)) : undefined,
@@ -126,8 +127,14 @@ export class SessionRunner {
     instance.onEvent((event) => {
       switch (event.type) {
         case "state":
+          session.idleSinceMs = event.idle_since_ms;
+          session.pageUrl = event.page_url;
+          break;
         case "activity":
           session.idleSinceMs = event.idle_since_ms;
+          break;
+        case "page":
+          session.pageUrl = event.page_url;
           break;
         case "browser_restarted": {
           const restarts = session.row.browser_restarts + 1;

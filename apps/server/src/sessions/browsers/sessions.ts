@@ -16,7 +16,6 @@ import type { TelemetryDestinations } from "../../resources/telemetry-destinatio
 import type { DownloadStore } from "../downloads/download-store.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
 import type { UsageMeter } from "../../usage/usage-meter.ts";
-import { namesOf } from "../telemetry/categories.ts";
 import type { TelemetryExports } from "../telemetry/export/exports.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import { answeringInstance } from "./answering-instance.ts";
@@ -24,7 +23,13 @@ import { assignAgain } from "./assign-again.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
 import { PooledSessions } from "./pooled-sessions.ts";
 import { ProjectRules } from "./project-rules.ts";
-import { newSession, type RunningSession, type SessionView, type SessionWishes } from "./running-session.ts";
+import {
+  liveFieldsOf,
+  newSession,
+  type RunningSession,
+  type SessionView,
+  type SessionWishes,
+} from "./running-session.ts";
 import { hasEnded, isSeen, notFound, refuseImpossible } from "./session-errors.ts";
 import type { SessionProfiles } from "./session-profiles.ts";
 import { SessionRunner, type SessionRules } from "./session-runner.ts";
@@ -325,9 +330,7 @@ export class Sessions {
   liveFields(ids: readonly string[]): LiveFields[] {
     return ids.flatMap((id) => {
       const session = this.#runner.sessions.get(id);
-      return session === undefined
-        ? []
-        : [{ id, idleSinceMs: session.idleSinceMs, captured: namesOf(session.captured) }];
+      return session === undefined ? [] : [liveFieldsOf(session)];
     });
   }
 

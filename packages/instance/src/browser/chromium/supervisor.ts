@@ -4,6 +4,7 @@ import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import { type DownloadFinished, DownloadReports } from "../downloads/download-reports.ts";
 import { followOpenedPages } from "../pages/visible-page.ts";
 import { followDialogs } from "../pages/open-dialogs.ts";
+import type { OpenPages } from "../pages/open-pages.ts";
 import { SessionDownloads } from "../downloads/session-downloads.ts";
 import type { InstanceConfig } from "../../protocol/protocol.ts";
 import { isTrue } from "../../system/is-true.ts";
@@ -57,6 +58,7 @@ export interface SupervisorOptions {
   readonly onLine: (line: string) => void;
   readonly onRelaunch: () => void;
   readonly onDownload: (event: DownloadFinished) => void;
+  readonly pages: Pick<OpenPages, "follow">;
   /** Called at the first crash, before the restart. */
   readonly onRestart: (exit: BrowserExit) => void;
   /** Called at the second crash. */
@@ -117,6 +119,8 @@ class Supervisor implements BrowserSupervisor {
 
   async #setUp(current: Browser, launched: BrowserLaunch): Promise<void> {
     if (launched.program.kind === "headless_shell") followOpenedPages(current.cdp);
+    // Before downloads.attach, which makes Chromium report its pages.
+    this.#options.pages.follow(current.cdp);
     // A window is sized with its screen.
     this.#viewport = launched.headless ? controlViewport(current.cdp, launched.program.kind, launched.page) : undefined;
     const [endpoint] = await Promise.all([

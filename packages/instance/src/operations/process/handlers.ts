@@ -10,6 +10,7 @@ import { defaultProcessLimits, type ProcessLimits } from "./limits.ts";
 export interface ProcessHandlers {
   readonly execProcess: Handler<typeof contract.execProcess, unknown>;
   readonly spawnProcess: Handler<typeof contract.spawnProcess, unknown>;
+  readonly listProcesses: Handler<typeof contract.listProcesses, unknown>;
   readonly getProcessStatus: Handler<typeof contract.getProcessStatus, unknown>;
   readonly streamProcessOutput: Handler<typeof contract.streamProcessOutput, unknown>;
   readonly writeProcessStdin: Handler<typeof contract.writeProcessStdin, unknown>;
@@ -38,6 +39,7 @@ export function sessionProcesses(
     handlers: {
       execProcess: ({ body, signal }) => processes.exec(body, signal),
       spawnProcess: ({ body }) => processes.spawn(body),
+      listProcesses: ({ query }) => processes.list(query),
       getProcessStatus: ({ params }) => processes.find(params.process_id).status(),
       streamProcessOutput: ({ params, lastEventId }) => processes.find(params.process_id).output.read(lastEventId),
       writeProcessStdin: async ({ body, params, signal }) => ({

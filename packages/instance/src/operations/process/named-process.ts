@@ -1,15 +1,19 @@
 import { ServiceError } from "@shoal/router";
-import type { ProcessStatus } from "@shoal/schemas";
+import type { ListedProcess, ProcessStatus } from "@shoal/schemas";
 import type { ProcessLimits } from "./limits.ts";
 import type { ProcessOutput } from "./output.ts";
 import { ProcessInput } from "./process-input.ts";
-import { usageOf } from "./tracking/process-tree.ts";
+import { CpuShare } from "./tracking/cpu-share.ts";
+import type { ProcessEntry } from "./tracking/process-entries.ts";
+import { treeUsage, type TreeUsage, usageOf } from "./tracking/process-tree.ts";
 import type { RunningCommands, StartedChild } from "./tracking/running-commands.ts";
 
 export interface NamedProcess {
   readonly output: ProcessOutput;
   readonly exitCode: number | undefined;
   status(): Promise<ProcessStatus>;
+  /** @param all - the processes of the machine, on Linux. */
+  listed(all: readonly ProcessEntry[] | undefined): Omit<ListedProcess, "process_id">;
   /** Returns the written bytes: fewer, with the input still open, if the process does not read in time. */
   write(data: Buffer, options: { readonly close: boolean; readonly signal: AbortSignal }): Promise<number>;
   /** Signals the process and its descendants, also descendants that outlive it. */
@@ -18,6 +22,8 @@ export interface NamedProcess {
 }
 
 export interface SpawnedChildOptions {
+  readonly command: string;
+  readonly startedAt: Date;
   readonly output: ProcessOutput;
   readonly commands: RunningCommands;
   readonly limits: Pick<ProcessLimits, "inputBytes" | "inputMs">;
@@ -31,7 +37,7 @@ export class SpawnedChild implements NamedProcess {
   readonly #started: StartedChild;
   readonly #options: SpawnedChildOptions;
   readonly #input: ProcessInput;
-  readonly #usage: UsageSampler;
+  readonly #share = new CpuShare();
   #waitingBytes = 0;
 
   constructor(started: StartedChild, options: SpawnedChildOptions) {
@@ -41,7 +47,6 @@ export class SpawnedChild implements NamedProcess {
     this.output = options.output;
     this.resize = child.resize;
     this.#input = new ProcessInput((data) => child.write(data));
-    this.#usage = new UsageSampler(child.pid);
   }
 
   get exitCode(): number | undefined {
@@ -50,7 +55,19 @@ export class SpawnedChild implements NamedProcess {
 
   async status(): Promise<ProcessStatus> {
     if (this.exitCode !== undefined) return { state: "exited", exit_code: this.exitCode, cpu_pct: 0, mem_bytes: 0 };
-    return { state: "running", exit_code: null, ...(await this.#usage.measure()) };
+    return { state: "running", exit_code: null, ...this.#measured(await usageOf(this.#started.child.pid)) };
+  }
+
+  listed(all: readonly ProcessEntry[] | undefined): Omit<ListedProcess, "process_id"> {
+    const { command, startedAt } = this.#options;
+    const { pid } = this.#started.child;
+    const named = { pid, command, started_at: startedAt.toISOString(), tty: this.resize !== undefined };
+    if (this.exitCode !== undefined) return { ...named, state: "exited", exit_code: this.exitCode };
+    return { ...named, state: "running", exit_code: null, ...this.#measured(all && treeUsage(pid, all)) };
+  }
+
+  #measured(usage: TreeUsage | undefined): Pick<ProcessStatus, "cpu_pct" | "mem_bytes"> {
+    return usage === undefined ? {} : { cpu_pct: this.#share.measure(usage.cpuMs), mem_bytes: usage.memoryBytes };
   }
 
   async write(data: Buffer, { close, signal }: { close: boolean; signal: AbortSignal }): Promise<number> {
@@ -91,32 +108,5 @@ export class SpawnedChild implements NamedProcess {
     const { commands } = this.#options;
     if (this.exitCode === undefined) commands.signal(this.#started.command, signal);
     else commands.signalLeftovers(this.#started.command, signal);
-  }
-}
-
-/** A younger measurement is reused: the interval would be too short for a share. */
-const freshMs = 100;
-
-/** Measures a process: its share of a processor since the last measurement, or since its start. */
-class UsageSampler {
-  readonly #pid: number;
-  #last = { atMs: performance.now(), cpuMs: 0 };
-  #share: number | undefined;
-
-  constructor(pid: number) {
-    this.#pid = pid;
-  }
-
-  async measure(): Promise<Pick<ProcessStatus, "cpu_pct" | "mem_bytes">> {
-    const usage = await usageOf(this.#pid);
-    if (usage === undefined) return {};
-    const now = performance.now();
-    const elapsedMs = now - this.#last.atMs;
-    if (this.#share === undefined || elapsedMs >= freshMs) {
-      // A grandchild may be counted twice: while it runs and again when it ends.
-      this.#share = Math.round((Math.max(0, usage.cpuMs - this.#last.cpuMs) / Math.max(1, elapsedMs)) * 1000) / 10;
-      this.#last = { atMs: now, cpuMs: usage.cpuMs };
-    }
-    return { cpu_pct: this.#share, mem_bytes: usage.memoryBytes };
   }
 }

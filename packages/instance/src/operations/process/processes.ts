@@ -1,5 +1,6 @@
+import type { Page } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
-import type { ExecResult, SpawnedProcess, SpawnProcess } from "@shoal/schemas";
+import type { ExecResult, ListedProcess, SpawnedProcess, SpawnProcess } from "@shoal/schemas";
 import { randomUUID } from "node:crypto";
 import { invalidInput } from "../fs/errors.ts";
 import { startPiped } from "./children/piped-child.ts";
@@ -8,6 +9,7 @@ import { Execution } from "./execution.ts";
 import type { ProcessLimits } from "./limits.ts";
 import { type NamedProcess, SpawnedChild } from "./named-process.ts";
 import { ProcessOutput, type SharedOutput } from "./output.ts";
+import { readProcesses } from "./tracking/process-entries.ts";
 import {
   type Launch,
   RunningCommands,
@@ -19,6 +21,8 @@ import {
 export interface Processes {
   exec(request: TimedRequest, signal: AbortSignal): Promise<ExecResult>;
   spawn(request: SpawnRequest): Promise<SpawnedProcess>;
+  /** Running processes first, and then the newest first. */
+  list(query: { readonly limit: number; readonly offset: number }): Page<ListedProcess>;
   find(id: string): NamedProcess;
   /** Kills all processes. Readers get the remaining output and the end. */
   close(): Promise<void>;
@@ -29,6 +33,8 @@ export type SpawnRequest = TimedRequest & Pick<SpawnProcess, "allocate_tty" | "r
 export interface ProcessesOptions extends Pick<RunningCommandsOptions, "onStarted" | "inSession"> {
   readonly limits: ProcessLimits;
 }
+
+const maxListedCharacters = 200;
 
 export function createProcesses(surroundings: CommandSurroundings, options: ProcessesOptions): Processes {
   return new CommandProcesses(surroundings, options);
@@ -80,7 +86,14 @@ class CommandProcesses implements Processes {
     output.start(child);
     this.#named.set(
       process_id,
-      new SpawnedChild(started, { output, exit, commands: this.#commands, limits: this.#limits }),
+      new SpawnedChild(started, {
+        command: commandLine(request),
+        startedAt,
+        output,
+        exit,
+        commands: this.#commands,
+        limits: this.#limits,
+      }),
     );
     return { process_id, pid: child.pid, started_at: startedAt.toISOString() };
   }
@@ -114,6 +127,21 @@ class CommandProcesses implements Processes {
     };
   }
 
+  list({ limit, offset }: { readonly limit: number; readonly offset: number }): Page<ListedProcess> {
+    const newestFirst = [...this.#named].reverse();
+    const found = [
+      ...newestFirst.filter(([, { exitCode }]) => exitCode === undefined),
+      ...newestFirst.filter(([, { exitCode }]) => exitCode !== undefined),
+    ];
+    const all = process.platform === "linux" ? readProcesses() : undefined;
+    const hasMore = found.length > offset + limit;
+    return {
+      items: found.slice(offset, offset + limit).map(([process_id, listed]) => ({ process_id, ...listed.listed(all) })),
+      hasMore,
+      nextOffset: hasMore ? offset + limit : undefined,
+    };
+  }
+
   find(id: string): NamedProcess {
     const found = this.#named.get(id);
     if (found === undefined)
@@ -126,4 +154,13 @@ class CommandProcesses implements Processes {
   close(): Promise<void> {
     return this.#commands.close();
   }
+}
+
+function commandLine({ args = [], command }: SpawnRequest): string {
+  let line = command;
+  for (const arg of args) {
+    if (line.length > maxListedCharacters) break;
+    line += ` ${arg.slice(0, maxListedCharacters)}`;
+  }
+  return line.slice(0, maxListedCharacters).toWellFormed();
 }

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import type { ListedProcess } from "@shoal/schemas";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type OutputFrame, serveProcesses, type ServedProcesses } from "./testing/serve-processes.ts";
 
@@ -50,6 +51,32 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
       },
       { timeout: 15_000 },
     );
+  });
+
+  it("lists running processes first, then the newest first, with their command and load", async () => {
+    await using fresh = await serveProcesses();
+    const start = async (body: object) => (await fresh.spawn(body)).body.process_id;
+    const list = async (query: string) =>
+      (await (await fetch(`${fresh.url}/process?${query}`)).json()) as readonly ListedProcess[];
+    const busy = await start({ command: "while :; do :; done", allocate_tty: true });
+    const ended = await start({ command: "sh", args: ["-c", `exit 3; ${"x".repeat(9000)}`] });
+    await fresh.all(ended);
+    await vi.waitFor(
+      async () => {
+        const found = await list("limit=10");
+        expect(found).toMatchObject([
+          { process_id: busy, state: "running", exit_code: null, tty: true, command: "while :; do :; done" },
+          { process_id: ended, state: "exited", exit_code: 3, tty: false },
+        ]);
+        expect(found[1]?.command).toHaveLength(200);
+        if (process.platform !== "linux") return;
+        expect(found[0]?.cpu_pct).toBeGreaterThan(5);
+        expect(found[0]?.mem_bytes).toBeGreaterThan(100_000);
+      },
+      { timeout: 15_000 },
+    );
+    expect(await list("limit=1&offset=1")).toMatchObject([{ process_id: ended }]);
+    await fresh.post(busy, "kill", { signal: "KILL" });
   });
 
   it("measures the processor time and memory of a process and its descendants", async () => {

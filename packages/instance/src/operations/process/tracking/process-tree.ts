@@ -72,15 +72,25 @@ function send(pid: number, signal: NodeJS.Signals): void {
 /** Returns `undefined` on systems without `/proc`. */
 export async function usageOf(pid: number): Promise<TreeUsage | undefined> {
   if (process.platform === "win32") return undefined;
-  if (process.platform !== "linux") return usageByPs(pid);
-  const members = membersOf(pid, readProcesses());
+  return process.platform === "linux" ? treeUsage(pid, readProcesses()) : usageByPs(pid);
+}
+
+export function treeUsage(pid: number, all: readonly ProcessEntry[]): TreeUsage {
+  return loadOf(membersOf(pid, all), residentBytes);
+}
+
+export function loadOf(members: readonly ProcessEntry[], bytesOf: (pid: number) => number): TreeUsage {
   return {
     cpuMs: members.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) * tickMs,
-    memoryBytes: members.reduce((sum, member) => sum + residentBytes(member.pid), 0),
+    memoryBytes: members.reduce((sum, member) => sum + bytesOf(member.pid), 0),
   };
 }
 
-function membersOf<T extends Pick<ProcessEntry, "pid" | "parent" | "session">>(pid: number, all: readonly T[]): T[] {
+/** The processes of a tree, and those of its POSIX session. */
+export function membersOf<T extends Pick<ProcessEntry, "pid" | "parent" | "session">>(
+  pid: number,
+  all: readonly T[],
+): T[] {
   const roots = all.filter((entry) => entry.pid === pid || entry.session === pid).map((entry) => entry.pid);
   const members = new Set([...roots, ...roots.flatMap((root) => descendantsOf(root, all))]);
   return all.filter((entry) => members.has(entry.pid));
@@ -92,6 +102,11 @@ function isZombie(pid: number): boolean {
 
 function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${String(pid)}/status`))?.[1] ?? 0) * 1024;
+}
+
+/** Without shared memory and cached files, which Chromium's processes share. */
+export function privateBytes(pid: number): number {
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${String(pid)}/status`))?.[1] ?? 0) * 1024;
 }
 
 /** Processes and threads that this user may still start; `Infinity` when unknown, or for root without a limit. */
