@@ -11,6 +11,7 @@ import { addExportCommands } from "./export-commands.ts";
 import { addOperation } from "./operation-command.ts";
 import { addMcpCommands } from "./mcp/mcp-commands.ts";
 import { addPageCommands } from "./pages/page-commands.ts";
+import { addSessionCommands } from "./sessions/session-commands.ts";
 import { addServiceCommands } from "./service/service-commands.ts";
 import { addToolCommands } from "./tools/tool-commands.ts";
 
@@ -51,6 +52,7 @@ class CommandProgram implements Program {
     addMcpCommands(this.#adding);
     addAppCommands(this.#adding);
     addPageCommands(this.#adding);
+    addSessionCommands(this.#adding);
     for (const word of index.tables) this.#groupFor([word]);
     for (const spec of index.roots) addOperation(this.root, spec, this.#adding);
     this.finish();

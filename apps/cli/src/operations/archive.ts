@@ -23,15 +23,22 @@ interface Rules {
   readonly ignore: Ignore;
 }
 
+interface ArchiveOptions {
+  readonly gitignore: boolean;
+  readonly everything?: boolean;
+  readonly signal: AbortSignal;
+}
+
 const symlinkMode = 0o120777;
 
 /**
- * Includes hidden files, symbolic links as links, and excludes .git. @param gitignore - exclude the ignored files.
+ * Includes hidden files, symbolic links as links, and excludes .git. @param gitignore - exclude the ignored files. @param
+ * everything - include .git and empty folders.
  * @throws {ExitError} if the folder is unreadable or empty.
  */
 export async function archiveFolder(
   folder: string,
-  { gitignore, signal }: { readonly gitignore: boolean; readonly signal: AbortSignal },
+  { everything = false, gitignore, signal }: ArchiveOptions,
 ): Promise<Archive> {
   const path = join(tmpdir(), `shoal-${randomBytes(6).toString("hex")}.zip`);
   const remove = () => {
@@ -41,8 +48,8 @@ export async function archiveFolder(
   process.once("exit", remove);
   const zip = new ZipFile();
   try {
-    const files = await addFolder(zip, folder, "", gitignore ? [] : undefined);
-    if (files === 0) throw new ExitError(exitCodes.usage.status, `${folder} contains no files.`);
+    const files = await addFolder(zip, folder, "", { rules: gitignore ? [] : undefined, everything });
+    if (files === 0 && !everything) throw new ExitError(exitCodes.usage.status, `${folder} contains no files.`);
     zip.end();
     await pipeline(zip.outputStream, createWriteStream(path, { mode: 0o600 }), { signal });
     return {
@@ -75,10 +82,11 @@ async function addFolder(
   zip: ZipFile,
   folder: string,
   below: string,
-  rules: readonly Rules[] | undefined,
+  { rules, everything }: { readonly rules: readonly Rules[] | undefined; readonly everything: boolean },
 ): Promise<number> {
   const own = rules && [...rules, ...(await rulesIn(folder, below))];
   let count = 0;
+  if (everything && below !== "") zip.addEmptyDirectory(below);
   const entries = (await readdir(folder, { encoding: "buffer" })).map(decodeName).sort();
   for (const entry of entries) {
     if (entry === undefined)
@@ -88,13 +96,13 @@ async function addFolder(
         "Rename the file.",
       );
     // Bundles of shoal dev are temporary.
-    if (entry === ".git" || entry.startsWith(".shoal-dev-")) continue;
+    if (!everything && (entry === ".git" || entry.startsWith(".shoal-dev-"))) continue;
     const path = join(folder, entry);
     const name = `${below}${entry}`;
     const info = await lstat(path);
     if (own && isIgnored(info.isDirectory() ? `${name}/` : name, own)) continue;
     if (info.isDirectory()) {
-      count += await addFolder(zip, path, `${name}/`, own);
+      count += await addFolder(zip, path, `${name}/`, { rules: own, everything });
       continue;
     }
     if (info.isSymbolicLink())

@@ -3,6 +3,10 @@ import { chmodSync, fstatSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { configDir } from "../../connection/contexts.ts";
+import { reach } from "../../connection/reach.ts";
+import { ExitError } from "../../core/errors.ts";
+import { exitCodes } from "../../core/exit-codes.ts";
+import type { GlobalFlags, Run } from "../../core/types.ts";
 
 /** Which session the commands of a terminal use, per service. */
 export class CurrentSession {
@@ -34,6 +38,19 @@ export class CurrentSession {
   clear(): void {
     rmSync(this.#path, { force: true });
   }
+}
+
+/** @param named - ID or name; otherwise `SHOAL_SESSION` or the terminal's session. @throws {ExitError} without one. */
+export function currentSessionId(named: string | undefined, flags: GlobalFlags, run: Run): string {
+  const given = named ?? run.env.SHOAL_SESSION;
+  const id =
+    given === undefined || given === "" ? new CurrentSession(run.env, reach(flags, run).baseUrl).read() : given;
+  if (id !== undefined) return id;
+  throw new ExitError(
+    exitCodes.usage.status,
+    "This terminal has no current session.",
+    "Start one with shoal open URL, or name one: see --help. SHOAL_SESSION also names one.",
+  );
 }
 
 /** The terminal's device; one name for all programs without a terminal. */

@@ -13,7 +13,7 @@ import { actLines, outlineLines } from "../../output/act-lines.ts";
 import { printable, printableLines } from "../../output/format.ts";
 import { notify, printTable } from "../../output/output.ts";
 import { printValue } from "../../output/print-result.ts";
-import { CurrentSession } from "./current-session.ts";
+import { CurrentSession, currentSessionId } from "./current-session.ts";
 import type { PageFlags } from "./page-flags.ts";
 
 const answerDialog = "shoal dialog accept";
@@ -253,13 +253,8 @@ export class PageRun {
   }
 
   #required(): string {
-    const id = this.#found();
-    if (id !== undefined) return id;
-    throw new ExitError(
-      exitCodes.usage.status,
-      "This terminal has no current session.",
-      "Start one with shoal open URL, or name one with --session or SHOAL_SESSION.",
-    );
+    const { session } = this.#flags;
+    return currentSessionId(session, this.#flags, this.#run);
   }
 
   /** Unknown elements and tabs also answer 404, with another code or with the name of their field. */

@@ -1,0 +1,77 @@
+import { createId } from "@shoal/primitives";
+import { rmSync } from "node:fs";
+import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { ExitError } from "../../core/errors.ts";
+import { exitCodes } from "../../core/exit-codes.ts";
+import type { CommandSpec, GlobalFlags, Run } from "../../core/types.ts";
+import { download } from "../../operations/download.ts";
+import { codeOf, reasonOf } from "../../operations/local-errors.ts";
+import { printable } from "../../output/format.ts";
+import { notify } from "../../output/output.ts";
+import { formatBytes } from "../../output/progress.ts";
+import { filesText } from "./copy.ts";
+import { unpackArchive } from "./unpack-archive.ts";
+
+interface Wanted {
+  readonly target: string;
+  readonly flags: GlobalFlags;
+}
+
+/** Downloads a directory next to `target`, and moves it there when it is complete. */
+export async function fetchFolder(
+  spec: CommandSpec,
+  { id, path }: { readonly id: string; readonly path: string },
+  { target: typed, flags }: Wanted,
+  run: Run,
+): Promise<void> {
+  const target = resolve(typed);
+  const part = join(dirname(target), `.${basename(target)}.${String(process.pid)}-${createId()}.part`);
+  await mkdir(part, { mode: 0o700 }).catch((error: unknown) => {
+    throw cannotWrite(typed, codeOf(error) === "ENOENT" ? `${dirname(target)} does not exist` : reasonOf(error));
+  });
+  // A second Ctrl-C exits at once.
+  const removePart = () => {
+    rmSync(part, { recursive: true, force: true });
+  };
+  process.once("exit", removePart);
+  try {
+    const archive = join(part, "archive.zip");
+    const request = { params: { id }, query: { path }, body: undefined };
+    await download({ spec, request, label: basename(target) }, { ...flags, quiet: true, file: archive }, run);
+    const content = join(part, "content");
+    const { files, bytes, skipped } = await unpackArchive(archive, content, run.signal);
+    run.signal.throwIfAborted();
+    await moveInto(content, target, typed);
+    notify(run.terminal, flags, `Copied ${filesText(files)} (${formatBytes(bytes)}) to ${printable(typed)}.`);
+    if (skipped > 0)
+      notify(run.terminal, flags, `Skipped ${String(skipped)} symbolic links and special files of the session.`);
+  } finally {
+    process.off("exit", removePart);
+    await rm(part, { recursive: true, force: true });
+  }
+}
+
+/** Merges with an existing directory, without following symbolic links inside it. */
+async function moveInto(from: string, to: string, shown: string): Promise<void> {
+  const present = await lstat(to).catch(() => undefined);
+  if (present === undefined) {
+    await rename(from, to).catch((error: unknown) => {
+      throw cannotWrite(shown, reasonOf(error));
+    });
+    return;
+  }
+  if (!present.isDirectory()) throw cannotWrite(shown, "it exists and is not a directory");
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target, name] = [join(from, entry.name), join(to, entry.name), join(shown, entry.name)];
+    if (entry.isDirectory()) await moveInto(source, target, name);
+    else
+      await rename(source, target).catch((error: unknown) => {
+        throw cannotWrite(name, reasonOf(error));
+      });
+  }
+}
+
+function cannotWrite(path: string, reason: string): ExitError {
+  return new ExitError(exitCodes.usage.status, `Cannot write ${path}: ${reason}.`);
+}

@@ -1,0 +1,138 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startRecordingProxy } from "../../testing/recording-proxy.ts";
+import { noChromium, shoal, start, startTestService, type TestService } from "../../testing/shoal.ts";
+
+const missing = await noChromium();
+
+describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
+  let test: TestService;
+  const at = (name: string) => join(test.folder, name);
+  beforeAll(async () => {
+    test = await startTestService();
+    await test.json("browsers", "create", "--name", "box", "--timeout-seconds", "600");
+  });
+  afterAll(() => test.close());
+  const exec = async (...command: string[]) =>
+    (await test.run("browsers", "process", "exec", "box", "--", ...command)).stdout;
+
+  it("cp copies files to a session and back, into directories and under new names", async () => {
+    writeFileSync(at("a.txt"), "one", { mode: 0o755 });
+    writeFileSync(at("b.txt"), "two");
+    expect(await test.run("cp", at("a.txt"), "box:")).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: `Copied ${at("a.txt")} to /home/shoal/a.txt.\n`,
+    });
+    expect((await test.run("cp", at("a.txt"), at("b.txt"), "box:new/folder/")).status).toBe(0);
+    expect(
+      await exec(
+        "sh",
+        "-c",
+        "cd new/folder && cat a.txt b.txt && test -x a.txt && ! test -x b.txt && echo ok",
+      ),
+    ).toBe("onetwook\n");
+    mkdirSync(at("back"));
+    expect((await test.run("cp", "box:a.txt", "box:new/folder/b.txt", at("back"))).status).toBe(0);
+    expect(readdirSync(at("back")).sort()).toEqual(["a.txt", "b.txt"]);
+    expect((await test.run("cp", "box:a.txt", at("renamed"))).status).toBe(0);
+    expect(readFileSync(at("renamed"), "utf8")).toBe("one");
+  });
+
+  it("cp reads stdin and writes stdout", async () => {
+    expect(await shoal(["cp", "-", "box:piped"], { env: test.env, input: "through\n" })).toMatchObject({ status: 0 });
+    expect(await test.run("cp", "box:piped", "-")).toEqual({ status: 0, stdout: "through\n", stderr: "" });
+    expect((await shoal(["cp", ":piped", "-"], { env: { ...test.env, SHOAL_SESSION: "box" } })).stdout).toBe(
+      "through\n",
+    );
+  });
+
+  it("cp -r copies directories, and merges without following links", async () => {
+    mkdirSync(at("site/.git"), { recursive: true });
+    mkdirSync(at("site/empty"));
+    writeFileSync(at("site/.git/config"), "kept");
+    writeFileSync(at("site/index.html"), "new");
+    expect((await test.run("cp", at("site"), "box:")).stderr).toContain("Pass -r");
+    expect((await test.run("cp", "-r", at("site"), "box:")).stderr).toBe(
+      `Copied ${at("site")} (2 files) to /home/shoal/site.\n`,
+    );
+    expect(await exec("sh", "-c", "cd site; ln -s /etc/passwd link; ls -A")).toBe(
+      ".git\nempty\nindex.html\nlink\n",
+    );
+    expect((await test.run("cp", "box:site", at("nothing"))).stderr).toContain("Pass -r");
+    const copied = await test.run("cp", "-r", "box:site", at("copy"));
+    expect(copied).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/Copied 2 files \(7 B\)[^]*Skipped 1 symbolic links/) as unknown,
+    });
+    expect(readdirSync(at("copy")).sort()).toEqual([".git", "empty", "index.html"]);
+    // Again, into the directory that exists.
+    mkdirSync(at("target/site"), { recursive: true });
+    writeFileSync(at("target/site/index.html"), "old");
+    writeFileSync(at("target/site/own"), "mine");
+    expect((await test.run("cp", "-r", "box:site", at("target"))).status).toBe(0);
+    expect(readFileSync(at("target/site/index.html"), "utf8")).toBe("new");
+    expect(readdirSync(at("target/site")).sort()).toEqual([".git", "empty", "index.html", "own"]);
+    mkdirSync(at("outside"));
+    mkdirSync(at("trap/site"), { recursive: true });
+    symlinkSync(at("outside"), at("trap/site/.git"));
+    expect((await test.run("cp", "-r", "box:site", at("trap"))).stderr).toContain("it exists and is not a directory");
+    expect(readdirSync(at("outside"))).toEqual([]);
+    expect(readdirSync(test.folder).filter((name) => name.endsWith(".part"))).toEqual([]);
+  });
+
+  it.skipIf(process.platform === "win32")("cp leaves no partial file or directory when it is stopped", async () => {
+    writeFileSync(at("big.bin"), Buffer.alloc(2_000_000));
+    expect((await test.run("cp", at("big.bin"), "box:big/big.bin")).status).toBe(0);
+    mkdirSync(at("stopped"));
+    for (const args of [["box:big/big.bin"], ["-r", "box:big"]]) {
+      // The download never completes.
+      const proxy = await startRecordingProxy(test.service.baseUrl);
+      proxy.holdBack(/\/fs\/(read_file|download_dir_zip)/);
+      const copy = start(["cp", ...args, at("stopped")], {
+        SHOAL_BASE_URL: proxy.baseUrl,
+        SHOAL_API_KEY: test.service.apiKey,
+      });
+      await expect.poll(() => readdirSync(at("stopped")).length, { timeout: 30_000 }).toBe(1);
+      copy.kill("SIGINT");
+      expect((await copy.outcome).status).toBe(130);
+      proxy.close();
+      expect(readdirSync(at("stopped"))).toEqual([]);
+    }
+  });
+
+  it("cp explains what is wrong with its paths", async () => {
+    for (const [args, message] of [
+      [["a", "b"], "Name a session in the source or in the destination"],
+      [["box:a", "box:b"], "Copy between two sessions in two steps"],
+      [["box:none", at("x")], "/home/shoal/none: it does not exist"],
+      [[at("none"), "box:"], "it does not exist"],
+      [["nobody:a", at("x")], "Browser nobody was not found"],
+      [[at("b.txt"), "nobody:"], "Browser nobody was not found"],
+      [["box:a.txt", at("none/x")], "does not exist"],
+      [[":a", at("x")], "no current session"],
+    ] as const) {
+      const { status, stderr } = await test.run("cp", ...args);
+      expect(status, stderr).not.toBe(0);
+      expect(stderr).toContain(message);
+    }
+    expect(() => statSync(at("x"))).toThrow();
+  });
+
+  it("ps lists running processes, and ended ones with --all", async () => {
+    expect((await test.run("ps", "box")).stderr).toContain(
+      "No running processes. Start one: shoal browsers process spawn",
+    );
+    await test.json("browsers", "process", "spawn", "box", "sleep", "100");
+    await test.json("browsers", "process", "spawn", "box", "false");
+    expect((await test.run("ps", "box")).stdout).toMatch(
+      /^PROCESS +PID +(CPU +MEMORY +)?AGE +COMMAND\n[0-9a-f-]{36} .*sleep 100\n(.*false\n)?$/,
+    );
+    await expect
+      .poll(async () => (await test.run("ps", "--all", "box")).stdout)
+      .toMatch(/^PROCESS +PID +EXIT .*\n.*sleep 100\n.* 1 .*false\n$/);
+    expect(JSON.parse((await test.run("ps", "box", "-o", "json")).stdout)).toMatchObject([{ command: "sleep 100" }]);
+    expect((await test.run("ps")).stderr).toContain("no current session");
+  });
+});
