@@ -103,6 +103,7 @@ async function candidatesFor(
     return below;
   if (argument.argChoices) return argument.argChoices.map((choice) => [choice]);
   const spec = program.specFor(target);
+  if (target.name() === "cp" && target.parent === program.root) return copyPlaces({ current, flags }, program, run);
   if (/^(?:src-|dest-)?path$/.test(argument.name()) && positionals[0] !== undefined)
     return remotePaths({ session: positionals[0], current, flags }, program, run);
   const param = spec?.params[argument.variadic ? target.registeredArguments.indexOf(argument) : positionals.length];
@@ -206,6 +207,20 @@ async function remotePaths(
   return entries.flatMap(({ name, is_dir }) =>
     typeof name === "string" ? [[`${folder}${name}${is_dir === true ? "/" : ""}`] as const] : [],
   );
+}
+
+/** Local files and sessions; after `SESSION:`, paths of the session. */
+async function copyPlaces(
+  { current, flags }: { readonly current: string; readonly flags: GlobalFlags },
+  program: Program,
+  run: Run,
+): Promise<Candidate[]> {
+  const [, session, path] = /^([^/:]+):(.*)$/s.exec(current) ?? [];
+  if (session !== undefined && path !== undefined)
+    return (await remotePaths({ session, current: path, flags }, program, run)).map(([text]) => [`${session}:${text}`]);
+  const list = program.operations("browsers").find(({ operationId }) => operationId === "browsers.list");
+  const sessions = current.includes("/") || !list ? [] : await namesOf(listing(list, [], current), flags, run);
+  return [[files], ...sessions.map(([name, description]) => [`${name}:`, description ?? ""] as const)];
 }
 
 function candidateOf(item: Readonly<Record<string, unknown>>): Candidate[] {

@@ -3,6 +3,7 @@ import type { Adding } from "../../core/types.ts";
 import { examplesHelp, outputOption } from "../command-line.ts";
 import type { CopyFlags } from "./copy.ts";
 import type { ListProcessesFlags } from "./list-processes.ts";
+import type { TopFlags } from "./top/top.ts";
 
 const heading = "Files, processes and load of sessions:";
 const names = { id: "<session>", path: "<paths>", dest_path: "<paths>" };
@@ -11,6 +12,7 @@ const names = { id: "<session>", path: "<paths>", dest_path: "<paths>" };
 export function addSessionCommands(adding: Adding): void {
   addCopy(adding);
   addProcesses(adding);
+  addTop(adding);
 }
 
 function addCopy({ groupFor, names: fields, run, specOf }: Adding): void {
@@ -60,4 +62,25 @@ function addProcesses({ groupFor, likeOperation, names: fields, run, specOf }: A
     });
   fields.set(command, { id: "[id-or-name]" });
   likeOperation.set(command, "browsers.process.list");
+}
+
+function addTop({ groupFor, run, specOf }: Adding): void {
+  groupFor([])
+    .command("top")
+    .helpGroup(heading)
+    .addOption(outputOption())
+    .summary("Show the load of all sessions, live")
+    .description(
+      "Show the load of all sessions, live\n\nUpdates every two seconds. q quits, arrow keys select, s changes the order, r reverses it, k ends the selected session after a question. Without a terminal, prints the table once.",
+    )
+    .addHelpText("after", examplesHelp(["shoal top", "shoal top -o json"]))
+    .action(async (_options: unknown, called: Command) => {
+      const { top } = await import("./top/top.ts");
+      const specs = {
+        list: specOf("browsers.list"),
+        stats: specOf("browsers.stats"),
+        end: specOf("browsers.delete"),
+      };
+      await top(specs, called.optsWithGlobals<TopFlags>(), run);
+    });
 }

@@ -1,10 +1,13 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startRecordingProxy } from "../../testing/recording-proxy.ts";
-import { noChromium, shoal, start, startTestService, type TestService } from "../../testing/shoal.ts";
+import { noChromium, shoal, shoalPath, start, startTestService, type TestService } from "../../testing/shoal.ts";
+import { noScript, onTerminal, type TerminalRun } from "../../testing/terminal.ts";
 
 const missing = await noChromium();
+const withoutScript = noScript();
 
 describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
   let test: TestService;
@@ -27,11 +30,7 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
     });
     expect((await test.run("cp", at("a.txt"), at("b.txt"), "box:new/folder/")).status).toBe(0);
     expect(
-      await exec(
-        "sh",
-        "-c",
-        "cd new/folder && cat a.txt b.txt && test -x a.txt && ! test -x b.txt && echo ok",
-      ),
+      await exec("sh", "-c", "cd new/folder && cat a.txt b.txt && test -x a.txt && ! test -x b.txt && echo ok"),
     ).toBe("onetwook\n");
     mkdirSync(at("back"));
     expect((await test.run("cp", "box:a.txt", "box:new/folder/b.txt", at("back"))).status).toBe(0);
@@ -57,9 +56,7 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
     expect((await test.run("cp", "-r", at("site"), "box:")).stderr).toBe(
       `Copied ${at("site")} (2 files) to /home/shoal/site.\n`,
     );
-    expect(await exec("sh", "-c", "cd site; ln -s /etc/passwd link; ls -A")).toBe(
-      ".git\nempty\nindex.html\nlink\n",
-    );
+    expect(await exec("sh", "-c", "cd site; ln -s /etc/passwd link; ls -A")).toBe(".git\nempty\nindex.html\nlink\n");
     expect((await test.run("cp", "box:site", at("nothing"))).stderr).toContain("Pass -r");
     const copied = await test.run("cp", "-r", "box:site", at("copy"));
     expect(copied).toMatchObject({
@@ -102,14 +99,14 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
     }
   });
 
-  it("cp explains what is wrong with its paths", async () => {
+  it("cp explains problems of its paths", async () => {
     for (const [args, message] of [
       [["a", "b"], "Name a session in the source or in the destination"],
       [["box:a", "box:b"], "Copy between two sessions in two steps"],
       [["box:none", at("x")], "/home/shoal/none: it does not exist"],
       [[at("none"), "box:"], "it does not exist"],
-      [["nobody:a", at("x")], "Browser nobody was not found"],
-      [[at("b.txt"), "nobody:"], "Browser nobody was not found"],
+      [["absent:a", at("x")], "Browser absent was not found"],
+      [[at("b.txt"), "absent:"], "Browser absent was not found"],
       [["box:a.txt", at("none/x")], "does not exist"],
       [[":a", at("x")], "no current session"],
     ] as const) {
@@ -118,6 +115,58 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
       expect(stderr).toContain(message);
     }
     expect(() => statSync(at("x"))).toThrow();
+  });
+
+  it("cp completes sessions and their paths", async () => {
+    const offered = async (...typed: string[]) =>
+      (await test.run("__complete", "--", "cp", ...typed)).stdout.trimEnd().split("\n");
+    expect(await offered("x", "bo")).toEqual([":files", expect.stringMatching(/^box:\t/) as unknown]);
+    expect(await offered("box:/home/sho")).toEqual(["box:/home/shoal/"]);
+    expect(await offered("./")).toEqual([":files"]);
+  });
+
+  it("top prints the load once without a terminal", async () => {
+    expect((await test.run("top")).stdout).toMatch(/^SESSION +CPU +MEMORY +PAGES +CLIENTS +AGE +USED +PAGE\nbox +/);
+    expect(JSON.parse((await test.run("top", "-o", "json")).stdout)).toMatchObject([{ name: "box", pages: 1 }]);
+  });
+
+  describe.skipIf(withoutScript)("top on a terminal", () => {
+    const leave = "\u001b[?25h\u001b[?1049l";
+    const shows = (run: TerminalRun, text: string | RegExp) =>
+      expect.poll(() => run.screen(), { timeout: 30_000 }).toMatch(text);
+
+    it("ends a session after a question, and restores the screen", async () => {
+      await test.json("browsers", "create", "--name", "doomed", "--timeout-seconds", "600");
+      const run = onTerminal(["top"], { env: test.env, columns: 80 });
+      await shows(run, /\?1049h/);
+      await shows(run, /2 sessions/);
+      run.type("ssssss\u001b[B");
+      await shows(run, /> doomed/);
+      run.type("k");
+      await shows(run, /End session doomed\?/);
+      run.type("n");
+      await shows(run, /Nothing was ended/);
+      run.type("ky");
+      await shows(run, /Ended session doomed\./);
+      run.type("q");
+      expect(await run.status).toBe(0);
+      expect(run.screen().endsWith(leave)).toBe(true);
+      expect((await test.run("browsers", "get", "doomed")).status).toBe(4);
+    });
+
+    it("restores the screen when it is killed", async () => {
+      const run = onTerminal(["top"], { env: { ...test.env, SHOAL_TEST_MARK: "killed-top" } });
+      await shows(run, /> box/);
+      const found = spawnSync("pgrep", ["-f", `${shoalPath} top$`], { encoding: "utf8" })
+        .stdout.trim()
+        .split("\n");
+      const own = found
+        .filter((pid) => readFileSync(`/proc/${pid}/environ`, "utf8").includes("killed-top"))
+        .map(Number);
+      for (const pid of own) process.kill(pid, "SIGTERM");
+      expect(await run.status).toBe(143);
+      expect(run.screen().endsWith(leave)).toBe(true);
+    });
   });
 
   it("ps lists running processes, and ended ones with --all", async () => {

@@ -1,13 +1,21 @@
 const bash = `# Completes shoal in bash. Put into ~/.bashrc: source <(shoal completion bash)
 _shoal() {
-  local line candidate
+  local line candidate prefix="" head="\${COMP_LINE:0:$COMP_POINT}"
+  local -a words=("\${COMP_WORDS[@]:1:$COMP_CWORD}")
   COMPREPLY=()
+  # Bash splits words at colons: shoal cp research:/home
+  if [[ "\${head##* }" == *:* && $COMP_WORDBREAKS == *:* ]]; then
+    read -ra words <<< "$head"
+    words=("\${words[@]:1}")
+    prefix="\${head##* }"
+    prefix="\${prefix%"\${prefix##*:}"}"
+  fi
   while IFS= read -r line; do
     [ "$line" = ":files" ] && { compopt -o bashdefault -o default; continue; }
     candidate="\${line%%$'\\t'*}"
-    [[ $candidate == */ ]] && compopt -o nospace
-    COMPREPLY+=("$(printf '%q' "$candidate")")
-  done < <(shoal __complete -- "\${COMP_WORDS[@]:1:$COMP_CWORD}" 2>/dev/null)
+    [[ $candidate == *[/:] ]] && compopt -o nospace
+    COMPREPLY+=("$(printf '%q' "\${candidate#"$prefix"}")")
+  done < <(shoal __complete -- "\${words[@]}" 2>/dev/null)
 }
 complete -F _shoal shoal
 `;
@@ -19,7 +27,7 @@ _shoal() {
   local -a candidates
   for line in "\${(@f)$(shoal __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
     [[ -z "$line" ]] && continue
-    [[ "$line" == ":files" ]] && { _files; return }
+    [[ "$line" == ":files" ]] && { _files; continue }
     candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
   done
   _describe 'shoal' candidates
@@ -34,9 +42,8 @@ function __shoal_complete
     set -l lines (shoal __complete -- $words[2..] "$current" 2>/dev/null)
     if contains -- ':files' $lines
         __fish_complete_path "$current"
-    else
-        printf '%s\\n' $lines
     end
+    string match --invert -- ':files' $lines
 end
 complete -c shoal -f -a '(__shoal_complete)'
 `;

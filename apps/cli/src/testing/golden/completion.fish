@@ -5,8 +5,7 @@ function __shoal_complete
     set -l lines (shoal __complete -- $words[2..] "$current" 2>/dev/null)
     if contains -- ':files' $lines
         __fish_complete_path "$current"
-    else
-        printf '%s\n' $lines
     end
+    string match --invert -- ':files' $lines
 end
 complete -c shoal -f -a '(__shoal_complete)'

@@ -5,7 +5,7 @@ _shoal() {
   local -a candidates
   for line in "${(@f)$(shoal __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
     [[ -z "$line" ]] && continue
-    [[ "$line" == ":files" ]] && { _files; return }
+    [[ "$line" == ":files" ]] && { _files; continue }
     candidates+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
   done
   _describe 'shoal' candidates
