@@ -92,10 +92,8 @@ class TopScreen {
       stdout.on("resize", this.#draw);
       stdout.write(enter);
       this.#draw();
-      while (!quit.aborted) {
-        await delay(refreshMs, undefined, { signal: quit }).catch(() => undefined);
-        if (!quit.aborted) await this.#refresh();
-      }
+      // Rejects when the user quits.
+      while (await delay(refreshMs, true, { signal: quit }).catch(() => false)) await this.#refresh();
     } finally {
       process.off("exit", leaveNow);
       stdout.off("resize", this.#draw).write(leave);
@@ -111,7 +109,10 @@ class TopScreen {
     for (const key of keysOf(chunk.toString("utf8"))) {
       const { state, action } = pressed(this.#state, key, pageRows(this.#parts.stdout.rows));
       this.#state = state;
-      if (action === "quit") return this.#quit();
+      if (action === "quit") {
+        this.#quit();
+        return;
+      }
       if (action !== "none") void this.#end(action.end);
     }
     this.#draw();
@@ -141,7 +142,8 @@ class TopScreen {
   readonly #draw = (): void => {
     const { run, stdout } = this.#parts;
     if (this.#done.signal.aborted || run.signal.aborted || stdout.writableLength > maxPendingBytes) return;
-    const { columns: width = 80, rows: height = 24 } = stdout;
+    // Some terminals have no size.
+    const [width, height] = [stdout.columns || 80, stdout.rows || 24];
     const screen = { width, height, now: new Date(), baseUrl: this.#baseUrl };
     const lines = topLines(this.#state, screen).map((line, index) => this.#styled(line, index));
     stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`);
