@@ -19,8 +19,11 @@ const row = (id: string, more: Partial<TopRow> = {}): TopRow => ({
 });
 const rows = [row("a", { cpuPercent: 3 }), row("b", { cpuPercent: 90 }), row("c", { cpuPercent: undefined })];
 const state = withRows(firstState, rows, false);
-const type = (from: TopState, keys: string) =>
-  keysOf(keys).reduce((last, key) => pressed(last.state, key, 10), { state: from, action: "none" });
+const type = (from: TopState, keys: string) => {
+  let last: ReturnType<typeof pressed> = { state: from, action: "none" };
+  for (const key of keysOf(keys)) last = pressed(last.state, key, 10);
+  return last;
+};
 const ids = (of: TopState) => sorted(of).map(({ id }) => id);
 
 it("sorts by the processor first, with silent sessions last", () => {
