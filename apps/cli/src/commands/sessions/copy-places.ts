@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { UsageError } from "../../core/errors.ts";
 
-export const home = "/home/shoal";
+const home = "/home/shoal";
 
 export type Place =
   | { readonly kind: "local"; readonly path: string }
@@ -29,4 +29,8 @@ export function placeOf(text: string, platform: NodeJS.Platform = process.platfo
 function remotePath(typed: string): string {
   const path = typed.replace(/^~(?=\/|$)/, home);
   return posix.normalize(posix.isAbsolute(path) ? path : posix.join(home, path));
+}
+
+export function filesText(count: number): string {
+  return count === 1 ? "1 file" : `${String(count)} files`;
 }

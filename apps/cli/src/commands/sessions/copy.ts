@@ -11,7 +11,7 @@ import { reasonOf } from "../../operations/local-errors.ts";
 import { send, sourceOf } from "../../operations/upload.ts";
 import { printable } from "../../output/format.ts";
 import { notify } from "../../output/output.ts";
-import { type Place, placeOf } from "./copy-places.ts";
+import { filesText, type Place, placeOf } from "./copy-places.ts";
 import { currentSessionId } from "../pages/current-session.ts";
 
 export interface CopyFlags extends GlobalFlags {
@@ -172,10 +172,6 @@ export class Copy {
 
 function inside({ id, path }: Remote, name: string): Remote {
   return { id, path: posix.join(path, name) };
-}
-
-export function filesText(count: number): string {
-  return count === 1 ? "1 file" : `${String(count)} files`;
 }
 
 function needsRecursive(path: string): ExitError {

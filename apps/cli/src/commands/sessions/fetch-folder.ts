@@ -10,7 +10,7 @@ import { codeOf, reasonOf } from "../../operations/local-errors.ts";
 import { printable } from "../../output/format.ts";
 import { notify } from "../../output/output.ts";
 import { formatBytes } from "../../output/progress.ts";
-import { filesText } from "./copy.ts";
+import { filesText } from "./copy-places.ts";
 import { unpackArchive } from "./unpack-archive.ts";
 
 interface Wanted {
