@@ -8,14 +8,10 @@ type Opening = Protocol.Page.JavascriptDialogOpeningEvent;
  * and only these can answer it. For a full Chromium: a headless shell closes the other dialogs at once.
  */
 export async function followDialogs(cdp: CdpConnection): Promise<void> {
-  // A separate session, so that other settings of automatic attachment stay unchanged.
+  // A separate session, so that other settings of targets stay unchanged.
   const { sessionId: browser } = await cdp.send("Target.attachToBrowserTarget");
   cdp.dialogs = new OpenDialogs(cdp, browser);
-  await cdp.send(
-    "Target.setAutoAttach",
-    { autoAttach: true, waitForDebuggerOnStart: false, flatten: true, filter: [{ type: "page" }] },
-    browser,
-  );
+  await cdp.send("Target.setDiscoverTargets", { discover: true, filter: [{ type: "page" }] }, browser);
 }
 
 class OpenDialogs implements DialogWatch {
@@ -23,11 +19,9 @@ class OpenDialogs implements DialogWatch {
   readonly #dialogs = new Map<string, Opening>();
 
   constructor(cdp: CdpConnection, browser: string) {
-    cdp.on("Target.attachedToTarget", ({ sessionId, targetInfo }, parent) => {
-      if (parent !== browser) return;
-      this.#sessions.set(targetInfo.targetId, sessionId);
-      // Not awaited: a page with an open dialog never answers.
-      cdp.send("Page.enable", undefined, sessionId).catch(() => undefined);
+    // Automatic attachment would stop pages whose popups open and close quickly.
+    cdp.on("Target.targetCreated", ({ targetInfo: { targetId } }, from) => {
+      if (from === browser) void this.#attach(cdp, targetId, browser);
     });
     cdp.on("Target.detachedFromTarget", ({ sessionId }, parent) => {
       if (parent !== browser) return;
@@ -49,6 +43,17 @@ class OpenDialogs implements DialogWatch {
   openOn(targetId: string): Opening | undefined {
     const sessionId = this.#sessions.get(targetId);
     return sessionId === undefined ? undefined : this.#dialogs.get(sessionId);
+  }
+
+  async #attach(cdp: CdpConnection, targetId: string, browser: string): Promise<void> {
+    try {
+      const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true }, browser);
+      this.#sessions.set(targetId, sessionId);
+      // Not answered while a dialog is open.
+      await cdp.send("Page.enable", undefined, sessionId);
+    } catch {
+      // The page is closed.
+    }
   }
 
   #isOurs(sessionId: string): boolean {
