@@ -226,16 +226,17 @@ it("ends the session of a person who lost every role", async () => {
 });
 
 it("refuses operations above the role of a person, over all operations", async () => {
-  const refused = async (call: Awaited<ReturnType<typeof signIn>>["call"]) => {
+  const refused = async ({ headers }: { readonly headers: Readonly<Record<string, string>> }) => {
     const found: string[] = [];
     for (const { auth, handoff, method, operationId, path } of Object.values<Endpoint>(contract)) {
       if (auth === "none" || handoff === "issues") continue;
-      const { body, status } = await call(
+      const answer = await fetch(server.baseUrl + path.replaceAll(/\{\w+\}/g, "none"), {
         method,
-        path.replaceAll(/\{\w+\}/g, "none"),
-        method === "GET" ? undefined : {},
-      );
-      if (status === 403 && (body as { message: string }).message.includes("needs the role")) found.push(operationId);
+        headers: { ...headers, "content-type": "application/json" },
+        ...(method !== "GET" && { body: "{}" }),
+      });
+      // Some operations answer with bytes.
+      if ((await answer.text()).includes("needs the role")) found.push(operationId);
     }
     return found;
   };
@@ -245,8 +246,8 @@ it("refuses operations above the role of a person, over all operations", async (
       .filter((endpoint) => !isAtLeast(role, neededRole(endpoint)))
       .map(({ operationId }) => operationId);
   const [viewer, operator] = [await signIn(["staff"]), await signIn(["operators"])];
-  expect(await refused(viewer.call)).toEqual(above("viewer"));
-  expect(await refused(operator.call)).toEqual(above("operator"));
+  expect(await refused(viewer)).toEqual(above("viewer"));
+  expect(await refused(operator)).toEqual(above("operator"));
 }, 60_000);
 
 it("withholds control and secrets from viewers, and WebSockets from pages of other origins", async () => {
