@@ -21,6 +21,7 @@ export interface PersonChecksParts {
 /** Confirms persons at the provider: at sign-in, and while they use the console. */
 export class PersonChecks {
   readonly #parts: PersonChecksParts;
+  readonly #running = new Map<string, Promise<Person | undefined>>();
 
   constructor(parts: PersonChecksParts) {
     this.#parts = parts;
@@ -55,10 +56,16 @@ export class PersonChecks {
     const person = await people.find(session.holder.userId);
     if (person === undefined) return undefined;
     const isExpired = person.key.expiresAtMs <= nowMs;
+    const running = this.#running.get(session.id);
+    // A page sends several requests at once; all of them need the result.
+    if (running !== undefined) return isExpired ? running : person;
     const dueMs = session.checkedAtMs + (isExpired ? retryMs : this.#parts.checkMs / 2);
     if (dueMs > nowMs) return isExpired ? undefined : person;
-    const checked = await this.#check(session, session.holder.refreshToken, { person, nowMs });
-    return checked !== undefined && checked.key.expiresAtMs > nowMs ? checked : undefined;
+    const started = this.#check(session, session.holder.refreshToken, { person, nowMs })
+      .then((checked) => (checked !== undefined && checked.key.expiresAtMs > nowMs ? checked : undefined))
+      .finally(() => this.#running.delete(session.id));
+    this.#running.set(session.id, started);
+    return started;
   }
 
   async #check(

@@ -203,6 +203,13 @@ it("asks the provider again, and applies changed groups", async () => {
   }
 });
 
+it("lets all requests of a page wait for the provider", async () => {
+  const { call } = await signIn(["staff"]);
+  await age(60);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => call("GET", "/profiles")));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+});
+
 it("ends the session of a deactivated person", async () => {
   const { call, login } = await signIn(["admins"]);
   const sessions = () =>
