@@ -78,6 +78,7 @@ export async function signIn(
 export async function signOut(queries: QueryClient): Promise<void> {
   const answer = await send("DELETE", "/console/session");
   if (!answer.ok && answer.status !== 401) throw await refusalOf(answer);
-  queries.clear();
   queries.setQueryData(sessionQuery.queryKey, null);
+  // The frame observes the session, so its entry stays.
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
 }
