@@ -23,6 +23,7 @@ const argumentHelp: Readonly<Record<string, string>> = {
   keys: "Keys or chords, such as Enter or Control+A",
   paths: "Local files",
   tab: "A tab, such as t2",
+  message: "The task for the person",
   answer: "accept or dismiss",
 };
 const timeout = ["--wait <duration>", "Longest wait, such as 500ms, 10s or 1m (default: 10s)"] as const;
@@ -180,6 +181,19 @@ const pageCommands: readonly PageCommand[] = [
     takes: ["<answer>", "[text]"],
     summary: "Answer an open dialog",
     examples: ["shoal dialog accept", "shoal dialog accept 'My name'", "shoal dialog dismiss"],
+  },
+  {
+    name: "handoff",
+    takes: ["<message>"],
+    summary: "Ask a person for help, and wait",
+    about:
+      "Prints a link for the person. Input of programs waits until the person returns control. Ctrl-C cancels the request.",
+    options: [
+      ["--label <name>", "Name of the person, for events and the audit log"],
+      ["--timeout <duration>", "Longest time for the person, such as 10m (default: 15m)"],
+      ["--refuse", "Refuse input of programs instead of delaying it"],
+    ],
+    examples: ["shoal handoff 'Please sign in'", "shoal handoff 'Please pay' --label Ana --timeout 30m"],
   },
   { name: "close", summary: "End the current session", examples: ["shoal close"] },
 ];

@@ -1,4 +1,4 @@
-import type { ActOnPage, ActResult, Browser, BrowserTab, PageObservation, PageText } from "@shoal/schemas";
+import type { ActOnPage, ActResult, Browser, BrowserTab, Handoff, PageObservation, PageText } from "@shoal/schemas";
 import { ApiError } from "@shoal/transport";
 import { basename } from "node:path";
 import { text as textOf } from "node:stream/consumers";
@@ -7,7 +7,7 @@ import { reach } from "../../connection/reach.ts";
 import { durationMs } from "../../core/duration.ts";
 import { ExitError, UsageError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
-import type { CommandSpec, Run } from "../../core/types.ts";
+import type { CommandRequest, CommandSpec, Run } from "../../core/types.ts";
 import { download } from "../../operations/download.ts";
 import { actLines, outlineLines } from "../../output/act-lines.ts";
 import { printable, printableLines } from "../../output/format.ts";
@@ -81,6 +81,8 @@ export class PageRun {
         return this.#tabs(args[0]);
       case "dialog":
         return this.#dialog(first, args[1]);
+      case "handoff":
+        return this.#handOver(first);
       case "close":
         return this.#close();
       default:
@@ -196,6 +198,31 @@ export class PageRun {
   async #dialog(answer: string, text: string | undefined): Promise<void> {
     if (answer !== "accept" && answer !== "dismiss") throw new UsageError("Answer the dialog with accept or dismiss.");
     await this.#act({ type: "answer_dialog", accept: answer === "accept", ...(text !== undefined && { text }) });
+  }
+
+  async #handOver(message: string): Promise<void> {
+    const { label, refuse, timeout } = this.#flags;
+    const { handOver } = await import("./hand-over.ts");
+    const body = {
+      message,
+      ...(typeof label === "string" && { label }),
+      ...(refuse === true && { on_automation: "refuse" }),
+      ...(typeof timeout === "string" && { timeout_seconds: Math.ceil(millisecondsOf(timeout, "--timeout") / 1000) }),
+    };
+    await this.#whileThere((id) => {
+      const ask = async (operationId: string, request: Partial<CommandRequest>, run = this.#run): Promise<Handoff> => {
+        const whole = { params: { id }, query: {}, body: undefined, ...request };
+        const { value } = await call(this.#specOf(operationId), whole, this.#flags, run);
+        // The contract's type.
+        return value as Handoff;
+      };
+      const calls = {
+        request: (given: Readonly<Record<string, unknown>>) => ask("browsers.handoff.request", { body: given }),
+        get: (query: Readonly<Record<string, unknown>>) => ask("browsers.handoff.get", { query }),
+        cancel: (signal: AbortSignal) => ask("browsers.handoff.cancel", {}, { ...this.#run, signal }),
+      };
+      return handOver(calls, body, { flags: this.#flags, run: this.#run });
+    });
   }
 
   async #close(): Promise<void> {
