@@ -123,7 +123,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
       () => browsers.computer.clickMouse(id, { x: 5, y: 5 }),
       () => browsers.act(id, { type: "click", role: "button", name: "Press" }),
       () => browsers.playwright.execute(id, { code: "return 1" }),
-      () => browsers.process.exec(id, { command: "true" }),
+      () => browsers.process.run(id, { command: "true" }),
       () => browsers.curl(id, { url: "http://example.com/" }),
       () => handoffs().request(id, { message: "second" }),
     ])
@@ -138,7 +138,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
     expect((await new Response((await browsers.screenshot(id)).stream).blob()).size).toBeGreaterThan(100);
 
     const { webdriver_ws_url } = await browsers.get(id);
-    const bidi = new WebSocket(webdriver_ws_url ?? "");
+    const bidi = new WebSocket(webdriver_ws_url);
     const answers: { id: number; type: string; message?: string; result?: { contexts?: { context: string }[] } }[] = [];
     bidi.on("message", (data: Buffer) => answers.push(JSON.parse(data.toString()) as (typeof answers)[number]));
     await new Promise((resolve) => bidi.once("open", resolve));

@@ -9,7 +9,7 @@ export function endHandoff(
   end: Pick<Handoff, "status"> & Partial<Pick<Handoff, "note" | "released_by">>,
 ): Handoff | undefined {
   const active = session.handoffs.at(-1);
-  if (active === undefined || active.ended_at !== null) return undefined;
+  if (active?.ended_at !== null) return undefined;
   Object.assign(active, end, { ended_at: new Date().toISOString() });
   announceHandoff(webhooks, session, active);
   return active;

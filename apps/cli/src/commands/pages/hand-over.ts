@@ -30,7 +30,10 @@ export async function handOver(
     let shown = begun.status;
     for (;;) {
       const handoff = await calls.get({ handoff_id: begun.id, wait_seconds: waitSeconds });
-      if (handoff.ended_at !== null) return report(handoff, flags, run);
+      if (handoff.ended_at !== null) {
+        await report(handoff, flags, run);
+        return;
+      }
       if (handoff.status !== shown) notify(run.terminal, flags, "The person has taken control.");
       shown = handoff.status;
     }
@@ -40,9 +43,9 @@ export async function handOver(
   }
 }
 
-function report(handoff: Handoff, flags: PageFlags, run: Run): void {
+async function report(handoff: Handoff, flags: PageFlags, run: Run): Promise<void> {
   const { note, released_by, status } = handoff;
-  if (flags.output !== "table") printValue(run.terminal, handoff, flags.output);
+  if (flags.output !== "table") await printValue(run.terminal, handoff, flags.output);
   if (status !== "released")
     throw new ExitError(
       exitCodes.error.status,

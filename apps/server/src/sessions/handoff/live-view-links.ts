@@ -37,7 +37,7 @@ export class LiveViewLinks {
     const { count } = await this.#valid(session.id)
       .select(({ fn }) => fn.countAll<number>().as("count"))
       .executeTakeFirstOrThrow();
-    if (Number(count) >= maxLinks) throw ServiceError.of(tooManyLiveViewLinks(maxLinks));
+    if (count >= maxLinks) throw ServiceError.of(tooManyLiveViewLinks(maxLinks));
     return this.#parts.database.query
       .insertInto("live_view_links")
       .values({
