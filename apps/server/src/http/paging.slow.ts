@@ -343,6 +343,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   "browsers.telemetry.events": "../storage/telemetry-files/history.test.ts",
   "auditLogs.list": "../observability/audit/logs/audit-logs.test.ts",
   "usage.list": "../usage/usage.test.ts",
+  "browsers.process.list": "../../../../packages/instance/src/operations/process/spawn.test.ts",
   "browsers.downloads.list": "../sessions/downloads/downloads.test.ts",
 };
 

@@ -10,11 +10,13 @@ const continuing: ReadonlySet<string> = new Set([
   "browsers.observe",
   "browsers.pdf",
   "browsers.process.kill",
+  "browsers.process.list",
   "browsers.process.resize",
   "browsers.process.status",
   "browsers.process.stdoutStream",
   "browsers.read",
   "browsers.screenshot",
+  "browsers.stats",
 ]);
 const continuingAreas = [
   "browsers.downloads.",

@@ -53,7 +53,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     );
   });
 
-  it("lists running processes first, then the newest first, with their command and load", async () => {
+  it("lists pages of processes, running ones first, with their command and load", async () => {
     await using fresh = await serveProcesses();
     const start = async (body: object) => (await fresh.spawn(body)).body.process_id;
     const list = async (query: string) =>
