@@ -1,0 +1,131 @@
+import { Buffer } from "node:buffer";
+import { describe, expect, it } from "vitest";
+import { useService } from "../testing/service.ts";
+import { useSession } from "../testing/session.ts";
+import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
+
+const on = { enabled: true };
+const test = useService();
+const session = useSession(test, {
+  name: "observed",
+  tags: { team: "growth" },
+  telemetry: { browser: { console: on, network: on, page: on, control: on, connection: on } },
+});
+const person = usePerson(test);
+const open = (tab: string) => person.openSignedIn(`sessions/${session.id}?tab=${tab}`);
+
+const visited = `await page.goto("data:text/html,<title>Shop</title>Hello");
+await page.evaluate(() => { console.log("stock", 42); console.error("broken"); });`;
+
+it("shows the console and the requests of pages", async () => {
+  await test.shoal.browsers.playwright.execute(session.id, { code: visited });
+  const { page, problems } = await open("console");
+  await page.getByRole("log").getByText("stock 42").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole("tab", { name: "Network" }).click();
+  await page.getByRole("button", { name: /data:text\/html/ }).click();
+  await page.getByRole("dialog").getByText("data:text/html,<title>Shop</title>Hello").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("tab", { name: "Events" }).click();
+  await page.getByRole("log").getByText("page navigation").first().waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+it("uploads dropped files, shows them as text, and follows changes of the directory", async () => {
+  const { page, problems } = await open("files");
+  const area = page.getByTestId("drop-area");
+  await area.waitFor();
+  const dropped = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(["<script>alert(1)</script>"], "note.html", { type: "text/html" }));
+    return transfer;
+  });
+  await area.dispatchEvent("drop", { dataTransfer: dropped });
+  await page.getByRole("button", { name: "note.html", exact: true }).click();
+  await page.getByLabel("Content of note.html").getByText("<script>alert(1)</script>").waitFor();
+  await page.keyboard.press("Escape");
+  await session.fs.writeFile(session.id, Buffer.from("1"), { path: "/home/shoal/by-a-program.txt" });
+  await page.getByRole("button", { name: "by-a-program.txt", exact: true }).waitFor();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download note.html" }).click();
+  expect((await downloading).suggestedFilename()).toBe("note.html");
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+it("opens a terminal in the session", async () => {
+  const { page, problems } = await open("terminal");
+  await page.getByText("A shell in the session").waitFor();
+  await page.keyboard.type("echo $((6*7)) > /tmp/typed\n");
+  const typed = async () => {
+    const { stdout } = await test.shoal.browsers.process.run(session.id, { command: "cat", args: ["/tmp/typed"] });
+    return stdout;
+  };
+  await expect.poll(typed).toBe("42\n");
+  await page.keyboard.type("exit\n");
+  await page.getByRole("button", { name: "New shell" }).waitFor();
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+it("takes a screenshot, and plays a recording", async () => {
+  const { page, problems } = await open("recordings");
+  await page.getByText("Nothing was recorded").waitFor();
+  await page.getByRole("button", { name: "Screenshot" }).click();
+  const picture = page.getByRole("img", { name: /front page of session observed/ });
+  await picture.waitFor();
+  expect(await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(100);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Record" }).click();
+  await page.getByRole("button", { name: "Stop recording" }).click();
+  await page.getByRole("button", { name: "Play" }).click();
+  await page.frameLocator("iframe").getByRole("heading").first().waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
+  it.each(["", "sessions", "sessions/ID", "sessions/ID?tab=files", "sessions/ID?tab=details", "sessions/ID?tab=logs"])(
+    "shows /%s on a phone without sideways scrolling, usable with assistive technology",
+    async (path) => {
+      const { page, problems } = await person.openSignedIn(path.replace("ID", session.id), {
+        colorScheme,
+        viewport: phone,
+      });
+      await page.locator("#page-title").waitFor();
+      await page.getByRole("button", { name: "Open the menu" }).click();
+      await page.getByRole("link", { name: "Sessions", exact: true }).first().waitFor();
+      await page.getByRole("button", { name: "Close the menu" }).click();
+      await expect.poll(() => widthOf(page)).toBe(phone.width);
+      await expect.poll(() => violationsOf(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await page.close();
+    },
+  );
+});
+
+it("is used with the keyboard", async () => {
+  const { page } = await person.openSignedIn();
+  await page.locator("#page-title").waitFor();
+  const focused = () => page.evaluate(() => document.activeElement?.id ?? "");
+  await page.keyboard.press("2");
+  await page.getByRole("heading", { name: "Sessions" }).waitFor();
+  await expect.poll(focused).toBe("page-title");
+  await page.keyboard.press("/");
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toMatch(/^Search/);
+  await page.keyboard.press("Escape");
+  await page.locator("#page-title").focus();
+  await page.keyboard.press("Shift+?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  await page.close();
+});
+
+it("reports a session that does not exist", async () => {
+  const { page } = await person.openSignedIn("sessions/missing");
+  await page.getByRole("alert").getByText("Not found", { exact: true }).waitFor();
+  await page.close();
+});
