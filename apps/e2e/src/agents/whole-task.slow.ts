@@ -46,20 +46,23 @@ afterAll(async () => {
 const test = useService(() => ["--allow-private-hosts", site.host]);
 const guide = useGuidePrograms();
 
-/** The person opens the link in an own browser and clicks the button of the shop. */
+/** The person takes control with an own browser, clicks the button of the shop, and returns control. */
 async function help(link: string): Promise<void> {
   const viewer = await person.newPage({ viewport: { width: 1200, height: 900 } });
   await viewer.goto(link);
-  await viewer.waitForSelector("body.showing");
+  await viewer.click("#handoff-take");
+  await viewer.waitForSelector("body.showing:not(.read-only)");
   const before = orderPages;
   await viewer.locator("#screen").click();
   // The click has reached the shop.
   await expect.poll(() => orderPages).toBeGreaterThan(before);
+  await viewer.click("#handoff-done");
+  await viewer.getByText("Control was returned", { exact: true }).waitFor();
   await viewer.close();
 }
 
 function linkIn(output: string): string | undefined {
-  return /https?:\/\/\S+\/browser\/live\/\S+(?=\s)/.exec(output)?.[0];
+  return /https?:\/\/\S+\/browser\/live\/[^\s"]+(?=["\s])/.exec(output)?.[0];
 }
 
 it.each(["ts", "sh"])(
@@ -96,10 +99,12 @@ it("signs in, asks a person, and gets a file, with the tools of MCP alone", asyn
   const form = await call("snapshot", {});
   await call("fill", { ref: ref(form, /textbox "Name"/), text: "Ada" });
   await call("fill", { ref: ref(form, /textbox "Password"/), text: password, submit: true });
-  const link = linkIn(await call("hand_over", {})) ?? expect.fail("The answer has no link.");
+  const link =
+    linkIn(await call("hand_over", { message: "Please confirm." })) ?? expect.fail("The answer has no link.");
   const helped = help(link);
-  await call("wait_for", { text: "Your orders", timeout_ms: 60_000 });
+  expect(await call("hand_over", {})).toContain("The user returned control.");
   await helped;
+  await call("wait_for", { text: "Your orders" });
   const clicked = await call("click", { ref: ref(await call("snapshot", {}), /link "Report"/) });
   expect(clicked).toContain("report.txt");
   await expect

@@ -55,11 +55,17 @@ it("serves nothing else there: neither the API, nor live views, nor recordings",
     liveView,
     `${liveView}/state`,
     "/openapi.json",
+    "/llms.txt",
     "/browser/replay/x",
   ])
     expect([path, (await ask(path, "content.test", { authorization })).status]).toEqual([path, 404]);
   expect((await ask("/projects", "shoal.test", { authorization })).status).toBe(200);
   expect((await ask(liveView, "shoal.test")).status).toBe(200);
+  // The page for agents needs no key.
+  expect(await ask("/llms.txt", "shoal.test")).toEqual({
+    status: 200,
+    body: expect.stringContaining("# Shoal") as unknown,
+  });
   expect(await ask(`/browsers/${session.session_id}/fs/read_file?path=/a`, "shoal.test", { authorization })).toEqual({
     status: 200,
     body: "ok",

@@ -2,15 +2,24 @@ import type { FastifyInstance } from "fastify";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-export function serveOpenApi(app: FastifyInstance): void {
+const require = createRequire(import.meta.url);
+
+/** The texts that describe the service: the OpenAPI document, and a page for agents. */
+export function serveDescriptions(app: FastifyInstance): void {
   let bytes: Buffer | undefined;
   app.get("/openapi.json", (_request, reply) => {
     // Minified, which saves 200 kB.
     bytes ??= Buffer.from(
-      JSON.stringify(
-        JSON.parse(readFileSync(createRequire(import.meta.url).resolve("@shoal/contract/openapi.json"), "utf8")),
-      ),
+      JSON.stringify(JSON.parse(readFileSync(require.resolve("@shoal/contract/openapi.json"), "utf8"))),
     );
     void reply.header("content-type", "application/json").header("cache-control", "public, max-age=300").send(bytes);
+  });
+  let llms: Buffer | undefined;
+  app.get("/llms.txt", (_request, reply) => {
+    llms ??= readFileSync(require.resolve("@shoal/contract/llms.txt"));
+    void reply
+      .header("content-type", "text/plain; charset=utf-8")
+      .header("cache-control", "public, max-age=300")
+      .send(llms);
   });
 }

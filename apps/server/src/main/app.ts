@@ -85,7 +85,7 @@ import { tcpKeepAliveMs } from "../http/tcp-keep-alive.ts";
 import { telemetryHandlers } from "../sessions/telemetry/handlers.ts";
 import type { TelemetryStore } from "../sessions/telemetry/telemetry-store.ts";
 import { serviceHandlers } from "../http/health/handlers.ts";
-import { serveOpenApi } from "../http/openapi.ts";
+import { serveDescriptions } from "../http/openapi.ts";
 import type { ReadinessChecks } from "../http/health/readiness.ts";
 import { Entrance } from "./entrance.ts";
 import { SessionRouting } from "./session-routing.ts";
@@ -167,7 +167,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   servePages(app, parts, routing);
   parts.mcp.serve(app, entrance);
   serveConsole(app, parts.console, entrance);
-  serveOpenApi(app);
+  serveDescriptions(app);
   return app;
 }
 

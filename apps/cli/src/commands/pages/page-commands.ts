@@ -29,7 +29,8 @@ const argumentHelp: Readonly<Record<string, string>> = {
 const timeout = ["--wait <duration>", "Longest wait, such as 500ms, 10s or 1m (default: 10s)"] as const;
 const tokens = ["--max-tokens <number>", "Limit of the estimated tokens"] as const;
 
-const pageCommands: readonly PageCommand[] = [
+/** Also for the texts for agents. */
+export const pageCommands: readonly PageCommand[] = [
   {
     name: "open",
     takes: ["<url>"],

@@ -3,7 +3,7 @@ import type { Handlers } from "@shoal/router";
 import { version } from "../../config/version.ts";
 import type { ReadinessChecks } from "./readiness.ts";
 
-/** {@link serveOpenApi} serves `/openapi.json`. */
+/** {@link serveDescriptions} serves `/openapi.json`. */
 export function serviceHandlers(
   readiness: ReadinessChecks,
 ): Handlers<Omit<OperationsOf<"service">, "getOpenApi">, unknown> {
