@@ -25,12 +25,14 @@ export { type BrowserLogs } from "./browsers/browser-logs.ts";
 export { type SessionTelemetry } from "./browsers/browser-telemetry.ts";
 export { type BrowserHandoff, type LiveViewLinks } from "./browsers/browser-handoff.ts";
 export { type SessionHandoff, type StartedHandoff } from "./browsers/session/session-handoff.ts";
+export { type BrowserTools } from "./browsers/session/browser-tools.ts";
 export { type BrowserDownloads, type WaitForDownloadOptions } from "./browsers/browser-downloads.ts";
 export { type BrowserReplays, type ReplayDownloadOptions } from "./browsers/browser-replays.ts";
 export { type DirectoryWatches, type StartedWatch } from "./browsers/directory-watches.ts";
 export { type AuthConnections } from "./auth/auth-connections.ts";
 export { type WaitOptions } from "./deployments/wait.ts";
 export { type AuditLogDownloadOptions, type AuditLogProgress } from "./organization/audit-log-download.ts";
+export { type BotIdentityResource } from "./organization/bot-identity.ts";
 export { type AuthContextResource } from "./auth/auth-context.ts";
 export { ApiError, ConnectionError, ContractError, isShoalError, TimeoutError } from "@shoal/transport";
 export type {

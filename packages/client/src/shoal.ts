@@ -13,6 +13,7 @@ import { BrowserPools } from "./browsers/browser-pools.ts";
 import { Proxies } from "./stored/proxies.ts";
 import { Extensions } from "./stored/extensions.ts";
 import { Projects } from "./organization/projects.ts";
+import { BotIdentityResource } from "./organization/bot-identity.ts";
 import { Organization } from "./organization/organization.ts";
 import { AuditLogs } from "./organization/audit-logs.ts";
 import { Usage } from "./organization/usage.ts";
@@ -35,6 +36,7 @@ export type * from "./browsers/browser-pools.ts";
 export type * from "./stored/proxies.ts";
 export type * from "./stored/extensions.ts";
 export type * from "./organization/projects.ts";
+export type * from "./organization/bot-identity.ts";
 export type * from "./organization/organization.ts";
 export type * from "./organization/audit-logs.ts";
 export type * from "./organization/usage.ts";
@@ -86,6 +88,8 @@ export class Shoal {
   readonly proxies: Proxies;
   readonly extensions: Extensions;
   readonly projects: Projects;
+  /** The key with which sessions sign requests. */
+  readonly botIdentity: BotIdentityResource;
   readonly organization: Organization;
   readonly auditLogs: AuditLogs;
   readonly usage: Usage;
@@ -132,6 +136,7 @@ export class Shoal {
     this.proxies = new Proxies(this.transport);
     this.extensions = new Extensions(this.transport);
     this.projects = new Projects(this.transport);
+    this.botIdentity = new BotIdentityResource(this.transport);
     this.organization = new Organization(this.transport);
     this.auditLogs = new AuditLogs(this.transport);
     this.usage = new Usage(this.transport);

@@ -142,6 +142,7 @@ export interface SessionsTable {
     extensions?: readonly string[];
     private_hosts?: readonly string[];
     network_rules?: NetworkRuleLists;
+    web_bot_auth?: { enabled: boolean; sign_only?: string[] | undefined; signature_agent?: string | undefined };
   }>;
   region: Generated<string>;
   memory: Generated<string | null>;
@@ -217,6 +218,21 @@ export interface DeploymentKeysTable {
   key_id: string;
   /** Sealed. */
   secret: Buffer;
+}
+
+/** Keys that sign requests of sessions. */
+export interface BotKeysTable {
+  id: string;
+  project_id: string;
+  /** Thumbprint of the public key. */
+  key_id: string;
+  /** `x` of the JSON Web Key. */
+  public_key: string;
+  /** Sealed `d` of the JSON Web Key. */
+  private_key: Buffer;
+  created_at: TimestampOfInsert;
+  /** `null` for the key that signs. */
+  retires_at: Generated<string | null>;
 }
 
 export interface ProxiesTable {
@@ -394,6 +410,7 @@ export interface Tables {
   invocations: InvocationsTable;
   deployment_keys: DeploymentKeysTable;
   proxies: ProxiesTable;
+  bot_keys: BotKeysTable;
   extensions: ExtensionsTable;
   telemetry_destinations: TelemetryDestinationsTable;
   idempotency_keys: IdempotencyKeysTable;

@@ -309,13 +309,14 @@ function closedError(): PlacementError {
 
 async function prepare(
   handle: InstanceHandle,
-  { upstream, policies, privateHosts, rules = {}, memoryBytes, project }: SessionSurroundings,
+  { upstream, policies, privateHosts, rules = {}, memoryBytes, project, signer }: SessionSurroundings,
 ): Promise<void> {
   if (project !== undefined) handle.setProject(project);
   if (upstream !== undefined) handle.setUpstream(upstream);
   if (privateHosts !== undefined) handle.setPrivateHosts(privateHosts);
   handle.setRules("project", rules.project);
   handle.setRules("session", rules.session);
+  if (signer !== undefined) handle.setSigner(signer);
   if (policies !== undefined) await handle.setPolicies(policies);
   if (memoryBytes !== undefined) await handle.setMemory(memoryBytes);
 }

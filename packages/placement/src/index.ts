@@ -1,4 +1,10 @@
-export type { EgressRules, EgressTraffic, EgressUpstream, TransferredBytes } from "./interface/egress.ts";
+export type {
+  EgressRules,
+  EgressTraffic,
+  EgressUpstream,
+  RequestSigner,
+  TransferredBytes,
+} from "./interface/egress.ts";
 export type { PlacementLog } from "./interface/placement-log.ts";
 export { answerText } from "./streams/answer-text.ts";
 export { BoundedBytes } from "./streams/bounded-bytes.ts";

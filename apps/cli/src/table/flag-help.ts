@@ -192,6 +192,11 @@ export const flagHelp: Readonly<Record<string, string>> = {
   values: "Secret value, for example username and password",
   version: "Version label",
   viewport: "Size of the visible page; default: 1920x1080",
+  web_bot_auth: "Sign requests with the key of the project, so that sites recognize them; as an object",
+  "web_bot_auth.enabled": "Sign requests with the key of the project, so that sites recognize them",
+  "web_bot_auth.sign_only": "Sign requests to this host only: shop.example or *.shop.example; default: all hosts",
+  "web_bot_auth.signature_agent":
+    "Origin that serves the directory of keys; default: the public address of the service",
   x: "Pixels from the left edge",
   y: "Pixels from the top edge",
   zip_file: "ZIP archive",

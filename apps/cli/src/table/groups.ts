@@ -96,9 +96,17 @@ export const groups: Readonly<Record<string, Group>> = {
       "shoal browsers replays download research REPLAY -f session.mp4",
     ],
   },
+  "browsers tools": {
+    description: "List and call tools that pages register for agents",
+    examples: ["shoal browsers tools list research"],
+  },
   "browsers telemetry": {
     description: "Follow network, console and page events of a session",
     examples: ["shoal browsers telemetry stream research"],
+  },
+  "bot-identity": {
+    description: "Manage the keys that sign requests of sessions",
+    examples: ["shoal bot-identity get"],
   },
   credentials: {
     description: "Manage encrypted credentials for logins",

@@ -32,6 +32,8 @@ const texts: Readonly<Record<string, string>> = {
   login_url: "https://example.com/login",
   endpoint: "https://otel.example.com",
   role_arn: "arn:aws:iam::123456789012:role/shoal",
+  sign_only: "shop.example",
+  signature_agent: "https://bots.example",
   bucket: "shoal-logs",
   prefix: "shoal",
   region: "eu-central-1",

@@ -85,6 +85,8 @@ import { tcpKeepAliveMs } from "../http/tcp-keep-alive.ts";
 import { telemetryHandlers } from "../sessions/telemetry/handlers.ts";
 import type { TelemetryStore } from "../sessions/telemetry/telemetry-store.ts";
 import { serviceHandlers } from "../http/health/handlers.ts";
+import type { BotIdentities } from "../resources/bot-identity/bot-identities.ts";
+import { serveBotDirectory } from "../resources/bot-identity/serve-directory.ts";
 import { serveDescriptions } from "../http/openapi.ts";
 import type { ReadinessChecks } from "../http/health/readiness.ts";
 import { Entrance } from "./entrance.ts";
@@ -95,6 +97,7 @@ export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginH
   readonly apiKeys: ApiKeys;
   readonly auditLogs: AuditLogs;
   readonly authenticator: Authenticator;
+  readonly botIdentities: BotIdentities;
   readonly browserPools: BrowserPools;
   readonly console: ConsoleParts;
   /** Separate origin for session content; `undefined` = the service's own. */
@@ -168,6 +171,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   parts.mcp.serve(app, entrance);
   serveConsole(app, parts.console, entrance);
   serveDescriptions(app);
+  serveBotDirectory(app, parts);
   return app;
 }
 

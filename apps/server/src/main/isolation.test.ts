@@ -101,6 +101,9 @@ const others = [
   "organization.limits.update",
   "organization.entitlements.get",
   "auth.context.get",
+  // Each project has its own: bot-identities.test.ts.
+  "botIdentity.get",
+  "botIdentity.rotate",
   // Entries are found by time; audit-logs.test.ts checks which projects are shown.
   "auditLogs.list",
   "auditLogs.exportChunk",

@@ -47,6 +47,7 @@ import { BrowserPlaywright } from "./browser-playwright.ts";
 import { BrowserProcesses } from "./browser-processes.ts";
 import { BrowserReplays, type ListeningTransport } from "./browser-replays.ts";
 import { SessionTelemetry } from "./browser-telemetry.ts";
+import { BrowserTools } from "./session/browser-tools.ts";
 import { attachedTo, sessionOf, type AttachedSession, type BrowserSession } from "./session/browser-session.ts";
 
 /** An extension to load: its name within the session, and a ZIP archive of the unpacked extension. */
@@ -67,6 +68,7 @@ export class Browsers {
   readonly logs: BrowserLogs;
   readonly telemetry: SessionTelemetry;
   readonly replays: BrowserReplays;
+  readonly tools: BrowserTools;
   readonly #transport: Transport;
   readonly #fetchParts: BrowserFetchParts;
   constructor(
@@ -88,6 +90,7 @@ export class Browsers {
     this.logs = new BrowserLogs(transport);
     this.telemetry = new SessionTelemetry(transport);
     this.replays = new BrowserReplays(transport, listening);
+    this.tools = new BrowserTools(transport);
   }
 
   /**

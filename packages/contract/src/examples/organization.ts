@@ -25,6 +25,20 @@ const auditDestination = {
 
 /** Examples of keys, projects, limits, the audit log and telemetry destinations. */
 export const organizationExamples = {
+  BotIdentity: [
+    {
+      keys: [
+        {
+          key_id: "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U",
+          public_key: { kty: "OKP", crv: "Ed25519", x: "JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs" },
+          created_at: times.created,
+          retires_at: null,
+        },
+      ],
+      signature_agent: "https://shoal.example",
+      directory_url: "https://shoal.example/.well-known/http-message-signatures-directory",
+    },
+  ],
   ApiKey: [key],
   CreatedApiKey: [{ ...key, key: "sk_shoal_0123456789abcdefghijklmnopqrstuvwxyzABCx7Qa" }],
   CreateApiKey: [{ name: "ci", days_to_expire: 30, project_id: ids.project }],

@@ -36,6 +36,7 @@ export class Assignments {
   #savesProfile = false;
   #display: SessionDisplay | undefined;
   #trusted = "";
+  #signs = false;
 
   constructor(options: AssignmentsOptions) {
     this.#options = options;
@@ -109,13 +110,22 @@ export class Assignments {
 
   /** Telemetry captures the first page from its first request, and extensions see it too. */
   async #finish(
-    { telemetry }: AssignInstance,
+    { sign_hosts: hosts, telemetry }: AssignInstance,
     { loadExtensions }: AssignedFiles,
     startUrl: string | undefined,
   ): Promise<undefined> {
     await loadExtensions?.();
+    if (hosts !== undefined) await this.#sign(hosts);
     if (telemetry !== undefined) await (await this.#options.loadTelemetry()).select(telemetry);
     if (startUrl !== undefined) this.#options.browser.open(startUrl);
+  }
+
+  async #sign(hosts: readonly string[]): Promise<void> {
+    if (this.#signs) return;
+    this.#signs = true;
+    const { browser, config } = this.#options;
+    const { signRequests } = await import("../browser/signing/request-signing.ts");
+    await signRequests({ browser, egressPath: config.egress_path, hosts });
   }
 
   async #trust(authorities: string): Promise<void> {

@@ -17,6 +17,7 @@ const continuing: ReadonlySet<string> = new Set([
   "browsers.read",
   "browsers.screenshot",
   "browsers.stats",
+  "browsers.tools.list",
 ]);
 const continuingAreas = [
   "browsers.downloads.",

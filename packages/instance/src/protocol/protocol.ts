@@ -85,6 +85,8 @@ export const AssignInstance = lazyObject(() => ({
   saves_profile: z.optional(z.boolean()),
   /** PEM certificates of further trusted authorities. A change restarts the browser. Needs Linux and `certutil`. */
   authorities: z.optional(checked(z.string(), z.maxLength(maxAuthoritiesCharacters))),
+  /** Add signatures of the service to requests to these hosts; empty = all. Not signed when absent. Never changes. */
+  sign_hosts: z.optional(checked(z.array(checked(z.string(), z.maxLength(255))), z.maxLength(50))),
 }));
 
 export interface AssignFiles extends z.output<typeof AssignFiles> {}

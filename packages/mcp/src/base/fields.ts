@@ -1,1 +1,10 @@
-export { type Fields, fieldsOf, inputSchema, joined, noFields, outputSchema, ownField } from "@shoal/contract/agent";
+export {
+  type Fields,
+  fieldsOf,
+  inputSchema,
+  joined,
+  neededFieldsOf,
+  noFields,
+  outputSchema,
+  ownField,
+} from "@shoal/contract/agent";

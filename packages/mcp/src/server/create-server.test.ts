@@ -145,6 +145,7 @@ it("marks reading and destructive tools", async () => {
     "wait_for",
     "read",
     "screenshot",
+    "list_page_tools",
     "list_files",
     "read_file",
     "list_browsers",

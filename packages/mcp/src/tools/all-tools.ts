@@ -3,6 +3,7 @@ import { type LifecycleOptions, lifecycleTools, profileTools, sessionTools } fro
 import { fileTools } from "./files.ts";
 import { pageOperations } from "./page.ts";
 import { pdfTools } from "./pdf.ts";
+import { pageTools } from "./page-tools.ts";
 import { processTools } from "./processes.ts";
 import type { Tool, ToolGroup } from "../base/tool.ts";
 
@@ -15,6 +16,7 @@ export function toolsOf(
     ...[
       ...pageOperations,
       ...pdfTools,
+      ...pageTools,
       ...fileTools,
       ...processTools,
       ...sessionTools,

@@ -1,5 +1,5 @@
 import type { BrowserViewport } from "@shoal/schemas";
-import type { EgressRules, EgressUpstream, RuleSource, TransferredBytes } from "../interface/egress.ts";
+import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies, PlacementKind } from "../interface/placement.ts";
 import type { Readable } from "node:stream";
 
@@ -26,6 +26,7 @@ export interface Box {
   setProject(project: string): void;
   transferred(): TransferredBytes;
   setRules(source: RuleSource, rules: EgressRules | undefined): void;
+  setSigner(signer: RequestSigner): void;
   setPolicies(policies: ChromePolicies): Promise<string>;
   setMemory(bytes: number): Promise<void>;
   /** `gone` resolves afterwards. May be called again. */

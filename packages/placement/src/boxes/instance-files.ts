@@ -1,4 +1,4 @@
-import type { EgressRules, EgressUpstream, RuleSource, TransferredBytes } from "../interface/egress.ts";
+import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { EgressDoor, EgressGateway } from "../egress/gateway.ts";
 import type { EgressPolicy } from "../policy/egress-policy.ts";
 import { removeTree } from "../host/remove-tree.ts";
@@ -22,6 +22,7 @@ export interface InstanceFiles {
   readonly setProject: (project: string) => void;
   readonly transferred: () => TransferredBytes;
   readonly setRules: (source: RuleSource, rules: EgressRules | undefined) => void;
+  readonly setSigner: (signer: RequestSigner) => void;
   readonly clear: () => Promise<void>;
 }
 
@@ -101,6 +102,9 @@ export async function makeInstanceFiles(
     transferred: () => door.transferred(),
     setRules(source, rules) {
       door.setRules(source, rules);
+    },
+    setSigner(signer) {
+      door.setSigner(signer);
     },
     pinSocket(path = instanceSocket) {
       if (process.platform !== "linux") return path;

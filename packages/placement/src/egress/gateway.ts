@@ -4,6 +4,7 @@ import type {
   EgressTraffic,
   EgressUpstream,
   ReachedLimit,
+  RequestSigner,
   RuleSource,
   TransferredBytes,
 } from "../interface/egress.ts";
@@ -16,6 +17,7 @@ import { Refusals, refusalsPath } from "./refusals.ts";
 import { forwardRequest } from "./forward.ts";
 import type { EgressDecision, EgressPolicy } from "../policy/egress-policy.ts";
 import { describeRefusal, NetworkRules } from "../policy/network-rules.ts";
+import { answerSignature, signaturePath } from "./signatures.ts";
 import { orAborted } from "./or-aborted.ts";
 import { targetOf, targetText, tunnelTargetOf } from "./target.ts";
 import { type EgressHop, type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
@@ -35,6 +37,7 @@ export interface EgressDoor {
   transferred(): TransferredBytes;
   /** Closes the connections that the new rules refuse. @throws {PlacementError} `bad_option`; nothing changes. */
   setRules(source: RuleSource, rules: EgressRules | undefined): void;
+  setSigner(signer: RequestSigner): void;
   close(): Promise<void>;
 }
 
@@ -123,6 +126,7 @@ class Door implements EgressDoor, ConnectionOwner {
   #rulesOf: ReadonlyMap<RuleSource, EgressRules> = new Map();
   #rules = new NetworkRules(new Map());
   #upstream: ParsedUpstream | undefined;
+  #signer: RequestSigner | undefined;
   readonly #lookups: LimitFunction;
   readonly #clients = new WeakMap<Socket, EgressClient>();
   readonly #failures = new FailureRecord();
@@ -189,6 +193,10 @@ class Door implements EgressDoor, ConnectionOwner {
     client.socket.setTimeout(this.#gateway.limits.idleMs);
     if (request.url?.startsWith(refusalsPath) === true && !client.isBrowser) {
       this.#refusals.answer(request.url, response);
+      return;
+    }
+    if (request.url?.startsWith(signaturePath) === true && !client.isBrowser) {
+      await answerSignature(this.#signer, request.url, response);
       return;
     }
     client.isBusy = true;
@@ -355,6 +363,10 @@ class Door implements EgressDoor, ConnectionOwner {
   #isRuledOut(target: EgressTarget, addresses: EgressRoute["addresses"] | undefined): boolean {
     const found = addresses?.map(({ address }) => address);
     return this.#rules.refuseConnection(target, found) !== undefined;
+  }
+
+  setSigner(signer: RequestSigner): void {
+    this.#signer = signer;
   }
 
   setProject(project: string | undefined): void {

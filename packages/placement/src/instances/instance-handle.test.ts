@@ -27,6 +27,7 @@ function boxOf(gone: PromiseWithResolvers<{ code: number; signal: null }>): Box 
     setProject: () => undefined,
     transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
     setRules: () => undefined,
+    setSigner: () => undefined,
     setPolicies: () => Promise.resolve("0"),
     setMemory: () => Promise.resolve(),
     kill: () => {

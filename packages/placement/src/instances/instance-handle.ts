@@ -2,7 +2,7 @@ import { InstanceEvent, instanceControl, maxInstanceEventBytes, type AssignInsta
 import { messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import type { Box, Exit } from "../boxes/box.ts";
-import type { EgressRules, EgressUpstream, RuleSource, TransferredBytes } from "../interface/egress.ts";
+import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, PlacementKind } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
@@ -139,6 +139,10 @@ export class InstanceHandle implements Instance {
 
   setProject(project: string): void {
     this.#box.setProject(project);
+  }
+
+  setSigner(signer: RequestSigner): void {
+    this.#box.setSigner(signer);
   }
 
   setRules(source: RuleSource, rules: EgressRules | undefined): void {

@@ -42,6 +42,14 @@ export interface EgressRules {
   readonly deny?: readonly string[] | undefined;
 }
 
+/** Signs requests of a session, with a key that never enters its box. */
+export interface RequestSigner {
+  /** Names, or `*.example.com` for all names below one; empty = all. */
+  readonly hosts: readonly string[];
+  /** @returns headers. */
+  sign(origin: string): Promise<Readonly<Record<string, string>>>;
+}
+
 export type RuleSource = "session" | "project";
 
 export interface RuleRefusal {

@@ -5,6 +5,7 @@ import type {
   EgressTraffic,
   EgressUpstream,
   RuleSource,
+  RequestSigner,
   TransferredBytes,
 } from "./egress.ts";
 import type { PlacementLog } from "./placement-log.ts";
@@ -72,6 +73,7 @@ export interface SessionSurroundings {
   readonly memoryBytes?: number | undefined;
   readonly project?: string | undefined;
   readonly rules?: Readonly<Partial<Record<RuleSource, EgressRules | undefined>>>;
+  readonly signer?: RequestSigner | undefined;
   readonly files?: SessionFiles | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Box, BoxMaker, Exit, Viewport } from "../boxes/box.ts";
 import type { InstalledProgram } from "../boxes/installed-program.ts";
 import { homePath, type InstanceFiles, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
 import { findTool } from "../host/tools.ts";
-import type { EgressRules, EgressUpstream, RuleSource, TransferredBytes } from "../interface/egress.ts";
+import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { join } from "node:path";
@@ -135,6 +135,10 @@ class ProcessBox implements Box {
 
   transferred(): TransferredBytes {
     return this.#files.transferred();
+  }
+
+  setSigner(signer: RequestSigner): void {
+    this.#files.setSigner(signer);
   }
 
   setRules(source: RuleSource, rules: EgressRules | undefined): void {

@@ -1,7 +1,7 @@
 import type { Box, Exit } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
 import type { MemoryGroup } from "../host/memory-groups.ts";
-import type { EgressRules, EgressUpstream, RuleSource, TransferredBytes } from "../interface/egress.ts";
+import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { SandboxedProcess } from "./sandboxed-process.ts";
@@ -65,6 +65,10 @@ export class SandboxBox implements Box {
 
   transferred(): TransferredBytes {
     return this.#parts.files.transferred();
+  }
+
+  setSigner(signer: RequestSigner): void {
+    this.#parts.files.setSigner(signer);
   }
 
   setRules(source: RuleSource, rules: EgressRules | undefined): void {

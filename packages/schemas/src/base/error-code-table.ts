@@ -337,6 +337,24 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "later",
     advice: "Stop one with `browsers.fs.watch.stop`, or watch a directory above with `recursive`.",
   },
+  tool_failed: {
+    statuses: [409],
+    meaning: "A tool of the page threw an error, was cancelled, or returned too much. The message quotes the page.",
+    again: "soon",
+    advice: "Check the arguments against the tool's `input_schema`, or use the page itself.",
+  },
+  tool_not_found: {
+    statuses: [404],
+    meaning: "The page has no tool with this name. The message lists its tools.",
+    again: "soon",
+    advice: "List the tools of the page.",
+  },
+  tool_timeout: {
+    statuses: [409],
+    meaning: "A tool of the page did not answer within `timeout_seconds`. It was cancelled.",
+    again: "soon",
+    advice: "Observe the page: the tool may have had effects. Or wait longer.",
+  },
   unauthorized: {
     statuses: [401],
     meaning: "The request has no valid API key, or the URL has no valid token.",

@@ -9,6 +9,7 @@ import {
   memorySizes,
 } from "./browser-network.ts";
 import { DeletionStatus, pageFields, SlugName, Tags, Timestamp } from "../base/common.ts";
+import { WebBotAuth } from "./web-bot-auth.ts";
 import { UpdateNetworkRules } from "../base/network-rules.ts";
 import { Profile } from "./profile.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
@@ -203,6 +204,8 @@ export const Browser = lazyObject(() => ({
   proxy: z.optional(BrowserProxy),
   /** What the session may reach; absent when only the rules of the service and of the project apply. */
   network: z.optional(BrowserNetworkConfig),
+  /** How its requests are signed; absent when they are not. */
+  web_bot_auth: z.optional(WebBotAuth),
   /** Region of its server; `default` if the operator has not set one. */
   region: z.optional(BrowserRegion),
   /** Memory limit of the session with its browser, or the machine's memory without a limit. In GiB, or in MiB if it is not a whole number of GiB: `4GiB`, `15974MiB`. */
@@ -272,6 +275,8 @@ export const CreateBrowser = z.lazy(() =>
       proxy: z.optional(BrowserProxyConfig),
       /** What it may reach; the rules of the service and of the project when absent. */
       network: z.optional(BrowserNetworkConfig),
+      /** Sign its requests with the project's key, so that sites can recognize it (Web Bot Auth). */
+      web_bot_auth: z.optional(WebBotAuth),
       /** Where it runs, by the name of a region of the service; where the server is that is asked, when absent. */
       region: z.optional(BrowserRegionName),
       /** Memory that it may take, browser and all, beyond which the kernel ends its largest process: `8GiB` or `16GiB`, for sessions with a window (`headless: false`) in a sandbox. The service's own limit when absent. */

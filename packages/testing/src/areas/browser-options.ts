@@ -10,7 +10,8 @@ type Create = z.output<typeof CreateBrowser>;
 
 /** @throws {ServiceError} 501 for options of areas without behaviour. */
 export function refuseUnsupported(
-  body: Pick<Create, "extensions" | "memory"> & { readonly network?: object | undefined } & Pick<
+  body: Pick<Create, "extensions" | "memory"> &
+    Partial<Pick<Create, "web_bot_auth">> & { readonly network?: object | undefined } & Pick<
       z.output<typeof UpdateBrowser>,
       "proxy" | "proxy_id" | "telemetry"
     >,
@@ -18,6 +19,7 @@ export function refuseUnsupported(
   const fields = [
     body.extensions !== undefined && body.extensions.length > 0 && "extensions",
     body.memory !== undefined && "memory",
+    body.web_bot_auth?.enabled === true && "web_bot_auth",
     body.network !== undefined && "private_hosts" in body.network && "network.private_hosts",
     Boolean(body.proxy_id) && "proxy_id",
     body.proxy !== undefined && body.proxy.mode === undefined && "proxy",

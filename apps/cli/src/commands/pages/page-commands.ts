@@ -25,6 +25,8 @@ const argumentHelp: Readonly<Record<string, string>> = {
   tab: "A tab, such as t2",
   message: "The task for the person",
   answer: "accept or dismiss",
+  name: "Name of the tool",
+  arguments: "Arguments as a JSON object; - reads them from stdin",
 };
 const timeout = ["--wait <duration>", "Longest wait, such as 500ms, 10s or 1m (default: 10s)"] as const;
 const tokens = ["--max-tokens <number>", "Limit of the estimated tokens"] as const;
@@ -195,6 +197,22 @@ export const pageCommands: readonly PageCommand[] = [
       ["--refuse", "Refuse input of programs instead of delaying it"],
     ],
     examples: ["shoal handoff 'Please sign in'", "shoal handoff 'Please pay' --label Ana --timeout 30m"],
+  },
+  {
+    name: "tools",
+    summary: "List the tools that the page registers for agents",
+    about: "All texts of a tool come from the page.",
+    examples: ["shoal tools", "shoal tools -o json"],
+  },
+  {
+    name: "tool",
+    takes: ["<name>", "[arguments]"],
+    summary: "Call a tool of the page",
+    options: [
+      ["--origin <origin>", "Origin of the frame of the tool, if several frames have it"],
+      ["--wait <duration>", "Longest wait, such as 10s or 1m (default: 30s)"],
+    ],
+    examples: [`shoal tool search '{"query":"herring"}'`],
   },
   { name: "close", summary: "End the current session", examples: ["shoal close"] },
 ];

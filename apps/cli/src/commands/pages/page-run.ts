@@ -1,10 +1,19 @@
-import type { ActOnPage, ActResult, Browser, BrowserTab, Handoff, PageObservation, PageText } from "@shoal/schemas";
+import type {
+  ActOnPage,
+  ActResult,
+  Browser,
+  BrowserTab,
+  Handoff,
+  PageObservation,
+  PageText,
+  PageToolResult,
+  PageTools,
+} from "@shoal/schemas";
 import { ApiError } from "@shoal/transport";
 import { basename } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { call } from "../../connection/call.ts";
 import { reach } from "../../connection/reach.ts";
-import { durationMs } from "../../core/duration.ts";
 import { ExitError, UsageError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
 import type { CommandRequest, CommandSpec, Run } from "../../core/types.ts";
@@ -14,6 +23,7 @@ import { printable, printableLines } from "../../output/format.ts";
 import { notify, printTable } from "../../output/output.ts";
 import { printValue } from "../../output/print-result.ts";
 import { CurrentSession, currentSessionId } from "./current-session.ts";
+import { millisecondsOf, numberOf, objectOf, refOf, targetOf } from "./page-arguments.ts";
 import type { PageFlags } from "./page-flags.ts";
 
 const answerDialog = "shoal dialog accept";
@@ -83,6 +93,10 @@ export class PageRun {
         return this.#dialog(first, args[1]);
       case "handoff":
         return this.#handOver(first);
+      case "tools":
+        return this.#tools();
+      case "tool":
+        return this.#tool(first, args[1]);
       case "close":
         return this.#close();
       default:
@@ -193,6 +207,32 @@ export class PageRun {
     const { tabs } = await this.#callCurrent<PageObservation>("browsers.observe", { max_tokens: 100 });
     if (this.#flags.output !== "table") return printValue(this.#run.terminal, tabs, this.#flags.output);
     printTabs(this.#run, tabs);
+  }
+
+  async #tools(): Promise<void> {
+    const { left_out: leftOut, tools } = await this.#callCurrent<PageTools>("browsers.tools.list", {});
+    if (this.#flags.output !== "table") return printValue(this.#run.terminal, tools, this.#flags.output);
+    printTable(this.#run.terminal, tools, [
+      ["NAME", "name"],
+      ["ORIGIN", "origin"],
+      ["DESCRIPTION", "description"],
+    ]);
+    if (leftOut > 0) notify(this.#run.terminal, this.#flags, `${String(leftOut)} tools left out.`);
+  }
+
+  async #tool(name: string, given: string | undefined): Promise<void> {
+    const { origin, wait } = this.#flags;
+    const found = await this.#callCurrent<PageToolResult>("browsers.tools.call", {
+      name,
+      arguments: objectOf(given === undefined ? "{}" : await this.#typed(given)),
+      ...(typeof origin === "string" && { origin }),
+      ...(typeof wait === "string" && { timeout_seconds: Math.ceil(millisecondsOf(wait, "--wait") / 1000) }),
+    });
+    const { result } = found;
+    if (this.#flags.output !== "table") return printValue(this.#run.terminal, found, this.#flags.output);
+    if (result === undefined) return;
+    const text = typeof result === "string" ? result : JSON.stringify(result, undefined, 2);
+    this.#run.terminal.stdout.write(printableLines(`${text}\n`));
   }
 
   async #dialog(answer: string, text: string | undefined): Promise<void> {
@@ -331,28 +371,6 @@ export class PageRun {
   async #typed(text: string): Promise<string> {
     return text === "-" ? (await textOf(this.#run.terminal.stdin)).replace(/\r?\n$/, "") : text;
   }
-}
-
-/** A number alone is seconds. */
-function millisecondsOf(text: string, flag: string): number {
-  const ms = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : durationMs(text);
-  if (ms === undefined) throw new UsageError(`${flag} must be a duration such as 500ms, 10s, 10m or 1h30m.`);
-  return Math.round(ms);
-}
-
-function targetOf(element: string): { ref: string } | { selector: string } {
-  return /^e\d+$/.test(element) ? { ref: element } : { selector: element };
-}
-
-function refOf(element: string): string {
-  if (!/^e\d+$/.test(element)) throw new UsageError("Name the element by its reference, such as e12.");
-  return element;
-}
-
-function numberOf(text: string, flag: string): number {
-  const number = Number(text);
-  if (text.trim() === "" || !Number.isInteger(number)) throw new UsageError(`${flag} must be a whole number.`);
-  return number;
 }
 
 function printTabs({ terminal }: Run, tabs: readonly BrowserTab[]): void {

@@ -131,6 +131,17 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
     relativeDays: ["from", "to"],
     examples: ["shoal usage export > usage.csv", "shoal usage export --from 2026-01-01 --to 2026-01-31 -f january.csv"],
   },
+  "botIdentity.get": {
+    summary: "Show the keys that sign requests of sessions",
+    words: ["bot-identity", "get"],
+    examples: ["shoal bot-identity get"],
+  },
+  "botIdentity.rotate": {
+    summary: "Replace the key that signs requests",
+    about: "The directory contains the old key for 24 hours.",
+    words: ["bot-identity", "rotate"],
+    examples: ["shoal bot-identity rotate"],
+  },
   "auditLogs.list": {
     summary: "Search the audit log",
     about: "Newest first. The period can be up to 30 days.",

@@ -59,6 +59,25 @@ export const pageEntries: Readonly<Record<string, CommandEntry>> = {
       "shoal browsers act research --type fill --role textbox --name Search --text herring --submit",
     ],
   },
+  "browsers.tools.list": {
+    summary: "List the tools of a page",
+    about: "Pages register tools for agents with WebMCP. All texts of a tool come from the page.",
+    help: { tab },
+    raw: true,
+    examples: ["shoal browsers tools list research"],
+  },
+  "browsers.tools.call": {
+    summary: "Call a tool of a page",
+    raw: true,
+    help: {
+      name: "Name of the tool",
+      arguments: "Arguments of the tool, as JSON",
+      origin: "Origin of the frame of the tool, if several frames have it",
+      tab,
+      timeout_seconds: "Seconds until the call is cancelled, 1 to 300",
+    },
+    examples: [`shoal browsers tools call research --name search --arguments '{"query":"herring"}'`],
+  },
   "browsers.read": {
     summary: "Read a page as Markdown",
     help: {

@@ -8,6 +8,8 @@ import { partLog } from "../../observability/log/log.ts";
 import { Connections } from "../../auth/connections/connections.ts";
 import { createCredentials, type Credentials } from "../../auth/credentials/credentials.ts";
 import { credentialHandlers } from "../../auth/credentials/handlers.ts";
+import { BotIdentities } from "../../resources/bot-identity/bot-identities.ts";
+import { botIdentityHandlers } from "../../resources/bot-identity/handlers.ts";
 import { createChromeStore, type ChromeStore } from "../../resources/extensions/chrome-store.ts";
 import { createExtensions, type Extensions } from "../../resources/extensions/extensions.ts";
 import { extensionHandlers } from "../../resources/extensions/handlers.ts";
@@ -38,6 +40,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 export interface ResourceParts
   extends Pick<ProviderParts, "credentialLookup">, Pick<WebhookParts, "webhookDeliveries"> {
   readonly blobs: (area: BlobArea) => Blobs;
+  readonly botIdentities: BotIdentities;
   readonly connections: Connections;
   readonly credentials: Credentials;
   readonly extensions: Extensions;
@@ -115,6 +118,7 @@ export async function openResources(
       cleanup.add(what, close);
     },
   });
+  const botIdentities = new BotIdentities({ database, envelopes, publicUrl: config.public_url });
   const connections = new Connections({
     database,
     credentials,
@@ -128,6 +132,7 @@ export async function openResources(
     ...telemetry,
     credentialLookup,
     blobs,
+    botIdentities,
     connections,
     credentials,
     extensions,
@@ -144,6 +149,7 @@ export async function openResources(
       webhookHandlers,
       usage,
       chromeStore: createChromeStore(config.chrome_store_url),
+      botIdentities,
       credentials,
       extensions,
       proxies,
@@ -152,13 +158,17 @@ export async function openResources(
 }
 
 function handlersOf(
-  parts: Pick<ResourceParts, "credentials" | "extensions" | "proxies" | "telemetryDestinations" | "usage"> & {
+  parts: Pick<
+    ResourceParts,
+    "botIdentities" | "credentials" | "extensions" | "proxies" | "telemetryDestinations" | "usage"
+  > & {
     readonly chromeStore: ChromeStore;
     readonly providerHandlers: ProviderParts["providerHandlers"];
     readonly webhookHandlers: WebhookParts["webhookHandlers"];
   },
 ) {
   return {
+    ...botIdentityHandlers(parts.botIdentities),
     ...credentialHandlers(parts.credentials),
     ...extensionHandlers(parts.extensions, parts.chromeStore),
     ...proxyHandlers(parts.proxies),

@@ -76,8 +76,17 @@ export async function openSessions(
     quota: { maxRunning: config.replay_max_running, maxBytes: config.replay_max_gib * 2 ** 30 },
     log,
   });
-  const { extensions, profiles, profileStates, proxies, telemetry, telemetryDestinations, telemetryExports, usage } =
-    resources;
+  const {
+    botIdentities,
+    extensions,
+    profiles,
+    profileStates,
+    proxies,
+    telemetry,
+    telemetryDestinations,
+    telemetryExports,
+    usage,
+  } = resources;
   usage.addStoredFiles(() => downloads.usedBytes());
   usage.addStoredFiles(() => replays.usedBytes());
   const sessions = new Sessions({
@@ -92,6 +101,7 @@ export async function openSessions(
     placement,
     projects,
     proxies,
+    botIdentities,
     extensions,
     telemetry,
     destinations: telemetryDestinations,

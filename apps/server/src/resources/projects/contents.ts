@@ -9,13 +9,14 @@ export const partlyContents: Readonly<Record<string, { readonly what: string; re
 };
 
 /**
- * Tables that may refer to a deleted project: its keys are deleted with it, app versions and schedules with their
+ * Tables that may refer to a deleted project: its keys and signing keys are deleted with it, app versions and schedules with their
  * deployment, handoffs and links with their session, and the audit log and usage stay.
  */
 export const notContents: readonly string[] = [
   "api_keys",
   "app_versions",
   "audit_logs",
+  "bot_keys",
   "handoffs",
   "live_view_links",
   "schedules",

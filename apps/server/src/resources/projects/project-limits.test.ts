@@ -21,6 +21,7 @@ function sessionRow(projectId: string): SessionRow {
   return {
     id: createId(),
     project_id: projectId,
+    api_key_id: null,
     name: null,
     tags: {},
     placement: "process",

@@ -139,6 +139,7 @@ class PostgresProjectStore {
       if (isLast) return { kind: "last" };
       const now = new Date();
       await transaction.updateTable("projects").set({ deleted_at: now }).where("id", "=", id).execute();
+      await transaction.deleteFrom("bot_keys").where("project_id", "=", id).execute();
       const keys = await transaction
         .updateTable("api_keys")
         .set({ deleted_at: now })

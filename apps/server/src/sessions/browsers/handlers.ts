@@ -67,6 +67,7 @@ export async function toBrowser(
   if (options.kiosk_mode === true) browser.kiosk_mode = true;
   const network = networkOf(options);
   if (network) browser.network = network;
+  if (options.web_bot_auth) browser.web_bot_auth = options.web_bot_auth;
   if (options.chrome_policy) browser.chrome_policy = options.chrome_policy;
   if (row.start_url !== null) browser.start_url = row.start_url;
   if (pageUrl !== undefined) browser.page_url = pageUrl;

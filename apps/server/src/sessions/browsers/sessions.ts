@@ -10,6 +10,7 @@ import { Elsewhere, RegionElsewhere } from "../../cluster/elsewhere.ts";
 import type { LiveFields, LiveFieldsReader } from "../../cluster/live-fields.ts";
 import { toPage } from "../../http/paging.ts";
 import type { Log } from "../../observability/log/log.ts";
+import type { BotIdentities } from "../../resources/bot-identity/bot-identities.ts";
 import type { Extensions } from "../../resources/extensions/extensions.ts";
 import type { Proxies } from "../../resources/proxies/proxies.ts";
 import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
@@ -45,6 +46,7 @@ export interface SessionsParts {
   readonly proxies: Pick<Proxies, "choose">;
   readonly profiles: SessionProfiles;
   readonly projects: Pick<ProjectLookup, "find">;
+  readonly botIdentities: Pick<BotIdentities, "signerOf">;
   readonly extensions: Pick<Extensions, "choose" | "open">;
   readonly serverId: string;
   readonly region: string;

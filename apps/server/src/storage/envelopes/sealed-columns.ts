@@ -9,6 +9,7 @@ export interface SealedColumn {
 /** Every column with values of {@link Envelopes}. A test compares it with the tables. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: "auth_flows", column: "answer", key: ["id"] },
+  { table: "bot_keys", column: "private_key", key: ["id"] },
   { table: "credentials", column: "totp", key: ["id"] },
   { table: "deployment_keys", column: "secret", key: ["deployment_id"] },
   { table: "deployments", column: "env", key: ["id"] },

@@ -17,6 +17,7 @@ import type { BrowserHandoff } from "../browser-handoff.ts";
 import type { BrowserPlaywright } from "../browser-playwright.ts";
 import type { BrowserProcesses } from "../browser-processes.ts";
 import type { BrowserReplays } from "../browser-replays.ts";
+import type { BrowserTools } from "./browser-tools.ts";
 
 /** The calls behind a session's methods. `Browsers` has them. */
 export interface SessionCalls {
@@ -27,6 +28,7 @@ export interface SessionCalls {
   readonly computer: BrowserComputer;
   readonly downloads: BrowserDownloads;
   readonly handoff: BrowserHandoff;
+  readonly tools: BrowserTools;
   observe(browserId: string, body: ObservePage, options?: CallOptions): Promise<PageObservation>;
   act(browserId: string, body: ActOnPage, options?: CallOptions): Promise<ActResult>;
   read(browserId: string, body: ReadPage, options?: CallOptions): Promise<PageText>;

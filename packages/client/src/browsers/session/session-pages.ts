@@ -11,6 +11,7 @@ import type {
 } from "@shoal/schemas";
 import type { CallOptions, Download } from "@shoal/transport";
 import type { SessionCalls } from "./parts.ts";
+import { SessionTools } from "./session-tools.ts";
 
 /** An element: a reference of an outline (`e12`), a CSS selector, or a {@link PageTarget}. */
 export type Target = string | PageTarget;
@@ -32,6 +33,11 @@ export class SessionPages {
   constructor(calls: SessionCalls, id: string) {
     this.#calls = calls;
     this.#id = id;
+  }
+
+  /** Tools that pages register for agents. */
+  get tools(): SessionTools {
+    return new SessionTools(this.#calls.tools, this.#id);
   }
 
   /** Outlines a page, with references for actions. */

@@ -5,6 +5,7 @@ const texts = [
   "/tmp/a b",
   "644",
   "https://a.example/b",
+  "https://a.example",
   "2026-01-31T12:00:00.000Z",
   "2026-01-31",
   "YQ==",

@@ -55,6 +55,19 @@ export const resources: readonly string[] = [
   "create index proxies_by_name on proxies (project_id, name_folded)",
   requireOpenProject("proxies"),
 
+  `create table bot_keys (
+    id text collate "C" primary key,
+    project_id text collate "C" not null references projects on delete cascade,
+    key_id text collate "C" not null unique,
+    public_key text collate "C" not null,
+    private_key bytea not null,
+    created_at timestamptz(3) not null default now(),
+    retires_at timestamptz(3)
+  )`,
+  "create unique index bot_keys_signing on bot_keys (project_id) where retires_at is null",
+  "create index bot_keys_by_age on bot_keys (created_at desc)",
+  requireOpenProject("bot_keys"),
+
   `create table extensions (
     id text collate "C" primary key,
     project_id text collate "C" not null references projects,

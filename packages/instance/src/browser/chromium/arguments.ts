@@ -41,6 +41,8 @@ const enabledFeatures = [
   "NetworkServiceInProcess2",
   "PdfOopif",
   "SkipListAccountsWithoutGaiaCookies",
+  // `document.modelContext`: pages register tools for agents.
+  "WebMCP",
 ];
 
 const constantArguments = [

@@ -1,4 +1,12 @@
-import type { actOnPage, observePage, printPage, readPage, screenshotPage } from "@shoal/contract";
+import type {
+  actOnPage,
+  callPageTool,
+  listPageTools,
+  observePage,
+  printPage,
+  readPage,
+  screenshotPage,
+} from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../../egress/failures.ts";
@@ -7,6 +15,7 @@ import type { PageActor } from "./act/page-actor.ts";
 import type { PageCamera } from "./pictures/page-camera.ts";
 import type { PageReader } from "./read/page-reader.ts";
 import type { SessionPages } from "./tabs/session-pages.ts";
+import type { PageToolCaller } from "./tools/page-tools.ts";
 
 export interface PagesParts {
   readonly browser: Pick<BrowserSupervisor, "cdp">;
@@ -17,6 +26,8 @@ export interface PagesParts {
 export interface PagesArea {
   readonly handlers: Handlers<{
     actOnPage: typeof actOnPage;
+    callPageTool: typeof callPageTool;
+    listPageTools: typeof listPageTools;
     observePage: typeof observePage;
     printPage: typeof printPage;
     readPage: typeof readPage;
@@ -30,25 +41,30 @@ interface Loaded {
   readonly pages: SessionPages;
   readonly camera: PageCamera;
   readonly reader: PageReader;
+  readonly tools: PageToolCaller;
 }
 
 /** The first call loads the code. */
 export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
   let created: Promise<Loaded> | undefined;
   async function create(): Promise<Loaded> {
-    const { observe, PageActor, PageCamera, PageReader, SessionPages, readElements } = await import("./page-parts.ts");
+    const { observe, PageActor, PageCamera, PageReader, PageToolCaller, SessionPages, readElements } =
+      await import("./page-parts.ts");
     const pages = new SessionPages(browser, readElements);
     return {
       actor: new PageActor({ pages, root, failures, observe }),
       pages,
       camera: new PageCamera(pages),
       reader: new PageReader(pages),
+      tools: new PageToolCaller(pages),
     };
   }
   const load = (): Promise<Loaded> => (created ??= create());
   return {
     handlers: {
       actOnPage: async ({ body, signal }) => (await load()).actor.act(body, signal),
+      callPageTool: async ({ body, signal }) => (await load()).tools.call(body, signal),
+      listPageTools: async ({ body }) => (await load()).tools.list(body.tab),
       async observePage({ body }) {
         const [{ pages }, { observe }] = await Promise.all([load(), import("./page-parts.ts")]);
         return observe(pages, body);
@@ -63,6 +79,7 @@ export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
     async close() {
       const loaded = await created;
       loaded?.actor.close();
+      loaded?.tools.close();
       await Promise.all([loaded?.pages.close(), loaded?.reader.close()]);
     },
   };

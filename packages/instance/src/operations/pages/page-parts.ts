@@ -6,3 +6,4 @@ export { PageCamera } from "./pictures/page-camera.ts";
 export { printPage } from "./pictures/print-page.ts";
 export { PageReader } from "./read/page-reader.ts";
 export { SessionPages } from "./tabs/session-pages.ts";
+export { PageToolCaller } from "./tools/page-tools.ts";

@@ -1,6 +1,6 @@
 import type { NetworkRuleLists } from "@shoal/contract/network";
 import type { LaunchWishes } from "@shoal/instance";
-import type { CreateBrowser } from "@shoal/schemas";
+import type { CreateBrowser, WebBotAuth } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { networkRulesOf } from "../../../resources/projects/network-rules.ts";
 import type { RequestedMemory } from "./session-memory.ts";
@@ -13,12 +13,14 @@ export interface SessionOptions {
   readonly private_hosts?: readonly string[];
   readonly network_rules?: NetworkRuleLists;
   readonly extensions?: readonly string[];
+  readonly web_bot_auth?: WebBotAuth;
 }
 
 export type RequestedOptions = Pick<
   z.output<typeof CreateBrowser>,
   "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "memory" | "network" | "stealth" | "viewport"
->;
+> &
+  Partial<Pick<z.output<typeof CreateBrowser>, "web_bot_auth">>;
 
 export function optionsOf({
   kiosk_mode,
@@ -26,6 +28,7 @@ export function optionsOf({
   extension_ids,
   memory,
   network,
+  web_bot_auth: bot,
 }: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
   const rules = networkRulesOf(network);
   return {
@@ -34,6 +37,7 @@ export function optionsOf({
     ...(memory !== undefined && { memory }),
     ...(network?.private_hosts !== undefined && { private_hosts: network.private_hosts }),
     ...(rules && { network_rules: rules }),
+    ...(bot?.enabled === true && { web_bot_auth: bot }),
     ...(chrome_policy !== undefined && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
   };
 }

@@ -10,6 +10,7 @@ import {
 import { ServiceError } from "@shoal/router";
 import { isForeignKeyViolation, isUniqueViolation } from "../../../storage/errors/database-errors.ts";
 import type { Log } from "../../../observability/log/log.ts";
+import type { BotIdentities } from "../../../resources/bot-identity/bot-identities.ts";
 import type { Extensions } from "../../../resources/extensions/extensions.ts";
 import type { ChosenProxy } from "../../../resources/proxies/proxies.ts";
 import { namesOf } from "../../telemetry/categories.ts";
@@ -39,6 +40,7 @@ export interface SessionStarterParts {
   readonly profiles: SessionProfiles;
   readonly projectRules: ProjectRules;
   readonly extensions: Pick<Extensions, "open">;
+  readonly botIdentities: Pick<BotIdentities, "signerOf">;
   readonly telemetry: TelemetryStore;
   readonly rules: SessionRules;
   readonly log: Log;
@@ -136,6 +138,7 @@ export class SessionStarter {
 
   #assignment({ captured, row }: RunningSession, upstream: ChosenProxy["upstream"] | undefined): AssignInstance {
     const launch = launchOf(row);
+    const { web_bot_auth: bot } = row.options;
     return {
       session_id: row.id,
       timeout_seconds: row.timeout_seconds,
@@ -145,6 +148,7 @@ export class SessionStarter {
       ...(upstream?.authorities !== undefined && { authorities: upstream.authorities }),
       ...(captured !== undefined && { telemetry: namesOf(captured) }),
       ...(row.start_url !== null && { start_url: row.start_url }),
+      ...(bot !== undefined && { sign_hosts: bot.sign_only ?? [] }),
     };
   }
 
@@ -153,13 +157,20 @@ export class SessionStarter {
     upstream: ChosenProxy["upstream"] | undefined,
     load: ProfileLoad | undefined,
   ): SessionSurroundings {
-    const { chrome_policy: policies, extensions: ids = [], memory, private_hosts: privateHosts } = options;
+    const {
+      chrome_policy: policies,
+      extensions: ids = [],
+      memory,
+      private_hosts: privateHosts,
+      web_bot_auth: bot,
+    } = options;
     const extensions = ids.map((id) => () => this.#parts.extensions.open(project, id));
     return {
       project,
       upstream,
       policies,
       privateHosts,
+      signer: bot && this.#parts.botIdentities.signerOf(project, bot),
       memoryBytes: memory && bytesOfMemory(memory),
       ...((load !== undefined || extensions.length > 0) && {
         files: { extensions, profile: load && (() => load.open()) },
