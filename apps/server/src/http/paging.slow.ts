@@ -38,10 +38,22 @@ beforeAll(async () => {
     .execute();
   await insertConnection({ id: connectionId, created_at: new Date(0).toISOString() });
   await insertWebhook({ id: webhookId, created_at: new Date(0).toISOString() });
+  ({ id: defaultProjectId } = await query()
+    .selectFrom("projects")
+    .select("id")
+    .where("is_default", "=", true)
+    .executeTakeFirstOrThrow());
+  // Not in the owner's project, whose sessions are counted.
+  await query()
+    .insertInto("sessions")
+    .values(sessionRow({ id: viewedSessionId, project_id: defaultProjectId, created_at: new Date(0).toISOString() }))
+    .execute();
 });
 afterAll(() => server.close());
 
 const profileId = createId();
+const viewedSessionId = createId();
+let defaultProjectId = "";
 const deploymentOfApps = createId();
 let latestVersion = 0;
 const query = () => server.database.query;
@@ -65,6 +77,7 @@ const removeFrom =
       | "credential_providers"
       | "browser_pools"
       | "sessions"
+      | "live_view_links"
       | "projects"
       | "api_keys"
       | "audit_export_destinations",
@@ -178,6 +191,25 @@ const lists: Record<string, ListUnderTest> = {
         )
         .execute(),
     remove: removeFrom("sessions"),
+  },
+  "browsers.liveViewLinks.list": {
+    path: `/browsers/${viewedSessionId}/live_view_links`,
+    isOrganization: true,
+    insert: (id, created_at) =>
+      query()
+        .insertInto("live_view_links")
+        .values({
+          id,
+          project_id: defaultProjectId,
+          session_id: viewedSessionId,
+          key_id: createId(),
+          scope: "view",
+          label: null,
+          created_at,
+          expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+        })
+        .execute(),
+    remove: removeFrom("live_view_links"),
   },
   "apiKeys.list": {
     path: "/org/api_keys",

@@ -189,7 +189,7 @@ it("cancels a running invocation with its browsers", async () => {
     body: { status: "failed", output: '{"error":"enough"}', status_reason: "The invocation was cancelled." },
   });
   await expect.poll(() => sessionStatus(session)).toBe(404);
-  expect(await browsers()).toEqual({ browsers: [] });
+  await expect.poll(browsers).toEqual({ browsers: [] });
   expect(await request("PATCH", `/invocations/${id}`, { status: "succeeded" })).toMatchObject({
     status: 200,
     body: { status: "failed", output: '{"error":"enough"}' },

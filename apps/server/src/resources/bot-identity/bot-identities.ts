@@ -90,6 +90,7 @@ export class BotIdentities {
     await this.#signingRow(projectId);
     const created = await this.#newRow(projectId);
     await database.query.transaction().execute(async (query) => {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`bot keys of ${projectId}`}, 0))`.execute(query);
       await query
         .updateTable("bot_keys")
         .set({ retires_at: sql<string>`now() + ${sql.lit(overlap)}::interval` })

@@ -47,7 +47,10 @@ it("covers every column with sealed values", async () => {
     "audit_chain.seal",
     "audit_logs.hash",
     "audit_logs.previous_hash",
+    "console_links.code_hash",
+    "console_sessions.token_hash",
     // Sealed with keys derived from secret_key directly.
+    "console_sessions.refresh_token",
     "idempotency_keys.response",
     "replica_secret.secret",
     "servers.secret_check",

@@ -63,6 +63,13 @@ export const constraintAnswers: Readonly<Record<string, ConstraintAnswer | Never
       `An export destination with this bucket and prefix already exists (${place}). Choose another prefix.`,
   },
   audit_logs_pkey: ownKey,
+  bot_keys_key_id_key: randomKey,
+  bot_keys_signing: ownKey,
+  handoffs_active: ownKey,
+  handoffs_session_id_fkey: { because: "the session runs, and rows of ended sessions stay longer than the request" },
+  live_view_links_session_id_fkey: {
+    because: "the session runs, and rows of ended sessions stay longer than the request",
+  },
   auth_connections_credential_id_fkey: gone("Credential", "credentials.list"),
   auth_connections_profile_id_fkey: gone("Profile", "profiles.list"),
   auth_connections_project_id_profile_id_domain_key: ownKey,
