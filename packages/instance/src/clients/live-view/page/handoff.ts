@@ -51,9 +51,12 @@ class TaskBar implements HandoffPage {
     };
     this.#form.onsubmit = (event) => {
       event.preventDefault();
+      // The connection may end before the answer arrives.
+      this.#isReturned = true;
       void this.#press(this.#done, "release", this.#note.value, () => {
-        this.#isReturned = true;
         this.#bar.hidden = true;
+      }).then((succeeded) => {
+        this.#isReturned = succeeded;
       });
     };
     setInterval(() => {
@@ -96,7 +99,12 @@ class TaskBar implements HandoffPage {
     if (shown.textContent !== left) shown.textContent = left;
   }
 
-  async #press(button: HTMLButtonElement, action: string, body: string | undefined, then: () => void): Promise<void> {
+  async #press(
+    button: HTMLButtonElement,
+    action: string,
+    body: string | undefined,
+    then: () => void,
+  ): Promise<boolean> {
     button.disabled = true;
     try {
       const answer = await fetch(`${this.#address}/handoff/${action}`, {
@@ -106,8 +114,10 @@ class TaskBar implements HandoffPage {
       });
       if (answer.ok) then();
       else this.#say(((await answer.json()) as { readonly message?: string }).message ?? "The request failed.");
+      return answer.ok;
     } catch {
       this.#say("The service cannot be reached. Try again.");
+      return false;
     } finally {
       button.disabled = false;
     }

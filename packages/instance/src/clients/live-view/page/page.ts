@@ -93,6 +93,8 @@ async function draw(jpeg: ArrayBuffer): Promise<void> {
   const picture = await createImageBitmap(new Blob([jpeg], { type: "image/jpeg" }));
   // A hidden page draws nothing, so no more pictures are sent to it.
   await new Promise(requestAnimationFrame);
+  // The connection ended meanwhile.
+  if (body.classList.contains("over")) return;
   if (canvas.width !== picture.width || canvas.height !== picture.height) {
     canvas.width = picture.width;
     canvas.height = picture.height;
