@@ -28,6 +28,7 @@ export type { ComputerBrowser, ComputerOptions } from "./screen.ts";
 
 type SafetyCheck = ResponseComputerToolCall.PendingSafetyCheck;
 
+/** Options of tools for pages, for the computer, and for safety checks. */
 export interface OpenAIOptions extends PageToolOptions, ComputerOptions {
   /**
    * Decides about an action with safety checks, such as a suspicious page: `true` acknowledges them. Ask a person.

@@ -7,6 +7,7 @@ import { type Picture, ToolCallError } from "./page-tools.ts";
 /** The members of a session that tools for mouse and keyboard use. */
 export type ComputerBrowser = Pick<AttachedSession, "computer" | "screenshot" | "headless">;
 
+/** Timing of actions with mouse and keyboard. */
 export interface ComputerOptions {
   /** Milliseconds between an action and its picture, 0 to 30,000. Default 500. */
   readonly settleMs?: number;

@@ -2,6 +2,7 @@ import type { Schema } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { problemTexts } from "./problems.ts";
 
+/** A JSON Schema of draft 2020-12, as an object. */
 export type JsonSchema = Record<string, unknown>;
 
 /** A check and its JSON Schema, as in the specification Standard Schema. */
@@ -10,12 +11,18 @@ export interface ToolSchema<Value> {
     readonly version: 1;
     readonly vendor: string;
     readonly types?: { readonly input: Value; readonly output: Value } | undefined;
+    /** Checks a value without throwing. */
     readonly validate: (
       value: unknown,
     ) =>
       | { readonly value: Value }
       | { readonly issues: readonly { readonly message: string; readonly path: PropertyKey[] }[] };
-    readonly jsonSchema: { readonly input: () => JsonSchema; readonly output: () => JsonSchema };
+    readonly jsonSchema: {
+      /** The schema of values before defaults apply. */
+      readonly input: () => JsonSchema;
+      /** The schema of checked values. */
+      readonly output: () => JsonSchema;
+    };
   };
 }
 
@@ -67,10 +74,12 @@ export function ownField<Name extends string, Input>(
   return { schemas: { [name]: schema }, texts: { [name]: text } };
 }
 
+/** Joins the fields of one tool. A name in both has the schema of `other`. */
 export function joined<A extends object, B extends object>(one: Fields<A>, other: Fields<B>): Fields<A & B> {
   return { schemas: { ...one.schemas, ...other.schemas }, texts: { ...one.texts, ...other.texts } };
 }
 
+/** The input of a tool without fields. */
 export const noFields: Fields<object> = { schemas: {}, texts: {} };
 
 /** The schema of a tool's input. Unknown fields are errors, because models misspell names. */
