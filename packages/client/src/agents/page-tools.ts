@@ -1,6 +1,7 @@
 import {
   actText,
   type Failure,
+  failureOfAnswer,
   failureText,
   inputSchema,
   type JsonSchema,
@@ -18,6 +19,7 @@ import { fromPage } from "./from-page.ts";
 /** The methods of a session that tools for pages call. */
 export type PageBrowser = Pick<AttachedSession, "observe" | "act" | "read" | "screenshot">;
 
+/** Which tools a model gets, and how much their answers contain. */
 export interface PageToolOptions {
   /** Names of the tools that the model gets, such as `snapshot` and `click`. Default all. */
   readonly include?: readonly string[];
@@ -136,15 +138,6 @@ export async function asToolError<Answer>(
 }
 
 function failureOf(error: unknown): Failure | undefined {
-  if (ApiError.isInstance(error)) {
-    const { hint, ...fields } = error.fields;
-    return {
-      code: error.code,
-      message: error.message,
-      hint: typeof hint === "string" ? hint : undefined,
-      fields,
-      details: (error.details ?? []).flatMap(({ message }) => message ?? []),
-    };
-  }
+  if (ApiError.isInstance(error)) return failureOfAnswer(error);
   return isShoalError(error) ? { code: error.code, message: error.message } : undefined;
 }

@@ -7,6 +7,23 @@ export interface Failure {
   readonly details?: readonly string[];
 }
 
+/** The failure in an error answer of the service, such as the error that the transport throws. */
+export function failureOfAnswer(answer: {
+  readonly code: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly details?: readonly { readonly message?: string | undefined }[] | undefined;
+}): Failure {
+  const { hint, ...fields } = answer.fields;
+  return {
+    code: answer.code,
+    message: answer.message,
+    hint: typeof hint === "string" ? hint : undefined,
+    fields,
+    details: (answer.details ?? []).flatMap(({ message }) => message ?? []),
+  };
+}
+
 /** Text for an error that a model can act on: code, message, details, fields, next step. */
 export function failureText({ code, details = [], fields = {}, hint, message }: Failure): string {
   const rows = [`${code}: ${forTools(message)}`, ...details.map(forTools)];

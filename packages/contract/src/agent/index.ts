@@ -10,6 +10,6 @@ export {
   ownField,
   type ToolSchema,
 } from "./fields.ts";
-export { type Failure, failureText, forTools } from "./failure-text.ts";
+export { type Failure, failureOfAnswer, failureText, forTools } from "./failure-text.ts";
 export { actText, markdownText, observationText } from "./page-text.ts";
 export { type PageTool, pageTools } from "./page-tools.ts";

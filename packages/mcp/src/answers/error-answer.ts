@@ -1,5 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { type Failure, failureText, forTools } from "@shoal/contract/agent";
+import { type Failure, failureOfAnswer, failureText, forTools } from "@shoal/contract/agent";
 import { ApiError, isShoalError } from "@shoal/transport";
 import { ToolError } from "../base/tool-error.ts";
 
@@ -23,16 +23,7 @@ export function errorAnswer(error: unknown): CallToolResult {
 
 function failureOf(error: unknown): Failure {
   if (error instanceof ToolError) return error;
-  if (ApiError.isInstance(error)) {
-    const { hint, ...fields } = error.fields;
-    return {
-      code: error.code,
-      message: error.message,
-      hint: typeof hint === "string" ? hint : undefined,
-      fields,
-      details: (error.details ?? []).flatMap(({ message }) => message ?? []),
-    };
-  }
+  if (ApiError.isInstance(error)) return failureOfAnswer(error);
   if (isShoalError(error)) return { code: error.code, message: error.message, hint: hints[error.code] };
   // The text of an unknown error may contain anything.
   return { code: "internal_error", message: "The tool failed.", hint: "Try again, or report the failure." };
