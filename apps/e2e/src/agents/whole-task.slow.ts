@@ -1,9 +1,9 @@
-import { examineHost } from "@shoal/placement";
 import { text } from "node:stream/consumers";
-import { chromium, type Browser } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { McpConnection } from "../mcp/mcp-clients.ts";
 import { guidePrograms, useGuidePrograms } from "../testing/guide-runs.ts";
+import { launchPerson } from "../testing/person.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
@@ -32,12 +32,7 @@ beforeAll(async () => {
           .end(request.url === "/orders" ? orders : isSignedIn ? check : signIn);
     });
   });
-  const { chromium: installed } = await examineHost();
-  person = await chromium.launch({
-    executablePath: installed?.executable ?? "",
-    chromiumSandbox: process.getuid?.() !== 0,
-    args: ["--headless=new"],
-  });
+  person = await launchPerson();
 }, 60_000);
 afterAll(async () => {
   await person.close();

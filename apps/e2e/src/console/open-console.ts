@@ -1,20 +1,10 @@
-import { examineHost } from "@shoal/placement";
 import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
+import { launchPerson } from "../testing/person.ts";
 import type { TestService } from "../testing/service.ts";
 
-const { chromium: installed } = await examineHost();
 export const phone = { width: 390, height: 844 };
-
-/** The person's own browser. */
-export async function launchPerson(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: installed?.executable ?? "",
-    chromiumSandbox: process.getuid?.() !== 0,
-    args: ["--headless=new"],
-  });
-}
 
 export interface OpenedConsole {
   readonly page: Page;

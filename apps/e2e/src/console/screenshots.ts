@@ -5,7 +5,8 @@ import { startService } from "@shoal/cli/service";
 import { Shoal } from "@shoal/client";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { launchPerson, openConsole, phone, signIn } from "./open-console.ts";
+import { launchPerson } from "../testing/person.ts";
+import { openConsole, phone, signIn } from "./open-console.ts";
 
 const folder = join(import.meta.dirname, "../../../../docs/images");
 const on = { enabled: true };

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { chromium, type Browser, type CDPSession, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { launchPerson } from "../testing/person.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
 
@@ -24,11 +25,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
   let cdp: CDPSession;
   let person: Browser;
   beforeAll(async () => {
-    person = await chromium.launch({
-      executablePath: installed?.executable ?? "",
-      chromiumSandbox: process.getuid?.() !== 0,
-      args: ["--headless=new"],
-    });
+    person = await launchPerson();
     client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
     const found = client.contexts()[0]?.pages()[0];
     if (found === undefined) throw new Error("The session has no page.");

@@ -1,9 +1,9 @@
 import Kernel from "@onkernel/sdk";
-import { examineHost } from "@shoal/placement";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
+import { launchPerson } from "../testing/person.ts";
 import { chromiums, descendantsOf } from "../testing/processes.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
@@ -21,8 +21,6 @@ for (const type of ["mousedown", "mouseup", "click", "dblclick", "contextmenu", 
   addEventListener(type, (event) => seen.push([event.type, event.clientX ?? event.key ?? event.data, event.clientY ?? event.code, event.button ?? event.isTrusted]), true);
 field.focus();
 </script>`;
-
-const { chromium: installed } = await examineHost();
 
 describe.each(placements)("live view in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("with a session", () => {
@@ -43,11 +41,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
     let page: Page;
     beforeAll(async () => {
       site = await serveSite();
-      person = await chromium.launch({
-        executablePath: installed?.executable ?? "",
-        chromiumSandbox: process.getuid?.() !== 0,
-        args: ["--headless=new"],
-      });
+      person = await launchPerson();
       client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
       const found = client.contexts()[0]?.pages()[0];
       if (found === undefined) throw new Error("The session has no page.");
