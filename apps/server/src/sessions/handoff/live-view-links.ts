@@ -4,7 +4,7 @@ import type { Database, Tables } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { CreateLiveViewLink, ListLiveViewLinks } from "@shoal/schemas";
-import { type Selectable, sql } from "kysely";
+import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
 import { newestFirst, toPage } from "../../http/paging.ts";
 import type { Sessions } from "../browsers/sessions.ts";
@@ -34,24 +34,24 @@ export class LiveViewLinks {
     { body, keyId }: { readonly body: z.output<typeof CreateLiveViewLink>; readonly keyId: string },
   ): Promise<LiveViewLinkRow> {
     const { row: session } = await this.#parts.sessions.get(projectId, idOrName, false);
-    const { count } = await this.#valid(session.id)
-      .select(({ fn }) => fn.countAll<number>().as("count"))
-      .executeTakeFirstOrThrow();
-    if (count >= maxLinks) throw ServiceError.of(tooManyLiveViewLinks(maxLinks));
-    return this.#parts.database.query
-      .insertInto("live_view_links")
-      .values({
-        id: createId(),
-        project_id: session.project_id,
-        session_id: session.id,
-        key_id: keyId,
-        scope: body.scope,
-        label: body.label ?? null,
-        created_at: now,
-        expires_at: sql<string>`clock_timestamp() + make_interval(secs => ${body.expires_in_seconds})`,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const { query } = this.#parts.database;
+    return query.transaction().execute(async (transaction) => {
+      await admit(transaction, session.id);
+      return transaction
+        .insertInto("live_view_links")
+        .values({
+          id: createId(),
+          project_id: session.project_id,
+          session_id: session.id,
+          key_id: keyId,
+          scope: body.scope,
+          label: body.label ?? null,
+          created_at: now,
+          expires_at: sql<string>`clock_timestamp() + make_interval(secs => ${body.expires_in_seconds})`,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+    });
   }
 
   async list(
@@ -92,9 +92,21 @@ export class LiveViewLinks {
   }
 
   #valid(sessionId: string) {
-    return this.#parts.database.query
-      .selectFrom("live_view_links")
-      .where("session_id", "=", sessionId)
-      .where("expires_at", ">", now);
+    return validOf(this.#parts.database.query, sessionId);
   }
+}
+
+function validOf(query: Kysely<Tables>, sessionId: string) {
+  return query.selectFrom("live_view_links").where("session_id", "=", sessionId).where("expires_at", ">", now);
+}
+
+/** Under a lock, so that concurrent requests do not exceed the limit. @throws {ServiceError} 409. */
+async function admit(transaction: Transaction<Tables>, sessionId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`live view links of ${sessionId}`}, 0))`.execute(
+    transaction,
+  );
+  const { count } = await validOf(transaction, sessionId)
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  if (count >= maxLinks) throw ServiceError.of(tooManyLiveViewLinks(maxLinks));
 }
