@@ -6,10 +6,12 @@ import { openSessionFolders, type SessionFolders } from "./boxes/session-folders
 import { type LocatedChromium, locateChromium, locateFullChromium } from "./chromium/find-chromium.ts";
 import { createEgressGateway, type EgressGateway } from "./egress/gateway.ts";
 import { findMemoryGroups } from "./host/memory-groups.ts";
+import { CpuIdle } from "./host/cpu-idle.ts";
 import { canTrustAuthorities, findTool } from "./host/tools.ts";
 import type { InstanceHandle } from "./instances/instance-handle.ts";
 import { startInstance } from "./instances/start-instance.ts";
 import { WarmPool } from "./instances/warm-pool.ts";
+import { AutoWarmSize, FixedWarmSize, type WarmSizing } from "./instances/warm-sizing.ts";
 import type { EgressTraffic } from "./interface/egress.ts";
 import type {
   Placement,
@@ -18,6 +20,7 @@ import type {
   PlacementMemory,
   PlacementOptions,
   SessionSurroundings,
+  WarmInstances,
 } from "./interface/placement.ts";
 import { PlacementError } from "./interface/placement-error.ts";
 import type { ProgramBox, ProgramOptions } from "./interface/program.ts";
@@ -214,7 +217,7 @@ class LocalPlacement implements Placement {
     this.#gateway = parts.gateway;
     this.#programMaker = parts.programs;
     this.#pool = new WarmPool({
-      size: warm,
+      sizing: warmSizing(warm, this.memory.machineBytes),
       maxStarting: Math.max(4, 2 * availableParallelism()),
       quietMs,
       log,
@@ -272,6 +275,10 @@ class LocalPlacement implements Placement {
     return this.#gateway.traffic();
   }
 
+  warm(): WarmInstances {
+    return this.#pool.counts();
+  }
+
   warmReady(): Promise<void> {
     return this.#pool.full();
   }
@@ -319,6 +326,19 @@ async function prepare(
   if (signer !== undefined) handle.setSigner(signer);
   if (policies !== undefined) await handle.setPolicies(policies);
   if (memoryBytes !== undefined) await handle.setMemory(memoryBytes);
+}
+
+function warmSizing(warm: PlacementOptions["warm"], machineBytes: number): WarmSizing {
+  if (typeof warm === "number") return new FixedWarmSize(warm);
+  return new AutoWarmSize({
+    floor: 1,
+    max: warm.max,
+    quietMs,
+    cpu: new CpuIdle(),
+    availableBytes: () => process.availableMemory(),
+    machineBytes,
+    cores: availableParallelism(),
+  });
 }
 
 function memoryOf(kind: PlacementKind, limitsMemory: boolean, limitBytes: number | undefined): PlacementMemory {

@@ -19,6 +19,7 @@ it("exports exactly the public API", () => {
     "findChromium",
     "locateFullChromium",
     "streamFromInstance",
+    "warmRoom",
     "withAcquire",
   ]);
 });

@@ -25,7 +25,9 @@ export { checkPrivateHosts } from "./policy/private-hosts.ts";
 export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress/probe.ts";
 export { createOutboundRule, type OutboundDecision, type OutboundRule } from "./policy/outbound-rule.ts";
 export { examineHost, type HostFinding, type HostReport } from "./examine-host.ts";
+export { warmRoom } from "./instances/warm-size.ts";
 export type {
+  AutoWarm,
   ChromePolicies,
   Instance,
   InstanceEnd,
@@ -36,6 +38,7 @@ export type {
   PlacementMemory,
   PlacementOptions,
   SessionSurroundings,
+  WarmInstances,
 } from "./interface/placement.ts";
 export type {
   ProgramBox,

@@ -37,7 +37,7 @@ describe("sources", () => {
       host: "127.0.0.1",
       port: 7777,
       placement: "auto",
-      warm: 1,
+      warm: "auto",
       idle_timeout_seconds: 60,
       max_sessions_per_project: 50,
       log_level: "info",
@@ -160,7 +160,7 @@ describe("mistakes", () => {
     const config = file("wrong.yaml", "prot: 1\nwarm: many\nnew_admin_key: true\n");
     const { message } = failure({ flags: { config, host: "" } });
     expect(message).toContain(`prot in ${config} is not a setting. Did you mean port?`);
-    expect(message).toContain(`warm in ${config} is "many", but must be a whole number.`);
+    expect(message).toContain(`warm in ${config} is "many", but must be auto, or a whole number from 0 to 100.`);
     expect(message).toContain(`new_admin_key in ${config} can be given on the command line only, as --new-admin-key.`);
     expect(message).toContain('--host is "", but must not be empty.');
   });

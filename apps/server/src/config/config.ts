@@ -54,6 +54,7 @@ function fromText(name: SettingName, value: unknown, base: string): unknown {
   if (typeof value !== "string") return value;
   switch (kind) {
     case "integer":
+    case "auto_integer":
       return /^-?\d+$/.test(value.trim()) ? Number(value) : value;
     case "boolean":
       if (/^(1|true|yes|on)$/i.test(value)) return true;
@@ -71,7 +72,7 @@ function fromText(name: SettingName, value: unknown, base: string): unknown {
 function expectation(name: SettingName, issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return `must be ${{ integer: "a whole number", boolean: "true or false", list: "a list of texts", text: "a text", path: "a path" }[settings[name].kind]}`;
+      return `must be ${{ integer: "a whole number", auto_integer: "a whole number or auto", boolean: "true or false", list: "a list of texts", text: "a text", path: "a path" }[settings[name].kind]}`;
     case "too_small":
       return issue.origin === "string" ? issue.message : `must be at least ${String(issue.minimum)}`;
     case "too_big":

@@ -1,8 +1,10 @@
-import { examineHost } from "@shoal/placement";
+import { examineHost, warmRoom } from "@shoal/placement";
 import { accessSync, constants, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { loadConfig } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
+import { machineMemoryBytes } from "../config/settings/defaults.ts";
 
 /** One line of `shoal doctor`. */
 export interface Finding {
@@ -30,9 +32,29 @@ export async function examine(sources: { readonly env: NodeJS.ProcessEnv }): Pro
               : "See bubblewrap, below.",
         },
     ...host.findings,
+    warmBrowsers(config),
     database(config.database_url !== undefined),
     dataDirectory(config.data_dir),
   ];
+}
+
+function warmBrowsers({ warm, warm_max: max }: Pick<Config, "warm" | "warm_max">): Finding {
+  const availableBytes = process.availableMemory();
+  const room = warmRoom({ availableBytes, machineBytes: machineMemoryBytes(), ready: 0 });
+  const wanted = warm === "auto" ? 1 : warm;
+  const setting =
+    warm === "auto"
+      ? `1 to ${String(max)} browsers wait for sessions (warm: auto).`
+      : `${String(warm)} browsers wait for sessions (warm).`;
+  const memory = `${String(Math.round(availableBytes / 2 ** 20))} MiB are available, enough for ${String(room)}.`;
+  return room >= wanted
+    ? { name: "warm", state: "ok", detail: `${setting} ${memory}` }
+    : {
+        name: "warm",
+        state: "warning",
+        detail: `${setting} ${memory}`,
+        advice: "Free memory, or lower SHOAL_WARM; sessions then start more slowly.",
+      };
 }
 
 function database(isExternal: boolean): Finding {

@@ -81,6 +81,8 @@ it(
     expect(live.get("shoal_session_create_seconds_count")).toBe(1);
     expect(live.get('shoal_instance_start_seconds_count{outcome="started"}')).toBe(1);
     expect(live.get("shoal_event_streams")).toBe(1);
+    expect(live.get(`shoal_warm_browsers{state="target"}`)).toBe(0);
+    expect(live.get(`shoal_warm_takes_total{outcome="miss"}`)).toBe(1);
     expect(live.get("shoal_websockets")).toBe(1);
     await expect.poll(async () => (await scrape()).get("shoal_egress_connections")).toBeGreaterThan(0);
     await expect

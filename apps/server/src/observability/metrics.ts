@@ -1,5 +1,5 @@
 import type { Database } from "@shoal/database";
-import type { EgressTraffic } from "@shoal/placement";
+import type { EgressTraffic, WarmInstances } from "@shoal/placement";
 import { endedReasons } from "@shoal/schemas";
 import { sql } from "kysely";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -27,6 +27,7 @@ export interface MetricsParts {
   readonly database: Database;
   readonly serverId: string;
   readonly traffic: () => EgressTraffic;
+  readonly warm: () => WarmInstances;
   /** In flight; event streams are also counted separately. */
   readonly requests: () => { readonly open: number; readonly streams: number };
   readonly sockets: () => number;
@@ -49,6 +50,7 @@ class ServiceMetrics implements Metrics {
   readonly #database: Database;
   readonly #serverId: string;
   readonly #traffic: () => EgressTraffic;
+  readonly #warm: () => WarmInstances;
   readonly #telemetryExports: () => ExportTotals | undefined;
   readonly #registry = new Registry();
   readonly contentType = this.#registry.contentType;
@@ -94,6 +96,18 @@ class ServiceMetrics implements Metrics {
     name: "shoal_sessions",
     help: "Sessions of this server by state; pool browsers are separate states.",
     labelNames: ["state"],
+    registers: [this.#registry],
+  });
+  readonly #warmBrowsers = new Gauge({
+    name: "shoal_warm_browsers",
+    help: "Browsers that wait for sessions: the wanted number (target), those ready, and those starting, also for waiting calls.",
+    labelNames: ["state"],
+    registers: [this.#registry],
+  });
+  readonly #warmTakes = new Counter({
+    name: "shoal_warm_takes_total",
+    help: "Starts of sessions by outcome: hit = a browser was ready, miss = one had to start.",
+    labelNames: ["outcome"],
     registers: [this.#registry],
   });
   readonly #pools = new Gauge({
@@ -147,13 +161,15 @@ class ServiceMetrics implements Metrics {
     connections: 0,
     ended: { idle: 0, session: 0, project: 0, server: 0 },
   };
+  #lastTakes = { hits: 0, misses: 0 };
   #lastExports: Omit<ExportTotals, "open"> = { sent: 0, rejected: 0, dropped: 0, retries: 0 };
 
-  constructor({ database, serverId, traffic, requests, sockets, telemetryExports, maxProjects }: MetricsParts) {
+  constructor({ database, serverId, traffic, warm, requests, sockets, telemetryExports, maxProjects }: MetricsParts) {
     this.#usage = new UsageMetrics(this.#registry, maxProjects);
     this.#database = database;
     this.#serverId = serverId;
     this.#traffic = traffic;
+    this.#warm = warm;
     this.#telemetryExports = telemetryExports;
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
@@ -261,6 +277,7 @@ class ServiceMetrics implements Metrics {
       this.#exported.inc({ outcome }, exports[outcome] - this.#lastExports[outcome]);
     this.#exportRetries.inc(exports.retries - this.#lastExports.retries);
     this.#lastExports = exports;
+    this.#lookAtWarm();
     const { open, idle, waiting } = this.#database.connections();
     this.#connections.set({ state: "busy" }, open - idle);
     this.#connections.set({ state: "idle" }, idle);
@@ -287,6 +304,14 @@ class ServiceMetrics implements Metrics {
     this.#pools.set(wanted.rows[0]?.pools ?? 0);
     this.#poolSize.set(wanted.rows[0]?.browsers ?? 0);
     this.#poolWaiters.set(waiters.rows[0]?.count ?? 0);
+  }
+
+  #lookAtWarm(): void {
+    const { hits, misses, ...states } = this.#warm();
+    for (const state of ["target", "ready", "starting"] as const) this.#warmBrowsers.set({ state }, states[state]);
+    this.#warmTakes.inc({ outcome: "hit" }, hits - this.#lastTakes.hits);
+    this.#warmTakes.inc({ outcome: "miss" }, misses - this.#lastTakes.misses);
+    this.#lastTakes = { hits, misses };
   }
 }
 

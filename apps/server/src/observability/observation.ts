@@ -43,6 +43,7 @@ export interface ObservationParts {
   readonly database: Database;
   readonly serverId: string;
   readonly traffic: Placement["traffic"];
+  readonly warm: Placement["warm"];
   readonly inFlight: () => InFlight | undefined;
   readonly sockets: () => number;
   readonly telemetryExports: () => ExportTotals | undefined;
@@ -58,6 +59,7 @@ async function openMetrics({
   sockets,
   telemetryExports,
   traffic,
+  warm,
 }: ObservationParts): Promise<Metrics | undefined> {
   if (config.metrics_port === undefined && config.metrics_token === undefined) return undefined;
   if (config.metrics_port !== undefined && config.metrics_token === undefined && !isLoopback(config.metrics_host)) {
@@ -71,6 +73,7 @@ async function openMetrics({
     database,
     serverId,
     traffic,
+    warm,
     requests: () => inFlight()?.count() ?? { open: 0, streams: 0 },
     sockets,
     telemetryExports,

@@ -1,4 +1,5 @@
 import { type Warmable, WarmPool, type WarmPoolOptions } from "./warm-pool.ts";
+import { FixedWarmSize } from "./warm-sizing.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it, vi } from "vitest";
 
@@ -12,13 +13,13 @@ afterEach(async () => {
   for (const pool of pools.splice(0)) await pool.close();
 });
 
-function openPool(options: Partial<WarmPoolOptions<Thing>> = {}) {
+function openPool({ size = 0, ...options }: Partial<WarmPoolOptions<Thing>> & { readonly size?: number } = {}) {
   const alive = new Set<number>();
   const counts = { started: 0, starting: 0, mostStarting: 0 };
   const lines: string[] = [];
   const note = (_fields: object, message: string) => void lines.push(message);
   const pool = new WarmPool<Thing>({
-    size: 0,
+    sizing: new FixedWarmSize(size),
     maxStarting: 4,
     quietMs: 5,
     log: { debug: note, info: note, warn: note, error: note },

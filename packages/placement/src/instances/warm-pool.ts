@@ -1,6 +1,8 @@
 import { errorOf } from "@shoal/primitives";
 import { PlacementError } from "../interface/placement-error.ts";
+import type { WarmInstances } from "../interface/placement.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
+import type { WarmSizing } from "./warm-sizing.ts";
 
 export interface Warmable {
   readonly ended: Promise<unknown>;
@@ -8,7 +10,7 @@ export interface Warmable {
 }
 
 export interface WarmPoolOptions<T extends Warmable> {
-  readonly size: number;
+  readonly sizing: WarmSizing;
   readonly maxStarting: number;
   /** Milliseconds before a replacement starts, which would compete with the first steps of the new session. */
   readonly quietMs: number;
@@ -25,7 +27,7 @@ interface Taker<T> {
   readonly reject: (reason: Error) => void;
 }
 
-/** Starts more than `size` instances when callers wait. */
+/** Starts more instances than the target when callers wait. */
 export class WarmPool<T extends Warmable> {
   readonly #options: WarmPoolOptions<T>;
   readonly #waiting: T[] = [];
@@ -35,12 +37,33 @@ export class WarmPool<T extends Warmable> {
   readonly #takers: Taker<T>[] = [];
   readonly #watchers: Taker<void>[] = [];
   #timer: NodeJS.Timeout | undefined;
+  readonly #checks: NodeJS.Timeout | undefined;
+  #takenAtMs = -Infinity;
   #failures = 0;
+  #hits = 0;
+  #misses = 0;
   #isClosed = false;
 
   constructor(options: WarmPoolOptions<T>) {
     this.#options = options;
+    const { checkMs } = options.sizing;
+    this.#checks =
+      checkMs === undefined
+        ? undefined
+        : setInterval(() => {
+            this.#check();
+          }, checkMs).unref();
     this.#startWaiting();
+  }
+
+  counts(): WarmInstances {
+    return {
+      target: this.#target,
+      ready: this.#waiting.length,
+      starting: this.#starting.size,
+      hits: this.#hits,
+      misses: this.#misses,
+    };
   }
 
   get hasWaiting(): boolean {
@@ -52,10 +75,14 @@ export class WarmPool<T extends Warmable> {
     if (this.#isClosed) return Promise.reject(closedError());
     if (signal?.aborted === true) return Promise.reject(errorOf(signal.reason));
     const first = this.#waiting.shift();
+    this.#takenAtMs = performance.now();
+    this.#options.sizing.created(this.#waiting.length);
     if (first !== undefined) {
+      this.#hits += 1;
       this.#plan();
       return Promise.resolve(first);
     }
+    this.#misses += 1;
     return this.#queue(signal);
   }
 
@@ -68,13 +95,14 @@ export class WarmPool<T extends Warmable> {
 
   full(): Promise<void> {
     if (this.#isClosed) return Promise.reject(closedError());
-    if (this.#waiting.length >= this.#options.size) return Promise.resolve();
+    if (this.#waiting.length >= this.#target) return Promise.resolve();
     return new Promise((resolve, reject) => this.#watchers.push({ resolve, reject }));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelPlan();
+    clearInterval(this.#checks);
     for (const taker of this.#takers.splice(0)) taker.reject(closedError());
     for (const watcher of this.#watchers.splice(0)) watcher.reject(closedError());
     for (const controller of this.#starting.keys()) controller.abort();
@@ -109,8 +137,7 @@ export class WarmPool<T extends Warmable> {
 
   /** Aborts the latest start if no caller and no waiting place needs it. */
   #endSurplus(): Promise<void> {
-    const { size } = this.#options;
-    const surplus = this.#starting.size - this.#takers.length - Math.max(0, size - this.#waiting.length);
+    const surplus = this.#starting.size - this.#takers.length - Math.max(0, this.#target - this.#waiting.length);
     const latest = surplus > 0 ? [...this.#starting].at(-1) : undefined;
     if (latest === undefined) return Promise.resolve();
     const [controller, settled] = latest;
@@ -120,6 +147,7 @@ export class WarmPool<T extends Warmable> {
 
   #startOne(): void {
     const controller = new AbortController();
+    const beganMs = performance.now();
     const begun = this.#options
       .start(controller.signal)
       // First, because the next steps count the missing instances.
@@ -127,6 +155,7 @@ export class WarmPool<T extends Warmable> {
       .then(
         (started) => {
           this.#failures = 0;
+          this.#options.sizing.started(performance.now() - beganMs);
           return this.#offer(started);
         },
         (error: unknown) => {
@@ -156,7 +185,7 @@ export class WarmPool<T extends Warmable> {
       taker.resolve(started);
       return;
     }
-    if (this.#isClosed || this.#waiting.length >= this.#options.size) {
+    if (this.#isClosed || this.#waiting.length >= this.#target) {
       await started.stop();
       return;
     }
@@ -164,7 +193,26 @@ export class WarmPool<T extends Warmable> {
     void started.ended.then(() => {
       this.#onEnded(started);
     });
-    if (this.#waiting.length >= this.#options.size) for (const watcher of this.#watchers.splice(0)) watcher.resolve();
+    this.#notifyWatchers();
+  }
+
+  /** Follows a target that changed. */
+  #check(): void {
+    this.#options.sizing.check(this.#waiting.length);
+    while (this.#waiting.length > this.#target) this.#stop(this.#waiting.shift());
+    this.#notifyWatchers();
+    this.#plan();
+  }
+
+  #stop(instance: T | undefined): void {
+    const stopped = instance?.stop();
+    if (stopped === undefined) return;
+    this.#unsettled.add(stopped);
+    void stopped.finally(() => this.#unsettled.delete(stopped));
+  }
+
+  #notifyWatchers(): void {
+    if (this.#waiting.length >= this.#target) for (const watcher of this.#watchers.splice(0)) watcher.resolve();
   }
 
   #onEnded(instance: T): void {
@@ -181,7 +229,14 @@ export class WarmPool<T extends Warmable> {
   }
 
   #startWaiting(): void {
-    while (!this.#isClosed && this.#isShort() && this.#mayStart()) this.#startOne();
+    const waiting = this.#takers.length;
+    const refills = this.#options.sizing.refills(waiting, this.#waiting.length);
+    while (!this.#isClosed && this.#isShort() && this.#mayStart() && this.#starting.size - waiting < refills)
+      this.#startOne();
+  }
+
+  get #target(): number {
+    return this.#options.sizing.target;
   }
 
   #mayStart(): boolean {
@@ -189,7 +244,7 @@ export class WarmPool<T extends Warmable> {
   }
 
   #isShort(): boolean {
-    return this.#starting.size < this.#takers.length + this.#options.size - this.#waiting.length;
+    return this.#starting.size < this.#takers.length + this.#target - this.#waiting.length;
   }
 
   #plan(): void {
@@ -202,7 +257,7 @@ export class WarmPool<T extends Warmable> {
   }
 
   #delayMs(): number {
-    if (this.#failures === 0) return this.#options.quietMs;
+    if (this.#failures === 0) return Math.max(0, this.#takenAtMs + this.#options.quietMs - performance.now());
     return Math.min(lastRetryMs, firstRetryMs * 2 ** (this.#failures - 1));
   }
 

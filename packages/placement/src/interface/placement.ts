@@ -31,7 +31,7 @@ export interface PlacementOptions {
   /** Bytes of an in-memory filesystem per session (one file per 8 KiB), within {@link sessionMemoryBytes}. */
   readonly sessionDiskBytes?: number;
   /** Instances that wait, each with an idle browser, so that `acquire` takes milliseconds. */
-  readonly warm: number;
+  readonly warm: number | AutoWarm;
   readonly chromium?: string;
   /**
    * Hosts that pages may reach although they are private: names (`*.example`), addresses and CIDR ranges, each with an
@@ -40,6 +40,21 @@ export interface PlacementOptions {
   readonly allowPrivateHosts: readonly string[];
   readonly egressLimits?: Partial<EgressLimits>;
   readonly log: PlacementLog;
+}
+
+/** As many as sessions are created in the time of a refill, at least one, within the free memory and CPU. */
+export interface AutoWarm {
+  readonly max: number;
+}
+
+/** Waiting instances; `hits` and `misses` count `acquire` since the start. */
+export interface WarmInstances {
+  readonly target: number;
+  readonly ready: number;
+  /** Also for callers that wait. */
+  readonly starting: number;
+  readonly hits: number;
+  readonly misses: number;
 }
 
 export interface PlacementAbilities {
@@ -93,6 +108,7 @@ export interface Placement {
    */
   startProgram(options: ProgramOptions, signal?: AbortSignal): Promise<ProgramBox>;
   traffic(): EgressTraffic;
+  warm(): WarmInstances;
   /** Rejects if the placement is closed first. */
   warmReady(): Promise<void>;
   /** Resolves when all processes, sockets and files of all instances are gone. */

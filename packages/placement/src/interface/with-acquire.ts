@@ -9,6 +9,7 @@ export function withAcquire(placement: Placement, acquire: Placement["acquire"])
     acquire,
     startProgram: (...args) => placement.startProgram(...args),
     traffic: () => placement.traffic(),
+    warm: () => placement.warm(),
     warmReady: () => placement.warmReady(),
     close: () => placement.close(),
   };

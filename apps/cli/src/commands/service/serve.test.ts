@@ -40,7 +40,11 @@ describe("invalid settings", () => {
     ["a flag that resembles none", ["--frobnicate"], "--frobnicate is not a setting."],
     ["a flag without its value", ["--host"], "--host needs a value."],
     ["a word", ["now"], 'Unknown argument "now" of shoal serve.'],
-    ["a value of the wrong kind", ["--warm", "many"], '--warm is "many", but must be a whole number.'],
+    [
+      "a value of the wrong kind",
+      ["--warm", "many"],
+      '--warm is "many", but must be auto, or a whole number from 0 to 100.',
+    ],
     ["a config file that is not there", ["--config", join(folder, "none.yaml")], "none.yaml cannot be read"],
     ["an invalid config file", ["--config", file("broken.yaml", "port: [")], "broken.yaml is neither YAML nor JSON"],
     [

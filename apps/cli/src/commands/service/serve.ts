@@ -172,6 +172,7 @@ function wrap(text: string, columns: number): string[] {
 
 const valueNames: Readonly<Record<string, string>> = {
   integer: " <number>",
+  auto_integer: " <number|auto>",
   text: " <text>",
   path: " <path>",
   list: " <a,b>",

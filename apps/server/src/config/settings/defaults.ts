@@ -1,4 +1,4 @@
-import { homedir, totalmem } from "node:os";
+import { availableParallelism, homedir, totalmem } from "node:os";
 import { join } from "node:path";
 
 export const leastSessionDiskMb = 64;
@@ -18,12 +18,16 @@ export function defaultSessionDiskMb(): number {
   return Math.max(leastSessionDiskMb, Math.min(2048, Math.floor(machineMemoryBytes() / 2 / 2 ** 20)));
 }
 
+export function defaultWarmMax(): number {
+  return Math.min(100, 8 * availableParallelism());
+}
+
 export function defaultMaxSessions(): number {
   return Math.min(500, Math.max(4, Math.floor(machineMemoryBytes() / (256 * 1024 * 1024))));
 }
 
 /** The container's limit, if it is lower. */
-function machineMemoryBytes(): number {
+export function machineMemoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(totalmem(), limit) : totalmem();
 }

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { defaultSessionDiskMb, leastSessionDiskMb } from "./defaults.ts";
-import { integer, optionalSetting, setting, text } from "./setting.ts";
+import { defaultSessionDiskMb, defaultWarmMax, leastSessionDiskMb } from "./defaults.ts";
+import { integer, integerOrAuto, optionalSetting, setting, text } from "./setting.ts";
 
 export const sessions = {
   placement: setting({
@@ -10,10 +10,18 @@ export const sessions = {
     fallback: "auto",
   }),
   warm: setting({
+    kind: "auto_integer",
+    schema: integerOrAuto(0, 100),
+    summary:
+      "Browsers kept waiting for the next session, 0 to 100. auto = as many as sessions are created while a new browser starts, from 1 to warm_max, within the free memory and CPU.",
+    fallback: "auto",
+  }),
+  warm_max: setting({
     kind: "integer",
-    schema: integer(0, 100),
-    summary: "Browsers kept waiting for the next session, 0 to 100.",
-    fallback: 1,
+    schema: integer(1, 500),
+    summary: "The most browsers that wait with warm: auto.",
+    fallback: defaultWarmMax,
+    default: "8 for each core, at most 100",
   }),
   session_memory_mb: setting({
     kind: "integer",

@@ -1,8 +1,8 @@
 import { checked } from "@shoal/schemas";
 import * as z from "zod/mini";
 
-/** A `path` becomes absolute. */
-export type SettingKind = "text" | "path" | "integer" | "boolean" | "list";
+/** A `path` becomes absolute. `auto_integer`: a whole number or `auto`. */
+export type SettingKind = "text" | "path" | "integer" | "auto_integer" | "boolean" | "list";
 
 interface Facts<Value> {
   /** How text from a flag or a variable is read. */
@@ -55,6 +55,12 @@ export function optionalSetting<Value>(facts: Facts<Value> & { readonly default:
 export const text = checked(z.string(), z.minLength(1, "must not be empty"));
 
 export const integer = (minimum: number, maximum: number) => z.int().check(z.minimum(minimum), z.maximum(maximum));
+
+export const integerOrAuto = (minimum: number, maximum: number): z.ZodMiniType<number | "auto"> =>
+  z.custom<number | "auto">(
+    (value) => value === "auto" || integer(minimum, maximum).safeParse(value).success,
+    `must be auto, or a whole number from ${String(minimum)} to ${String(maximum)}`,
+  );
 
 export const httpUrl = text.check(
   z.refine(

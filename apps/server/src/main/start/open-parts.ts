@@ -76,7 +76,7 @@ export async function openParts(
     createPlacement({
       kind: config.placement,
       sessionsDir: dataDir.sessionsDir,
-      warm: config.warm,
+      warm: config.warm === "auto" ? { max: config.warm_max } : config.warm,
       ...(config.session_memory_mb > 0 && { sessionMemoryBytes: config.session_memory_mb * 2 ** 20 }),
       ...(config.session_disk_mb > 0 && { sessionDiskBytes: config.session_disk_mb * 2 ** 20 }),
       ...(config.chromium !== undefined && { chromium: config.chromium }),

@@ -221,6 +221,7 @@ async function observe(
     database: parts.database,
     serverId: dataDir.serverId,
     traffic: () => parts.placement.traffic(),
+    warm: () => parts.placement.warm(),
     inFlight: () => parts.inFlight,
     sockets: () => parts.sockets.count(),
     telemetryExports: () => parts.resources.telemetryExports.totals(),
