@@ -1,3 +1,4 @@
+import { AutomationPause } from "../pause/automation-pause.ts";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -23,7 +24,13 @@ const sockets: Record<string, Accept> = {
   },
   "a terminal": (request, socket, head) => {
     const path = "/process/p1/attach";
-    expect(attachTo(request, socket, head, { path, processes: { find: () => terminal } })).toBeUndefined();
+    expect(
+      attachTo(request, socket, head, {
+        path,
+        pause: new AutomationPause(() => () => undefined),
+        processes: { find: () => terminal },
+      }),
+    ).toBeUndefined();
   },
 };
 

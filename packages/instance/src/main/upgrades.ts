@@ -13,7 +13,7 @@ interface UpgradeOptions {
   readonly activity: Activity;
   readonly parts: Pick<Parts, "bidi" | "liveView" | "operations">;
   /** Programs of a terminal can reach the browser. */
-  readonly pause: Pick<AutomationPause, "isActive">;
+  readonly pause: AutomationPause;
   readonly isEnding: () => boolean;
 }
 
@@ -54,7 +54,7 @@ export function createUpgrades({ gateway, activity, parts, pause, isEnding }: Up
           parts.operations.load(),
           import("../operations/process/attach.ts"),
         ]);
-        return attachTo(request, socket, head, { path, processes });
+        return attachTo(request, socket, head, { path, pause, processes });
       });
     } else if (path === "/webdriver")
       void join("WebDriver BiDi", request, socket, async () =>

@@ -59,21 +59,27 @@ export interface CdpCommand {
   readonly params?: unknown;
 }
 
-/** @returns the command that continues during a handoff, perhaps without its changes; `undefined` if it has to wait. */
-export function readingCommand(command: CdpCommand): CdpCommand | undefined {
+/** @returns the decision about an intercepted request without its changes; `undefined` for other commands. */
+export function unchangedDecision(command: CdpCommand): CdpCommand | undefined {
   const { method, params } = command;
-  if (typeof method !== "string") return undefined;
-  if (readingMethods.has(method)) return command;
-  if (!decisions.has(method) || typeof params !== "object" || params === null) return undefined;
+  if (typeof method !== "string" || !decisions.has(method)) return undefined;
+  if (typeof params !== "object" || params === null) return undefined;
   const { requestId } = params as { readonly requestId?: unknown };
   return { ...command, method: "Fetch.continueRequest", params: { requestId } };
+}
+
+/** @returns the command that continues during a handoff, perhaps without its changes; `undefined` if it has to wait. */
+export function readingCommand(command: CdpCommand): CdpCommand | undefined {
+  const { method } = command;
+  return typeof method === "string" && readingMethods.has(method) ? command : unchangedDecision(command);
 }
 
 /** Commands of WebDriver BiDi that continue during a handoff. */
 export const readingBidiCommands: ReadonlySet<string> = new Set([
   ...list("browser", "getClientWindows getUserContexts"),
   ...list("browsingContext", "captureScreenshot getTree locateNodes print"),
-  ...list("network", "continueWithAuth removeIntercept"),
+  // Decisions about intercepted requests lose their changes before they reach Chromium.
+  ...list("network", "continueRequest continueResponse continueWithAuth failRequest provideResponse removeIntercept"),
   ...list("script", "getRealms disown"),
   ...list("session", "end new status subscribe unsubscribe"),
   ...list("storage", "getCookies"),

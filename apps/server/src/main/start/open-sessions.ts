@@ -9,6 +9,7 @@ import { SessionStore } from "../../sessions/browsers/session-store.ts";
 import { InvokedSessions } from "../../sessions/browsers/invoked-sessions.ts";
 import { Sessions } from "../../sessions/browsers/sessions.ts";
 import { type BrowserPools, openBrowserPools } from "../../sessions/pools/pools.ts";
+import { HandoffGate } from "../../sessions/handoff/handoff-gate.ts";
 import { Handoffs } from "../../sessions/handoff/handoffs.ts";
 import { LiveViewLinks } from "../../sessions/handoff/live-view-links.ts";
 import { DownloadStore } from "../../sessions/downloads/download-store.ts";
@@ -89,7 +90,9 @@ export async function openSessions(
   } = resources;
   usage.addStoredFiles(() => downloads.usedBytes());
   usage.addStoredFiles(() => replays.usedBytes());
+  const gate = new HandoffGate(database);
   const sessions = new Sessions({
+    handoffs: gate,
     profiles: new SessionProfiles({
       database,
       profiles,
@@ -129,7 +132,7 @@ export async function openSessions(
   cleanup.add("the sessions of invocations", () => {
     invokedSessions.close();
   });
-  const sessionHandoffs = new Handoffs({ database, sessions, sessionStore, log });
+  const sessionHandoffs = new Handoffs({ database, gate, sessions, sessionStore, log });
   cleanup.add("the handoffs to persons", () => {
     sessionHandoffs.close();
   });

@@ -124,8 +124,8 @@ export function browserHandlers(
     },
     getBrowser: async ({ params, query, context }) =>
       shown(await sessions.get(context.projectId, params.id_or_name, query.include_deleted), context),
-    updateBrowser: async ({ params, body, context }) =>
-      shown(await sessions.update(context.projectId, params.id_or_name, body), context),
+    updateBrowser: async ({ params, body, context, signal }) =>
+      shown(await sessions.update(context.projectId, params.id_or_name, body, signal), context),
     extendBrowser: async ({ params, body, context }) =>
       shown(await sessions.extend(context.projectId, params.id_or_name, body), context),
     deleteBrowser: ({ params, context }) => sessions.delete(context.projectId, params.id_or_name),

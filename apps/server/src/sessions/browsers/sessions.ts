@@ -38,13 +38,14 @@ import type { SessionRow, SessionStore } from "./session-store.ts";
 import { SessionTelemetry } from "./session-telemetry.ts";
 import { SessionChoices } from "./start/session-choices.ts";
 import { SessionStarter } from "./start/session-starter.ts";
-import { SessionUpdates } from "./update-session.ts";
+import { SessionUpdates, type SessionUpdatesParts } from "./update-session.ts";
 
 export interface SessionsParts {
   readonly store: SessionStore;
   readonly placement: Placement;
   readonly proxies: Pick<Proxies, "choose">;
   readonly profiles: SessionProfiles;
+  readonly handoffs: SessionUpdatesParts["handoffs"];
   readonly projects: Pick<ProjectLookup, "find">;
   readonly botIdentities: Pick<BotIdentities, "signerOf">;
   readonly extensions: Pick<Extensions, "choose" | "open">;
@@ -179,8 +180,18 @@ export class Sessions {
     return this.#runner.view(row);
   }
 
-  update(projectId: string, idOrName: string, request: z.output<typeof UpdateBrowser>): Promise<SessionView> {
-    return this.#updates.update(projectId, idOrName, request);
+  update(
+    projectId: string,
+    idOrName: string,
+    request: z.output<typeof UpdateBrowser>,
+    signal: AbortSignal,
+  ): Promise<SessionView> {
+    return this.#updates.update(projectId, idOrName, request, signal);
+  }
+
+  /** Resolves after the changes of a session that run now. */
+  updated(id: string): Promise<void> {
+    return this.#updates.settled(id);
   }
 
   /** @returns the profile's id. @throws {ServiceError} 409 when the session does not write to a profile. */

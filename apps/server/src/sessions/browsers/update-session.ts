@@ -31,6 +31,10 @@ export interface SessionUpdatesParts {
   readonly sessionTelemetry: SessionTelemetry;
   readonly store: Pick<SessionStore, "update">;
   readonly replays: Pick<ReplayStore, "keep" | "noteStop">;
+  readonly handoffs: {
+    admit(sessionId: string, signal: AbortSignal): Promise<void>;
+    requireNone(sessionId: string): Promise<void>;
+  };
   readonly existing: (projectId: string, idOrName: string) => Promise<SessionRow>;
   readonly log: Log;
 }
@@ -55,11 +59,18 @@ export class SessionUpdates {
   }
 
   /** Applies every field of a request, or none. */
-  async update(projectId: string, idOrName: string, request: Request): Promise<SessionView> {
+  async update(projectId: string, idOrName: string, request: Request, signal: AbortSignal): Promise<SessionView> {
+    const { handoffs } = this.#parts;
     this.#parts.choices.refuseUnable({ chrome_policy: request.chrome_policy });
     refuseImpossible({ viewport: request.viewport });
     const { id } = await this.#parts.existing(projectId, idOrName);
-    return this.#changing.run(id, async () => this.#change(await this.#parts.existing(projectId, id), request));
+    const isSeen = changesWhatIsSeen(request);
+    if (isSeen) await handoffs.admit(id, signal);
+    return this.#changing.run(id, async () => {
+      // Again: one may have begun meanwhile. It waits for changes that have passed here.
+      if (isSeen) await handoffs.requireNone(id);
+      return this.#change(await this.#parts.existing(projectId, id), request);
+    });
   }
 
   async settled(id: string): Promise<void> {
@@ -187,6 +198,11 @@ export class SessionUpdates {
         );
       });
   }
+}
+
+/** Names, labels and telemetry continue during a handoff. */
+function changesWhatIsSeen({ name: _name, tags: _tags, telemetry: _telemetry, ...others }: Request): boolean {
+  return Object.values(others).some((value) => value !== undefined);
 }
 
 /** @throws {ServiceError} 400 for an invalid entry of the network rules. */

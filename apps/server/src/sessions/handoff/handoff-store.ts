@@ -51,6 +51,17 @@ export class HandoffStore {
     return this.#database.query.selectFrom("handoffs").selectAll().where("id", "=", id).executeTakeFirst();
   }
 
+  /** Without one whose deadline has passed. */
+  active(sessionId: string): Promise<HandoffRow | undefined> {
+    return this.#database.query
+      .selectFrom("handoffs")
+      .selectAll()
+      .where("session_id", "=", sessionId)
+      .where("status", "in", ["requested", "taken"])
+      .where("expires_at", ">", sql<string>`clock_timestamp()`)
+      .executeTakeFirst();
+  }
+
   /** The latest one of a session. */
   latest(sessionId: string): Promise<HandoffRow | undefined> {
     return this.#database.query

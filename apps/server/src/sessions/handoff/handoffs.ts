@@ -8,6 +8,7 @@ import type * as z from "zod/mini";
 import type { Log } from "../../observability/log/log.ts";
 import type { SessionStore } from "../browsers/session-store.ts";
 import type { Sessions } from "../browsers/sessions.ts";
+import type { HandoffGate } from "./handoff-gate.ts";
 import { type HandoffEnd, type HandoffRow, HandoffStore, isActive } from "./handoff-store.ts";
 
 /** Longer than an instance needs to stop running work. */
@@ -18,7 +19,8 @@ const retryMs = 1_000;
 
 export interface HandoffParts {
   readonly database: Pick<Database, "onChange" | "query">;
-  readonly sessions: Pick<Sessions, "get" | "instanceHere" | "isHere">;
+  readonly gate: Pick<HandoffGate, "ended">;
+  readonly sessions: Pick<Sessions, "get" | "instanceHere" | "updated">;
   readonly sessionStore: Pick<SessionStore, "find">;
   readonly log: Log;
 }
@@ -69,6 +71,8 @@ export class Handoffs {
     }, remainingMs).unref();
     this.#held.set(row.id, { sessionId: session.id, status: row.status, timer });
     try {
+      // A running change would alter what the person sees.
+      await this.#parts.sessions.updated(session.id);
       await setHandoff(instance, row, remainingMs);
     } catch (error) {
       await this.store.end(row.id, { status: "canceled", released_by: null, note: null });
@@ -89,7 +93,7 @@ export class Handoffs {
   ): Promise<HandoffRow> {
     const row = await this.#latest(projectId, idOrName, handoffId);
     if (!isActive(row) || waitSeconds === 0) return row;
-    await this.#changed(row.id, AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1000)]));
+    await this.#parts.gate.ended(row.id, AbortSignal.any([signal, AbortSignal.timeout(waitSeconds * 1000)]));
     return (await this.store.find(row.id)) ?? row;
   }
 
@@ -134,31 +138,6 @@ export class Handoffs {
     const row = await (handoffId === undefined ? this.store.latest(session.id) : this.store.find(handoffId));
     if (row?.session_id !== session.id) throw ServiceError.of(handoffNotFound(session.id));
     return row;
-  }
-
-  /** Resolves when the handoff has ended, or the signal aborts. */
-  async #changed(id: string, signal: AbortSignal): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    const look = (): void => {
-      this.store.find(id).then((row) => {
-        if (row === undefined || !isActive(row)) over.resolve();
-      }, over.reject);
-    };
-    const stop = this.onChange((changed) => {
-      if (changed === undefined || changed === id) look();
-    });
-    const onAbort = (): void => {
-      over.resolve();
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      // It may have ended before the listener was added.
-      look();
-      await over.promise;
-    } finally {
-      stop();
-      signal.removeEventListener("abort", onAbort);
-    }
   }
 
   #look(id: string): void {

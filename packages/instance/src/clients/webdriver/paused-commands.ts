@@ -1,5 +1,5 @@
 import { type AutomationPause, handoffMessage } from "../../pause/automation-pause.ts";
-import { readingBidiCommands } from "../../pause/reading-methods.ts";
+import { type CdpCommand, readingBidiCommands, unchangedDecision } from "../../pause/reading-methods.ts";
 import type { CdpGuard } from "../cdp/guard.ts";
 import type { BidiCommand } from "./bidi-session.ts";
 
@@ -38,17 +38,20 @@ export class PausedCommands {
   }
 }
 
-/** Stops running `input.performActions`, and leaves dialogs to the person: the mapper would answer them. */
+/**
+ * Stops running `input.performActions`, and leaves dialogs to the person: the mapper would answer them. Intercepted
+ * requests continue unchanged.
+ */
 export function createMapperGuard(guard: CdpGuard, pause: Pick<Pause, "isActive">): CdpGuard {
   return (message) => {
     if (!pause.isActive) return guard(message);
     // Written by the mapper.
-    const { id, method, sessionId } = JSON.parse(message.toString()) as Readonly<
-      Record<"id" | "method" | "sessionId", unknown>
-    >;
+    const command = JSON.parse(message.toString()) as CdpCommand;
+    const { id, method, sessionId } = command;
     if (method === "Page.handleJavaScriptDialog") return { answer: JSON.stringify({ id, sessionId, result: {} }) };
     if (String(method).startsWith("Input."))
       return { answer: JSON.stringify({ id, sessionId, error: { code: -32_000, message: handoffMessage } }) };
-    return guard(message);
+    const decision = unchangedDecision(command);
+    return decision === undefined ? guard(message) : { replace: JSON.stringify(decision) };
   };
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import pLimit from "p-limit";
 import type { WebSocket } from "ws";
+import type { AutomationPause } from "../../pause/automation-pause.ts";
 import { checkUpgrade } from "../../http/upgrade.ts";
 import type { Refusal } from "../../http/replies.ts";
 import { acceptWebSocket, bytesOf } from "../../http/websocket.ts";
@@ -17,8 +18,12 @@ const maxBufferedBytes = 64 * 1024;
 
 const attachPath = /^\/process\/([^/]{1,255})\/attach$/;
 
+type Pause = Pick<AutomationPause, "isActive" | "refuses" | "run" | "whenOver">;
+
 export interface AttachTarget {
   readonly path: string;
+  /** Input waits or closes the connection while a person controls the session: programs can reach the browser. */
+  readonly pause: Pause;
   readonly processes: Pick<SessionProcesses, "find">;
 }
 
@@ -31,7 +36,7 @@ export function attachTo(
   request: IncomingMessage,
   socket: Socket,
   head: Buffer,
-  { path, processes }: AttachTarget,
+  { path, pause, processes }: AttachTarget,
 ): Refusal | undefined {
   const problem = checkUpgrade(request);
   if (problem !== undefined)
@@ -57,7 +62,7 @@ export function attachTo(
     if (!ServiceError.isInstance(error)) throw error;
     return error;
   }
-  new Attachment(acceptWebSocket(request, socket, head, maxMessageBytes), process, output).start();
+  new Attachment(acceptWebSocket(request, socket, head, maxMessageBytes), { process, output, pause }).start();
   return undefined;
 }
 
@@ -67,11 +72,16 @@ class Attachment {
   readonly #client: WebSocket;
   readonly #process: NamedProcess;
   readonly #output: Output;
+  readonly #pause: Pause;
   readonly #inputLock = pLimit(1);
   readonly #left = new AbortController();
 
-  constructor(client: WebSocket, process: NamedProcess, output: Output) {
+  constructor(
+    client: WebSocket,
+    { output, pause, process }: { readonly process: NamedProcess; readonly output: Output; readonly pause: Pause },
+  ) {
     this.#client = client;
+    this.#pause = pause;
     this.#process = process;
     this.#output = output;
   }
@@ -108,9 +118,18 @@ class Attachment {
   }
 
   async #write(data: Buffer): Promise<void> {
-    const { signal } = this.#left;
-    for (let written = 0; written < data.length && !signal.aborted;)
-      written += await this.#process.write(data.subarray(written), { close: false, signal });
+    const left = this.#left.signal;
+    for (let written = 0; written < data.length && !left.aborted;) {
+      if (this.#pause.refuses) {
+        this.#client.close(1008, "handoff_active: a person controls this session; attach again after the handoff");
+        return;
+      }
+      if (this.#pause.isActive) await this.#pause.whenOver();
+      else
+        written += await this.#pause.run((stop) =>
+          this.#process.write(data.subarray(written), { close: false, signal: AbortSignal.any([left, stop]) }),
+        );
+    }
   }
 
   #takeControl(message: Buffer): void {

@@ -1,0 +1,68 @@
+import { handoffActive } from "@shoal/contract/refusals";
+import type { Database } from "@shoal/database";
+import { ServiceError } from "@shoal/router";
+import { type HandoffRow, HandoffStore, isActive } from "./handoff-store.ts";
+
+/** As in instances: below the usual timeouts of clients. */
+const maxWaitMs = 45_000;
+/** For one session. */
+const maxWaiting = 100;
+
+/** Delays or refuses changes of sessions by programs while a person controls them. Works on any server. */
+export class HandoffGate {
+  readonly #database: Pick<Database, "onChange" | "query">;
+  readonly #store: HandoffStore;
+  readonly #waiting = new Map<string, number>();
+
+  constructor(database: Pick<Database, "onChange" | "query">) {
+    this.#database = database;
+    this.#store = new HandoffStore(database);
+  }
+
+  /** Waits at most 45 s for the end of a handoff with `on_automation: "wait"`. @throws {ServiceError} 409 `handoff_active`. */
+  async admit(sessionId: string, signal: AbortSignal): Promise<void> {
+    const active = await this.#store.active(sessionId);
+    if (active === undefined) return;
+    const waiting = this.#waiting.get(sessionId) ?? 0;
+    if (active.on_automation === "refuse" || waiting >= maxWaiting) throw ServiceError.of(handoffActive(sessionId));
+    this.#waiting.set(sessionId, waiting + 1);
+    try {
+      await this.ended(active.id, AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]));
+    } finally {
+      const left = (this.#waiting.get(sessionId) ?? 1) - 1;
+      if (left === 0) this.#waiting.delete(sessionId);
+      else this.#waiting.set(sessionId, left);
+    }
+    await this.requireNone(sessionId);
+  }
+
+  /** @throws {ServiceError} 409 `handoff_active`. */
+  async requireNone(sessionId: string): Promise<void> {
+    if ((await this.#store.active(sessionId)) !== undefined) throw ServiceError.of(handoffActive(sessionId));
+  }
+
+  /** Resolves when the handoff has ended, or the signal aborts. */
+  async ended(id: string, signal: AbortSignal): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    const end = (): void => {
+      over.resolve();
+    };
+    const look = (): void => {
+      this.#store.find(id).then((row: HandoffRow | undefined) => {
+        if (row === undefined || !isActive(row)) end();
+      }, over.reject);
+    };
+    const stop = this.#database.onChange((change) => {
+      if (change === undefined || (change.table === "handoffs" && change.id === id)) look();
+    });
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      // It may have ended before the listener was added.
+      look();
+      await over.promise;
+    } finally {
+      stop();
+      signal.removeEventListener("abort", end);
+    }
+  }
+}
