@@ -53,6 +53,7 @@ const session = createRoute({
 const keys = createRoute({
   getParentRoute: () => rootRoute,
   path: "/keys",
+  validateSearch: z.object({ query: optionalText }),
   component: lazyRouteComponent(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
 });
 

@@ -1,4 +1,4 @@
-import { ActionIcon, Box, CopyButton, Tooltip } from "@mantine/core";
+import { ActionIcon, Box, CopyButton } from "@mantine/core";
 import { Check, Copy } from "lucide-react";
 import styles from "./code.module.css";
 
@@ -6,11 +6,15 @@ export function CopyIcon({ value, label }: { readonly value: string; readonly la
   return (
     <CopyButton value={value} timeout={1500}>
       {({ copied, copy }) => (
-        <Tooltip label={copied ? "Copied" : label}>
-          <ActionIcon variant="subtle" color={copied ? "teal" : "gray"} onClick={copy} aria-label={label}>
-            {copied ? <Check size={16} aria-hidden /> : <Copy size={16} aria-hidden />}
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon
+          variant="subtle"
+          color={copied ? "teal" : "gray"}
+          onClick={copy}
+          aria-label={label}
+          title={copied ? "Copied" : label}
+        >
+          {copied ? <Check size={16} aria-hidden /> : <Copy size={16} aria-hidden />}
+        </ActionIcon>
       )}
     </CopyButton>
   );

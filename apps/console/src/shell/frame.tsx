@@ -2,16 +2,17 @@ import { AppShell, Burger, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { type ConsoleSession, sessionQuery } from "../api/console-session.ts";
 import { SignedInProvider, shoalOf } from "../api/shoal.ts";
-import { SignInPage } from "../pages/sign-in/sign-in-page.tsx";
 import { Logo } from "../parts/logo.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { Navigation } from "./navigation.tsx";
-import { PersonMenu } from "./person-menu.tsx";
+import { PersonButton } from "./person-button.tsx";
 import { ProjectSwitcher } from "./project-switcher.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
+
+const SignInPage = lazy(async () => ({ default: (await import("../pages/sign-in/sign-in-page.tsx")).SignInPage }));
 
 /** Signed out, every address shows the sign-in page, and continues to its own page afterwards. */
 export function Frame() {
@@ -23,7 +24,12 @@ export function Frame() {
         <Failure error={error} retry={() => void refetch()} />
       </main>
     );
-  if (session === null) return <SignInPage />;
+  if (session === null)
+    return (
+      <Suspense fallback={<Loading />}>
+        <SignInPage />
+      </Suspense>
+    );
   return <SignedInFrame session={session} />;
 }
 
@@ -74,10 +80,10 @@ function SignedInFrame({ session }: { readonly session: ConsoleSession }) {
               </Text>
               <ProjectSwitcher />
             </Group>
-            <PersonMenu />
+            <PersonButton />
           </Group>
         </AppShell.Header>
-        <AppShell.Navbar p="sm">
+        <AppShell.Navbar p="sm" style={{ overflowY: "auto" }}>
           <Navigation />
         </AppShell.Navbar>
         <AppShell.Main>

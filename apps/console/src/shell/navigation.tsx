@@ -1,31 +1,51 @@
-import { NavLink, Stack } from "@mantine/core";
-import { Link, useMatchRoute } from "@tanstack/react-router";
-import { AppWindow, House, KeyRound } from "lucide-react";
+import { Link } from "@tanstack/react-router";
+import { useId } from "react";
 import { useIsAdmin } from "../api/shoal.ts";
-
-const sections = [
-  { to: "/", label: "Home", icon: House, isExact: true, isForAdmins: false },
-  { to: "/sessions", label: "Sessions", icon: AppWindow, isExact: false, isForAdmins: false },
-  { to: "/keys", label: "API keys", icon: KeyRound, isExact: false, isForAdmins: true },
-] as const;
+import styles from "./navigation.module.css";
+import { type Section, type SectionGroup, sectionGroups } from "./sections.ts";
 
 export function Navigation() {
-  const matches = useMatchRoute();
   const isAdmin = useIsAdmin();
+  const visible = sectionGroups
+    .map(({ name, sections }) => ({
+      name,
+      sections: sections.filter(({ isForAdmins = false }) => isAdmin || !isForAdmins),
+    }))
+    .filter(({ sections }) => sections.length > 0);
   return (
-    <Stack component="nav" gap={4} aria-label="Main">
-      {sections
-        .filter(({ isForAdmins }) => isAdmin || !isForAdmins)
-        .map(({ to, label, icon: Icon, isExact }) => (
-          <NavLink
-            key={to}
-            label={label}
-            leftSection={<Icon size={18} aria-hidden />}
-            active={matches({ to, fuzzy: !isExact }) !== false}
-            renderRoot={(props) => <Link to={to} {...props} />}
-            style={{ borderRadius: "var(--mantine-radius-md)" }}
-          />
+    <nav className={styles.groups} aria-label="Main">
+      {visible.map((group, index) => (
+        <Group key={index} {...group} />
+      ))}
+    </nav>
+  );
+}
+
+function Group({ name, sections }: SectionGroup) {
+  const id = useId();
+  return (
+    <div>
+      {name !== undefined && (
+        <div id={id} className={styles.name}>
+          {name}
+        </div>
+      )}
+      <ul className={styles.list} {...(name !== undefined && { "aria-labelledby": id })}>
+        {sections.map((section) => (
+          <li key={section.to}>
+            <SectionLink {...section} />
+          </li>
         ))}
-    </Stack>
+      </ul>
+    </div>
+  );
+}
+
+function SectionLink({ to, label, icon: Icon }: Section) {
+  return (
+    <Link to={to} className={styles.link} activeOptions={{ exact: to === "/", includeSearch: false }}>
+      <Icon size={17} aria-hidden />
+      {label}
+    </Link>
   );
 }

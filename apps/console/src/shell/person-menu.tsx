@@ -1,8 +1,10 @@
-import { ActionIcon, Menu, Text, useMantineColorScheme } from "@mantine/core";
+import { Menu, Text, useMantineColorScheme } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react";
+import { LogOut, Monitor, Moon, Sun } from "lucide-react";
 import { signOut } from "../api/console-session.ts";
 import { useSignedIn } from "../api/shoal.ts";
+import type { OpenedMenuProps } from "./menu-button.tsx";
+import { OpenedMenu } from "./opened-menu.tsx";
 
 const schemes = [
   { value: "light", label: "Light", icon: Sun },
@@ -10,18 +12,13 @@ const schemes = [
   { value: "auto", label: "Like the system", icon: Monitor },
 ] as const;
 
-export function PersonMenu() {
+export default function PersonMenu({ button }: OpenedMenuProps) {
   const { session, project } = useSignedIn();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const queries = useQueryClient();
   const leave = useMutation({ mutationFn: () => signOut(queries) });
   return (
-    <Menu position="bottom-end" width={230}>
-      <Menu.Target>
-        <ActionIcon variant="default" size="lg" radius="xl" aria-label="Account and appearance">
-          <UserRound size={18} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
+    <OpenedMenu button={button} position="bottom-end" width={230}>
       <Menu.Dropdown>
         <Menu.Label>
           <Text size="sm" fw={600} truncate>
@@ -57,6 +54,6 @@ export function PersonMenu() {
           Sign out
         </Menu.Item>
       </Menu.Dropdown>
-    </Menu>
+    </OpenedMenu>
   );
 }

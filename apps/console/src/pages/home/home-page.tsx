@@ -4,9 +4,10 @@ import { useState } from "react";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { Columns } from "../../parts/columns.tsx";
 import { Page } from "../../parts/page.tsx";
+import { ProgramCard } from "../../parts/program-card.tsx";
 import { CreateCard } from "./create-card.tsx";
-import { ProgramCard } from "./program-card.tsx";
-import type { Wanted } from "./programs.ts";
+
+import { programsOf, type Wanted } from "./programs.ts";
 import { RecentSessions } from "./recent-sessions.tsx";
 
 export function HomePage() {
@@ -20,7 +21,7 @@ export function HomePage() {
     >
       <Columns>
         {canOperate && <CreateCard wanted={wanted} setWanted={setWanted} />}
-        <ProgramCard wanted={wanted} />
+        <ProgramCard programs={programsOf(wanted)} />
       </Columns>
       <Card withBorder padding="lg">
         <Stack gap="sm">

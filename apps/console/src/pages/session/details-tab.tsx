@@ -1,8 +1,9 @@
-import { Badge, Card, Group, Stack, Table, Text, Timeline, Title } from "@mantine/core";
+import { Badge, Card, Group, Stack, Text, Timeline, Title } from "@mantine/core";
 import type { Browser } from "@shoal/schemas";
 import type { ReactNode } from "react";
 import { durationText } from "../../base/texts.ts";
 import { Columns } from "../../parts/columns.tsx";
+import { Details } from "../../parts/details.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
 import { endings } from "../../parts/status.tsx";
 
@@ -13,7 +14,7 @@ export function DetailsTab({ browser }: { readonly browser: Browser }) {
         <Title order={2} size="h4" mb="sm">
           Settings
         </Title>
-        <Settings browser={browser} />
+        <Details rows={rowsOf(browser)} />
       </Card>
       <Card withBorder padding="lg">
         <Title order={2} size="h4" mb="md">
@@ -58,25 +59,6 @@ function TagList({ tags }: { readonly tags: Readonly<Record<string, string>> }) 
         </Badge>
       ))}
     </Group>
-  );
-}
-
-function Settings({ browser }: { readonly browser: Browser }) {
-  return (
-    <Table layout="fixed" verticalSpacing={6}>
-      <Table.Tbody>
-        {rowsOf(browser)
-          .filter(([, value]) => value !== undefined && value !== "")
-          .map(([name, value]) => (
-            <Table.Tr key={name}>
-              <Table.Th w="40%" fw={500}>
-                {name}
-              </Table.Th>
-              <Table.Td style={{ overflowWrap: "anywhere" }}>{value}</Table.Td>
-            </Table.Tr>
-          ))}
-      </Table.Tbody>
-    </Table>
   );
 }
 

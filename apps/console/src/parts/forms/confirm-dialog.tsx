@@ -1,34 +1,32 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 
-interface ConfirmDialogProps {
-  readonly isOpen: boolean;
+export interface Question {
   readonly title: string;
   readonly text: string;
+  /** Text of the button: `Delete the key`. */
   readonly action: string;
+}
+
+interface ConfirmDialogProps {
+  /** `undefined` = closed. */
+  readonly asked: Question | undefined;
   readonly isDangerous?: boolean;
   readonly close: () => void;
   readonly confirm: () => void;
 }
 
-export function ConfirmDialog({
-  isOpen,
-  title,
-  text,
-  action,
-  isDangerous = false,
-  close,
-  confirm,
-}: ConfirmDialogProps) {
+/** Asks before an action. The focus starts on "Cancel". */
+export function ConfirmDialog({ asked, isDangerous = false, close, confirm }: ConfirmDialogProps) {
   return (
-    <Modal opened={isOpen} onClose={close} title={title}>
+    <Modal opened={asked !== undefined} onClose={close} title={asked?.title}>
       <Stack>
-        <Text size="sm">{text}</Text>
+        <Text size="sm">{asked?.text}</Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={close} data-autofocus>
             Cancel
           </Button>
           <Button {...(isDangerous && { color: "red" })} onClick={confirm}>
-            {action}
+            {asked?.action}
           </Button>
         </Group>
       </Stack>

@@ -1,7 +1,7 @@
 import { Card, SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { useState } from "react";
-import { CodeBlock } from "../../parts/code.tsx";
-import { cliProgram, curlProgram, sdkProgram, type Wanted } from "./programs.ts";
+import { cliProgram, curlProgram, type Programs, sdkProgram } from "../base/programs.ts";
+import { CodeBlock } from "./code.tsx";
 
 const languages = {
   sdk: { label: "TypeScript", program: sdkProgram },
@@ -12,8 +12,8 @@ type Language = keyof typeof languages;
 
 const options = Object.entries(languages).map(([value, { label }]) => ({ value, label }));
 
-/** The same session from a program. */
-export function ProgramCard({ wanted }: { readonly wanted: Wanted }) {
+/** What the page does, from a program. */
+export function ProgramCard({ programs }: { readonly programs: Programs }) {
   const [language, setLanguage] = useState<Language>("sdk");
   const { label, program } = languages[language];
   return (
@@ -30,8 +30,9 @@ export function ProgramCard({ wanted }: { readonly wanted: Wanted }) {
           }}
           aria-label="Language of the program"
           fullWidth
+          maw={420}
         />
-        <CodeBlock code={program(wanted)} label={`Program: ${label}`} />
+        <CodeBlock code={program(programs)} label={`Program: ${label}`} />
         <Text size="sm" c="dimmed">
           The program needs an API key in SHOAL_API_KEY.
         </Text>

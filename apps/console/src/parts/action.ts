@@ -1,0 +1,32 @@
+import { type QueryKey, useMutation, type UseMutationResult, useQueryClient } from "@tanstack/react-query";
+import { tell, tellFailure } from "./notices.ts";
+
+interface ActionOptions<Input, Result> {
+  readonly act: (input: Input) => PromiseLike<Result>;
+  /** Text of the notice after it worked. */
+  readonly told?: ((result: Result, input: Input) => string) | undefined;
+  readonly done?: ((result: Result, input: Input) => void) | undefined;
+  /** Queries whose answers change, by the start of their key. */
+  readonly changes: readonly QueryKey[];
+}
+
+/** A change without a form: a notice reports its success or failure. */
+export function useAction<Input = void, Result = void>({
+  act,
+  told,
+  done,
+  changes,
+}: ActionOptions<Input, Result>): UseMutationResult<Result, Error, Input> {
+  const queries = useQueryClient();
+  return useMutation<Result, Error, Input>({
+    mutationFn: async (input) => act(input),
+    onSuccess(result, input) {
+      if (told !== undefined) tell(told(result, input));
+      done?.(result, input);
+    },
+    onError: tellFailure,
+    onSettled: async () => {
+      await Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey })));
+    },
+  });
+}
