@@ -101,11 +101,8 @@ await bundle({
   format: "iife",
   minify: true,
 });
-// Pages for people: each is one document with its style and script.
-for (const [name, folder] of [
-  ["live-view", "src/clients/live-view/page"],
-  ["replay", "src/operations/replays/page"],
-]) {
+// A page for people: one document with its style and script.
+for (const [name, folder] of [["live-view", "src/clients/live-view/page"]]) {
   const page = await bundle({
     entryPoints: [`${folder}/page.ts`, `${folder}/page.css`],
     outdir: out,

@@ -1,3 +1,4 @@
+import "./app/mantine-base.css";
 import "./app/mantine.css";
 import "./app/global.css";
 import { StrictMode } from "react";

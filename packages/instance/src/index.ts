@@ -32,4 +32,4 @@ export { notImplemented } from "./protocol/not-implemented.ts";
 export { nativeFiles as instanceNativeFiles } from "./operations/process/children/native-terminal.ts";
 export { processGroupsFile } from "./protocol/process-groups-file.ts";
 export { unknownFieldsHeader } from "./protocol/unknown-fields-header.ts";
-export { instanceProgramPath, liveViewPagePath, replayPagePath } from "./protocol/program-path.ts";
+export { instanceProgramPath, liveViewPagePath } from "./protocol/program-path.ts";

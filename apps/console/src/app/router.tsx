@@ -50,6 +50,14 @@ const session = createRoute({
   component: lazyRouteComponent(() => import("../pages/session/session-page.tsx"), "SessionPage"),
 });
 
+const replay = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sessions/$id/replays/$replay",
+  // A number without quotes in the address is a number for the router.
+  validateSearch: z.object({ t: z.catch(z.optional(z.union([z.string(), z.number()])), undefined) }),
+  component: lazyRouteComponent(() => import("../pages/session/replay/replay-page.tsx"), "ReplayPage"),
+});
+
 const keys = createRoute({
   getParentRoute: () => rootRoute,
   path: "/keys",
@@ -58,7 +66,7 @@ const keys = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([home, sessions, session, keys]),
+  routeTree: rootRoute.addChildren([home, sessions, session, replay, keys]),
   basepath: consolePath,
   defaultPreload: "intent",
   defaultPendingComponent: Loading,

@@ -81,8 +81,8 @@ it("takes a screenshot, and plays a recording", async () => {
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Record" }).click();
   await page.getByRole("button", { name: "Stop recording" }).click();
-  await page.getByRole("button", { name: "Play" }).click();
-  await page.frameLocator("iframe").getByRole("heading").first().waitFor();
+  await page.getByRole("link", { name: "Play" }).click();
+  await page.getByRole("heading", { name: /^Recording of / }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.close();

@@ -33,6 +33,7 @@ import { browserHandlers } from "../sessions/browsers/handlers.ts";
 import type { SessionStore } from "../sessions/browsers/session-store.ts";
 import type { Sessions } from "../sessions/browsers/sessions.ts";
 import type { Idempotency } from "../http/idempotency/idempotency.ts";
+import { replayPage } from "../console/pages/page-template.ts";
 import { serveConsolePages } from "../console/pages/serve-pages.ts";
 import { serveDirect } from "../sessions/instance-plane/direct.ts";
 import { serveForwarded } from "../sessions/instance-plane/forward.ts";
@@ -310,6 +311,7 @@ function servePages(app: FastifyInstance, parts: AppParts, routing: SessionRouti
     store: parts.replays,
     atHome: (request, sessionId) => routing.requireFilesHere(request, sessionId),
     frameAncestors: parts.liveViewFrameAncestors,
+    page: (request) => replayPage(request, parts.origins),
     onRefused: (request) => {
       parts.authenticator.countRefused(request.raw);
     },

@@ -9,5 +9,3 @@ import { fileURLToPath } from "node:url";
 export const instanceProgramPath: string = fileURLToPath(new URL("../../dist/program/start.cjs", import.meta.url));
 
 export const liveViewPagePath: string = fileURLToPath(new URL("../../dist/program/live-view.html", import.meta.url));
-
-export const replayPagePath: string = fileURLToPath(new URL("../../dist/program/replay.html", import.meta.url));

@@ -1,19 +1,18 @@
 import { Badge, Button, Card, Group, Skeleton, Stack, Text } from "@mantine/core";
 import type { Browser, Replay } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
-import { Clapperboard, ExternalLink, Play } from "lucide-react";
-import { useState } from "react";
+import { Link } from "@tanstack/react-router";
+import { Clapperboard, Download, Play, Radio } from "lucide-react";
 import { replaysQuery } from "../../api/browser-queries.ts";
 import { useSignedIn } from "../../api/shoal.ts";
 import { atThisOrigin } from "../../base/place.ts";
+import { CopyIcon } from "../../parts/code.tsx";
 import { Age, Moment } from "../../parts/moment.tsx";
 import { Empty, Failure } from "../../parts/states.tsx";
-import styles from "./recordings.module.css";
 
 export function RecordingsTab({ browser }: { readonly browser: Browser }) {
   const { shoal } = useSignedIn();
   const { data: replays, error, refetch } = useQuery(replaysQuery(shoal, browser.session_id));
-  const [played, setPlayed] = useState<string>();
   if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
   if (replays === undefined) return <Skeleton height={120} aria-label="Reading the recordings" />;
   if (replays.length === 0)
@@ -21,38 +20,20 @@ export function RecordingsTab({ browser }: { readonly browser: Browser }) {
       <Empty icon={Clapperboard} title="Nothing was recorded">
         {browser.deleted_at === undefined
           ? "The button Record above films the screen until you stop it."
-          : "Start a recording while a session runs."}
+          : "No recording was made, or the retention of its recordings has ended."}
       </Empty>
     );
-  const url = replays.find(({ replay_id }) => replay_id === played)?.replay_view_url;
   return (
     <Stack gap="sm">
-      {url !== undefined && (
-        <iframe
-          className={styles.film}
-          src={atThisOrigin(url, replayMarker)}
-          title="Recording"
-          allow="fullscreen"
-          referrerPolicy="no-referrer"
-        />
-      )}
       {replays.map((replay) => (
-        <Recording
-          key={replay.replay_id}
-          replay={replay}
-          play={() => {
-            setPlayed(replay.replay_id);
-          }}
-        />
+        <Recording key={replay.replay_id} id={browser.session_id} replay={replay} />
       ))}
     </Stack>
   );
 }
 
-const replayMarker = "/browser/replay/";
-
-function Recording({ replay, play }: { readonly replay: Replay; readonly play: () => void }) {
-  const { started_at, finished_at, failure_reason, replay_view_url } = replay;
+function Recording({ id, replay }: { readonly id: string; readonly replay: Replay }) {
+  const { finished_at, failure_reason, marks = [], replay_id, replay_view_url, started_at } = replay;
   const isRunning = finished_at == null && failure_reason === undefined;
   return (
     <Card withBorder padding="sm">
@@ -62,7 +43,8 @@ function Recording({ replay, play }: { readonly replay: Replay; readonly play: (
             {started_at == null ? "Before its first picture" : <Moment at={started_at} />}
           </Text>
           <Text size="sm" c="dimmed">
-            {started_at != null && <Age from={started_at} to={finished_at ?? undefined} />} {failure_reason}
+            {started_at != null && <Age from={started_at} to={finished_at ?? undefined} />}
+            {marks.length > 0 && `, ${marks.length} ${marks.length === 1 ? "chapter" : "chapters"}`} {failure_reason}
           </Text>
         </div>
         <Group gap="xs">
@@ -71,23 +53,30 @@ function Recording({ replay, play }: { readonly replay: Replay; readonly play: (
               Recording
             </Badge>
           )}
+          <Button
+            size="xs"
+            variant="light"
+            leftSection={isRunning ? <Radio size={14} aria-hidden /> : <Play size={14} aria-hidden />}
+            renderRoot={(props) => (
+              <Link to="/sessions/$id/replays/$replay" params={{ id, replay: replay_id }} {...props} />
+            )}
+          >
+            {isRunning ? "Follow" : "Play"}
+          </Button>
           {!isRunning && replay_view_url !== undefined && (
-            <>
-              <Button size="xs" variant="light" leftSection={<Play size={14} aria-hidden />} onClick={play}>
-                Play
-              </Button>
-              <Button
-                component="a"
-                href={atThisOrigin(replay_view_url, replayMarker)}
-                target="_blank"
-                rel="noreferrer"
-                size="xs"
-                variant="default"
-                leftSection={<ExternalLink size={14} aria-hidden />}
-              >
-                Open
-              </Button>
-            </>
+            <Button
+              component="a"
+              href={`${atThisOrigin(replay_view_url, "/browser/replay/")}/film`}
+              download={`${id}-${replay_id}.mp4`}
+              size="xs"
+              variant="default"
+              leftSection={<Download size={14} aria-hidden />}
+            >
+              Download
+            </Button>
+          )}
+          {replay_view_url !== undefined && (
+            <CopyIcon value={replay_view_url} label="Copy a link that plays the recording without signing in" />
           )}
         </Group>
       </Group>

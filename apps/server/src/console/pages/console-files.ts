@@ -15,7 +15,9 @@ export interface ConsoleFile {
 
 export interface ConsoleFiles {
   readonly index: string;
-  /** By path below `/console/`, without the index. */
+  /** The page of a recording, which opens without signing in. */
+  readonly replay: string;
+  /** By path below `/console/`, without the pages. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 
@@ -28,8 +30,17 @@ const codings = { ".br": "br", ".gz": "gzip" } as const;
 
 const codingOf = (path: string): Coding | undefined => codings[extname(path) as keyof typeof codings];
 
-/** Reads the built pages, about 3 MB, so that a request never names a path of the disk. */
-export async function readConsoleFiles(): Promise<ConsoleFiles> {
+let reading: Promise<ConsoleFiles> | undefined;
+
+/** Reads the built pages once, about 3 MB, so that a request never names a path of the disk. */
+export function readConsoleFiles(): Promise<ConsoleFiles> {
+  return (reading ??= readFolder().catch((error: unknown) => {
+    reading = undefined;
+    throw error;
+  }));
+}
+
+async function readFolder(): Promise<ConsoleFiles> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const contents = new Map<string, Buffer>();
   for (const entry of entries) {
@@ -45,5 +56,6 @@ export async function readConsoleFiles(): Promise<ConsoleFiles> {
     const gzip = contents.get(`${path}.gz`);
     files.set(path, { type, content, compressed: { ...(br && { br }), ...(gzip && { gzip }) } });
   }
-  return { index: contents.get("index.html")?.toString("utf8") ?? "", files };
+  const pageOf = (name: string) => contents.get(name)?.toString("utf8") ?? "";
+  return { index: pageOf("index.html"), replay: pageOf("replay.html"), files };
 }

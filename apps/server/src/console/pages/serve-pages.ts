@@ -1,8 +1,8 @@
 import { ServiceError } from "@shoal/router";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { randomBytes } from "node:crypto";
 import type { RequestOrigins } from "../../http/request-origin.ts";
-import { type Coding, type ConsoleFile, type ConsoleFiles, readConsoleFiles } from "./console-files.ts";
+import { type Coding, type ConsoleFile, readConsoleFiles } from "./console-files.ts";
+import { baseOf, filledIn, root } from "./page-template.ts";
 
 export interface ConsoleParts {
   readonly origins: Pick<RequestOrigins, "baseUrlOf">;
@@ -10,17 +10,8 @@ export interface ConsoleParts {
   readonly contentUrl: string | undefined;
 }
 
-const root = "/console";
-
 /** Serves the console's pages. Calls of the pages are in the session and sign-in parts. */
 export function serveConsolePages(app: FastifyInstance, { origins, contentUrl }: ConsoleParts): void {
-  let loading: Promise<ConsoleFiles> | undefined;
-  const loaded = () =>
-    (loading ??= readConsoleFiles().catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    }));
-
   app.addHook("onRequest", (request, reply, done) => {
     const [path] = request.url.split("?", 1);
     if (path === "/" && isRead(request) && acceptsHtml(request)) toConsole(request, reply, origins);
@@ -38,7 +29,7 @@ export function serveConsolePages(app: FastifyInstance, { origins, contentUrl }:
     ...route,
     url: `${root}/*`,
     async handler(request, reply) {
-      const { files, index } = await loaded();
+      const { files, index } = await readConsoleFiles();
       const path = request.params["*"];
       const file = files.get(path);
       if (file !== undefined) return sendFile(request, reply, { file, isHashed: path.startsWith("assets/") });
@@ -46,7 +37,7 @@ export function serveConsolePages(app: FastifyInstance, { origins, contentUrl }:
         throw new ServiceError(404, "not_found", `The console has no file ${root}/${path}.`, {
           hint: `Open ${root}/ in a browser.`,
         });
-      return sendIndex(reply, index, { base: `${origins.baseUrlOf(request.raw)}${root}/`, contentUrl });
+      return sendIndex(reply, index, { base: baseOf(request.raw, origins), contentUrl });
     },
   });
 }
@@ -117,11 +108,7 @@ function sendIndex(
   index: string,
   { base, contentUrl }: { readonly base: string; readonly contentUrl: string | undefined },
 ): FastifyReply {
-  const nonce = randomBytes(18).toString("base64");
-  const html = index
-    .replaceAll("SHOAL_NONCE", nonce)
-    // The path only: the browser knows the origin, and a wrong host would break the page.
-    .replace("<!--base-->", `<base href="${new URL(base).pathname}" />`);
+  const { html, nonce } = filledIn(index, base);
   return reply
     .headers({
       ...protection,

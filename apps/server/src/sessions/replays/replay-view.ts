@@ -1,9 +1,9 @@
-import { replayPagePath } from "@shoal/instance";
 import { ServiceError } from "@shoal/router";
 import { RequestTaken } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { createReadStream, readFileSync } from "node:fs";
-import { type HtmlPage, htmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
+import { createReadStream } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { type HtmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
 import { byteRange } from "./byte-range.ts";
 import { chaptersOf } from "./chapters.ts";
 import type { ReplayAddresses } from "./replay-address.ts";
@@ -17,6 +17,8 @@ export interface ReplayViewParts {
   /** Sites that may embed the page; empty = none. */
   readonly frameAncestors: readonly string[];
   readonly onRefused: (request: FastifyRequest) => void;
+  /** The page that plays a recording. */
+  readonly page: (request: IncomingMessage) => Promise<HtmlPage>;
 }
 
 type TokenRequest = FastifyRequest<{ Params: { token: string } }>;
@@ -58,18 +60,17 @@ interface NamedReplay {
 
 class ReplayView {
   readonly #parts: ReplayViewParts;
-  #page: HtmlPage | undefined;
 
   constructor(parts: ReplayViewParts) {
     this.#parts = parts;
   }
 
   async page(request: TokenRequest, reply: FastifyReply): Promise<void> {
-    const { frameAncestors, store } = this.#parts;
+    const { frameAncestors, page, store } = this.#parts;
     try {
       const { sessionId, replayId } = await this.#open(request);
       await store.find(sessionId, replayId);
-      sendPage(reply, 200, (this.#page ??= htmlPage(readFileSync(replayPagePath, "utf8"))), frameAncestors);
+      sendPage(reply, 200, await page(request.raw), frameAncestors);
     } catch (error) {
       if (!ServiceError.isInstance(error)) throw error;
       sendPage(reply, error.status, explained(error), frameAncestors);

@@ -6,11 +6,10 @@ import { useMemo, useState } from "react";
 import { clockText } from "../../../base/texts.ts";
 import { VirtualLines } from "../../../parts/virtual-lines.tsx";
 import styles from "./lines.module.css";
-import { type NetworkRequest, requestsOf } from "./requests.ts";
+import { firstErrorStatus, type NetworkRequest, requestsOf } from "./requests.ts";
 import { TelemetryFrame } from "./telemetry-frame.tsx";
 
 const lineHeight = 30;
-const firstErrorStatus = 400;
 
 export function NetworkTab({ browser }: { readonly browser: Browser }) {
   return (

@@ -1,5 +1,8 @@
 import type { TelemetryEnvelope } from "@shoal/schemas";
 
+/** Requests with this status or a higher one failed. */
+export const firstErrorStatus = 400;
+
 /** A request with its answer or failure. */
 export interface NetworkRequest {
   readonly id: string;

@@ -16,10 +16,20 @@ export const maxEvents = 5000;
 const drawMs = 100;
 const nothing: SessionEvents = { events: [], isLoading: true, error: undefined, isCut: false };
 
-/** Telemetry of a session: stored events first, then new ones until it ends. */
-export function useEvents({ session_id: id, created_at, deleted_at }: Browser): SessionEvents {
+export interface EventWindow {
+  /** A moment, in ISO 8601. */
+  readonly since: string;
+  /** Absent: events arrive until the session ends. */
+  readonly until?: string | undefined;
+}
+
+/** Telemetry of a session or of a window of it: stored events first, then new ones until the end. */
+export function useEvents(
+  { session_id: id, created_at, deleted_at }: Browser,
+  { since, until }: EventWindow = { since: created_at },
+): SessionEvents {
   const { shoal } = useSignedIn();
-  const hasEnded = deleted_at !== undefined;
+  const isStored = deleted_at !== undefined || until !== undefined;
   const [state, setState] = useState(nothing);
   useEffect(() => {
     const reading = new AbortController();
@@ -41,10 +51,12 @@ export function useEvents({ session_id: id, created_at, deleted_at }: Browser): 
       });
     };
     async function read(): Promise<void> {
-      const source = hasEnded
-        ? await shoal.browsers.telemetry.events(id, { since: created_at, limit: 100 }, { signal })
+      const source = isStored
+        ? await shoal.browsers.telemetry.events(id, { since, until, limit: 100 }, { signal })
         : shoal.browsers.telemetry.stream(id, { replay: "all" }, { signal });
+      const sinceMicroseconds = Date.parse(since) * 1000;
       for await (const event of source) {
+        if (event.event.ts < sinceMicroseconds) continue;
         waiting.push(event);
         timer ??= window.setTimeout(draw, drawMs);
       }
@@ -63,6 +75,6 @@ export function useEvents({ session_id: id, created_at, deleted_at }: Browser): 
       reading.abort();
       clearTimeout(timer);
     };
-  }, [shoal, id, created_at, hasEnded]);
+  }, [shoal, id, since, until, isStored]);
   return state;
 }

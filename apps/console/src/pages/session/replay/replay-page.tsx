@@ -1,0 +1,149 @@
+import { Anchor, Breadcrumbs, Skeleton, Stack, Text } from "@mantine/core";
+import type { Browser, Replay } from "@shoal/schemas";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { Clapperboard } from "lucide-react";
+import { useMemo } from "react";
+import { browserQuery, replaysQuery } from "../../../api/browser-queries.ts";
+import { useSignedIn } from "../../../api/shoal.ts";
+import { atThisOrigin } from "../../../base/place.ts";
+import { durationText, momentText } from "../../../base/texts.ts";
+import { Page } from "../../../parts/page.tsx";
+import { Empty, Failure } from "../../../parts/states.tsx";
+import { momentParameter, parseMoment } from "../../../player/moment.ts";
+import { Player } from "../../../player/player.tsx";
+import { maxEvents, useEvents } from "../telemetry/use-events.ts";
+import { replayLines } from "./replay-lines.ts";
+import { RunningReplay } from "./running-replay.tsx";
+
+/** A recording with the telemetry of its session on one timeline. */
+export function ReplayPage() {
+  const { id, replay: replayId } = useParams({ from: "/sessions/$id/replays/$replay" });
+  const { shoal } = useSignedIn();
+  const session = useQuery(browserQuery(shoal, id));
+  const replays = useQuery(replaysQuery(shoal, id));
+  const browser = session.data;
+  const replay = replays.data?.find(({ replay_id }) => replay_id === replayId);
+  const error = session.error ?? replays.error;
+  return (
+    <Stack gap="sm">
+      <Breadcrumbs>
+        <Anchor size="sm" renderRoot={(props) => <Link to="/sessions" {...props} />}>
+          Sessions
+        </Anchor>
+        <Anchor
+          size="sm"
+          renderRoot={(props) => (
+            <Link to="/sessions/$id" params={{ id }} search={{ tab: "recordings" as const }} {...props} />
+          )}
+        >
+          {browser?.name ?? id}
+        </Anchor>
+        <span aria-current="page">Recording</span>
+      </Breadcrumbs>
+      {browser !== undefined && replay !== undefined ? (
+        <Loaded browser={browser} replay={replay} />
+      ) : (
+        <Page title="Recording">
+          {error !== null ? (
+            <Failure error={error} retry={() => void Promise.all([session.refetch(), replays.refetch()])} />
+          ) : browser !== undefined && replays.data !== undefined ? (
+            <Empty icon={Clapperboard} title="Recording not found">
+              It was deleted: recordings are kept for a limited time.
+            </Empty>
+          ) : (
+            <Skeleton height={480} aria-label="Reading the recording" />
+          )}
+        </Page>
+      )}
+    </Stack>
+  );
+}
+
+interface LoadedProps {
+  readonly browser: Browser;
+  readonly replay: Replay;
+}
+
+/** Telemetry of the last pictures arrives after them. */
+const afterEndMs = 1000;
+/** Recordings without a picture have no window of time. */
+const noWindow = { since: "1970-01-01T00:00:00Z", until: "1970-01-01T00:00:01Z" };
+
+function Loaded({ browser, replay }: LoadedProps) {
+  const { failure_reason, finished_at, started_at } = replay;
+  const name = browser.name ?? browser.session_id;
+  const isRunning = finished_at == null;
+  const title = started_at == null ? "Recording" : `Recording of ${momentText(started_at)}`;
+  const { error, events, isCut, isLoading } = useEvents(
+    browser,
+    started_at == null
+      ? noWindow
+      : {
+          since: started_at,
+          until: isRunning ? undefined : new Date(Date.parse(finished_at) + afterEndMs).toISOString(),
+        },
+  );
+  const lines = useMemo(() => replayLines(events, replay), [events, replay]);
+  const lengthMs = started_at == null || isRunning ? 0 : Date.parse(finished_at) - Date.parse(started_at);
+  const notice = noticeOf({ browser, isCut, isEmpty: events.length === 0 && !isLoading });
+  return (
+    <Page
+      title={title}
+      windowTitle={`${name}, ${started_at == null ? "recording" : momentText(started_at)}`}
+      description={[isRunning ? "Recording in progress." : `${durationText(lengthMs)} long.`, failure_reason ?? ""]
+        .join(" ")
+        .trim()}
+    >
+      {error !== undefined && <Failure error={error} />}
+      {isRunning ? (
+        <RunningReplay browser={browser} startedAt={started_at ?? undefined} lines={lines} notice={notice} />
+      ) : (
+        <Film replay={replay} lengthSeconds={lengthMs / 1000} lines={lines} notice={notice} />
+      )}
+    </Page>
+  );
+}
+
+interface FilmProps extends Pick<Parameters<typeof Player>[0], "lengthSeconds" | "lines" | "notice"> {
+  readonly replay: Replay;
+}
+
+function Film({ replay: { replay_view_url = "" }, ...shown }: FilmProps) {
+  const { t } = useSearch({ from: "/sessions/$id/replays/$replay" });
+  return (
+    <Player
+      {...shown}
+      address={atThisOrigin(replay_view_url, "/browser/replay/")}
+      startSeconds={parseMoment(t === undefined ? undefined : String(t))}
+      linkTo={(seconds) => {
+        const link = new URL(location.href);
+        link.searchParams.set("t", momentParameter(seconds));
+        return link.href;
+      }}
+    />
+  );
+}
+
+interface NoticeParts {
+  readonly browser: Browser;
+  readonly isCut: boolean;
+  readonly isEmpty: boolean;
+}
+
+function noticeOf({ browser, isCut, isEmpty }: NoticeParts) {
+  if (isCut)
+    return (
+      <Text size="sm" c="dimmed">
+        The page shows the newest {maxEvents} events. The command `shoal browsers telemetry events` lists all.
+      </Text>
+    );
+  if (!isEmpty) return undefined;
+  return (
+    <Text size="sm" c="dimmed">
+      {browser.deleted_at === undefined
+        ? "No telemetry of this recording. Turn it on in the tab Events of the session to see console lines, requests and actions here."
+        : "No telemetry of this recording is stored: the session did not capture it, or its retention has ended."}
+    </Text>
+  );
+}

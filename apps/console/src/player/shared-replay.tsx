@@ -1,0 +1,64 @@
+import { useEffect, useMemo } from "react";
+import { serviceUrl } from "../base/place.ts";
+import { momentText } from "../base/texts.ts";
+import { chapterLines } from "./chapter-lines.ts";
+import { filmClock, momentIn, momentParameter } from "./moment.ts";
+import { Player } from "./player.tsx";
+import styles from "./shared-replay.module.css";
+import { type SharedInfo, useSharedInfo } from "./shared-info.ts";
+import { Tracks } from "./tracks.tsx";
+
+/** The page behind `replay_view_url`. It shows what the token of its address gives, and never uses a sign-in. */
+export function SharedReplay({ address }: { readonly address: string }) {
+  const { info, problem } = useSharedInfo(address);
+  const title = info?.started_at == null ? "Recording" : `Recording of ${momentText(info.started_at)}`;
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+  const lines = useMemo(() => chapterLines(info?.marks ?? []), [info]);
+  const startSeconds = useMemo(() => momentIn(location), []);
+  return (
+    <main className={styles.page}>
+      <header className={styles.head}>
+        <div>
+          <h1>{title}</h1>
+          <p role="status">{problem ?? (info === undefined ? "Loading…" : noteOf(info))}</p>
+        </div>
+        {info !== undefined && (
+          <a href={consoleAddress(address)} target="_blank" rel="noreferrer">
+            Open in the console
+          </a>
+        )}
+      </header>
+      {info?.ready === true && (
+        <Player
+          address={address}
+          lengthSeconds={lengthOf(info) ?? 0}
+          lines={lines}
+          startSeconds={startSeconds}
+          linkTo={(seconds) => `${address}?t=${momentParameter(seconds)}`}
+        />
+      )}
+      {info?.ready === false && lines.length > 0 && <Tracks lines={lines} timeSeconds={-1} seek={() => undefined} />}
+    </main>
+  );
+}
+
+function lengthOf({ started_at, finished_at }: SharedInfo): number | undefined {
+  return started_at == null || finished_at == null
+    ? undefined
+    : (Date.parse(finished_at) - Date.parse(started_at)) / 1000;
+}
+
+function noteOf(info: SharedInfo): string {
+  const { failure_reason, ready } = info;
+  if (!ready) return failure_reason ?? "Recording in progress. The film appears here when the recording has ended.";
+  const length = lengthOf(info);
+  return [length === undefined ? "" : `${filmClock(length)} long.`, failure_reason ?? ""].join(" ").trim();
+}
+
+/** The page of the console with telemetry next to the film. The token names the session and the recording. */
+function consoleAddress(address: string): string {
+  const [session = "", replay = ""] = new URL(address).pathname.split("/").at(-1)?.split(".") ?? [];
+  return `${serviceUrl}/console/sessions/${session}/replays/${replay}`;
+}

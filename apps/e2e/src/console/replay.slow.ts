@@ -1,0 +1,167 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, it } from "vitest";
+import { useService } from "../testing/service.ts";
+import { until } from "../testing/until.ts";
+import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
+
+const on = { enabled: true };
+const test = useService();
+const person = usePerson(test);
+let id: string;
+let replayId: string;
+let sharedUrl: string;
+
+beforeAll(async () => {
+  const { browsers } = test.shoal;
+  ({ session_id: id } = await browsers.create({
+    name: "filmed",
+    viewport: { width: 640, height: 400 },
+    telemetry: { browser: { console: on, network: on, page: on, control: on, connection: on } },
+  }));
+  const replay = await browsers.replays.start(id, { framerate: 10 });
+  replayId = replay.replay_id;
+  await browsers.playwright.execute(id, {
+    code: `await page.goto("data:text/html,<title>Shop</title><h1>Orders</h1>");
+await page.waitForTimeout(2500);
+await page.evaluate(() => { console.log("stock", 42); document.body.style.background = "lime"; });
+await page.waitForTimeout(1500);
+await page.evaluate(() => console.error("payment failed"));
+await page.waitForTimeout(1500);`,
+  });
+  await browsers.replays.mark(id, replayId, { title: "Payment" });
+}, 60_000);
+
+const path = () => `sessions/${id}/replays/${replayId}`;
+
+const film = (page: Page) =>
+  page.evaluate(() => {
+    const video = document.querySelector("video");
+    return {
+      at: video?.currentTime ?? -1,
+      length: Number.isFinite(video?.duration) ? (video?.duration ?? 0) : 0,
+      isPlaying: video?.paused === false,
+      rate: video?.playbackRate,
+      isMuted: video?.muted,
+    };
+  });
+
+it("follows a running recording, and shows the film when it has ended", async () => {
+  const { page, problems } = await person.openSignedIn(path());
+  await page.getByText("The film appears here when the recording has ended.").waitFor();
+  await page.frameLocator("iframe").getByText("view only").waitFor();
+  await page.getByRole("button", { name: /payment failed/ }).waitFor();
+  await test.shoal.browsers.playwright.execute(id, { code: `await page.evaluate(() => console.log("one more line"))` });
+  await page.getByRole("button", { name: /one more line/ }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  const replays = await test.shoal.browsers.replays.list(id);
+  sharedUrl = replays[0]?.replay_view_url ?? "";
+  await test.shoal.browsers.delete(id);
+  await page.locator("video").waitFor({ timeout: 20_000 });
+  expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
+  await page.close();
+}, 60_000);
+
+it("moves the lists with the film, and the film with the lists", async () => {
+  const { page, problems } = await person.openSignedIn(path());
+  await until("the film is known", async () => (await film(page)).length > 4);
+  expect(await page.title()).toMatch(/^filmed, .+ · Shoal$/);
+  const present = page.locator('[aria-current="true"]');
+  await page.getByRole("button", { name: /stock 42/ }).click();
+  await until("it plays from the line", async () => {
+    const { at, isPlaying } = await film(page);
+    return isPlaying && at > 1.5;
+  });
+  await page.keyboard.press("k");
+  await until("it pauses", async () => !(await film(page)).isPlaying);
+  await page.getByRole("button", { name: /^Console/ }).click();
+  await page.getByRole("slider", { name: "Position in the film" }).focus();
+  await page.keyboard.press("End");
+  await expect.poll(() => present.textContent()).toContain("one more line");
+  await page.keyboard.press("Home");
+  await expect.poll(() => present.count()).toBe(0);
+  const saidAt = Number(((await page.getByRole("button", { name: /stock 42/ }).textContent()) ?? "").slice(3, 5));
+  await page.getByRole("slider", { name: "Position in the film" }).fill(String(saidAt + 1));
+  await expect.poll(() => present.textContent()).toContain("stock 42");
+  await page.getByRole("button", { name: /^Chapters/ }).click();
+  expect(await page.getByRole("list", { name: "Chapters" }).getByRole("button").allTextContents()).toEqual([
+    expect.stringContaining("Payment"),
+  ]);
+  await page.getByRole("button", { name: /^Actions/ }).click();
+  await page.getByRole("button", { name: /Opened data:text\/html/ }).waitFor();
+  await page
+    .getByRole("button", { name: /browsers\.playwright\.execute/ })
+    .first()
+    .waitFor();
+  const markers = await page.evaluate(() =>
+    [...document.querySelectorAll("[data-marker]")].map((marker) => marker.getAttribute("data-marker")),
+  );
+  expect(new Set(markers)).toEqual(new Set(["action", "chapter", "error", "navigation"]));
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+it("has the keyboard controls of video players", async () => {
+  const { page } = await person.openSignedIn(`${path()}?t=1.5`);
+  await until("the film is known", async () => (await film(page)).length > 4);
+  await expect.poll(async () => (await film(page)).at).toBeCloseTo(1.5, 1);
+  const { length } = await film(page);
+  const press = async (key: string) => {
+    await page.keyboard.press(key);
+    return film(page);
+  };
+  expect((await press("5")).at).toBeCloseTo(length / 2, 1);
+  expect((await press("1")).at).toBeCloseTo(length / 10, 1);
+  // `1` opens the home page elsewhere.
+  expect(page.url()).toContain("/replays/");
+  expect((await press(".")).at).toBeCloseTo(length / 10 + 0.1, 2);
+  expect((await press(",")).at).toBeCloseTo(length / 10, 2);
+  expect((await press("ArrowRight")).at).toBeCloseTo(Math.min(length, length / 10 + 5), 1);
+  expect((await press("j")).at).toBe(0);
+  expect((await press("m")).isMuted).toBe(true);
+  await page.keyboard.press("Shift+>");
+  expect((await film(page)).rate).toBe(1.5);
+  await page.getByLabel("Speed").selectOption("4");
+  expect((await film(page)).rate).toBe(4);
+  await page.locator("#page-title").focus();
+  await page.keyboard.press("Space");
+  await until("it plays", async () => (await film(page)).at > 0);
+  await page.keyboard.press("f");
+  await until("it fills the screen", () => page.evaluate(() => document.fullscreenElement !== null));
+  await page.keyboard.press("f");
+  await until("it is small again", () => page.evaluate(() => document.fullscreenElement === null));
+  await page.close();
+});
+
+it("plays without signing in, at a moment, without telemetry and without calls of the API", async () => {
+  const { page } = await person.open();
+  const requested: string[] = [];
+  page.on("request", (request) => requested.push(new URL(request.url()).pathname));
+  const problems: string[] = [];
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  await page.goto(`${sharedUrl}?t=0:02`);
+  await until("the film is known", async () => (await film(page)).length > 4);
+  await expect.poll(async () => (await film(page)).at).toBeCloseTo(2, 1);
+  await page.getByRole("list", { name: "Chapters" }).getByRole("button").waitFor();
+  expect(await page.getByText("stock 42").count()).toBe(0);
+  expect(
+    requested.filter((path) => !path.startsWith("/console/assets/") && !path.startsWith("/browser/replay/")),
+  ).toEqual(expect.not.arrayContaining([expect.stringMatching(/browsers|session/)]));
+  await page.getByRole("link", { name: "Open in the console" }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  const invalid = await page.goto(sharedUrl.replace(/.$/, "!"));
+  expect(invalid?.status()).toBe(401);
+  await page.getByRole("heading", { name: "This link is invalid or has expired" }).waitFor();
+  await page.close();
+});
+
+it.each(["light", "dark"] as const)("fits on a phone in %s colors", async (colorScheme) => {
+  const { page, problems } = await person.openSignedIn(path(), { colorScheme, viewport: phone });
+  await until("the film is known", async () => (await film(page)).length > 4);
+  await page.getByRole("button", { name: /stock 42/ }).waitFor();
+  expect(await widthOf(page)).toBe(phone.width);
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.close();
+});
