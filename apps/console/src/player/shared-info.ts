@@ -15,7 +15,7 @@ const Refusal = z.object({ message: z.string() });
 
 export interface SharedState {
   readonly info: SharedInfo | undefined;
-  /** Why there is no description. */
+  /** Why the description is missing. */
   readonly problem: string | undefined;
 }
 

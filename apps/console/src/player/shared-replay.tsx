@@ -8,7 +8,7 @@ import styles from "./shared-replay.module.css";
 import { type SharedInfo, useSharedInfo } from "./shared-info.ts";
 import { Tracks } from "./tracks.tsx";
 
-/** The page behind `replay_view_url`. It shows what the token of its address gives, and never uses a sign-in. */
+/** The page behind `replay_view_url`. It shows what the token of its address allows, and never uses a sign-in. */
 export function SharedReplay({ address }: { readonly address: string }) {
   const { info, problem } = useSharedInfo(address);
   const title = info?.started_at == null ? "Recording" : `Recording of ${momentText(info.started_at)}`;
