@@ -15,6 +15,8 @@ describeChromium("the control channel", (chromium) => {
     const malformed = await assign("{");
     expect([malformed.status, JSON.parse(malformed.text)]).toMatchObject([400, { code: "bad_request" }]);
     expect((await assign("x".repeat(140_000))).status).toBe(413);
+    const rehearsal = await assign("");
+    expect([rehearsal.status, rehearsal.text]).toEqual([200, ""]);
     const fits = { session_id: "s", timeout_seconds: 60 };
     expect((await assign(fits)).status).toBe(200);
     expect((await assign(fits)).status).toBe(200);

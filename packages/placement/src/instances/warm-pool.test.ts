@@ -6,6 +6,7 @@ import { afterEach, expect, it, vi } from "vitest";
 interface Thing extends Warmable {
   readonly number: number;
   readonly die: () => void;
+  isRehearsed: boolean;
 }
 
 const pools: WarmPool<Thing>[] = [];
@@ -37,14 +38,19 @@ function openPool({ size = 0, ...options }: Partial<WarmPoolOptions<Thing>> & { 
         alive.delete(number);
         resolve();
       };
-      return {
+      const thing: Thing = {
         number,
         ended,
         die,
+        isRehearsed: false,
+        rehearse: async () => {
+          thing.isRehearsed = true;
+        },
         stop: async () => {
           die();
         },
       };
+      return thing;
     },
     ...options,
   });
@@ -57,6 +63,13 @@ it("never hands an instance to two concurrent callers", async () => {
   const taken = await Promise.all(Array.from({ length: 50 }, () => pool.take()));
   expect(new Set(taken.map(({ number }) => number)).size).toBe(50);
   expect(counts.mostStarting).toBeLessThanOrEqual(4);
+});
+
+it("rehearses the assignment of instances that wait, and not for callers that wait", async () => {
+  const { pool } = openPool({ size: 1 });
+  expect((await pool.take()).isRehearsed).toBe(false);
+  await pool.full();
+  expect((await pool.take()).isRehearsed).toBe(true);
 });
 
 it("starts no more instances than needed", async () => {
@@ -105,6 +118,8 @@ it("reports a failed start to one caller, and retries for the others", async () 
         number: attempts,
         ended: new Promise(() => undefined),
         die: () => undefined,
+        isRehearsed: false,
+        rehearse: async () => undefined,
         stop: async () => undefined,
       };
     },

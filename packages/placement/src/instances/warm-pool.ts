@@ -5,6 +5,8 @@ import type { PlacementLog } from "../interface/placement-log.ts";
 import type { WarmSizing } from "./warm-sizing.ts";
 
 export interface Warmable {
+  /** Called when the instance begins to wait. Never rejects. */
+  rehearse(): Promise<void>;
   readonly ended: Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -190,6 +192,7 @@ export class WarmPool<T extends Warmable> {
       return;
     }
     this.#waiting.push(started);
+    void started.rehearse();
     void started.ended.then(() => {
       this.#onEnded(started);
     });

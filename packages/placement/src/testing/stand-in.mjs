@@ -57,7 +57,9 @@ const server = createServer(async (request, response) => {
       });
       return;
     case "/_instance/assign":
-      if (behaviour === "refuses" || (behaviour === "refuses once" && isFirst()))
+      // A rehearsal.
+      if (body === "") response.end();
+      else if (behaviour === "refuses" || (behaviour === "refuses once" && isFirst()))
         response.writeHead(409).end('{"code":"conflict"}');
       else if (behaviour === "breaks off once" && isFirst())
         response.writeHead(200, { "content-length": "10" }).write("{}", () => response.destroy());
