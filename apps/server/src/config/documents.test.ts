@@ -11,7 +11,8 @@ const pages = [
   "docs/operating.md",
   "docs/deploying.md",
   "docs/service/shoal.service",
-  "docs/service/Dockerfile",
+  "Dockerfile",
+  "compose.yaml",
   "SECURITY.md",
 ];
 const read = (page: string) => readFileSync(join(root, page), "utf8");
