@@ -58,6 +58,19 @@ const replay = createRoute({
   component: lazyRouteComponent(() => import("../pages/session/replay/replay-page.tsx"), "ReplayPage"),
 });
 
+const profiles = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/profiles",
+  validateSearch: z.object({ query: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/profiles/profiles-page.tsx"), "ProfilesPage"),
+});
+
+const profile = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/profiles/$id",
+  component: lazyRouteComponent(() => import("../pages/profiles/profile-page.tsx"), "ProfilePage"),
+});
+
 const keys = createRoute({
   getParentRoute: () => rootRoute,
   path: "/keys",
@@ -66,7 +79,7 @@ const keys = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([home, sessions, session, replay, keys]),
+  routeTree: rootRoute.addChildren([home, sessions, session, replay, profiles, profile, keys]),
   basepath: consolePath,
   defaultPreload: "intent",
   defaultPendingComponent: Loading,

@@ -5,7 +5,8 @@ interface ActionOptions<Input, Result> {
   readonly act: (input: Input) => PromiseLike<Result>;
   /** Text of the notice after it worked. */
   readonly told?: ((result: Result, input: Input) => string) | undefined;
-  readonly done?: ((result: Result, input: Input) => void) | undefined;
+  /** Runs before the queries are read again, so that the page of a deleted resource can be left. */
+  readonly done?: ((result: Result, input: Input) => unknown) | undefined;
   /** Queries whose answers change, by the start of their key. */
   readonly changes: readonly QueryKey[];
 }
@@ -20,9 +21,9 @@ export function useAction<Input = void, Result = void>({
   const queries = useQueryClient();
   return useMutation<Result, Error, Input>({
     mutationFn: async (input) => act(input),
-    onSuccess(result, input) {
+    async onSuccess(result, input) {
       if (told !== undefined) tell(told(result, input));
-      done?.(result, input);
+      await done?.(result, input);
     },
     onError: tellFailure,
     onSettled: async () => {

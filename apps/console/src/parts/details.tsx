@@ -12,7 +12,7 @@ export function Details({ rows }: DetailsProps) {
     <Table layout="fixed" verticalSpacing={6}>
       <Table.Tbody>
         {rows
-          .filter(([, value]) => value !== undefined && value !== null && value !== "")
+          .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "")
           .map(([name, value]) => (
             <Table.Tr key={name}>
               <Table.Th w="40%" fw={500}>

@@ -1,5 +1,5 @@
 import type { LinkProps } from "@tanstack/react-router";
-import { AppWindow, House, KeyRound, type LucideIcon } from "lucide-react";
+import { AppWindow, House, KeyRound, type LucideIcon, UserRoundCheck } from "lucide-react";
 
 export interface Section {
   readonly to: NonNullable<LinkProps["to"]>;
@@ -21,7 +21,10 @@ export const sectionGroups: readonly SectionGroup[] = [
   {
     // Sessions, Profiles, Pools, Proxies, Extensions.
     name: "Browsers",
-    sections: [{ to: "/sessions", label: "Sessions", icon: AppWindow }],
+    sections: [
+      { to: "/sessions", label: "Sessions", icon: AppWindow },
+      { to: "/profiles", label: "Profiles", icon: UserRoundCheck },
+    ],
   },
   {
     // Apps, Invocations, Schedules.

@@ -2,7 +2,7 @@ import { ActionIcon, Anchor, Group, Table, Tooltip, VisuallyHidden } from "@mant
 import type { FileInfo } from "@shoal/schemas";
 import { Download, File, Folder, Link2 } from "lucide-react";
 import { useSignedIn } from "../../../api/shoal.ts";
-import { blobOf } from "../../../api/blob.ts";
+import { blobOf, saveBlob } from "../../../api/blob.ts";
 import { sizeText } from "../../../base/texts.ts";
 import { Ago } from "../../../parts/moment.tsx";
 import { tellFailure } from "../../../parts/notices.ts";
@@ -77,16 +77,6 @@ function FileRow({ id, file, open }: FileRowProps) {
   );
 }
 
-/** Directories are saved as ZIP archives. The browser saves the bytes and never opens them as a page. */
-async function save(read: () => Promise<Blob>, name: string): Promise<void> {
-  const url = URL.createObjectURL(await read());
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
-}
-
 function DownloadButton({ id, file: { path, name, is_dir } }: { readonly id: string; readonly file: FileInfo }) {
   const { shoal } = useSignedIn();
   const read = async () =>
@@ -100,7 +90,11 @@ function DownloadButton({ id, file: { path, name, is_dir } }: { readonly id: str
         color="gray"
         aria-label={`Download ${name}`}
         onClick={() => {
-          save(read, is_dir ? `${name}.zip` : name).catch(tellFailure);
+          read()
+            .then((blob) => {
+              saveBlob(blob, is_dir ? `${name}.zip` : name);
+            })
+            .catch(tellFailure);
         }}
       >
         <Download size={16} aria-hidden />
