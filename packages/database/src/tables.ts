@@ -8,7 +8,7 @@ import type {
   CredentialValuesTable,
 } from "./tables/auth-tables.ts";
 import type { ConsoleLinksTable, ConsoleSessionsTable, UsersTable } from "./tables/console-tables.ts";
-import type { Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
+import type { OptionalTimestamp, Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
 import type { HandoffsTable, LiveViewLinksTable } from "./tables/handoff-tables.ts";
 import type { UsageDaysTable, UsageSessionsTable, UsageStorageTable } from "./tables/usage-tables.ts";
 import type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";
@@ -148,10 +148,31 @@ export interface SessionsTable {
   memory: Generated<string | null>;
   ended_at: Timestamp | null;
   ended_reason: string | null;
+  /** No server has files of the ended session: it had none, or all are in `session_files`. */
+  files_stored: Generated<boolean>;
   /** From the start or the latest extension; `null` = unlimited while in use. */
   max_duration_seconds: Generated<number | null>;
   /** The session ends then even if in use. */
   ends_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+}
+
+export interface SessionFilesTable {
+  session_id: string;
+  project_id: string;
+  kind: "recording" | "telemetry" | "download";
+  name: string;
+  /** Sealed. */
+  description: Buffer;
+  /** Before sealing. */
+  size_bytes: Generated<number>;
+  /** Sealed pieces of `piece_bytes` each, except the last, which may be shorter. */
+  blobs: Generated<string[]>;
+  /** Before sealing. */
+  piece_bytes: number;
+  /** The retention begins then. */
+  kept_from: TimestampOfInsert;
+  /** `null` = incomplete: the session's server has the file. */
+  stored_at: OptionalTimestamp;
 }
 
 export interface BrowserPoolsTable {
@@ -405,6 +426,7 @@ export interface Tables {
   profiles: ProfilesTable;
   profile_versions: ProfileVersionsTable;
   sessions: SessionsTable;
+  session_files: SessionFilesTable;
   browser_pools: BrowserPoolsTable;
   browser_pool_waiters: BrowserPoolWaitersTable;
   invocations: InvocationsTable;

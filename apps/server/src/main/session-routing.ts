@@ -14,6 +14,7 @@ import { forwardOperation } from "../sessions/instance-plane/forward.ts";
 import type { SessionSockets } from "../sessions/instance-plane/debugging-port.ts";
 import type { ReplayAccess } from "../sessions/replays/handlers.ts";
 import type { ReplayAddresses } from "../sessions/replays/replay-address.ts";
+import type { SessionFileKind } from "../storage/session-files/session-files.ts";
 import type { Secrets } from "../storage/secrets.ts";
 import type { Entrance } from "./entrance.ts";
 
@@ -29,6 +30,13 @@ interface ForwardedTo {
   readonly endpoint: Endpoint;
   readonly access: Access | undefined;
   readonly unknownFields: UnknownFields;
+}
+
+interface WantedFiles {
+  /** `undefined` if the URL has a token. */
+  readonly access: Access | undefined;
+  readonly idOrName: string;
+  readonly kind: SessionFileKind;
 }
 
 /** Admits requests for one session, or forwards them to the server that has it. */
@@ -70,7 +78,8 @@ export class SessionRouting {
     const known = await access;
     // The database has everything about an ended session except its files.
     const needsFiles = endpoint.path !== contract.getBrowser.path;
-    const place = await this.#parts.sessions.locate(known.projectId, idOrName, needsFiles);
+    const kind = endpoint === contract.listTelemetryEvents ? "telemetry" : undefined;
+    const place = await this.#parts.sessions.locate(known.projectId, idOrName, needsFiles, kind);
     if (!(place instanceof Elsewhere)) return known;
     try {
       await this.#handOver(place, request, known);
@@ -94,7 +103,8 @@ export class SessionRouting {
     });
     if (token === undefined) {
       const access = await entrance.enter(request, endpoint);
-      return answers(await this.#requireHere(request, access, id), access.projectId, access.projectId);
+      const { id: sessionId } = await this.#placeHere(request, { access, idOrName: id, kind: "recording" });
+      return answers(sessionId, access.projectId, access.projectId);
     }
     await entrance.enterWithToken(request, { token, sessionId: id }, endpoint);
     await this.requireFilesHere(request, id);
@@ -111,7 +121,7 @@ export class SessionRouting {
     else await entrance.enterWithToken(request, { token, sessionId: id }, endpoint);
     const forwarded = { endpoint, access, unknownFields };
     if (sessions.isHere(id)) await this.#forwardToInstance(request, id, forwarded);
-    const place = await this.#placeHere(request, access, id);
+    const place = await this.#placeHere(request, { access, idOrName: id, kind: "download" });
     if (place.ended_at === null) await this.#forwardToInstance(request, place.id, forwarded);
     return { sessionId: place.id, projectId: place.project_id };
   }
@@ -136,7 +146,7 @@ export class SessionRouting {
   /** @throws {RequestTaken} when another server has the session's files, and answers. */
   async requireFilesHere(request: FastifyRequest, sessionId: string): Promise<void> {
     if (!this.#parts.sessions.isHere(sessionId) && !this.#parts.replicas.isAlone())
-      await this.#requireHere(request, undefined, sessionId);
+      await this.#placeHere(request, { access: undefined, idOrName: sessionId, kind: "recording" });
   }
 
   async socketsOf(request: FastifyRequest, sessionId: string): Promise<SessionSockets> {
@@ -149,12 +159,8 @@ export class SessionRouting {
     return { url: `${base}/browsers/${row.id}`, token: secrets.signSession(row.id, key.id), sessionId: row.id };
   }
 
-  async #requireHere(request: FastifyRequest, access: Access | undefined, idOrName: string): Promise<string> {
-    return (await this.#placeHere(request, access, idOrName)).id;
-  }
-
-  async #placeHere(request: FastifyRequest, access: Access | undefined, idOrName: string): Promise<SessionRow> {
-    const place = await this.#parts.sessions.locate(access?.projectId, idOrName, true);
+  async #placeHere(request: FastifyRequest, { access, idOrName, kind }: WantedFiles): Promise<SessionRow> {
+    const place = await this.#parts.sessions.locate(access?.projectId, idOrName, true, kind);
     if (place === undefined) throw neverFound(idOrName);
     if (!(place instanceof Elsewhere)) return place;
     await this.#handOver(place, request, access);

@@ -18,6 +18,8 @@ export interface Metrics {
   /** Because of overload. */
   refused(why: string): void;
   usageCharged(charges: readonly Charge[]): void;
+  /** Adds a gauge that is read when the metrics are. */
+  gauge(name: string, help: string, read: () => number): void;
   /** @throws when the database is unavailable. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -258,6 +260,17 @@ class ServiceMetrics implements Metrics {
 
   usageCharged(charges: readonly Charge[]): void {
     this.#usage.charged(charges);
+  }
+
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(read());
+      },
+    });
   }
 
   async text(): Promise<string> {

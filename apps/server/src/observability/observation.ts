@@ -32,6 +32,8 @@ export interface Observation {
   refused(why: string): void;
   /** The use of sessions that this server charged. */
   usageCharged(charges: readonly Charge[]): void;
+  /** Adds a metric that is read when the metrics are. */
+  gauge(name: string, help: string, read: () => number): void;
   reopen(): void;
   /** Opens the metrics port. @returns its URL; `undefined` without that port. @throws {StartError} */
   listen(): Promise<string | undefined>;
@@ -166,6 +168,10 @@ class EnabledObservers implements Observation {
 
   usageCharged(charges: readonly Charge[]): void {
     this.#observers.metrics?.usageCharged(charges);
+  }
+
+  gauge(name: string, help: string, read: () => number): void {
+    this.#observers.metrics?.gauge(name, help, read);
   }
 
   reopen(): void {

@@ -18,7 +18,9 @@ export interface ServerProcess {
 const Ready = z.object({ base_url: z.string(), api_key: z.nullable(z.string()) });
 
 /** Starts a database, and the first server, named `one`. */
-export async function startServerProcesses(): Promise<ServerProcesses & { readonly one: ServerProcess }> {
+export async function startServerProcesses(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ServerProcesses & { readonly one: ServerProcess }> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-servers-"));
   const database = await openDatabase({
     dataDir: join(folder, "database"),
@@ -26,7 +28,7 @@ export async function startServerProcesses(): Promise<ServerProcesses & { readon
   });
   const servers = new ServerProcesses(folder, database);
   try {
-    return Object.assign(servers, { one: await servers.start("one") });
+    return Object.assign(servers, { one: await servers.start("one", settings) });
   } catch (error) {
     await servers.close();
     throw error;

@@ -48,6 +48,9 @@ export class UsageCharges {
         select project_id, max(profile_versions.size_bytes)::bigint from profile_versions
           join profiles on profiles.id = profile_versions.profile_id group by project_id, blob
         union all
+        select project_id, sum(size_bytes)::bigint from session_files where stored_at is not null and kind <> 'telemetry'
+          group by project_id
+        union all
         select project_id, bytes from usage_storage where exists (select 1 from servers where servers.id = server_id)
       ) as stored
       group by project_id having sum(bytes) > 0 order by project_id

@@ -34,7 +34,7 @@ export const storage = {
     kind: "text",
     schema: storeUrl,
     summary:
-      "S3-compatible store for them instead: s3://key:secret@host:port/bucket/prefix?region=eu-central-1, and &tls=false for one without TLS. The same on every replica.",
+      "S3-compatible store for them instead, and for the files of ended sessions: s3://key:secret@host:port/bucket/prefix?region=eu-central-1, and &tls=false for one without TLS. The same on every replica.",
     default: "none, files",
     secret: true,
   }),

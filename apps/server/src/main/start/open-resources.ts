@@ -25,6 +25,8 @@ import {
 import { telemetryDestinationHandlers } from "../../resources/telemetry-destinations/handlers.ts";
 import { createTelemetryExports, type TelemetryExports } from "../../sessions/telemetry/export/exports.ts";
 import { createTelemetryStore, type TelemetryStore } from "../../sessions/telemetry/telemetry-store.ts";
+import { StoredTelemetry } from "../../sessions/telemetry/stored-telemetry.ts";
+import { SessionFiles } from "../../storage/session-files/session-files.ts";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { type BlobArea, openBlobs } from "../../storage/blobs/open-blobs.ts";
 import { createParsePool, type ParsePool } from "../../storage/parsing/parse-pool.ts";
@@ -51,6 +53,7 @@ export interface ResourceParts
   readonly profiles: Profiles;
   readonly profileStates: ProfileStates;
   readonly proxies: Proxies;
+  readonly sessionFiles: SessionFiles;
   readonly telemetry: TelemetryStore;
   readonly telemetryDestinations: TelemetryDestinations;
   readonly telemetryExports: TelemetryExports;
@@ -83,7 +86,13 @@ export async function openResources(
     log,
   });
   const profiles = createProfiles(database, isLive, profileStates);
-  const telemetry = openTelemetry(started, { database, envelopes });
+  const sessionFiles = new SessionFiles({
+    database,
+    secrets,
+    blobs: blobs("sessions"),
+    isUploading: config.blob_store_url !== undefined,
+  });
+  const telemetry = openTelemetry(started, { database, envelopes, sessionFiles });
   cleanup.add(
     "the change feed of profiles and destinations",
     database.onChange((change) => {
@@ -141,6 +150,7 @@ export async function openResources(
     profiles,
     profileStates,
     proxies,
+    sessionFiles,
     usage,
     webhookDeliveries,
     resourceHandlers: handlersOf({
@@ -197,7 +207,11 @@ function openUsageOf(
 
 function openTelemetry(
   { config, dataDir, log, cleanup }: Started,
-  { database, envelopes }: Pick<ResourceNeeds, "database" | "envelopes">,
+  {
+    database,
+    envelopes,
+    sessionFiles,
+  }: Pick<ResourceNeeds, "database" | "envelopes"> & Pick<ResourceParts, "sessionFiles">,
 ): Pick<ResourceParts, "parsing" | "telemetry" | "telemetryDestinations" | "telemetryExports"> {
   const rule = outboundRule(config);
   const telemetryDestinations = createTelemetryDestinations({
@@ -212,6 +226,7 @@ function openTelemetry(
     directory: join(dataDir.path, "telemetry"),
     retentionMs: config.telemetry_retention_days * dayMs,
     parsing,
+    stored: new StoredTelemetry(sessionFiles, join(dataDir.path, "incoming-telemetry")),
     log,
   });
   const telemetryExports = createTelemetryExports({

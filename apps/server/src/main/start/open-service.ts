@@ -147,6 +147,7 @@ export async function openService(
     idempotency,
     chain: audit.chain,
     rules,
+    retention: config,
     log,
   });
   cleanup.add("the regular sweeps", () => sweeps.close());
@@ -158,6 +159,8 @@ export async function openService(
     await mcp.close();
     await sessions.browserPools.close();
     await sessions.sessions.close();
+    await resources.telemetryExports.close();
+    await sessions.uploads.close();
     // Calls of the sessions that ended just now receive their answers; the next steps cut connections.
     await inFlight.settle(lastAnswersMs);
     sockets.close();

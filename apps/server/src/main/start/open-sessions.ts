@@ -3,6 +3,7 @@ import type { Placement } from "@shoal/placement";
 import { join } from "node:path";
 import { joinReplicas, type Replicas } from "../../cluster/join.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
+import { partLog } from "../../observability/log/log.ts";
 import type { Observation } from "../../observability/observation.ts";
 import { SessionProfiles } from "../../sessions/browsers/session-profiles.ts";
 import { SessionStore } from "../../sessions/browsers/session-store.ts";
@@ -14,6 +15,8 @@ import { Handoffs } from "../../sessions/handoff/handoffs.ts";
 import { LiveViewLinks } from "../../sessions/handoff/live-view-links.ts";
 import { DownloadStore } from "../../sessions/downloads/download-store.ts";
 import { createReplayStore, type ReplayStore } from "../../sessions/replays/replay-store.ts";
+import { StoredReplays } from "../../sessions/replays/stored-replays.ts";
+import { SessionUploads } from "../../sessions/uploads/session-uploads.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import type { Rules } from "../rules.ts";
 import type { Started } from "./open-parts.ts";
@@ -29,6 +32,7 @@ export interface SessionParts {
   readonly liveViewLinks: LiveViewLinks;
   readonly sessions: Sessions;
   readonly sessionStore: SessionStore;
+  readonly uploads: SessionUploads;
 }
 
 export async function openSessions(
@@ -69,14 +73,30 @@ export async function openSessions(
     retentionHours: config.download_retention_hours,
     maxBytes: config.download_max_gib * 2 ** 30,
     secrets,
+    stored: resources.sessionFiles,
     log,
   });
   const replays = createReplayStore({
     directory: join(dataDir.path, "replays"),
     retentionDays: config.replay_retention_days,
     quota: { maxRunning: config.replay_max_running, maxBytes: config.replay_max_gib * 2 ** 30 },
+    stored: new StoredReplays(resources.sessionFiles),
+    onFilm: (id) => {
+      uploads.add(id);
+    },
     log,
   });
+  const uploads = new SessionUploads({
+    files: resources.sessionFiles,
+    kinds: [replays, resources.telemetry, downloads],
+    isRunning: (id) => sessions.isHere(id),
+    log: partLog(log, "uploads"),
+  });
+  observation.gauge(
+    "shoal_session_uploads_waiting",
+    "Sessions of this server whose files are not in the store yet.",
+    () => uploads.waiting,
+  );
   const {
     botIdentities,
     extensions,
@@ -111,6 +131,10 @@ export async function openSessions(
     exports: telemetryExports,
     replays,
     downloads,
+    files: resources.sessionFiles,
+    onFiles: (id) => {
+      uploads.add(id);
+    },
     usage: usage.meter,
     others: replicas.others,
     isPeer: replicas.isPeer,
@@ -137,6 +161,9 @@ export async function openSessions(
     sessionHandoffs.close();
   });
   const liveViewLinks = new LiveViewLinks({ database, sessions });
+  void uploads.addLeft().catch((error: unknown) => {
+    log.warn({ err: error }, "the files that an earlier run left could not be listed");
+  });
   return {
     browserPools,
     downloads,
@@ -147,5 +174,6 @@ export async function openSessions(
     sessionHandoffs,
     sessions,
     sessionStore,
+    uploads,
   };
 }

@@ -1,3 +1,4 @@
+import type { Config } from "../../config/settings.ts";
 import type { Database } from "@shoal/database";
 import type { Invocations } from "../../apps/invocations/invocations.ts";
 import type { Deployments } from "../../apps/deployments/deployments.ts";
@@ -13,6 +14,8 @@ import type { HandoffStore } from "../../sessions/handoff/handoff-store.ts";
 import type { LiveViewLinks } from "../../sessions/handoff/live-view-links.ts";
 import type { ReplayStore } from "../../sessions/replays/replay-store.ts";
 import type { TelemetryStore } from "../../sessions/telemetry/telemetry-store.ts";
+import type { SessionUploads } from "../../sessions/uploads/session-uploads.ts";
+import type { SessionFiles } from "../../storage/session-files/session-files.ts";
 import type { WebhookParts } from "../../webhooks/open-webhooks.ts";
 import type { Rules } from "../rules.ts";
 
@@ -33,6 +36,9 @@ export interface SweepsParts {
   readonly downloads: Pick<DownloadStore, "sweep">;
   readonly replays: Pick<ReplayStore, "sweep">;
   readonly telemetry: Pick<TelemetryStore, "sweep">;
+  readonly sessionFiles: Pick<SessionFiles, "dropBefore" | "sweep">;
+  readonly uploads: Pick<SessionUploads, "addLeft">;
+  readonly retention: Pick<Config, "download_retention_hours" | "replay_retention_days" | "telemetry_retention_days">;
   readonly rules: Pick<Rules, "inForce">;
   readonly log: Log;
 }
@@ -43,6 +49,7 @@ export function startSweeps({ database, log, ...parts }: SweepsParts): { close()
     database,
     [
       { name: "archives that belong to no extension", everyMs: hourMs, run: () => parts.extensions.sweep() },
+      { name: "old files of sessions in the store", everyMs: hourMs, run: () => dropStored(parts) },
       { name: "states that belong to no profile", everyMs: hourMs, run: () => parts.profileStates.sweep() },
       { name: "ended invocations and idle keys", everyMs: hourMs, run: () => parts.invocations.sweep() },
       { name: "log lines and builds of apps", everyMs: hourMs, run: () => parts.deployments.sweep() },
@@ -70,6 +77,9 @@ export function startSweeps({ database, log, ...parts }: SweepsParts): { close()
     parts.replays.sweep().catch((error: unknown) => {
       log.warn({ err: error }, "old recordings could not be removed");
     });
+    parts.uploads.addLeft().catch((error: unknown) => {
+      log.warn({ err: error }, "files for the store could not be listed");
+    });
     parts.downloads.sweep().catch((error: unknown) => {
       log.warn({ err: error }, "old downloads could not be removed");
     });
@@ -83,4 +93,16 @@ export function startSweeps({ database, log, ...parts }: SweepsParts): { close()
       await jobs.close();
     },
   };
+}
+
+/** Deletes files after their retention, then objects without a row. */
+async function dropStored({ retention, sessionFiles }: Pick<SweepsParts, "retention" | "sessionFiles">): Promise<void> {
+  const hours = {
+    recording: retention.replay_retention_days * 24,
+    telemetry: retention.telemetry_retention_days * 24,
+    download: retention.download_retention_hours,
+  } as const;
+  for (const kind of ["recording", "telemetry", "download"] as const)
+    await sessionFiles.dropBefore(kind, new Date(Date.now() - hours[kind] * hourMs));
+  await sessionFiles.sweep();
 }

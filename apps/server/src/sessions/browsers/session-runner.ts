@@ -8,6 +8,7 @@ import type { SessionLimits } from "../../storage/errors/session-limits.ts";
 import type { DownloadStore } from "../downloads/download-store.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
 import { categoriesNamed } from "../telemetry/categories.ts";
+import type { TelemetryExports } from "../telemetry/export/exports.ts";
 import type { UsageMeter } from "../../usage/usage-meter.ts";
 import type { RunningSession, SessionView } from "./running-session.ts";
 import { hasEnded } from "./session-errors.ts";
@@ -28,8 +29,11 @@ export interface SessionRules {
 export interface SessionRunnerParts {
   readonly store: SessionStore;
   readonly profiles: Pick<SessionProfiles, "saveAtEnd">;
-  readonly downloads: Pick<DownloadStore, "finish" | "keep">;
-  readonly replays: Pick<ReplayStore, "finish">;
+  readonly downloads: Pick<DownloadStore, "finish" | "keep" | "wasKept">;
+  readonly replays: Pick<ReplayStore, "finish" | "wasRecorded">;
+  readonly exports: Pick<TelemetryExports, "settled">;
+  /** Called after the last file of an ended session is complete. */
+  readonly onFiles: (sessionId: string) => void;
   readonly rules: SessionRules;
   readonly usage: Pick<UsageMeter, "follow">;
   /** True while the other servers may have declared this server dead. */
@@ -180,20 +184,30 @@ export class SessionRunner {
     clearTimeout(session.endTimer);
     session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
     session.stopKeeping?.();
+    const hasFiles = this.#hasFiles(session);
     const savesProfile = session.savesAtEnd && session.row.profile_save_changes && savedEnds.has(reason);
     const { saved, stopped: stopping } = this.#stopInstance(session, savesProfile);
     const stopped = stopping?.catch((error: unknown) => {
       log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
     });
-    const write = () => this.persist(session, () => store.end(id, at, reason));
+    const write = () => this.persist(session, () => store.end(id, at, reason, !hasFiles));
     // The row is the lock on the profile: it ends after the save, so that the next session starts from that state.
     const recorded = saved === undefined ? write() : saved.then(write);
     const done = Promise.all([stopped, recorded, session.collector?.done]).then(() => {
       this.sessions.delete(id);
       log.info({ session_id: id, project_id, reason }, "session ended");
+      if (hasFiles)
+        void this.#parts.exports.settled(id).then(() => {
+          this.#parts.onFiles(id);
+        });
     });
     void session.collector?.done.then(() => session.exporting?.finish());
     return { reason, at, recorded, saved, done };
+  }
+
+  #hasFiles({ collector, row }: RunningSession): boolean {
+    const { downloads, replays } = this.#parts;
+    return [collector !== undefined, replays.wasRecorded(row.id), downloads.wasKept(row.id)].includes(true);
   }
 
   /** Waits for the last telemetry and recordings, then for the profile, and stops the instance. */

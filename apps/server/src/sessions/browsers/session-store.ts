@@ -45,6 +45,8 @@ export interface SessionRow {
   readonly memory: string | null;
   readonly ended_at: string | null;
   readonly ended_reason: string | null;
+  /** No server has files of the ended session. Absent in lists. */
+  readonly files_stored?: boolean;
 }
 
 /** Every column but `options`, from which lists omit large policies. */
@@ -287,8 +289,9 @@ export class SessionStore {
     await this.#query.updateTable("sessions").set({ browser_restarts: restarts }).where("id", "=", id).execute();
   }
 
-  async end(id: string, endedAt: string, reason: EndedReason): Promise<void> {
-    await this.#running(id).set({ ended_at: endedAt, ended_reason: reason }).execute();
+  /** @param filesStored - this server has no files of the session. */
+  async end(id: string, endedAt: string, reason: EndedReason, filesStored = false): Promise<void> {
+    await this.#running(id).set({ ended_at: endedAt, ended_reason: reason, files_stored: filesStored }).execute();
     this.#observer?.ended(reason);
   }
 

@@ -15,6 +15,7 @@ import type { Extensions } from "../../resources/extensions/extensions.ts";
 import type { Proxies } from "../../resources/proxies/proxies.ts";
 import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
 import type { DownloadStore } from "../downloads/download-store.ts";
+import type { SessionFileKind, SessionFiles } from "../../storage/session-files/session-files.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
 import type { UsageMeter } from "../../usage/usage-meter.ts";
 import type { TelemetryExports } from "../telemetry/export/exports.ts";
@@ -54,9 +55,11 @@ export interface SessionsParts {
   readonly rules: SessionRules;
   readonly telemetry: TelemetryStore;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
-  readonly exports: Pick<TelemetryExports, "open">;
-  readonly downloads: Pick<DownloadStore, "finish" | "keep">;
-  readonly replays: Pick<ReplayStore, "finish" | "keep" | "noteStop">;
+  readonly exports: Pick<TelemetryExports, "open" | "settled">;
+  readonly downloads: Pick<DownloadStore, "finish" | "keep" | "wasKept">;
+  readonly replays: Pick<ReplayStore, "finish" | "keep" | "noteStop" | "wasRecorded">;
+  readonly files: Pick<SessionFiles, "hasAny">;
+  readonly onFiles: (sessionId: string) => void;
   readonly usage: Pick<UsageMeter, "follow">;
   readonly others: LiveFieldsReader;
   readonly isPeer: (serverId: string) => boolean;
@@ -249,23 +252,36 @@ export class Sessions {
   /**
    * Answers from memory for known sessions of other servers.
    * @param projectId - `undefined` when a session token was checked instead of a key.
-   * @param includeEnded - also finds ended sessions, whose files remain on their server.
+   * @param includeEnded - also finds ended sessions, whose files may remain on their server.
+   * @param kind - of the files that the request needs.
    * @returns the row if this server has the session; {@link Elsewhere}; `undefined` if it does not exist.
    */
   async locate(
     projectId: string | undefined,
     idOrName: string,
     includeEnded: boolean,
+    kind?: SessionFileKind,
   ): Promise<SessionRow | Elsewhere | undefined> {
     const known = this.#knownElsewhere(projectId, idOrName);
     if (known !== undefined) return known;
     const row = await this.#parts.store.find(projectId, idOrName, includeEnded);
-    return row === undefined || row.server_id === this.#parts.serverId ? row : this.#remember(row);
+    if (row === undefined || row.server_id === this.#parts.serverId || (await this.#isStored(row, kind))) return row;
+    return this.#remember(row);
+  }
+
+  /** Whether any server can answer: for the files of an ended session, or the remaining ones after its server stopped. */
+  async #isStored(
+    { ended_at, files_stored, id, server_id }: SessionRow,
+    kind: SessionFileKind | undefined,
+  ): Promise<boolean> {
+    if (ended_at === null) return false;
+    if (files_stored === true) return true;
+    return kind !== undefined && !this.#parts.isPeer(server_id) && (await this.#parts.files.hasAny(id, kind));
   }
 
   /** The session may have ended, with its files here. @throws {ServiceError} 404; 503 when another server has it. */
-  async idHere(projectId: string | undefined, idOrName: string): Promise<string> {
-    const place = await this.locate(projectId, idOrName, true);
+  async idHere(projectId: string | undefined, idOrName: string, kind?: SessionFileKind): Promise<string> {
+    const place = await this.locate(projectId, idOrName, true, kind);
     if (place instanceof Elsewhere) throw place.toError();
     if (place === undefined) throw neverFound(idOrName);
     return place.id;

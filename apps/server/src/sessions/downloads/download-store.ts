@@ -1,9 +1,10 @@
 import type { Instance } from "@shoal/placement";
-import type { BrowserDownload } from "@shoal/schemas";
-import type { Readable } from "node:stream";
+import { BrowserDownload } from "@shoal/schemas";
+import { Readable } from "node:stream";
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
 import type { Log } from "../../observability/log/log.ts";
+import type { SessionFile, SessionFiles } from "../../storage/session-files/session-files.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { describeDownload, downloadsPageSize, listDownloads, openDownload } from "./instance-downloads.ts";
 import { isDownloadId, KeptFiles, type KeptOf } from "./kept-files.ts";
@@ -15,9 +16,12 @@ export interface DownloadStoreOptions {
   /** Per project. */
   readonly maxBytes: number;
   readonly secrets: Pick<Secrets, "keyOfStream" | "seal" | "unseal">;
+  /** Downloads in the store; absent: all remain in the directory. */
+  readonly stored?: SessionFiles;
   readonly log: Log;
 }
 
+const kind = "download";
 const hourMs = 60 * 60 * 1000;
 /** Longest wait for copies at the end of a session. */
 const finishTimeoutMs = 10_000;
@@ -40,15 +44,17 @@ export class DownloadStore {
   readonly retentionHours: number;
   readonly #files: KeptFiles;
   readonly #maxBytes: number;
+  readonly #stored: SessionFiles | undefined;
   readonly #log: Log;
   readonly #running = new Map<string, Keeping>();
   readonly #used = new Map<string, number>();
   #measured: Promise<void> | undefined;
 
-  constructor({ directory, retentionHours, maxBytes, secrets, log }: DownloadStoreOptions) {
+  constructor({ directory, retentionHours, maxBytes, secrets, stored, log }: DownloadStoreOptions) {
     this.retentionHours = retentionHours;
     this.#files = new KeptFiles(directory, secrets);
     this.#maxBytes = maxBytes;
+    this.#stored = stored;
     this.#log = log;
   }
 
@@ -89,17 +95,60 @@ export class DownloadStore {
 
   /** In the order of their ends. */
   async list(of: KeptOf): Promise<BrowserDownload[]> {
-    const found = await Promise.all((await this.#files.ids(of)).map((id) => this.#files.describe(of, id)));
+    const local = await Promise.all((await this.#files.ids(of)).map((id) => this.#files.describe(of, id)));
+    // After the local ones: a download moves to the store.
+    const stored = (await this.#stored?.list(of.sessionId, kind))?.map(storedDownload) ?? [];
+    const found = new Map(
+      [...stored, ...local].flatMap((download) => (download ? [[download.download_id, download]] : [])),
+    );
     const endOf = ({ finished_at, started_at }: BrowserDownload) => Date.parse(finished_at ?? started_at);
-    return found.filter((download) => download !== undefined).sort((a, b) => endOf(a) - endOf(b));
+    return [...found.values()].sort((a, b) => endOf(a) - endOf(b));
   }
 
   async find(of: KeptOf, id: string): Promise<BrowserDownload | undefined> {
-    return isDownloadId(id) ? this.#files.describe(of, id) : undefined;
+    if (!isDownloadId(id)) return undefined;
+    const local = await this.#files.describe(of, id);
+    if (local !== undefined || this.#stored === undefined) return local;
+    const file = await this.#stored.find(of.sessionId, kind, id);
+    return file && storedDownload(file);
   }
 
-  read(of: KeptOf, { download_id }: BrowserDownload): Readable {
-    return this.#files.read(of, download_id);
+  async read(of: KeptOf, { download_id: id }: BrowserDownload): Promise<Readable> {
+    if (this.#stored === undefined || (await this.#files.describe(of, id)) !== undefined)
+      return this.#files.read(of, id);
+    const file = await this.#stored.find(of.sessionId, kind, id);
+    return file?.isStored === true && file.sizeBytes > 0 ? this.#stored.read(file) : Readable.from([]);
+  }
+
+  async localSessions(): Promise<readonly string[]> {
+    return (await this.#files.folders()).map(({ sessionId }) => sessionId);
+  }
+
+  async hasLocal(of: KeptOf): Promise<boolean> {
+    return (await this.#files.ids(of)).length > 0;
+  }
+
+  /** Call it at the end of a session. */
+  wasKept(sessionId: string): boolean {
+    return this.#running.has(sessionId);
+  }
+
+  /** Uploads the downloads of an ended session to the store, and removes them here. */
+  async store(of: KeptOf, isOver: boolean, signal: AbortSignal): Promise<void> {
+    if (this.#stored === undefined || !isOver || this.#running.has(of.sessionId)) return;
+    await (this.#measured ??= this.#measure());
+    const keptFrom = new Date(await this.#files.changedMs(of));
+    for (const id of await this.#files.ids(of)) {
+      const download = await this.#files.describe(of, id);
+      if (download === undefined) continue;
+      const sizeBytes = download.path === null ? 0 : (download.size_bytes ?? 0);
+      const read = (start: number, end: number) => this.#files.readRange(of, id, { sizeBytes, start, end });
+      const ref = { ...of, kind, name: id } as const;
+      await this.#stored.upload(ref, { sizeBytes, keptFrom, read }, signal);
+      await this.#stored.complete(ref, { sizeBytes, keptFrom }, download);
+    }
+    this.#count(of.projectId, -(await this.#files.usedBytes(of)));
+    await this.#files.remove(of);
   }
 
   /** Deletes downloads after their retention. @returns the number of sessions. */
@@ -147,7 +196,8 @@ export class DownloadStore {
       await this.#describe(of, download);
       return;
     }
-    const room = Math.max(0, this.#maxBytes - (this.#used.get(of.projectId) ?? 0));
+    const stored = (await this.#stored?.usedBytes(of.projectId, kind)) ?? 0;
+    const room = Math.max(0, this.#maxBytes - (this.#used.get(of.projectId) ?? 0) - stored);
     const content = await openDownload(instance, id);
     const { sha256, sizeBytes } = await this.#files.store(of, id, content, room);
     this.#count(of.projectId, sizeBytes);
@@ -168,4 +218,10 @@ export class DownloadStore {
   #count(projectId: string, bytes: number): void {
     this.#used.set(projectId, Math.max(0, (this.#used.get(projectId) ?? 0) + bytes));
   }
+}
+
+/** @returns `undefined` for a download that was not stored completely, or with another secret. */
+function storedDownload({ description, isStored }: SessionFile): BrowserDownload | undefined {
+  const download = BrowserDownload.safeParse(description);
+  return isStored && download.success ? download.data : undefined;
 }

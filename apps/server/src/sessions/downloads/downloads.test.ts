@@ -85,7 +85,7 @@ describe("kept downloads", () => {
     const [first] = kept;
     if (first === undefined) throw new Error("unreachable");
     expect(first.sha256).toBe(createHash("sha256").update("content").digest("hex"));
-    expect((await store.read(of, first).toArray()).join("")).toBe("content");
+    expect((await (await store.read(of, first)).toArray()).join("")).toBe("content");
     for (const { name, parentPath } of filesIn(directory))
       expect(readFileSync(join(parentPath, name), "latin1")).not.toMatch(/content|secret-path|a\.txt/);
     for (const other of [

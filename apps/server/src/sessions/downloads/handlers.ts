@@ -29,7 +29,7 @@ export function downloadHandlers(store: DownloadStore): Handlers<typeof browserD
       const download = await find(context, params.download_id);
       if (download.path === null) throw ServiceError.of(downloadWithoutFile(download));
       return {
-        stream: store.read(context, download),
+        stream: await store.read(context, download),
         sizeBytes: download.size_bytes ?? 0,
         fileName: download.name,
       };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { MeasuredContent } from "../../storage/blobs/measured-content.ts";
-import { openStream, sealStream } from "../../storage/blobs/sealed-stream.ts";
+import { openRange, openStream, type SealedRange, sealStream } from "../../storage/blobs/sealed-stream.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 
 /** A session and its project. */
@@ -88,6 +88,13 @@ export class KeptFiles {
     // The generator does not run if the content is never read.
     content.once("close", () => sealed.destroy());
     return content;
+  }
+
+  /** Inclusive offsets of the content. */
+  readRange(of: KeptOf, id: string, range: SealedRange): Readable {
+    const path = this.#pathOf(of, id, "bin");
+    const read = (start: number, end: number) => Promise.resolve(createReadStream(path, { start, end }));
+    return Readable.from(openRange(read, range, this.#keyOf(of)), { objectMode: false });
   }
 
   /** Sizes on the disk. */

@@ -26,6 +26,8 @@ export interface ReplayQuota {
 export class RecordingLimits {
   readonly #quota: ReplayQuota;
   readonly #bytes = new Map<string, number>();
+  /** In the store, when a recording of the project last started. */
+  readonly #stored = new Map<string, number>();
 
   constructor(quota: ReplayQuota) {
     this.#quota = quota;
@@ -65,15 +67,20 @@ export class RecordingLimits {
     else this.#bytes.delete(projectId);
   }
 
+  /** Bytes of a project's recordings in the store. @param isMore - in addition to the present ones. */
+  noteStored(projectId: string, bytes: number, isMore = false): void {
+    this.#stored.set(projectId, (isMore ? (this.#stored.get(projectId) ?? 0) : 0) + bytes);
+  }
+
   get usedBytes(): ReadonlyMap<string, number> {
     return this.#bytes;
   }
 
   roomOf(projectId: string): number {
-    return Math.max(0, this.#quota.maxBytes - (this.#bytes.get(projectId) ?? 0));
+    return Math.max(0, this.#quota.maxBytes - (this.#bytes.get(projectId) ?? 0) - (this.#stored.get(projectId) ?? 0));
   }
 
   fullMessage(): string {
-    return `The recordings of this project use ${String(this.#quota.maxBytes / 2 ** 30)} GiB on this server, the limit (replay_max_gib).`;
+    return `The recordings of this project use ${String(this.#quota.maxBytes / 2 ** 30)} GiB on this server and in the store, the limit (replay_max_gib).`;
   }
 }

@@ -71,13 +71,27 @@ export class ReplayFiles {
     await rename(`${path}.new`, path);
   }
 
-  /** Serializes concurrent changes. */
-  change(sessionId: string, id: string, make: (present: Replay) => Replay): Promise<void> {
-    const key = `${sessionId}/${id}`;
-    const changed = (this.#changing.get(key) ?? Promise.resolve()).then(async () => {
-      const present = await this.read(sessionId, id);
-      if (present !== undefined) await this.write(sessionId, { ...present, replay: make(present.replay) });
+  /** @returns false if the recording is not in the folder. */
+  async change(sessionId: string, id: string, make: (present: Replay) => Replay): Promise<boolean> {
+    let isHere = false;
+    await this.exclusively(sessionId, id, async (present) => {
+      if (present === undefined) return;
+      isHere = true;
+      await this.write(sessionId, { ...present, replay: make(present.replay) });
     });
+    return isHere;
+  }
+
+  /** Serializes changes of one recording. */
+  exclusively(
+    sessionId: string,
+    id: string,
+    work: (present: DescribedReplay | undefined) => Promise<void>,
+  ): Promise<void> {
+    const key = `${sessionId}/${id}`;
+    const changed = (this.#changing.get(key) ?? Promise.resolve()).then(async () =>
+      work(await this.read(sessionId, id)),
+    );
     const settled = changed
       .catch(() => undefined)
       .finally(() => {
@@ -90,6 +104,11 @@ export class ReplayFiles {
   async remove(sessionId: string, id: string): Promise<void> {
     await rm(this.filmOf(sessionId, id), { force: true });
     await rm(this.#descriptionOf(sessionId, id), { force: true });
+  }
+
+  async removeEmpty(sessionId: string): Promise<void> {
+    const left = await readdir(this.folderOf(sessionId)).catch(() => [sessionId]);
+    if (left.length === 0) await rm(this.folderOf(sessionId), { recursive: true, force: true });
   }
 
   #descriptionOf(sessionId: string, id: string): string {

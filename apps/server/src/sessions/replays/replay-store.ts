@@ -2,10 +2,11 @@ import { answerText, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { MarkReplay, Replay, ReplayMark } from "@shoal/schemas";
 import { createReadStream } from "node:fs";
-import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, stat, writeFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import pTimeout from "p-timeout";
 import type { Log } from "../../observability/log/log.ts";
+import type { SessionRef } from "../../storage/session-files/session-files.ts";
 import { failureOf, followRecording } from "./follow-recording.ts";
 import { isPlayable } from "./film.ts";
 import {
@@ -15,7 +16,9 @@ import {
   type ReplayQuota,
   type RunningRecording,
 } from "./recording-limits.ts";
+import { markOffset, withMark } from "./marks.ts";
 import { isReplayId, ReplayFiles } from "./replay-files.ts";
+import type { Film, StoredReplay, StoredReplays } from "./stored-replays.ts";
 
 export interface ReplayStore {
   readonly retentionDays: number;
@@ -37,7 +40,7 @@ export interface ReplayStore {
   /** Limits the time for copying the remaining film. @param replayId - default: all recordings of the session. */
   noteStop(sessionId: string, replayId?: string): void;
   /** `undefined` = not complete in time. @throws {ServiceError} 404, also without a film. */
-  film(sessionId: string, replayId: string): Promise<{ readonly path: string; readonly sizeBytes: number } | undefined>;
+  film(sessionId: string, replayId: string): Promise<OpenedFilm | undefined>;
   /** Returns the complete file; `undefined` while it grows. @throws {ServiceError} 404, also without a film. */
   read(
     sessionId: string,
@@ -48,14 +51,30 @@ export interface ReplayStore {
    * recordings.
    */
   finish(sessionId: string, instance: Instance): Promise<void> | undefined;
-  /** By project. */
+  /** By project, on this server. */
   usedBytes(): Promise<ReadonlyMap<string, number>>;
+  /** Call it once, at the end of the session. */
+  wasRecorded(sessionId: string): boolean;
+  localSessions(): Promise<readonly string[]>;
+  hasLocal(session: SessionRef): Promise<boolean>;
+  /** Uploads complete films of a session to the store, and removes them here. */
+  store(session: SessionRef, isOver: boolean, signal: AbortSignal): Promise<void>;
   /** Deletes recordings after their retention. @returns their number. */
   sweep(nowMs?: number): Promise<number>;
 }
 
+export interface OpenedFilm {
+  readonly sizeBytes: number;
+  /** @param range - inclusive offsets; default: everything. */
+  read(range?: { readonly start: number; readonly end: number }): Readable;
+}
+
 export interface ReplayStoreOptions {
   readonly directory: string;
+  /** Recordings in the store; absent: all remain in the directory. */
+  readonly stored?: StoredReplays;
+  /** Called when a film is complete. */
+  readonly onFilm?: (sessionId: string) => void;
   readonly retentionDays: number;
   readonly quota: ReplayQuota;
   readonly log: Log;
@@ -66,7 +85,6 @@ const finishTimeoutMs = 5_000;
 const stopTimeoutMs = 30_000;
 const maxClockDifferenceMs = 60_000;
 const chunkBytes = 256 * 1024;
-const maxMarks = 500;
 
 interface Going extends RunningRecording {
   readonly id: string;
@@ -84,25 +102,34 @@ class FileReplayStore implements ReplayStore {
   readonly #files: ReplayFiles;
   readonly #limits: RecordingLimits;
   readonly #log: Log;
+  readonly #stored: StoredReplays | undefined;
+  readonly #onFilm: (sessionId: string) => void;
   readonly #going = new Map<string, Going>();
+  readonly #recorded = new Set<string>();
   #measured: Promise<void> | undefined;
 
-  constructor({ directory, retentionDays, quota, log }: ReplayStoreOptions) {
+  constructor({ directory, retentionDays, quota, log, stored, onFilm }: ReplayStoreOptions) {
     this.retentionDays = retentionDays;
     this.#files = new ReplayFiles(directory);
     this.#limits = new RecordingLimits(quota);
     this.#log = log;
+    this.#stored = stored;
+    this.#onFilm = onFilm ?? (() => undefined);
   }
 
   async admit(session: RecordedSession): Promise<void> {
     await (this.#measured ??= this.#measure());
-    if ((await this.#files.ids(session.id)).length >= maxRecordingsPerSession)
+    const stored = (await this.#stored?.list(session.id)) ?? [];
+    const ids = new Set([...(await this.#files.ids(session.id)), ...stored.map(({ replay_id: id }) => id)]);
+    if (ids.size >= maxRecordingsPerSession)
       throw new ServiceError(
         409,
         "conflict",
         `This session has ${String(maxRecordingsPerSession)} recordings, the limit.`,
         { limit: maxRecordingsPerSession, hint: "Record in another session." },
       );
+    if (this.#stored !== undefined)
+      this.#limits.noteStored(session.projectId, await this.#stored.usedBytes(session.projectId));
     this.#limits.admit(session, this.#going.values());
   }
 
@@ -116,18 +143,24 @@ class FileReplayStore implements ReplayStore {
     const kept: Replay = { ...replay, started_at: startedAt(replay.started_at) };
     // Count before the first await: other recordings may be admitted meanwhile.
     const done = this.#follow({ session, instance, replay: kept, cut });
+    this.#recorded.add(session.id);
     this.#going.set(key, { session, id, done, cut, isStopping: false });
     await done.begun;
   }
 
   async list(sessionId: string): Promise<Replay[]> {
-    const found = await Promise.all((await this.#files.ids(sessionId)).map((id) => this.#load(sessionId, id)));
     const startOf = ({ started_at }: Replay): number => (typeof started_at === "string" ? Date.parse(started_at) : 0);
-    return found.filter((replay) => replay !== undefined).sort((a, b) => startOf(a) - startOf(b));
+    const local = await this.#local(sessionId);
+    // After the local ones: a film moves to the store.
+    const stored = (await this.#stored?.list(sessionId)) ?? [];
+    const byId = new Map([...stored, ...local].map((replay) => [replay.replay_id, replay]));
+    return [...byId.values()].sort((a, b) => startOf(a) - startOf(b));
   }
 
   async show(sessionId: string, replayId: string): Promise<Replay> {
-    const replay = isReplayId(replayId) ? await this.#load(sessionId, replayId) : undefined;
+    const replay = isReplayId(replayId)
+      ? ((await this.#load(sessionId, replayId)) ?? (await this.#stored?.find(sessionId, replayId))?.replay)
+      : undefined;
     if (replay === undefined)
       throw new ServiceError(
         404,
@@ -140,22 +173,11 @@ class FileReplayStore implements ReplayStore {
 
   async mark(sessionId: string, replayId: string, { title, offset_seconds }: MarkReplay): Promise<ReplayMark> {
     const { started_at, finished_at } = await this.show(sessionId, replayId);
-    const endMs = finished_at == null ? Date.now() : Date.parse(finished_at);
-    const lengthSeconds = started_at == null ? 0 : Math.max(0, endMs - Date.parse(started_at)) / 1000;
-    // Marks must be before the end of a film, unless it is still growing.
-    const mark = {
-      title,
-      offset_seconds:
-        offset_seconds === undefined || (finished_at != null && offset_seconds > lengthSeconds)
-          ? lengthSeconds
-          : offset_seconds,
-    };
-    await this.#files.change(sessionId, replayId, (present) => {
-      const { marks = [] } = present;
-      if (marks.length >= maxMarks)
-        throw new ServiceError(409, "conflict", `This recording has ${String(maxMarks)} marks, the limit.`);
-      return { ...present, marks: [...marks, mark].sort((a, b) => a.offset_seconds - b.offset_seconds) };
-    });
+    const mark = { title, offset_seconds: markOffset({ started_at, finished_at }, offset_seconds) };
+    const add = (present: Replay) => withMark(present, mark);
+    if (await this.#files.change(sessionId, replayId, add)) return mark;
+    const stored = await this.#stored?.find(sessionId, replayId);
+    if (stored !== undefined) await this.#stored?.change(stored, add);
     return mark;
   }
 
@@ -178,21 +200,24 @@ class FileReplayStore implements ReplayStore {
     }
   }
 
-  async film(
-    sessionId: string,
-    replayId: string,
-  ): Promise<{ readonly path: string; readonly sizeBytes: number } | undefined> {
+  async film(sessionId: string, replayId: string): Promise<OpenedFilm | undefined> {
     const { failure_reason } = await this.show(sessionId, replayId);
     if (this.#going.has(keyOf(sessionId, replayId))) return undefined;
     const path = this.#files.filmOf(sessionId, replayId);
-    if (!(await isPlayable(path)))
-      throw new ServiceError(
-        404,
-        "not_found",
-        `Recording ${replayId} failed: ${failure_reason ?? "no film was saved."}`,
-        { hint: "Record again." },
-      );
-    return { path, sizeBytes: (await stat(path)).size };
+    if (await isPlayable(path).catch(() => false))
+      return {
+        sizeBytes: (await stat(path)).size,
+        read: (range) => createReadStream(path, { ...range, highWaterMark: chunkBytes }),
+      };
+    const stored = await this.#stored?.find(sessionId, replayId);
+    if (stored !== undefined && stored.file.sizeBytes > 0)
+      return { sizeBytes: stored.file.sizeBytes, read: (range) => this.#readStored(stored, range) };
+    throw new ServiceError(
+      404,
+      "not_found",
+      `Recording ${replayId} failed: ${failure_reason ?? "no film was saved."}`,
+      { hint: "Record again." },
+    );
   }
 
   async read(
@@ -200,7 +225,7 @@ class FileReplayStore implements ReplayStore {
     replayId: string,
   ): Promise<{ readonly stream: Readable; readonly sizeBytes: number } | undefined> {
     const film = await this.film(sessionId, replayId);
-    return film && { stream: createReadStream(film.path, { highWaterMark: chunkBytes }), sizeBytes: film.sizeBytes };
+    return film && { stream: film.read(), sizeBytes: film.sizeBytes };
   }
 
   finish(sessionId: string, instance: Instance): Promise<void> | undefined {
@@ -224,16 +249,69 @@ class FileReplayStore implements ReplayStore {
     await (this.#measured ??= this.#measure());
     let removed = 0;
     for (const sessionId of await this.#files.sessions()) {
-      for (const { replay_id: id, finished_at } of await this.list(sessionId)) {
+      for (const { replay_id: id, finished_at } of await this.#local(sessionId)) {
         if (typeof finished_at !== "string" || nowMs - Date.parse(finished_at) <= this.retentionDays * dayMs) continue;
         await this.#remove(sessionId, id);
         removed++;
       }
-      const folder = this.#files.folderOf(sessionId);
-      const left = await readdir(folder).catch(() => [sessionId]);
-      if (left.length === 0) await rm(folder, { recursive: true, force: true });
+      await this.#files.removeEmpty(sessionId);
     }
     return removed;
+  }
+
+  wasRecorded(sessionId: string): boolean {
+    return this.#recorded.delete(sessionId);
+  }
+
+  localSessions(): Promise<readonly string[]> {
+    return this.#files.sessions();
+  }
+
+  async hasLocal({ sessionId }: SessionRef): Promise<boolean> {
+    return (await this.#files.ids(sessionId)).length > 0;
+  }
+
+  async store({ projectId, sessionId }: SessionRef, _isOver: boolean, signal: AbortSignal): Promise<void> {
+    if (this.#stored === undefined) return;
+    await (this.#measured ??= this.#measure());
+    for (const id of await this.#files.ids(sessionId)) {
+      if (this.#going.has(keyOf(sessionId, id))) continue;
+      const film = await this.#filmOf(sessionId, id);
+      if (film !== undefined) await this.#move({ id: sessionId, projectId }, film, signal);
+    }
+    await this.#files.removeEmpty(sessionId);
+  }
+
+  async #move(session: RecordedSession, film: Film, signal: AbortSignal): Promise<void> {
+    const { replay_id: id } = film.replay;
+    await this.#stored?.upload(session, film, signal);
+    // With the marks that were added during the upload.
+    await this.#files.exclusively(session.id, id, async (present) => {
+      if (present === undefined) return;
+      const replay = { ...film.replay, ...(present.replay.marks && { marks: present.replay.marks }) };
+      await this.#stored?.complete(session, { ...film, replay });
+      await this.#remove(session.id, id);
+      this.#limits.noteStored(session.projectId, film.sizeBytes, true);
+    });
+  }
+
+  /** An unplayable film has no bytes. */
+  async #filmOf(sessionId: string, id: string): Promise<Film | undefined> {
+    const replay = await this.#load(sessionId, id);
+    if (replay === undefined) return undefined;
+    const path = this.#files.filmOf(sessionId, id);
+    const hasPictures = await isPlayable(path).catch(() => false);
+    return { path, sizeBytes: hasPictures ? await this.#files.filmBytes(sessionId, id) : 0, replay };
+  }
+
+  async #local(sessionId: string): Promise<Replay[]> {
+    const found = await Promise.all((await this.#files.ids(sessionId)).map((id) => this.#load(sessionId, id)));
+    return found.filter((replay) => replay !== undefined);
+  }
+
+  #readStored(stored: StoredReplay, range: { readonly start: number; readonly end: number } | undefined): Readable {
+    if (this.#stored === undefined) throw new Error("Recordings are not in a store.");
+    return this.#stored.read(stored, range);
   }
 
   /** Counts files of earlier runs. */
@@ -280,7 +358,10 @@ class FileReplayStore implements ReplayStore {
       .catch((error: unknown) => {
         this.#log.warn({ session_id: session.id, replay_id: id, err: error }, "a recording could not be saved");
       })
-      .finally(() => this.#going.delete(keyOf(session.id, id)));
+      .finally(() => {
+        this.#going.delete(keyOf(session.id, id));
+        this.#onFilm(session.id);
+      });
     return Object.assign(done, { begun });
   }
 
@@ -288,6 +369,13 @@ class FileReplayStore implements ReplayStore {
     await mkdir(this.#files.folderOf(session.id), { recursive: true, mode: 0o700 });
     await writeFile(this.#files.filmOf(session.id, replay.replay_id), "", { mode: 0o600 });
     await this.#files.write(session.id, { replay, projectId: session.projectId });
+    if (this.#stored?.isUploading === true)
+      await this.#stored.announce(session, replay).catch((error: unknown) => {
+        this.#log.warn(
+          { session_id: session.id, err: error },
+          "a recording could not be announced to the other servers",
+        );
+      });
   }
 
   async #load(sessionId: string, id: string): Promise<Replay | undefined> {
@@ -297,10 +385,10 @@ class FileReplayStore implements ReplayStore {
     if (typeof replay.finished_at === "string" || this.#going.has(keyOf(sessionId, id))) return replay;
     // This server was killed during the recording.
     const path = this.#files.filmOf(sessionId, id);
-    const { mtime } = await stat(path);
+    const found = await stat(path).catch(() => undefined);
     return {
       ...replay,
-      finished_at: mtime.toISOString(),
+      finished_at: (found?.mtime ?? new Date(replay.started_at ?? Date.now())).toISOString(),
       ...(await failureOf(path, "The server was killed before the recording was complete.")),
     };
   }

@@ -1,13 +1,12 @@
 import { ServiceError } from "@shoal/router";
 import { RequestTaken } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { createReadStream } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { type HtmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
 import { byteRange } from "./byte-range.ts";
 import { chaptersOf } from "./chapters.ts";
 import type { ReplayAddresses } from "./replay-address.ts";
-import type { ReplayStore } from "./replay-store.ts";
+import type { OpenedFilm, ReplayStore } from "./replay-store.ts";
 
 export interface ReplayViewParts {
   readonly addresses: ReplayAddresses;
@@ -23,7 +22,6 @@ export interface ReplayViewParts {
 
 type TokenRequest = FastifyRequest<{ Params: { token: string } }>;
 
-const chunkBytes = 256 * 1024;
 /** Reload interval while a film is incomplete. */
 const retryAfterSeconds = 2;
 
@@ -127,7 +125,7 @@ function explained(error: ServiceError): HtmlPage {
 async function sendFilm(
   request: FastifyRequest,
   reply: FastifyReply,
-  { path, replayId, sizeBytes: size }: { readonly path: string; readonly replayId: string; readonly sizeBytes: number },
+  { read, replayId, sizeBytes: size }: OpenedFilm & { readonly replayId: string },
 ): Promise<void> {
   const tag = `"${replayId}-${String(size)}"`;
   const { "if-range": ifRange } = request.headers;
@@ -151,9 +149,5 @@ async function sendFilm(
   const { start, end } = range === "whole" ? { start: 0, end: size - 1 } : range;
   void reply.code(range === "whole" ? 200 : 206).header("content-length", end - start + 1);
   if (range !== "whole") void reply.header("content-range", `bytes ${String(start)}-${String(end)}/${String(size)}`);
-  await reply.send(
-    request.method === "HEAD" || end < start
-      ? undefined
-      : createReadStream(path, { start, end, highWaterMark: chunkBytes }),
-  );
+  await reply.send(request.method === "HEAD" || end < start ? undefined : read({ start, end }));
 }

@@ -4,7 +4,7 @@ import type { Access } from "../../http/auth/access.ts";
 import type { TelemetryStore } from "./telemetry-store.ts";
 
 export interface SessionFinder {
-  idHere(projectId: string | undefined, idOrName: string): Promise<string>;
+  idHere(projectId: string | undefined, idOrName: string, kind: "telemetry"): Promise<string>;
 }
 
 export function telemetryHandlers(
@@ -13,6 +13,9 @@ export function telemetryHandlers(
 ): Handlers<Omit<OperationsOf<"browsers.telemetry">, "streamTelemetry">, Access> {
   return {
     listTelemetryEvents: async ({ params, query, context, signal }) =>
-      store.list(await sessions.idHere(context.projectId, params.id), query, { projectId: context.projectId, signal }),
+      store.list(await sessions.idHere(context.projectId, params.id, "telemetry"), query, {
+        projectId: context.projectId,
+        signal,
+      }),
   };
 }

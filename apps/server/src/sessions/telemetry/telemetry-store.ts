@@ -8,8 +8,10 @@ import type * as z from "zod/mini";
 import type { Log } from "../../observability/log/log.ts";
 import { type Collector, collectEvents } from "./collector.ts";
 import { type EventChunk, readChunk } from "../../storage/telemetry-files/event-files.ts";
+import type { SessionRef } from "../../storage/session-files/session-files.ts";
+import type { StoredTelemetry } from "./stored-telemetry.ts";
 import type { ParsePool } from "../../storage/parsing/parse-pool.ts";
-import { historyQuestion } from "../../storage/telemetry-files/history.ts";
+import { type HistoryQuestion, historyQuestion } from "../../storage/telemetry-files/history.ts";
 
 export interface TelemetryStore {
   collect(sessionId: string, instance: Instance): Collector;
@@ -20,6 +22,10 @@ export interface TelemetryStore {
     query: z.output<typeof ListTelemetryEvents>,
     reader: HistoryReader,
   ): Promise<Page<TelemetryEnvelope>>;
+  localSessions(): Promise<readonly string[]>;
+  hasLocal(session: SessionRef): Promise<boolean>;
+  /** Uploads the events of an ended session to the store, and removes them here. */
+  store(session: SessionRef, isOver: boolean, signal: AbortSignal): Promise<void>;
   /** Deletes events of sessions without new events during the retention time. @returns the number of sessions. */
   sweep(nowMs?: number): Promise<number>;
 }
@@ -33,13 +39,16 @@ export interface TelemetryStoreOptions {
   readonly directory: string;
   readonly retentionMs: number;
   readonly parsing: Pick<ParsePool, "run">;
+  /** Events in the store; absent: all remain in the directory. */
+  readonly stored?: StoredTelemetry;
   readonly log: Log;
 }
 
 /** Per session; above it, the oldest events are deleted. */
 const maxSessionBytes = 128 * 2 ** 20;
 
-export function createTelemetryStore({ directory, retentionMs, parsing, log }: TelemetryStoreOptions): TelemetryStore {
+export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryStore {
+  const { directory, log, parsing, retentionMs, stored } = options;
   const directoryOf = (sessionId: string) => join(directory, sessionId);
   return {
     collect: (sessionId, instance) =>
@@ -47,8 +56,21 @@ export function createTelemetryStore({ directory, retentionMs, parsing, log }: T
     read: (sessionId, place, maxBytes) => readChunk(directoryOf(sessionId), place, maxBytes),
     async list(sessionId, query, { projectId, signal }) {
       const question = historyQuestion(directoryOf(sessionId), query);
-      const page = await parsing.run("telemetryHistory", question, { owner: projectId, signal });
+      const answer = (asked: HistoryQuestion) => parsing.run("telemetryHistory", asked, { owner: projectId, signal });
+      const local = await answer(question);
+      // The directory may have moved to the store meanwhile.
+      const page = (await isMissing(question.directory))
+        ? ((await stored?.page(sessionId, question, answer)) ?? local)
+        : local;
       return { ...page, items: serializedJson(page.items) };
+    },
+    localSessions: () => readdir(directory).catch(() => []),
+    hasLocal: async ({ sessionId }) => !(await isMissing(directoryOf(sessionId))),
+    async store(session, isOver, signal) {
+      const path = directoryOf(session.sessionId);
+      if (stored === undefined || !isOver || (await isMissing(path))) return;
+      await stored.upload(session, path, signal);
+      await rm(path, { recursive: true, force: true });
     },
     async sweep(nowMs = Date.now()) {
       const names = await readdir(directory).catch(() => []);
@@ -63,6 +85,10 @@ export function createTelemetryStore({ directory, retentionMs, parsing, log }: T
       return removed;
     },
   };
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) === undefined;
 }
 
 /** In milliseconds since 1970; `undefined` = no files. */

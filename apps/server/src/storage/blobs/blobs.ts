@@ -12,6 +12,12 @@ export interface StoredBlob {
   readonly sha256: string;
 }
 
+/** Inclusive, from 0; the end must be inside the blob. */
+export interface BlobRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface PutOptions {
   /** Longer content fails with `BlobTooLarge`. */
   readonly maxBytes: number;
@@ -25,7 +31,8 @@ export interface Blobs {
   readonly place: string;
   /** Stores a stream whole or not at all; it is durable when this resolves. @throws errors of the stream, unchanged. */
   put(source: Readable, options: PutOptions): Promise<StoredBlob>;
-  get(name: string): Promise<{ readonly stream: Readable; readonly sizeBytes: number } | undefined>;
+  /** `sizeBytes` is the length of the stream. @param range - default: everything. */
+  get(name: string, range?: BlobRange): Promise<{ readonly stream: Readable; readonly sizeBytes: number } | undefined>;
   /** Ignores an unknown name. */
   delete(name: string): Promise<void>;
   /** Lists the names of blobs whose upload began before `date`. */
@@ -65,11 +72,14 @@ export function createFileBlobs(directory: string): Blobs {
       return { name, ...content.result() };
     },
 
-    async get(name) {
+    async get(name, range) {
       if (!isId(name)) return undefined;
       try {
         const { size } = await stat(pathOf(name));
-        return { stream: createReadStream(pathOf(name)), sizeBytes: size };
+        return {
+          stream: createReadStream(pathOf(name), range),
+          sizeBytes: range === undefined ? size : range.end - range.start + 1,
+        };
       } catch (error) {
         if (isMissing(error)) return undefined;
         throw error;

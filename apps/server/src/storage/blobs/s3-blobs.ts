@@ -15,7 +15,7 @@ import { createId, isId } from "@shoal/primitives";
 import type { AwsKeys } from "../../config/aws-identity.ts";
 import { StartError } from "../../config/start-error.ts";
 import { answerOf, connectionFailure, credentialsOf, limitAnswer } from "./aws-sdk.ts";
-import type { Blobs, PutOptions, StoredBlob } from "./blobs.ts";
+import type { BlobRange, Blobs, PutOptions, StoredBlob } from "./blobs.ts";
 import { MeasuredContent } from "./measured-content.ts";
 import type { S3Address } from "../../config/s3-address.ts";
 
@@ -46,7 +46,7 @@ function unavailable(error: unknown): ServiceError {
   return new ServiceError(
     503,
     "blob_store_unavailable",
-    "The store of the service's extensions and profiles is unavailable; nothing was changed.",
+    "The store of the service's files is unavailable; nothing was changed.",
     {
       hint: "Retry in a moment. If this persists, the operator of the service must check the store.",
       // Without the SDK's error, which contains the request.
@@ -120,11 +120,15 @@ class S3Blobs implements Blobs {
     await asking(() => upload.done());
   }
 
-  async get(name: string): Promise<{ readonly stream: Readable; readonly sizeBytes: number } | undefined> {
+  async get(
+    name: string,
+    range?: BlobRange,
+  ): Promise<{ readonly stream: Readable; readonly sizeBytes: number } | undefined> {
     if (!isId(name)) return undefined;
+    const part = range && { Range: `bytes=${String(range.start)}-${String(range.end)}` };
     return asking(async () => {
       const found = await this.#client
-        .send(new GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + name }))
+        .send(new GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + name, ...part }))
         .catch(ignoreMissing);
       if (found === undefined) return undefined;
       const { Body: stream, ContentLength: sizeBytes } = found;

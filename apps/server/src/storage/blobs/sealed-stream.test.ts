@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
-import { openStream, SealBroken, sealStream } from "./sealed-stream.ts";
+import { openRange, openStream, SealBroken, sealStream } from "./sealed-stream.ts";
 
 const keyOf = (salt: Uint8Array): Uint8Array => createHash("sha256").update("key").update(salt).digest();
 const otherKeyOf = (salt: Uint8Array): Uint8Array => createHash("sha256").update("other").update(salt).digest();
@@ -86,4 +86,40 @@ it("fails with its source, and closes it when it is not read to the end", async 
     break;
   }
   expect(source.destroyed).toBe(true);
+});
+
+const readerOf = (bytes: Buffer, reads: number[] = []) => {
+  return (start: number, end: number) => {
+    reads.push(end - start + 1);
+    return Promise.resolve(Readable.from(cut(bytes.subarray(start, end + 1), 10_000)));
+  };
+};
+
+it("decrypts any part, and reads only its segments", async () => {
+  const lengths = fc.constantFrom(1, 300, segment - 1, segment, segment + 1, 3 * segment, 3 * segment + 5);
+  await fc.assert(
+    fc.asyncProperty(lengths, fc.nat(), fc.nat(), async (sizeBytes, one, other) => {
+      const content = Buffer.alloc(sizeBytes, "content ");
+      const [start = 0, end = 0] = [one % sizeBytes, other % sizeBytes].sort((a, b) => a - b);
+      const reads: number[] = [];
+      const part = openRange(readerOf(await sealed([content]), reads), { sizeBytes, start, end }, keyOf);
+      expect((await buffer(part)).equals(content.subarray(start, end + 1))).toBe(true);
+      expect(reads[1]).toBeLessThanOrEqual((Math.ceil((end - start + 1) / segment) + 1) * (segment + 16));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it("rejects parts that were changed, truncated, extended or encrypted with another key", async () => {
+  const sizeBytes = 2 * segment + 5;
+  const range = { sizeBytes, start: 10, end: sizeBytes - 1 };
+  const bytes = await sealed([Buffer.alloc(sizeBytes, "content ")]);
+  const changed = Buffer.from(bytes);
+  changed[segment + 100] = (changed[segment + 100] ?? 0) ^ 1;
+  for (const wrong of [changed, bytes.subarray(0, -1), bytes.subarray(0, segment), Buffer.alloc(bytes.length)])
+    await expect(buffer(openRange(readerOf(wrong), range, keyOf))).rejects.toThrow(SealBroken);
+  await expect(buffer(openRange(readerOf(bytes), range, otherKeyOf))).rejects.toThrow(SealBroken);
+  const endless = () => Promise.resolve(Readable.from([...cut(bytes, 10_000), ...cut(bytes, 10_000)]));
+  const long = (start: number, end: number) => (start === 0 ? readerOf(bytes)(start, end) : endless());
+  await expect(buffer(openRange(long, range, keyOf))).rejects.toThrow(SealBroken);
 });

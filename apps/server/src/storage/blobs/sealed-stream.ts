@@ -1,4 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 
 export type KeyOfStream = (salt: Uint8Array) => Uint8Array;
 
@@ -91,6 +93,46 @@ export async function* openStream(
   } finally {
     await iterator.return?.();
   }
+}
+
+export interface SealedRange {
+  /** Of the content before sealing. */
+  readonly sizeBytes: number;
+  /** Inclusive, inside the content. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Decrypts a part of a sealed stream and reads only the segments of that part.
+ * @param read - reads sealed bytes, both offsets inclusive. @throws {SealBroken} at the first changed or missing segment.
+ */
+export async function* openRange(
+  read: (start: number, end: number) => Promise<Readable>,
+  { end, sizeBytes, start }: SealedRange,
+  keyOf: KeyOfStream,
+): AsyncGenerator<Buffer, void, undefined> {
+  const segments = Math.max(1, Math.ceil(sizeBytes / segmentBytes));
+  const headBytes = magic.length + saltBytes;
+  const [first, last] = [Math.floor(start / segmentBytes), Math.floor(end / segmentBytes)];
+  const head = await buffer(await read(0, headBytes - 1));
+  if (!head.subarray(0, magic.length).equals(magic))
+    throw new SealBroken("The stored content was not encrypted by this service.");
+  const key = keyOf(head.subarray(magic.length, headBytes));
+  const sealedBytes = headBytes + sizeBytes + segments * tagBytes;
+  const sealedEnd = Math.min(headBytes + (last + 1) * (segmentBytes + tagBytes), sealedBytes) - 1;
+  const sealed = await read(headBytes + first * (segmentBytes + tagBytes), sealedEnd);
+  let index = first;
+  for await (const { piece } of pieces(sealed as AsyncIterable<Buffer>, segmentBytes + tagBytes)) {
+    if (index > last) throw new SealBroken("The stored content is longer than expected.");
+    const content = open(piece, key, nonceOf(index, index === segments - 1));
+    yield content.subarray(
+      index === first ? start - first * segmentBytes : 0,
+      index === last ? end + 1 - last * segmentBytes : undefined,
+    );
+    index += 1;
+  }
+  if (index <= last) throw new SealBroken("The stored content is truncated.");
 }
 
 async function* after(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {

@@ -54,6 +54,7 @@ it("covers every column with sealed values", async () => {
     "idempotency_keys.response",
     "replica_secret.secret",
     "servers.secret_check",
+    "session_files.description",
   ];
   const { rows } = await sql<{ name: string }>`
     select table_name || '.' || column_name as name from information_schema.columns

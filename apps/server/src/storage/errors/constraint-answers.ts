@@ -70,6 +70,7 @@ export const constraintAnswers: Readonly<Record<string, ConstraintAnswer | Never
   live_view_links_session_id_fkey: {
     because: "the session runs, and rows of ended sessions stay longer than the request",
   },
+  session_files_session_id_fkey: { because: "a job of the service writes it, for a session whose row it has read" },
   auth_connections_credential_id_fkey: gone("Credential", "credentials.list"),
   auth_connections_profile_id_fkey: gone("Profile", "profiles.list"),
   auth_connections_project_id_profile_id_domain_key: ownKey,

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/pro
 import { join } from "node:path";
 
 /** Complete lines, each an envelope of the contract. */
-interface Segment {
+export interface Segment {
   readonly name: string;
   readonly start: number;
   /** In microseconds since 1970. */
@@ -17,14 +17,16 @@ export interface PlacedLine {
 
 const segmentBytes = 2 ** 20;
 
-function parseName(name: string): Segment | undefined {
+/** @returns `undefined` for other files. */
+export function segmentNamed(name: string): Segment | undefined {
   const [, start, firstTs] = /^(\d{1,16})-(\d{1,16})\.ndjson$/.exec(name) ?? [];
   return start === undefined || firstTs === undefined
     ? undefined
     : { name, start: Number(start), firstTs: Number(firstTs) };
 }
 
-async function segmentsOf(directory: string): Promise<Segment[]> {
+/** In the order of their events; empty without a directory. */
+export async function segmentsOf(directory: string): Promise<Segment[]> {
   let names: string[];
   try {
     names = await readdir(directory);
@@ -32,7 +34,7 @@ async function segmentsOf(directory: string): Promise<Segment[]> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
     throw error;
   }
-  return names.flatMap((name) => parseName(name) ?? []).sort((a, b) => a.start - b.start);
+  return names.flatMap((name) => segmentNamed(name) ?? []).sort((a, b) => a.start - b.start);
 }
 
 /** 0 when missing. */
@@ -123,16 +125,24 @@ async function load(directory: string, segment: Segment): Promise<PlacedLine[]> 
   }
 }
 
-/** Starts at an offset or a time (microseconds since 1970). */
-export async function* readForward(
-  directory: string,
-  from: { readonly place: number } | { readonly ts: number },
-): AsyncGenerator<PlacedLine, undefined> {
-  const segments = await segmentsOf(directory);
+type Start = { readonly place: number } | { readonly ts: number };
+
+/** The segments that {@link readForward} reads, in its order. */
+export function segmentsForward<Found extends Segment>(segments: readonly Found[], from: Start): Found[] {
   // Times never decrease: skip all files before the last file that begins earlier.
   const isBefore = (segment: Segment) => ("place" in from ? segment.start <= from.place : segment.firstTs < from.ts);
-  const first = Math.max(0, segments.findLastIndex(isBefore));
-  for (const segment of segments.slice(first)) {
+  return segments.slice(Math.max(0, segments.findLastIndex(isBefore)));
+}
+
+/** The segments that {@link readBackward} reads, in its order. */
+export function segmentsBackward<Found extends Segment>(segments: readonly Found[], place: number): Found[] {
+  return segments.filter(({ start }) => start < place).reverse();
+}
+
+/** Starts at an offset or a time (microseconds since 1970). */
+export async function* readForward(directory: string, from: Start): AsyncGenerator<PlacedLine, undefined> {
+  const segments = await segmentsOf(directory);
+  for (const segment of segmentsForward(segments, from)) {
     for (const line of await load(directory, segment)) {
       if ("place" in from ? line.start >= from.place : timeOf(line.line) >= from.ts) yield line;
     }
@@ -191,8 +201,7 @@ async function readLines(path: string, start: number, maxBytes: number): Promise
 
 /** Yields events before an offset, newest first. */
 export async function* readBackward(directory: string, place: number): AsyncGenerator<PlacedLine, undefined> {
-  for (const segment of (await segmentsOf(directory)).reverse()) {
-    if (segment.start >= place) continue;
+  for (const segment of segmentsBackward(await segmentsOf(directory), place)) {
     for (const line of (await load(directory, segment)).reverse()) if (line.end <= place) yield line;
   }
   return undefined;

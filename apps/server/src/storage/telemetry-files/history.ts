@@ -1,7 +1,14 @@
 import { badInput } from "@shoal/router";
 import { type ListTelemetryEvents, TelemetryEnvelope } from "@shoal/schemas";
 import type * as z from "zod/mini";
-import { type PlacedLine, readBackward, readForward } from "./event-files.ts";
+import {
+  type PlacedLine,
+  readBackward,
+  readForward,
+  type Segment,
+  segmentsBackward,
+  segmentsForward,
+} from "./event-files.ts";
 import { momentOf } from "../moment.ts";
 import { isEventLine } from "./line-bounds.ts";
 
@@ -32,6 +39,15 @@ export interface HistoryPage {
   readonly items: Uint8Array<ArrayBuffer>;
   readonly hasMore: boolean;
   readonly nextOffset: number | undefined;
+}
+
+/** The segments that may be read for a question, in the order of reading. */
+export function segmentsFor<Found extends Segment>(
+  segments: readonly Found[],
+  { offset, order, since }: Pick<HistoryQuestion, "offset" | "order" | "since">,
+): Found[] {
+  if (order === "desc") return segmentsBackward(segments, offset ?? Number.MAX_SAFE_INTEGER);
+  return segmentsForward(segments, offset === undefined ? { ts: since } : { place: offset });
 }
 
 /** @throws {ServiceError} 400 for `since` with `order=desc`, and for invalid dates. */

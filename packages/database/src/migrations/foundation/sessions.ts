@@ -67,6 +67,7 @@ export const sessions: readonly string[] = [
     ends_at timestamptz(3),
     ended_at timestamptz(3),
     ended_reason text,
+    files_stored boolean not null default false,
     constraint sessions_ended_with_reason check ((ended_at is null) = (ended_reason is null)),
     constraint sessions_pool_with_state check ((pool_id is null) = (pool_state is null))
   )`,
@@ -123,4 +124,22 @@ export const sessions: readonly string[] = [
     begin
       return shoal_admit_sessions(project, project_default, organization_limit, 1);
     end $$`,
+
+  // Files of sessions, in the store for blobs once `stored_at` is set. The session's server announces recordings before.
+  `create table session_files (
+    session_id text collate "C" not null references sessions on delete cascade,
+    project_id text collate "C" not null,
+    kind text collate "C" not null check (kind in ('recording', 'telemetry', 'download')),
+    name text collate "C" not null,
+    description bytea not null,
+    size_bytes bigint not null default 0,
+    blobs text[] collate "C" not null default '{}',
+    piece_bytes integer not null check (piece_bytes > 0),
+    kept_from timestamptz(3) not null default now(),
+    stored_at timestamptz(3),
+    primary key (session_id, kind, name)
+  )`,
+  "create index session_files_by_project on session_files (project_id, kind)",
+  "create index session_files_by_age on session_files (kind, kept_from)",
+  "create index session_files_by_blob on session_files using gin (blobs)",
 ];

@@ -35,6 +35,8 @@ export interface TelemetryExports {
   /** @param session - read for each request. */
   open(destinationId: string, collector: Collector, session: () => ExportedSession): SessionExport;
   totals(): ExportTotals;
+  /** Resolves when no export reads the events of the session any more. */
+  settled(sessionId: string): Promise<void>;
   /** Sends remaining events for at most five seconds, then stops. */
   close(): Promise<void>;
 }
@@ -66,7 +68,7 @@ class TelemetryExportService implements TelemetryExports {
   readonly #store: Pick<TelemetryStore, "read">;
   readonly #serverId: string;
   readonly #sender: Sender;
-  readonly #open = new Set<SessionExport>();
+  readonly #open = new Map<SessionExport, string>();
   readonly #gates = new LRUCache<string, LimitFunction>({ max: 10_000 });
   readonly #totals = { sent: 0, rejected: 0, dropped: 0, retries: 0 };
   readonly #troubles: Troubles;
@@ -92,7 +94,7 @@ class TelemetryExportService implements TelemetryExports {
       gate: this.#gateOf(destinationId),
       counter: this.#counterOf(destinationId, projectId),
     });
-    this.#open.add(exporting);
+    this.#open.set(exporting, id);
     void exporting.done.then(() => this.#open.delete(exporting));
     return exporting;
   }
@@ -150,8 +152,13 @@ class TelemetryExportService implements TelemetryExports {
     return { ...this.#totals, open: this.#open.size };
   }
 
+  async settled(sessionId: string): Promise<void> {
+    const own = [...this.#open].filter(([, id]) => id === sessionId);
+    await Promise.all(own.map(([exporting]) => exporting.done));
+  }
+
   async close(): Promise<void> {
-    const left = [...this.#open];
+    const left = [...this.#open.keys()];
     const patience = setTimeout(() => {
       for (const exporting of left) exporting.giveUp();
     }, closeMs);
