@@ -42,7 +42,8 @@ async function refusalOf(answer: Response): Promise<SignInError> {
   );
 }
 
-async function readSession(): Promise<ConsoleSession | null> {
+/** Returns `null` for a signed-out person. */
+export async function readSession(): Promise<ConsoleSession | null> {
   const answer = await send("GET", "/console/session");
   if (answer.status === 401 || answer.status === 403) return null;
   if (!answer.ok) throw await refusalOf(answer);

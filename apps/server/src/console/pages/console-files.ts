@@ -17,6 +17,8 @@ export interface ConsoleFiles {
   readonly index: string;
   /** The page of a recording, which opens without signing in. */
   readonly replay: string;
+  /** The API explorer. */
+  readonly docs: string;
   /** By path below `/console/`, without the pages. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
@@ -32,7 +34,7 @@ const codingOf = (path: string): Coding | undefined => codings[extname(path) as 
 
 let reading: Promise<ConsoleFiles> | undefined;
 
-/** Reads the built pages once, about 3 MB, so that a request never names a path of the disk. */
+/** Reads the built pages once, about 6 MB, so that a request never names a path of the disk. */
 export function readConsoleFiles(): Promise<ConsoleFiles> {
   return (reading ??= readFolder().catch((error: unknown) => {
     reading = undefined;
@@ -57,5 +59,5 @@ async function readFolder(): Promise<ConsoleFiles> {
     files.set(path, { type, content, compressed: { ...(br && { br }), ...(gzip && { gzip }) } });
   }
   const pageOf = (name: string) => contents.get(name)?.toString("utf8") ?? "";
-  return { index: pageOf("index.html"), replay: pageOf("replay.html"), files };
+  return { index: pageOf("index.html"), replay: pageOf("replay.html"), docs: pageOf("docs.html"), files };
 }

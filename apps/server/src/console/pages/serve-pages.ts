@@ -10,19 +10,35 @@ export interface ConsoleParts {
   readonly contentUrl: string | undefined;
 }
 
+const explorer = "/docs";
+
+/** Pages of addresses that programs do not use. */
+const pagesOf: ReadonlyMap<string, string> = new Map([
+  ["/", `${root}/`],
+  [explorer, `${explorer}/`],
+  [`${explorer}/`, `${explorer}/`],
+]);
+
 /** Serves the console's pages. Calls of the pages are in the session and sign-in parts. */
 export function serveConsolePages(app: FastifyInstance, { origins, contentUrl }: ConsoleParts): void {
   app.addHook("onRequest", (request, reply, done) => {
     const [path] = request.url.split("?", 1);
-    if (path === "/" && isRead(request) && acceptsHtml(request)) toConsole(request, reply, origins);
-    else done();
+    const page = path === undefined || !isRead(request) || !acceptsHtml(request) ? undefined : pagesOf.get(path);
+    if (page === undefined) done();
+    else if (page !== path) toPage(request, reply, { page, origins });
+    // Its address keeps the operation, therefore it has no `<base>`.
+    else
+      readConsoleFiles().then(({ docs }) => {
+        const base = baseOf(request.raw, origins);
+        sendPage(reply, docs.replaceAll('"./', `"..${root}/`), { base, contentUrl });
+      }, done);
   });
   const route = { method: ["GET", "HEAD"], exposeHeadRoute: false };
   app.route({
     ...route,
     url: root,
     handler: (request, reply) => {
-      toConsole(request, reply, origins);
+      toPage(request, reply, { page: `${root}/`, origins });
     },
   });
   app.route<{ Params: { "*": string } }>({
@@ -37,7 +53,7 @@ export function serveConsolePages(app: FastifyInstance, { origins, contentUrl }:
         throw new ServiceError(404, "not_found", `The console has no file ${root}/${path}.`, {
           hint: `Open ${root}/ in a browser.`,
         });
-      return sendIndex(reply, index, { base: baseOf(request.raw, origins), contentUrl });
+      return sendPage(reply, index, { base: baseOf(request.raw, origins), contentUrl });
     },
   });
 }
@@ -46,11 +62,15 @@ const isRead = ({ method }: FastifyRequest) => method === "GET" || method === "H
 
 const acceptsHtml = ({ headers }: FastifyRequest) => /\btext\/html\b/i.test(headers.accept ?? "");
 
-function toConsole(request: FastifyRequest, reply: FastifyReply, origins: ConsoleParts["origins"]): void {
+function toPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { page, origins }: { readonly page: string; readonly origins: ConsoleParts["origins"] },
+): void {
   void reply
     .header("vary", "accept")
     .header("cache-control", "no-store")
-    .redirect(`${origins.baseUrlOf(request.raw)}${root}/`, 302);
+    .redirect(origins.baseUrlOf(request.raw) + page, 302);
 }
 
 const protection = {
@@ -103,12 +123,12 @@ function policyOf(nonce: string, contentUrl: string | undefined): string {
   ].join("; ");
 }
 
-function sendIndex(
+function sendPage(
   reply: FastifyReply,
-  index: string,
+  page: string,
   { base, contentUrl }: { readonly base: string; readonly contentUrl: string | undefined },
 ): FastifyReply {
-  const { html, nonce } = filledIn(index, base);
+  const { html, nonce } = filledIn(page, base);
   return reply
     .headers({
       ...protection,
