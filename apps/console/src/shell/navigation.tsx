@@ -1,6 +1,8 @@
 import { Link } from "@tanstack/react-router";
+import { BookOpen } from "lucide-react";
 import { useId } from "react";
-import { useIsAdmin } from "../api/shoal.ts";
+import { useIsAdmin, useSignedIn } from "../api/shoal.ts";
+import { serviceUrl } from "../base/place.ts";
 import styles from "./navigation.module.css";
 import { type Section, type SectionGroup, sectionGroups } from "./sections.ts";
 
@@ -17,6 +19,7 @@ export function Navigation() {
       {visible.map((group, index) => (
         <Group key={index} {...group} />
       ))}
+      <ApiLink />
     </nav>
   );
 }
@@ -47,5 +50,17 @@ function SectionLink({ to, label, icon: Icon }: Section) {
       <Icon size={17} aria-hidden />
       {label}
     </Link>
+  );
+}
+
+/** A page of its own, outside of the router. */
+function ApiLink() {
+  const { project } = useSignedIn();
+  const query = project === undefined ? "" : `?project=${encodeURIComponent(project.id)}`;
+  return (
+    <a href={`${serviceUrl}/docs/${query}`} className={styles.link}>
+      <BookOpen size={17} aria-hidden />
+      API explorer
+    </a>
   );
 }

@@ -46,8 +46,4 @@ export const sectionGroups: readonly SectionGroup[] = [
     name: "Settings",
     sections: [{ to: "/keys", label: "API keys", icon: KeyRound, isForAdmins: true }],
   },
-  {
-    // API reference.
-    sections: [],
-  },
 ];
