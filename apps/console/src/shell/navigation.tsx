@@ -53,7 +53,7 @@ function SectionLink({ to, label, icon: Icon }: Section) {
   );
 }
 
-/** A page of its own, outside of the router. */
+/** Outside of the router. */
 function ApiLink() {
   const { project } = useSignedIn();
   const query = project === undefined ? "" : `?project=${encodeURIComponent(project.id)}`;
