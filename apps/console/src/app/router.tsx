@@ -46,6 +46,9 @@ const session = createRoute({
   validateSearch: z.object({
     tab: z.catch(z.optional(z.enum(sessionTabs)), undefined),
     path: optionalText,
+    find: optionalText,
+    type: optionalText,
+    outcome: z.catch(z.optional(z.enum(["failed", "ok", "redirect", "running"])), undefined),
   }),
   component: lazyRouteComponent(() => import("../pages/session/session-page.tsx"), "SessionPage"),
 });

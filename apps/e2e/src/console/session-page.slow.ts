@@ -1,7 +1,9 @@
 import { Buffer } from "node:buffer";
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
+import { type Har, problemsOfHar } from "./har-problems.ts";
 import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
 const on = { enabled: true };
@@ -15,7 +17,12 @@ const person = usePerson(test);
 const open = (tab: string) => person.openSignedIn(`sessions/${session.id}?tab=${tab}`);
 
 const visited = `await page.goto("data:text/html,<title>Shop</title>Hello");
-await page.evaluate(() => { console.log("stock", 42); console.error("broken"); });`;
+await page.evaluate(async () => {
+  console.log("stock", 42);
+  console.error("broken");
+  await fetch("data:application/json,[]");
+  await fetch("http://127.0.0.1:1/refused").catch(() => undefined);
+});`;
 
 it("shows the console and the requests of pages", async () => {
   await test.shoal.browsers.playwright.execute(session.id, { code: visited });
@@ -26,6 +33,22 @@ it("shows the console and the requests of pages", async () => {
   await page.getByRole("button", { name: /data:text\/html/ }).click();
   await page.getByRole("dialog").getByText("data:text/html,<title>Shop</title>Hello").waitFor();
   await page.keyboard.press("Escape");
+  await page.getByRole("textbox", { name: "Find by address, method or status" }).fill("refused");
+  await page.getByText("1 of 3 requests").waitFor();
+  expect(new URL(page.url()).searchParams.get("find")).toBe("refused");
+  await page.getByRole("button", { name: /failed GET http:\/\/127.0.0.1:1\/refused/ }).waitFor();
+  await page.getByRole("textbox", { name: "Find by address, method or status" }).fill("");
+  await page.getByLabel("Outcome").selectOption("Answered");
+  await page.getByText("2 of 3 requests").waitFor();
+  await page.getByLabel("Outcome").selectOption("All outcomes");
+  const saving = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as HAR" }).click();
+  const saved = await saving;
+  expect(saved.suggestedFilename()).toBe("observed.har");
+  const har = JSON.parse(await readFile(await saved.path(), "utf8")) as Har;
+  expect(problemsOfHar(har)).toEqual([]);
+  expect(har.log.entries.map(({ request, response }) => [request.method, response.status])).toContainEqual(["GET", 0]);
+  expect(har.log.pages[0]?.pageTimings.onLoad).toBeGreaterThanOrEqual(0);
   await page.getByRole("tab", { name: "Events" }).click();
   await page.getByRole("log").getByText("page navigation").first().waitFor();
   expect(await violationsOf(page)).toEqual([]);

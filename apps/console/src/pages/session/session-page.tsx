@@ -18,7 +18,7 @@ import styles from "./session-page.module.css";
 const tabs: Readonly<Record<SessionTab, { readonly label: string; readonly Part: ComponentType<PartProps> }>> = {
   live: { label: "Live view", Part: LiveTab },
   console: { label: "Console", Part: lazy(async () => only((await import("./telemetry/console-tab.tsx")).ConsoleTab)) },
-  network: { label: "Network", Part: lazy(async () => only((await import("./telemetry/network-tab.tsx")).NetworkTab)) },
+  network: { label: "Network", Part: lazy(async () => only((await import("./network/network-tab.tsx")).NetworkTab)) },
   events: { label: "Events", Part: lazy(async () => only((await import("./telemetry/events-tab.tsx")).EventsTab)) },
   files: { label: "Files", Part: lazy(async () => only((await import("./files/files-tab.tsx")).FilesTab)) },
   terminal: {

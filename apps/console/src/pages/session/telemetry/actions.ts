@@ -1,5 +1,5 @@
 import type { TelemetryEnvelope } from "@shoal/schemas";
-import { firstErrorStatus } from "./requests.ts";
+import { firstErrorStatus } from "../network/requests.ts";
 
 export interface ShownAction {
   readonly text: string;

@@ -14,7 +14,8 @@ const shownCategories = ["console", "network", "page", "interaction", "control",
 interface TelemetryFrameProps {
   readonly browser: Browser;
   readonly category: "console" | "network" | undefined;
-  readonly children: (events: readonly TelemetryEnvelope[]) => ReactNode;
+  /** @param all - events of all categories. */
+  readonly children: (events: readonly TelemetryEnvelope[], all: readonly TelemetryEnvelope[]) => ReactNode;
 }
 
 /** Reads the telemetry of a session. Shows how to turn it on, and why it is empty. */
@@ -34,7 +35,7 @@ export function TelemetryFrame({ browser, category, children }: TelemetryFramePr
           The page shows the newest {maxEvents} events. The command `shoal browsers telemetry events` lists all.
         </Text>
       )}
-      {shown.length > 0 && children(shown)}
+      {shown.length > 0 && children(shown, events)}
       {shown.length === 0 && isLoading && <Loading label="Reading telemetry" />}
       {shown.length === 0 && !isLoading && error === undefined && (
         <NoEvents browser={browser} isOn={isOn} what={category ?? "telemetry"} />

@@ -1,0 +1,17 @@
+import type { NetworkRequest } from "./requests.ts";
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+/** curl sets them, or HTTP/2 has them in another place. */
+const omitted = /^(?::|content-length$|host$|connection$)/i;
+
+/** The request as a command for a shell. */
+export function curlOf({ method, postData, requestHeaders, url }: NetworkRequest): string {
+  return [
+    `curl ${quoted(url)}`,
+    ...(method === "GET" || (method === "POST" && postData !== undefined) ? [] : [`-X ${quoted(method)}`]),
+    ...requestHeaders
+      .filter(([name]) => !omitted.test(name))
+      .map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(postData === undefined ? [] : [`--data-raw ${quoted(postData)}`]),
+  ].join(" \\\n  ");
+}
