@@ -23,6 +23,7 @@ import { measureOutlines } from "./observe/outlines.ts";
 import { measureReplays } from "./browser/replays.ts";
 import { measureSessionLife } from "./sessions/session-life.ts";
 import { measureSignIn } from "./browser/sign-in.ts";
+import { measureSleep } from "./sessions/sleep.ts";
 import { measureSoak } from "./sessions/soak.ts";
 import { measureStoredRows } from "./service/stored-rows.ts";
 import { measureTelemetry } from "./browser/telemetry.ts";
@@ -41,6 +42,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   },
   http: { title: "CPU of the service a request", run: () => measureHttpCost(quick ? 2000 : 20_000) },
   idle: { title: "Idle sessions (timeout_seconds: 10)", run: () => measureIdleTimeout(quick ? 2 : 20) },
+  sleep: { title: "Sleeping sessions (sleep_after_seconds: 1)", run: () => measureSleep(quick ? 3 : 25) },
   creates: { title: "Waiting for a browser that waits", run: () => measureWarmCreates(quick ? 2 : 10) },
   "profile-creates": {
     title: "Sessions that start with a small profile",

@@ -8,6 +8,7 @@ export {
   type LaunchWishes,
   maxInstanceEventBytes,
   maxTelemetryLineBytes,
+  type RestReport,
   type SelectTelemetry,
 } from "./protocol/protocol.ts";
 export {

@@ -5,6 +5,7 @@ import type { ProgramMaker } from "./boxes/program.ts";
 import { openSessionFolders, type SessionFolders } from "./boxes/session-folders.ts";
 import { type LocatedChromium, locateChromium, locateFullChromium } from "./chromium/find-chromium.ts";
 import { createEgressGateway, type EgressGateway } from "./egress/gateway.ts";
+import { findFreezers, type Freezers, thawAbandoned } from "./host/freezer.ts";
 import { findMemoryGroups } from "./host/memory-groups.ts";
 import { CpuIdle } from "./host/cpu-idle.ts";
 import { canTrustAuthorities, findTool } from "./host/tools.ts";
@@ -13,6 +14,7 @@ import { startInstance } from "./instances/start-instance.ts";
 import { WarmPool } from "./instances/warm-pool.ts";
 import { AutoWarmSize, FixedWarmSize, type WarmSizing } from "./instances/warm-sizing.ts";
 import type { EgressTraffic } from "./interface/egress.ts";
+import type { PlacementSleep } from "./interface/sleep.ts";
 import type {
   Placement,
   PlacementAbilities,
@@ -67,6 +69,8 @@ export async function createPlacementWith(
   if (options.kind === "sandbox" && support?.works === false)
     throw new PlacementError("no_isolation", `Cannot create a sandbox. ${support.reason} ${support.advice}`);
 
+  // Before the sweep of folders, which waits for the processes of killed servers.
+  await thawAbandoned();
   const folders = await openSessionFolders(options.sessionsDir, options.log);
   const gateway = createEgressGateway(options.log, options.egressLimits);
   try {
@@ -122,6 +126,7 @@ interface Boxes {
   readonly maker: BoxMaker;
   readonly programs: ProgramMaker;
   readonly limitsMemory: boolean;
+  readonly freezers: Freezers | undefined;
 }
 
 async function makeBoxes(
@@ -135,6 +140,7 @@ async function makeBoxes(
   if (support?.works === true) {
     const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"), policiesInside);
     const memory = await findMemoryGroups(options.sessionMemoryBytes, log);
+    const freezers = memory && (await findFreezers(memory, log));
     warnAboutSandbox(options, support, memory !== undefined);
     const maker = await createSandboxBoxes({
       ...common,
@@ -142,10 +148,11 @@ async function makeBoxes(
       support,
       etc,
       memory,
+      freezers,
       diskBytes: options.sessionDiskBytes,
     });
     const programs = new SandboxProgramMaker({ folders, gateway, policy, resolveName, support, etc, memory });
-    return { maker, programs, limitsMemory: memory !== undefined };
+    return { maker, programs, limitsMemory: memory !== undefined, freezers };
   }
   const { chromium, full } = browsers;
   const innerSandbox = await processSandboxWorks(chromium.executable);
@@ -164,7 +171,8 @@ async function makeBoxes(
       }),
     },
   });
-  return { maker, programs: new ProcessProgramMaker({ folders, gateway, policy, resolveName }), limitsMemory: false };
+  const programs = new ProcessProgramMaker({ folders, gateway, policy, resolveName });
+  return { maker, programs, limitsMemory: false, freezers: undefined };
 }
 
 function warnAboutSandbox(
@@ -200,6 +208,7 @@ class LocalPlacement implements Placement {
   readonly kind: PlacementKind;
   readonly abilities: PlacementAbilities;
   readonly memory: PlacementMemory;
+  readonly sleep: PlacementSleep;
   readonly #folders: SessionFolders;
   readonly #gateway: EgressGateway;
   readonly #pool: WarmPool<InstanceHandle>;
@@ -213,6 +222,7 @@ class LocalPlacement implements Placement {
     this.kind = maker.kind;
     this.abilities = parts.abilities;
     this.memory = memoryOf(maker.kind, parts.limitsMemory, sessionMemoryBytes);
+    this.sleep = sleepOf(maker.kind, parts.freezers);
     this.#folders = parts.folders;
     this.#gateway = parts.gateway;
     this.#programMaker = parts.programs;
@@ -339,6 +349,15 @@ function warmSizing(warm: PlacementOptions["warm"], machineBytes: number): WarmS
     machineBytes,
     cores: availableParallelism(),
   });
+}
+
+function sleepOf(kind: PlacementKind, freezers: Freezers | undefined): PlacementSleep {
+  if (freezers !== undefined) return { pagesOut: freezers.pagesOut };
+  const unableBecause =
+    kind === "process"
+      ? "Sessions are plain processes, and only sessions in a sandbox can be frozen."
+      : "The service may not create control groups, which freeze the processes of sessions; run it as root, or as a systemd service with Delegate=yes.";
+  return { pagesOut: false, unableBecause };
 }
 
 function memoryOf(kind: PlacementKind, limitsMemory: boolean, limitBytes: number | undefined): PlacementMemory {

@@ -1,6 +1,7 @@
 import { errorOf } from "@shoal/primitives";
 import { type FoundChromium, findChromium, locateFullChromium } from "./chromium/find-chromium.ts";
-import { findMemoryGroups } from "./host/memory-groups.ts";
+import { findFreezers } from "./host/freezer.ts";
+import { findMemoryGroups, type MemoryGroups } from "./host/memory-groups.ts";
 import { bubblewrapVersion, canTrustAuthorities, findTool, runsAsRoot } from "./host/tools.ts";
 import type { PlacementKind } from "./interface/placement.ts";
 import type { PlacementLog } from "./interface/placement-log.ts";
@@ -11,7 +12,15 @@ import { examineSandbox, type SandboxSupport } from "./sandbox/support.ts";
 
 export interface HostFinding {
   readonly name:
-    "chromium" | "windows" | "authorities" | "bubblewrap" | "user_namespaces" | "inner_sandbox" | "limits" | "user";
+    | "chromium"
+    | "windows"
+    | "authorities"
+    | "bubblewrap"
+    | "user_namespaces"
+    | "inner_sandbox"
+    | "limits"
+    | "sleep"
+    | "user";
   /** `missing`: sessions cannot run without it. */
   readonly state: "ok" | "warning" | "missing";
   readonly detail: string;
@@ -44,6 +53,7 @@ export async function examineHost(options: { readonly chromium?: string } = {}):
     ? sandbox.nestedUsers
     : chromium !== undefined && (await processSandboxWorks(chromium.executable));
   const limits = limitsOf(sandbox);
+  const groups = sandbox.works ? await findMemoryGroups(undefined, silent) : undefined;
   return {
     ...(chromium && { chromium }),
     ...(bubblewrap && { bubblewrap }),
@@ -58,7 +68,8 @@ export async function examineHost(options: { readonly chromium?: string } = {}):
       bubblewrapFinding(sandbox, bubblewrap?.version ?? ""),
       ...(sandbox.works ? [userNamespacesFinding(sandbox.nestedUsers)] : []),
       innerSandboxFinding(innerSandbox, sandbox),
-      await limitsFinding(limits, sandbox),
+      limitsFinding(limits, sandbox, groups !== undefined),
+      await sleepFinding(sandbox, groups),
       userFinding(sandbox),
     ],
   };
@@ -177,7 +188,7 @@ function limitsOf(sandbox: SandboxSupport): readonly string[] {
   return [sharedMemory, `at most ${maxProcesses} processes and threads per session`, "no core dumps"];
 }
 
-async function limitsFinding(limits: readonly string[], sandbox: SandboxSupport): Promise<HostFinding> {
+function limitsFinding(limits: readonly string[], sandbox: SandboxSupport, limitsMemory: boolean): HostFinding {
   if (limits.length <= 1)
     return {
       name: "limits",
@@ -185,11 +196,35 @@ async function limitsFinding(limits: readonly string[], sandbox: SandboxSupport)
       detail: "The number of processes of a session is not limited.",
       advice: sandbox.works ? "Install util-linux for its prlimit." : "See bubblewrap.",
     };
-  const limitsMemory = (await findMemoryGroups(undefined, silent)) !== undefined;
   const memory = limitsMemory
     ? "Control groups limit memory."
     : "Memory is not limited: the service may not create control groups, unless it runs as root or as a systemd service with Delegate=yes.";
   return { name: "limits", state: "ok", detail: `In force: ${limits.join(", ")}. ${memory}` };
+}
+
+async function sleepFinding(sandbox: SandboxSupport, groups: MemoryGroups | undefined): Promise<HostFinding> {
+  const freezers = groups && (await findFreezers(groups, silent));
+  if (freezers === undefined)
+    return {
+      name: "sleep",
+      state: "ok",
+      detail: "Idle sessions cannot sleep (sleep_after_seconds): the service may not freeze processes.",
+      advice: sandbox.works
+        ? "Run it as root, or as a systemd service with Delegate=yes."
+        : "Only sessions in a sandbox can sleep; see bubblewrap.",
+    };
+  return freezers.pagesOut
+    ? {
+        name: "sleep",
+        state: "ok",
+        detail: "Idle sessions can sleep (sleep_after_seconds); their memory then moves to swap.",
+      }
+    : {
+        name: "sleep",
+        state: "ok",
+        detail: "Idle sessions can sleep (sleep_after_seconds); they keep their memory, because there is no swap.",
+        advice: "Add swap or zram, so that sleeping sessions free memory.",
+      };
 }
 
 function userFinding(sandbox: SandboxSupport): HostFinding {

@@ -49,5 +49,6 @@ export type {
   ProgramPlace,
 } from "./interface/program.ts";
 export type { OpenedExtension, SessionFiles } from "./interface/session-files.ts";
+export type { InstanceSleep, PlacementSleep, SleepChange } from "./interface/sleep.ts";
 export { withAcquire } from "./interface/with-acquire.ts";
 export { PlacementError, type PlacementErrorCode } from "./interface/placement-error.ts";

@@ -1,3 +1,4 @@
+import { examineHost } from "./examine-host.ts";
 import type { Instance, PlacementKind } from "./interface/placement.ts";
 import { openPlacement, sessionFolders, temporaryDirectory } from "./testing/placements.ts";
 import { familyOf, type Known, stillRunning } from "./testing/processes.ts";
@@ -6,7 +7,7 @@ import { startServer } from "./testing/servers.ts";
 import { identityOf, processNamespace } from "./host/process-table.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
@@ -111,6 +112,25 @@ for (const kind of kinds) {
     },
   );
 }
+
+const host = await examineHost();
+const isSleepy = host.findings.some(({ name, detail }) => name === "sleep" && detail.startsWith("Idle sessions can"));
+
+describeWith(["linux", "chromium", "bubblewrap", "root"], "after kill -9, a sandbox placement", () => {
+  it.skipIf(!isSleepy)("leaves no frozen process after the next server has started", async () => {
+    const sessionsDir = await temporaryDirectory();
+    const { child, served } = await startServer({ kind: "sandbox", sessionsDir, warm: 0, sleeps: true });
+    const family = familyOf(served.pid);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await openPlacement({ kind: "sandbox", sessionsDir });
+    await allGone(family);
+    expect(await sessionFolders(sessionsDir)).toEqual([]);
+    await vi.waitFor(() => {
+      expect(globSync(`/sys/fs/cgroup/**/shoal-box-${String(served.pid)}-*`)).toEqual([]);
+    });
+  });
+});
 
 describeWith(["linux", "chromium"], "a process placement", () => {
   it("ends processes that a session started with setsid", async () => {

@@ -160,6 +160,7 @@ export const flagHelp: Readonly<Record<string, string>> = {
   signal: "Signal for the process and its children",
   since: "Start time, or how long ago: 5m, 1h30m",
   size: "Number of browsers, idle and leased",
+  sleep_after_seconds: "Freeze the session after this many seconds without use, until its next use; 0 = never",
   smooth: "Move in a straight line instead of a natural curve",
   sort_by: "Sort by this field",
   sort_direction: "Sort order",

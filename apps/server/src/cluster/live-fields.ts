@@ -13,6 +13,7 @@ export const LiveFields = z.object({
   idleSinceMs: z.nullable(z.number()),
   captured: z.array(z.string()),
   pageUrl: z.optional(z.string()),
+  asleepSinceMs: z.optional(z.number()),
 });
 export type LiveFields = z.output<typeof LiveFields>;
 

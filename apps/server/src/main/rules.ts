@@ -47,6 +47,9 @@ function sessionRulesOf(config: () => Config): SessionRules {
     get idleTimeoutSeconds() {
       return config().idle_timeout_seconds;
     },
+    get sleepAfterSeconds() {
+      return config().sleep_after_seconds;
+    },
     get maxMemoryBytes() {
       const mib = config().session_memory_max_mb;
       return mib === 0 ? Infinity : mib * 2 ** 20;

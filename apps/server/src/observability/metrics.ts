@@ -1,5 +1,5 @@
 import type { Database } from "@shoal/database";
-import type { EgressTraffic, WarmInstances } from "@shoal/placement";
+import type { EgressTraffic, SleepChange, WarmInstances } from "@shoal/placement";
 import { endedReasons } from "@shoal/schemas";
 import { sql } from "kysely";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -14,6 +14,7 @@ import { version } from "../config/version.ts";
 export interface Metrics {
   requestEnded(request: IncomingMessage, response: ServerResponse, durationMs: number): void;
   instanceStarted(durationMs: number, isStarted: boolean): void;
+  sleepChanged(change: SleepChange): void;
   sessionsEnded(reason: string, count?: number): void;
   /** Because of overload. */
   refused(why: string): void;
@@ -41,6 +42,7 @@ export interface MetricsParts {
 /** In seconds. Most requests take milliseconds; starting a browser or waiting for a pool takes seconds. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const createBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30];
+const wakeBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const endings: ReadonlySet<string> = new Set(endedReasons);
 
 interface SessionCounts {
@@ -80,6 +82,17 @@ class ServiceMetrics implements Metrics {
     help: "Time until a session or pool browser had its instance; a warm instance takes milliseconds.",
     labelNames: ["outcome"],
     buckets: createBuckets,
+    registers: [this.#registry],
+  });
+  readonly #asleep = new Gauge({
+    name: "shoal_sessions_asleep",
+    help: "Frozen sessions of this server (sleep_after_seconds).",
+    registers: [this.#registry],
+  });
+  readonly #wakeSeconds = new Histogram({
+    name: "shoal_session_wake_seconds",
+    help: "Time from the first byte for a sleeping session until it answers again.",
+    buckets: wakeBuckets,
     registers: [this.#registry],
   });
   readonly #ended = new Counter({
@@ -248,6 +261,12 @@ class ServiceMetrics implements Metrics {
 
   instanceStarted(durationMs: number, isStarted: boolean): void {
     this.#startSeconds.observe({ outcome: isStarted ? "started" : "failed" }, durationMs / 1000);
+  }
+
+  sleepChanged(change: SleepChange): void {
+    if (change.type === "answered") this.#wakeSeconds.observe(change.wakeMs / 1000);
+    else if (change.type === "asleep") this.#asleep.inc();
+    else this.#asleep.dec();
   }
 
   sessionsEnded(reason: string, count = 1): void {

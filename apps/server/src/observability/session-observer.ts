@@ -1,11 +1,11 @@
-import { type Placement, withAcquire } from "@shoal/placement";
+import { type Instance, type Placement, withAcquire } from "@shoal/placement";
 import type { StoreObserver } from "../sessions/browsers/session-store.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Tracing } from "./tracing.ts";
 
 /** Measures the starts, rows and ends of sessions. */
 export interface SessionObserver extends StoreObserver {
-  starting<T>(start: () => Promise<T>): Promise<T>;
+  starting(start: () => Promise<Instance>): Promise<Instance>;
 }
 
 /** Returns `undefined` without metrics and traces. */
@@ -21,6 +21,10 @@ export function createSessionObserver(
       try {
         const made = await (tracing === undefined ? start() : tracing.step("session.start_instance", start));
         isStarted = true;
+        if (metrics !== undefined)
+          made.sleep.onChange((change) => {
+            metrics.sleepChanged(change);
+          });
         return made;
       } finally {
         metrics?.instanceStarted(performance.now() - began, isStarted);

@@ -57,6 +57,12 @@ function instanceAt(port: number): Instance {
     id: "hostile",
     pid: process.pid,
     kind: "process",
+    sleep: {
+      asleepSinceMs: undefined,
+      after: () => undefined,
+      touch: () => undefined,
+      onChange: () => () => undefined,
+    },
     request: ({ headers, method, path, signal }, body) =>
       new Promise<IncomingMessage>((resolve, reject) => {
         const request = httpRequest({

@@ -85,7 +85,7 @@ export const sessionExamples = {
   ],
   UpdateBrowser: [
     { name: null, tags: { team: "search" }, viewport: { width: 1024, height: 768 } },
-    { network: { deny: ["*.ads.example"] } },
+    { network: { deny: ["*.ads.example"] }, sleep_after_seconds: 30 },
   ],
   Handoff: [handoff],
   RequestHandoff: [

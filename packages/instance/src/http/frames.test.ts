@@ -161,4 +161,27 @@ describe("createServerFrames", () => {
       }),
     );
   });
+
+  it("counts messages that begin like an answer, however they are split", () => {
+    const message = fc.record({
+      text: fc.constantFrom('{"id":1,"result":{}}', '{"error":{}}', '{"method":"a"}', "{}", "", '{"identity":1}'),
+      firstFrameBytes: fc.integer({ min: 0, max: 12 }),
+    });
+    fc.assert(
+      fc.property(fc.array(message), chunkLengths, (messages, lengths) => {
+        const follower = createServerFrames();
+        const bytes = messages.flatMap(({ firstFrameBytes, text }) => {
+          const [first, rest] = [text.slice(0, firstFrameBytes), text.slice(firstFrameBytes)].map((part) =>
+            Buffer.from(part),
+          );
+          const frame = { code: opcode.text, final: false, payload: first ?? Buffer.alloc(0), mask: undefined };
+          const ping = { code: opcode.ping, final: true, payload: Buffer.from('{"id":1}'), mask: undefined };
+          const end = { code: opcode.continuation, final: true, payload: rest ?? Buffer.alloc(0), mask: undefined };
+          return [frame, ping, end].map(encode);
+        });
+        for (const chunk of cut(Buffer.concat(bytes), lengths)) follower.follow(chunk);
+        expect(follower.answers).toBe(messages.filter(({ text }) => /^\{"(?:id":|erro)/.test(text)).length);
+      }),
+    );
+  });
 });

@@ -36,6 +36,7 @@ export interface FrameReaderOptions {
 export interface FrameReader {
   /** @throws {FrameError} at the first violation of the protocol. Push nothing after that. */
   push(chunk: Buffer): void;
+  readonly isBetweenFrames: boolean;
 }
 
 const maxControlPayloadBytes = 125;
@@ -60,6 +61,9 @@ export function createFrameReader(options: FrameReaderOptions, sink: FrameSink):
   }
 
   return {
+    get isBetweenFrames() {
+      return !inPayload && header.length === 0;
+    },
     push(chunk) {
       let offset = 0;
       while (offset < chunk.length || (inPayload && remainingBytes === 0)) {

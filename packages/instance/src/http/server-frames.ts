@@ -6,9 +6,14 @@ export interface ServerFrames {
   /** Returns the number of bytes before the chunk's last boundary, or -1. @throws {FrameError} */
   follow(chunk: Buffer): number;
   readonly count: number;
+  /** Messages that answer a command of CDP: they begin with its id, or with an error. */
+  readonly answers: number;
   /** A close frame was sent: nothing may follow. */
   readonly closed: boolean;
 }
+
+const answerStart = '{"id":';
+const errorStart = '{"erro';
 
 export function createServerFrames(): ServerFrames {
   let followedBytes = 0;
@@ -18,6 +23,9 @@ export function createServerFrames(): ServerFrames {
   let controlling = false;
   let closed = false;
   let count = 0;
+  let answers = 0;
+  /** First bytes of the current message, which decide whether it is an answer; `undefined` once decided. */
+  let start: string | undefined;
   const reader = createFrameReader(
     { masked: false, maxPayloadBytes: Number.MAX_SAFE_INTEGER },
     {
@@ -25,9 +33,17 @@ export function createServerFrames(): ServerFrames {
         framesBytes += header.raw.length + header.payloadBytes;
         controlling = header.opcode >= opcode.close;
         closed ||= header.opcode === opcode.close;
-        if (!controlling) inMessage = !header.final;
+        if (controlling) return;
+        if (!inMessage) start = "";
+        inMessage = !header.final;
       },
-      payload: () => undefined,
+      payload(chunk) {
+        if (start === undefined || controlling) return;
+        start += chunk.toString("latin1", 0, answerStart.length - start.length);
+        if (start.length < answerStart.length) return;
+        if (start === answerStart || start === errorStart) answers++;
+        start = undefined;
+      },
       end() {
         if (inMessage) return;
         boundaryBytes = framesBytes;
@@ -39,6 +55,9 @@ export function createServerFrames(): ServerFrames {
     get count() {
       return count;
     },
+    get answers() {
+      return answers;
+    },
     get closed() {
       return closed;
     },
@@ -46,10 +65,10 @@ export function createServerFrames(): ServerFrames {
       return boundaryBytes === followedBytes;
     },
     follow(chunk) {
-      const start = followedBytes;
+      const before = followedBytes;
       followedBytes += chunk.length;
       reader.push(chunk);
-      return boundaryBytes > start ? boundaryBytes - start : -1;
+      return boundaryBytes > before ? boundaryBytes - before : -1;
     },
   };
 }

@@ -24,6 +24,19 @@ it("ends an unused instance, counted from the assignment", () => {
   expect(onTimeout).toHaveBeenCalledOnce();
 });
 
+it("reports the time that is left, by a monotonic clock, and none while it is used", () => {
+  const { activity } = track();
+  expect(activity.expiresInMs).toBeNull();
+  activity.limit(10_000);
+  vi.advanceTimersByTime(4_000);
+  vi.setSystemTime(0);
+  expect([activity.expiresInMs, activity.uses]).toEqual([6_000, 0]);
+  const end = activity.begin();
+  expect([activity.expiresInMs, activity.uses]).toEqual([null, 1]);
+  end();
+  expect(activity.expiresInMs).toBe(10_000);
+});
+
 it("waits while any use lasts, and counts from the end of the last use", () => {
   const { activity, onTimeout } = track();
   activity.limit(10_000);

@@ -1,6 +1,13 @@
+import type { BrowserSupervisor } from "../browser/chromium/supervisor.ts";
+import type { CdpGateway } from "../clients/cdp/gateway.ts";
+import type { RestReport } from "../protocol/protocol.ts";
+
 export interface Activity {
   /** Time of the last use, in milliseconds since 1970; `null` while the instance is in use. */
   readonly idleSinceMs: number | null;
+  readonly uses: number;
+  /** Until the timeout, in milliseconds; `null` while its timer does not run. */
+  readonly expiresInMs: number | null;
   /** Counts a use. The returned function ends it and may be called again. */
   begin(): () => void;
   /** Starts the idle timer, now or at the end of the last use. Restarts it when called again. */
@@ -24,6 +31,7 @@ export function trackActivity({ onChange, onTimeout }: ActivityOptions): Activit
   let quiet: NodeJS.Timeout | undefined;
   let timeoutMs: number | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let armedAtMs = 0;
 
   function tell(): void {
     if (quiet !== undefined || told === idleSinceMs) return;
@@ -37,6 +45,7 @@ export function trackActivity({ onChange, onTimeout }: ActivityOptions): Activit
 
   function arm(): void {
     clearTimeout(timer);
+    armedAtMs = performance.now();
     // Timers use a monotonic clock, unlike the reported time.
     timer = timeoutMs === undefined || uses > 0 ? undefined : setTimeout(onTimeout, timeoutMs);
   }
@@ -44,6 +53,13 @@ export function trackActivity({ onChange, onTimeout }: ActivityOptions): Activit
   return {
     get idleSinceMs() {
       return idleSinceMs;
+    },
+    get uses() {
+      return uses;
+    },
+    get expiresInMs() {
+      if (timeoutMs === undefined || uses > 0) return null;
+      return Math.max(0, Math.round(armedAtMs + timeoutMs - performance.now()));
     },
     begin() {
       uses++;
@@ -73,4 +89,41 @@ export function trackActivity({ onChange, onTimeout }: ActivityOptions): Activit
       clearTimeout(quiet);
     },
   };
+}
+
+interface RestParts {
+  readonly activity: Pick<Activity, "expiresInMs" | "uses">;
+  readonly browser: Pick<BrowserSupervisor, "downloads" | "ready">;
+  readonly gateway: Pick<CdpGateway, "clients" | "isQuiet">;
+  /** `undefined` before the first operation. */
+  readonly operations: Promise<RestOperations> | undefined;
+  readonly isEnding: () => boolean;
+}
+
+interface RestOperations {
+  readonly processes: { readonly running: number };
+  readonly recordings: { running(): Promise<number> };
+}
+
+/** A CDP client that is connected and waits for nothing does not keep the session awake; any other use does. */
+export async function reportRest(rest: RestParts): Promise<RestReport> {
+  const operations = await rest.operations;
+  const recordings = (await operations?.recordings.running()) ?? 0;
+  // Nothing else runs from here on, so that the report is consistent.
+  const commands = operations?.processes.running ?? 0;
+  return { busy: busyWith(rest, recordings, commands), expires_in_ms: rest.activity.expiresInMs };
+}
+
+function busyWith(
+  { activity, browser, gateway, isEnding }: RestParts,
+  recordings: number,
+  commands: number,
+): string | null {
+  if (isEnding()) return "the session is ending";
+  if (!browser.ready) return "the browser is starting";
+  if (activity.uses > gateway.clients) return "an operation, a viewer, a terminal, a BiDi client or a handoff";
+  if (!gateway.isQuiet) return "a CDP client waits for an answer";
+  if (recordings > 0) return "a recording";
+  if (commands > 0) return "a process";
+  return browser.downloads.list.running > 0 ? "a download" : null;
 }

@@ -3,7 +3,7 @@ import { messageOf } from "@shoal/primitives";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { readBody, refuse, reply, type Refusal } from "../http/replies.ts";
 import type { instanceControl } from "../protocol/endpoints.ts";
-import type { AssignInstance } from "../protocol/protocol.ts";
+import type { AssignInstance, RestReport } from "../protocol/protocol.ts";
 import { log } from "../system/log.ts";
 import type { EventFeed } from "./event-feed.ts";
 
@@ -14,7 +14,7 @@ export const controlPrefix = "/_instance/";
  * Answered without the router and zod (17 ms of CPU, 5 MB per instance), and not validated: only the service and the
  * session itself reach the socket.
  */
-export type QuickEndpoint = "followEvents" | "assign" | "stop";
+export type QuickEndpoint = "followEvents" | "assign" | "stop" | "reportRest";
 
 type RouteOf<E extends Endpoint> = `${E["method"]} ${E["path"]}`;
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -23,19 +23,28 @@ interface ControlOptions {
   readonly feed: EventFeed;
   readonly assign: (assign: AssignInstance) => Promise<Refusal | undefined>;
   readonly stop: () => void;
+  readonly reportRest: () => Promise<RestReport>;
   readonly loadRouter: () => Promise<Answer>;
 }
 
 /** 64 KiB of certificates, whose line breaks take two bytes each in JSON, and a page's address. */
 const maxBodyBytes = 131_072;
 
-export function createControl({ feed, assign, stop, loadRouter }: ControlOptions): Answer {
+export function createControl({ feed, assign, stop, reportRest, loadRouter }: ControlOptions): Answer {
   const quick: { readonly [Name in QuickEndpoint as RouteOf<(typeof instanceControl)[Name]>]: Answer } = {
     "GET /_instance/events": (_request, response) => {
       feed.follow(response);
     },
     "POST /_instance/assign": (request, response) => {
       void takeAssign(request, response);
+    },
+    "GET /_instance/rest": (_request, response) => {
+      reportRest().then(
+        (report) => {
+          reply(response, 200, report);
+        },
+        () => response.destroy(),
+      );
     },
     "POST /_instance/stop": (request, response) => {
       request.resume();

@@ -62,7 +62,7 @@ export interface Operations {
   /** Answers a request whose path lacks `/browsers/{id}`; never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** For attaching to terminals, which is not an operation. */
-  readonly processes: Pick<SessionProcesses, "find">;
+  readonly processes: Pick<SessionProcesses, "find" | "running">;
   control(request: IncomingMessage, response: ServerResponse): void;
   readonly recordings: Pick<ReplayArea, "running" | "across">;
   /** Whether pages may contain secrets that the service or a person typed. */
@@ -182,7 +182,7 @@ class SessionOperations implements Operations {
       },
       onError: logFailure,
     });
-    const { followEvents: _followEvents, assign: _assign, stop: _stop, ...routed } = instanceControl;
+    const { assign: _assign, followEvents: _follow, reportRest: _report, stop: _stop, ...routed } = instanceControl;
     router.mountAll(routed, controlHandlers(this.#parts.control, { ...this.#areas, pause: this.#parts.pause }));
     return router.handle;
   }

@@ -15,7 +15,7 @@ import { copyLog, log } from "../system/log.ts";
 import { createSupervisorLogs, type SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import { AutomationPause } from "../pause/automation-pause.ts";
-import { type Activity, trackActivity } from "./activity.ts";
+import { type Activity, reportRest, trackActivity } from "./activity.ts";
 import { Assignments } from "./assignments.ts";
 import { controlPrefix, createControl } from "./control.ts";
 import { createEnding, type Ending } from "./ending.ts";
@@ -249,6 +249,14 @@ class InstanceProgram {
       stop: () => {
         this.#stop();
       },
+      reportRest: () =>
+        reportRest({
+          activity: this.#activity,
+          browser: this.#browser,
+          gateway: this.#gateway,
+          operations: this.#parts.operations.begun,
+          isEnding: () => this.#ending.begun,
+        }),
       loadRouter: async () => {
         const operations = await this.#parts.operations.load();
         return (request, response) => {

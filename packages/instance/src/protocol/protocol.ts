@@ -133,6 +133,15 @@ export const PolicyRevision = lazyObject(() => ({
   revision: checked(z.string(), z.regex(/^[0-9a-f]{1,64}$/)),
 }));
 
+/** Whether a session may be frozen. */
+export interface RestReport extends z.output<typeof RestReport> {}
+export const RestReport = lazyObject(() => ({
+  /** What still runs, for logs; `null` = nothing. */
+  busy: z.nullable(checked(z.string(), z.maxLength(100))),
+  /** Until the idle timeout ends the session; `null` while it does not run, because a client is connected. */
+  expires_in_ms: z.nullable(checked(z.int(), z.minimum(0), z.maximum(259_200_000))),
+}));
+
 /** The service drops longer lines. */
 export const maxTelemetryLineBytes = 8 * 2 ** 20;
 

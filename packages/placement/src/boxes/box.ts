@@ -1,5 +1,6 @@
 import type { BrowserViewport } from "@shoal/schemas";
 import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
+import type { BoxFreezer } from "../host/freezer.ts";
 import type { ChromePolicies, PlacementKind } from "../interface/placement.ts";
 import type { Readable } from "node:stream";
 
@@ -19,6 +20,8 @@ export interface Box {
   readonly gone: Promise<Exit>;
   /** Whether to request the end before killing, because children of the program may survive it. */
   readonly asksToEnd: boolean;
+  /** Absent if its processes cannot be frozen. */
+  readonly freezer?: BoxFreezer | undefined;
   /** The path keeps naming the same socket, even if the box changes its directory. @throws if it is not a socket. */
   pinSocket(): Promise<string>;
   setUpstream(upstream: EgressUpstream | undefined): void;

@@ -7,6 +7,8 @@ import type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, PlacementK
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { answerText } from "../streams/answer-text.ts";
+import type { InstanceSleep } from "../interface/sleep.ts";
+import { insomniac, Sleeper } from "../sleep/sleeper.ts";
 import { readBoundedLines } from "../streams/bounded-lines.ts";
 import { assignInstance, type AssignOptions } from "./assign-instance.ts";
 import { callInstance, InstanceRefusal, streamFromInstance } from "./call-instance.ts";
@@ -36,6 +38,10 @@ const ownFaults: ReadonlySet<string> = new Set(["shutting_down", "conflict", "in
 /** In a row; code in a box is not trusted. */
 const eventBurst = 2_000;
 const eventEveryMs = 10;
+/** Of `browsers.stats`: a monitor does not keep sessions awake. */
+const statsPath = "/stats";
+/** For an instance to report whether it may sleep. */
+const restMs = 5_000;
 
 export class InstanceHandle implements Instance {
   readonly id: string;
@@ -47,6 +53,7 @@ export class InstanceHandle implements Instance {
   readonly #options: InstanceHandleOptions;
   readonly #box: Box;
   readonly #agent: Agent;
+  readonly #sleeper: Sleeper | undefined;
   readonly #listeners = new Set<(event: InstanceEvent) => void>();
   readonly #becameReady = Promise.withResolvers<void>();
   #end: InstanceEnd | undefined;
@@ -63,10 +70,15 @@ export class InstanceHandle implements Instance {
     this.pid = box.pid;
     this.kind = kind;
     this.#agent = createInstanceAgent(socketPath);
+    this.#sleeper = this.#openSleeper();
     this.ready = this.#becameReady.promise;
     this.ready.catch(() => undefined);
     this.ended = box.gone.then((exit) => this.#onGone(exit));
     void this.#followEvents();
+  }
+
+  get sleep(): InstanceSleep {
+    return this.#sleeper ?? insomniac;
   }
 
   get upstream(): EgressUpstream | undefined {
@@ -78,6 +90,19 @@ export class InstanceHandle implements Instance {
   }
 
   async request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {
+    if (this.#sleeper === undefined || isOwnStream(init)) return this.#send(init, body);
+    const finish = this.#sleeper.begin(init.path === statsPath);
+    try {
+      const answer = await this.#send(init, body);
+      answer.once("close", finish);
+      return answer;
+    } catch (error) {
+      finish();
+      throw error;
+    }
+  }
+
+  async #send(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {
     if (this.#isOver) throw this.#lost();
     const { method, path, headers, signal } = init;
     const { socketPath, headMs = 10_000 } = this.#options;
@@ -102,13 +127,14 @@ export class InstanceHandle implements Instance {
       // The instance may close a kept-alive connection at the moment of its reuse.
       const isRepeatable = outgoing.reusedSocket && body === undefined && (method === "GET" || method === "HEAD");
       if (isRepeatable && !this.#hasEnded() && error instanceof Error && "code" in error && error.code === "ECONNRESET")
-        return this.request(init);
+        return this.#send(init);
       throw this.#lost(error);
     }
   }
 
   async connect(): Promise<Socket> {
     if (this.#isOver) throw this.#lost();
+    this.#sleeper?.touch();
     try {
       return await connectInstance(this.#options.socketPath);
     } catch (error) {
@@ -179,6 +205,24 @@ export class InstanceHandle implements Instance {
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
+  }
+
+  #openSleeper(): Sleeper | undefined {
+    const { box, log } = this.#options;
+    const { freezer } = box;
+    if (freezer === undefined) return undefined;
+    return new Sleeper({
+      freezer,
+      log,
+      // Not a use of the instance.
+      ask: () =>
+        callInstance({ request: (init) => this.#send(init) }, instanceControl.reportRest, {
+          signal: AbortSignal.timeout(restMs),
+        }),
+      onStuck: (error) => {
+        this.#distrust(`The instance was ended: it cannot continue after its sleep (${String(error)}).`);
+      },
+    });
   }
 
   async #stop(): Promise<void> {
@@ -254,6 +298,7 @@ export class InstanceHandle implements Instance {
   async #onGone(exit: Exit): Promise<InstanceEnd> {
     this.#isOver = true;
     this.#listeners.clear();
+    this.#sleeper?.close();
     this.#agent.destroy();
     this.#becameReady.reject(this.#lost());
     try {
@@ -290,6 +335,12 @@ export class InstanceHandle implements Instance {
 /** Whether the refusal says nothing about the session, so that another instance may accept it. */
 function isOwnFault(error: unknown): boolean {
   return error instanceof InstanceRefusal && error.field === undefined && ownFaults.has(error.code);
+}
+
+/** The service follows these for as long as the instance runs. */
+function isOwnStream({ method, path }: InstanceRequest): boolean {
+  const { followEvents, followTelemetry } = instanceControl;
+  return method === "GET" && (path === followEvents.path || path.startsWith(`${followTelemetry.path}?`));
 }
 
 function deadlineOf({ authorities, launch }: AssignInstance, files: AssignOptions["files"]): number {

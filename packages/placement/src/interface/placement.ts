@@ -10,6 +10,7 @@ import type {
 } from "./egress.ts";
 import type { PlacementLog } from "./placement-log.ts";
 import type { ProgramBox, ProgramOptions } from "./program.ts";
+import type { InstanceSleep, PlacementSleep } from "./sleep.ts";
 import type { SessionFiles } from "./session-files.ts";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
@@ -96,6 +97,7 @@ export interface Placement {
   readonly kind: PlacementKind;
   readonly abilities: PlacementAbilities;
   readonly memory: PlacementMemory;
+  readonly sleep: PlacementSleep;
   /**
    * Hands a warm instance to a session, else a new one. Aborting also ends an instance that starts for this call.
    * @throws {PlacementError} `start_failed` if it is not ready within 30 s; `no_space`; `closed`; `bad_option`.
@@ -136,6 +138,7 @@ export interface Instance {
   /** Killing this process ends the instance. */
   readonly pid: number;
   readonly kind: PlacementKind;
+  readonly sleep: InstanceSleep;
   /** Bodies stream with backpressure; read or destroy the answer's. @throws {PlacementError} `instance_lost`. */
   request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage>;
   /** Opens a raw connection, for upgrades. @throws {PlacementError} `instance_lost`. */

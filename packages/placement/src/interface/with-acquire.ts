@@ -6,6 +6,7 @@ export function withAcquire(placement: Placement, acquire: Placement["acquire"])
     kind: placement.kind,
     abilities: placement.abilities,
     memory: placement.memory,
+    sleep: placement.sleep,
     acquire,
     startProgram: (...args) => placement.startProgram(...args),
     traffic: () => placement.traffic(),

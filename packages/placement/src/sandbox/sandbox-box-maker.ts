@@ -4,6 +4,7 @@ import { openCompileCache } from "../boxes/compile-cache.ts";
 import type { InstalledProgram } from "../boxes/installed-program.ts";
 import { homePath, type InstanceFiles, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
 import type { LocatedChromium } from "../chromium/find-chromium.ts";
+import type { Freezers } from "../host/freezer.ts";
 import type { MemoryGroup, MemoryGroups } from "../host/memory-groups.ts";
 import { runsAsRoot, spareUserId } from "../host/tools.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
@@ -28,6 +29,7 @@ export interface SandboxBoxOptions extends InstanceFilesOptions {
   /** In memory; `undefined` = a folder on disk. */
   readonly diskBytes: number | undefined;
   readonly memory: MemoryGroups | undefined;
+  readonly freezers: Freezers | undefined;
   readonly cacheParent: string;
   readonly log: PlacementLog;
 }
@@ -165,7 +167,8 @@ class SandboxBoxMaker implements BoxMaker {
         hasChannel: false,
         env: { ...boxEnvironment, SHOAL_INSTANCE: JSON.stringify(config) },
       });
-      return new SandboxBox(id, { process, files, memory, listenPath: config.listen_path });
+      const freezer = memory && this.#options.freezers?.of(id, memory);
+      return new SandboxBox(id, { process, files, memory, freezer, listenPath: config.listen_path });
     } catch (error) {
       await Promise.all([files.clear(), memory?.remove()]);
       throw error;

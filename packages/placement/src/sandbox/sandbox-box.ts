@@ -1,5 +1,6 @@
 import type { Box, Exit } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
+import type { BoxFreezer } from "../host/freezer.ts";
 import type { MemoryGroup } from "../host/memory-groups.ts";
 import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies } from "../interface/placement.ts";
@@ -14,6 +15,7 @@ interface SandboxBoxParts {
   readonly process: SandboxedProcess;
   readonly files: InstanceFiles;
   readonly memory: MemoryGroup | undefined;
+  readonly freezer: BoxFreezer | undefined;
   readonly listenPath: string;
 }
 
@@ -25,6 +27,7 @@ export class SandboxBox implements Box {
   readonly gone: Promise<Exit>;
   /** The kernel ends all processes of a box together. */
   readonly asksToEnd = false;
+  readonly freezer: BoxFreezer | undefined;
   readonly #parts: SandboxBoxParts;
 
   constructor(id: string, parts: SandboxBoxParts) {
@@ -34,11 +37,18 @@ export class SandboxBox implements Box {
     this.stdout = process.pipes.stdout;
     this.stderr = process.pipes.stderr;
     this.gone = process.gone;
+    this.freezer = parts.freezer;
     this.#parts = parts;
   }
 
   kill(): void {
     this.#parts.process.kill();
+    try {
+      // A frozen process ends only after it continues.
+      this.freezer?.thaw();
+    } catch {
+      // The group is being removed.
+    }
   }
 
   async pinSocket(): Promise<string> {
@@ -108,8 +118,8 @@ export class SandboxBox implements Box {
   }
 
   async clear(): Promise<void> {
-    const { files, memory } = this.#parts;
-    await Promise.all([files.clear(), memory?.remove()]);
+    const { files, freezer, memory } = this.#parts;
+    await Promise.all([files.clear(), freezer?.remove(), memory?.remove()]);
   }
 }
 

@@ -22,9 +22,11 @@ export interface ServeOptions {
   readonly exec?: string;
   readonly code?: string;
   readonly sessionDiskBytes?: number;
+  /** Prints its line once the instance sleeps. */
+  readonly sleeps?: boolean;
 }
 
-const { kind, sessionsDir, warm, programPath, command, exec, code, sessionDiskBytes } = JSON.parse(
+const { kind, sessionsDir, warm, programPath, command, exec, code, sessionDiskBytes, sleeps } = JSON.parse(
   process.argv[2] ?? "",
 ) as ServeOptions;
 const warnings: string[] = [];
@@ -57,10 +59,19 @@ async function print(): Promise<string> {
   return Buffer.from(stdout_b64, "base64").toString();
 }
 
+const printed = await print();
+if (sleeps === true)
+  await new Promise<void>((resolve) => {
+    instance.sleep.onChange(({ type }) => {
+      if (type === "asleep") resolve();
+    });
+    instance.sleep.after(1);
+  });
+
 const served: Served = {
   pid: process.pid,
   instance: { id: instance.id, pid: instance.pid, kind: instance.kind },
-  printed: await print(),
+  printed,
   warnings,
 };
 process.stdout.write(`${JSON.stringify(served)}\n`);

@@ -236,6 +236,10 @@ export const Browser = lazyObject(() => ({
   max_duration_seconds: z.optional(z.int()),
   /** When the maximum duration ends; absent without a limit. */
   ends_at: z.optional(Timestamp),
+  /** Seconds without use after which the session sleeps; absent if it never sleeps. */
+  sleep_after_seconds: z.optional(z.int()),
+  /** Since when the session sleeps: its processes are frozen until the next use. Absent while it is awake. */
+  asleep_since: z.optional(Timestamp),
   /** Why the session ended; absent while it runs. */
   ended_reason: z.optional(openEnum(...endedReasons)),
   /** How often a crashed Chromium was started again, 0 or 1: the second crash ends the session. */
@@ -265,6 +269,8 @@ export const CreateBrowser = z.lazy(() =>
       timeout_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(259_200))),
       /** Maximum duration in seconds, even while the session is used: 10 to 604800 (7 days). Default: no limit. `browsers.extend` moves the end. */
       max_duration_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(604_800))),
+      /** Freeze the session after as many seconds without use, 1 to 259200; the next CDP message, request or viewer wakes it. A connected CDP client that sends and receives nothing, and waits for no answer, allows sleep. 0 = never. Default: the setting of the service, which is 0. Needs a server that may freeze processes. */
+      sleep_after_seconds: z.optional(checked(z.int(), z.minimum(0), z.maximum(259_200))),
       /** The profile to start from. */
       profile: z.optional(BrowserProfile),
       /** Extensions to start with, at most 20. */
@@ -323,6 +329,8 @@ export const UpdateBrowser = z.lazy(() =>
       network: z.optional(UpdateNetworkRules),
       /** The profile to load; only while the session has none. */
       profile: z.optional(BrowserProfile),
+      /** Freeze the session after as many seconds without use, 1 to 259200; 0 = never. */
+      sleep_after_seconds: z.optional(checked(z.int(), z.minimum(0), z.maximum(259_200))),
       /** The new size. */
       viewport: z.optional(BrowserViewportUpdate),
       /** The new enterprise policies, at most 1000, and 5 MiB as JSON; they replace the old ones, `{}` takes them away. They need a sandbox and a full Chromium. Where the browser has to be started again for them, CDP clients are closed with 1012. */

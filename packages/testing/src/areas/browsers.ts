@@ -129,6 +129,7 @@ class FakeBrowsers {
     const profile = this.#profileFor(projectId, body.profile);
     if (body.name !== undefined) row.name = body.name;
     if (body.tags) row.tags = body.tags;
+    if (body.sleep_after_seconds !== undefined) row.sleepAfterSeconds = body.sleep_after_seconds;
     if (body.viewport !== undefined) row.viewport = sizeOf(body.viewport);
     if (body.network !== undefined) row.network = network;
     if (profile !== undefined) row.profile = profile;
@@ -195,6 +196,7 @@ class FakeBrowsers {
       createdAt: new Date().toISOString(),
       timeoutSeconds: body.timeout_seconds ?? defaultTimeoutSeconds,
       maxDuration: maxDurationOf(body.max_duration_seconds),
+      sleepAfterSeconds: body.sleep_after_seconds ?? 0,
       viewport: sizeOf(body.viewport ?? defaultViewport),
       profile,
       network: networkRulesOf(body.network),

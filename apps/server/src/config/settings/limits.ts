@@ -190,6 +190,14 @@ export const limits = {
     fallback: 60,
     live: true,
   }),
+  sleep_after_seconds: setting({
+    kind: "integer",
+    schema: integer(0, 259_200),
+    summary:
+      "Seconds without use after which sessions that ask for nothing else are frozen until their next use, 0 to 259200. 0 = never. Ignored where the service may not freeze processes.",
+    fallback: 0,
+    live: true,
+  }),
   idempotency_retention_hours: setting({
     kind: "integer",
     schema: integer(1, 720),

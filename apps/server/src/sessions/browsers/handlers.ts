@@ -21,7 +21,7 @@ export interface SessionSigner {
 
 /** The URLs start with the caller's base URL and expire with the caller's key. */
 export async function toBrowser(
-  { row, expiresAt, captured, pageUrl }: SessionView,
+  { row, asleepSinceMs, expiresAt, captured, pageUrl }: SessionView,
   { baseUrl, key, viewerUrl }: Pick<Access, "baseUrl" | "key" | "viewerUrl">,
   { profiles, secrets, liveViews, contentUrl }: SessionSigner,
 ): Promise<Browser> {
@@ -79,6 +79,8 @@ export async function toBrowser(
   if (row.ended_at === null && row.telemetry_destination_id !== null)
     browser.telemetry = { ...browser.telemetry, ...shownExport(row.telemetry_destination_id) };
   if (expiresAt) browser.expires_at = expiresAt.toISOString();
+  if (options.sleep_after_seconds !== undefined) browser.sleep_after_seconds = options.sleep_after_seconds;
+  if (asleepSinceMs !== undefined) browser.asleep_since = new Date(asleepSinceMs).toISOString();
   if (row.max_duration_seconds !== null) browser.max_duration_seconds = row.max_duration_seconds;
   if (row.ends_at !== null) browser.ends_at = row.ends_at;
   if (row.ended_reason !== null) browser.ended_reason = row.ended_reason;

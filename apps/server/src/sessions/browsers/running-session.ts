@@ -42,6 +42,8 @@ export interface SessionView {
   readonly expiresAt: Date | undefined;
   readonly captured: CapturedCategories | undefined;
   readonly pageUrl: string | undefined;
+  /** `undefined` while it is awake. */
+  readonly asleepSinceMs: number | undefined;
 }
 
 export type PooledRequest = Pick<
@@ -91,6 +93,13 @@ export function newSession(
   };
 }
 
-export function liveFieldsOf({ captured, idleSinceMs, pageUrl, row }: RunningSession): LiveFields {
-  return { id: row.id, idleSinceMs, captured: namesOf(captured), ...(pageUrl !== undefined && { pageUrl }) };
+export function liveFieldsOf({ captured, idleSinceMs, instance, pageUrl, row }: RunningSession): LiveFields {
+  const asleepSinceMs = instance?.sleep.asleepSinceMs;
+  return {
+    id: row.id,
+    idleSinceMs,
+    captured: namesOf(captured),
+    ...(pageUrl !== undefined && { pageUrl }),
+    ...(asleepSinceMs !== undefined && { asleepSinceMs }),
+  };
 }

@@ -22,6 +22,7 @@ export interface SessionRules {
   readonly maxSessions: number;
   readonly limits: SessionLimits;
   readonly idleTimeoutSeconds: number;
+  readonly sleepAfterSeconds: number;
   /** `Infinity` = the machine's memory. */
   readonly maxMemoryBytes: number;
 }
@@ -62,6 +63,7 @@ export class SessionRunner {
     return {
       row: running === undefined ? row : { ...row, browser_restarts: running.row.browser_restarts },
       pageUrl: row.ended_at === null ? (running ?? live)?.pageUrl : undefined,
+      asleepSinceMs: row.ended_at === null ? (running?.instance?.sleep ?? live)?.asleepSinceMs : undefined,
       expiresAt: idleSinceMs === null ? undefined : new Date(idleSinceMs + row.timeout_seconds * 1000),
       captured:
         row.ended_at === null ? (live === undefined ? running?.captured : categoriesNamed(live.captured)) : undefined,
@@ -128,6 +130,7 @@ export class SessionRunner {
   follow(session: RunningSession, instance: Instance): void {
     const { log, store, usage } = this.#parts;
     usage.follow(session.row.id, instance);
+    this.#followSleep(session, instance);
     instance.onEvent((event) => {
       switch (event.type) {
         case "state":
@@ -170,6 +173,17 @@ export class SessionRunner {
         log.warn({ session_id: session.row.id, reason, detail }, "the session's instance ended unexpectedly");
       return this.end(session, reason === "stopped" ? "instance_lost" : reason).done;
     });
+  }
+
+  #followSleep({ row: { id, options, pool_state } }: RunningSession, { sleep }: Instance): void {
+    const { log } = this.#parts;
+    sleep.onChange((change) => {
+      if (change.type === "asleep") log.debug({ session_id: id }, "session sleeps");
+      else if (change.type === "awake")
+        log.debug({ session_id: id, slept_ms: Math.round(change.sleptMs) }, "session wakes");
+    });
+    // A browser that waits in a pool must be ready at once.
+    if (pool_state === null) sleep.after(options.sleep_after_seconds ?? 0);
   }
 
   /** Ends a session once; later calls return the first ending. */

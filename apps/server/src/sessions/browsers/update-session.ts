@@ -61,7 +61,8 @@ export class SessionUpdates {
   /** Applies every field of a request, or none. */
   async update(projectId: string, idOrName: string, request: Request, signal: AbortSignal): Promise<SessionView> {
     const { handoffs } = this.#parts;
-    this.#parts.choices.refuseUnable({ chrome_policy: request.chrome_policy });
+    const { chrome_policy, sleep_after_seconds } = request;
+    this.#parts.choices.refuseUnable({ chrome_policy, sleep_after_seconds });
     refuseImpossible({ viewport: request.viewport });
     const { id } = await this.#parts.existing(projectId, idOrName);
     const isSeen = changesWhatIsSeen(request);
@@ -100,7 +101,7 @@ export class SessionUpdates {
     if (profile && present.profile_id !== null) throw hasProfile(id, present.profile_id);
     const options = optionsWith(request, present.options);
     let running: Plan["running"];
-    if (chosen !== undefined || options !== undefined || profile || request.telemetry || request.viewport) {
+    if (chosen !== undefined || options || profile || request.telemetry || request.viewport) {
       const session = runner.sessions.get(id);
       if (session === undefined) throw new Elsewhere(id, present.server_id).toError();
       running = { session, instance: answeringInstance(runner.instanceOf(session), session) };
@@ -149,6 +150,12 @@ export class SessionUpdates {
         undo.push(() => this.#resize(present, instance, present.viewport ?? defaultViewport, true));
       }
       if (request.telemetry) undo.push(await this.#parts.sessionTelemetry.change(present, request.telemetry));
+      if (options && request.sleep_after_seconds !== undefined) {
+        undo.push(async () => {
+          instance.sleep.after(present.options.sleep_after_seconds ?? 0);
+        });
+        instance.sleep.after(request.sleep_after_seconds);
+      }
       if (options && request.network) {
         undo.push(async () => {
           instance.setRules("session", present.options.network_rules);
@@ -200,20 +207,36 @@ export class SessionUpdates {
   }
 }
 
-/** Names, labels and telemetry continue during a handoff. */
-function changesWhatIsSeen({ name: _name, tags: _tags, telemetry: _telemetry, ...others }: Request): boolean {
+/** Changes of names, labels, telemetry and sleep are possible during a handoff. */
+function changesWhatIsSeen({
+  name: _name,
+  sleep_after_seconds: _sleep,
+  tags: _tags,
+  telemetry: _telemetry,
+  ...others
+}: Request): boolean {
   return Object.values(others).some((value) => value !== undefined);
 }
 
 /** @throws {ServiceError} 400 for an invalid entry of the network rules. */
-function optionsWith({ chrome_policy, network }: Request, present: SessionOptions): SessionOptions | undefined {
-  const { chrome_policy: presentPolicies = {}, network_rules: presentRules, ...others } = present;
+function optionsWith(
+  { chrome_policy, network, sleep_after_seconds: sleep }: Request,
+  present: SessionOptions,
+): SessionOptions | undefined {
+  const {
+    chrome_policy: presentPolicies = {},
+    network_rules: presentRules,
+    sleep_after_seconds: presentSleep = 0,
+    ...others
+  } = present;
+  const sleepAfter = sleep ?? presentSleep;
   const policies = chrome_policy ?? presentPolicies;
   const rules = networkRulesOf(network, presentRules);
   const removesNothing = Object.keys(policies).length === 0 && Object.keys(presentPolicies).length === 0;
-  if (network === undefined && (chrome_policy === undefined || removesNothing)) return undefined;
+  if (network === undefined && sleep === undefined && (chrome_policy === undefined || removesNothing)) return undefined;
   return {
     ...others,
+    ...(sleepAfter > 0 && { sleep_after_seconds: sleepAfter }),
     ...(rules && { network_rules: rules }),
     ...(Object.keys(policies).length > 0 && { chrome_policy: policies }),
   };

@@ -1,4 +1,5 @@
 import { encodeClose, encodeFrame, opcode } from "@shoal/instance";
+import type { InstanceSleep, SleepChange } from "@shoal/placement";
 import fc from "fast-check";
 import { type Duplex, duplexPair } from "node:stream";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -14,7 +15,7 @@ interface Linked {
   readonly onTimeout: ReturnType<typeof vi.fn<() => void>>;
 }
 
-function linked(timeoutMs: number): Linked {
+function linked(timeoutMs: number, sleep?: InstanceSleep): Linked {
   const [client, clientFar] = duplexPair();
   const [instance, instanceFar] = duplexPair();
   for (const side of [client, instance]) side.on("error", () => undefined);
@@ -23,7 +24,14 @@ function linked(timeoutMs: number): Linked {
     return Promise.resolve();
   });
   const onTimeout = vi.fn<() => void>();
-  const link = new ClientLink({ client: clientFar, inner: instanceFar, sent: Buffer.alloc(0), timeoutMs, onTimeout });
+  const link = new ClientLink({
+    client: clientFar,
+    inner: instanceFar,
+    sent: Buffer.alloc(0),
+    timeoutMs,
+    onTimeout,
+    ...(sleep && { sleep }),
+  });
   const closed = () =>
     vi.waitFor(() => {
       expect([clientFar.destroyed, instanceFar.destroyed]).toEqual([true, true]);
@@ -184,4 +192,90 @@ it("reports whether the instance sent a close frame, which ends the connection w
   await settled();
   expect(received().map(({ payload }) => payload.readUInt16BE(0))).toEqual([1000]);
   client.destroy();
+});
+
+/** Sleeps when it is told to, and wakes at a touch. */
+class ToldSleep implements InstanceSleep {
+  asleepSinceMs: number | undefined;
+  touches = 0;
+  readonly #listeners = new Set<(change: SleepChange) => void>();
+
+  after(): void {
+    throw new Error("The test decides.");
+  }
+
+  fallAsleep(): void {
+    this.asleepSinceMs = 1;
+    for (const listener of this.#listeners) listener({ type: "asleep", sinceMs: 1 });
+  }
+
+  touch(): void {
+    this.touches++;
+    if (this.asleepSinceMs === undefined) return;
+    this.asleepSinceMs = undefined;
+    for (const listener of this.#listeners) listener({ type: "awake", sleptMs: 1 });
+  }
+
+  onChange(listener: (change: SleepChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+it("passes every byte of a client once and in order to an instance that sleeps at any time between frames", async () => {
+  const part = fc.record({
+    isPing: fc.boolean(),
+    payload: fc.uint8Array({ maxLength: 125 }).map((bytes) => Buffer.from(bytes)),
+    sleepsBefore: fc.boolean(),
+    cut: fc.integer({ min: 1, max: 60 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 12 }), async (parts) => {
+      const sleep = new ToldSleep();
+      const { client, instance } = linked(60_000, sleep);
+      const received = receive(client);
+      const chunks: Buffer[] = [];
+      instance.on("data", (chunk: Buffer) => chunks.push(chunk));
+      const [passed, pongs]: [Buffer[], Buffer[]] = [[], []];
+      for (const { cut, isPing, payload, sleepsBefore } of parts) {
+        if (sleepsBefore) sleep.fallAsleep();
+        const frame = encodeFrame(isPing ? opcode.ping : opcode.text, payload, { masked: true });
+        const isWhole = cut >= frame.length;
+        // The mask of these frames is zero.
+        if (isPing && isWhole && sleep.asleepSinceMs !== undefined) pongs.push(payload);
+        else passed.push(frame);
+        client.write(frame.subarray(0, cut));
+        await settled();
+        if (!isWhole) client.write(frame.subarray(cut));
+        await settled();
+        expect(sleep.asleepSinceMs !== undefined && !(isPing && isWhole)).toBe(false);
+      }
+      expect(Buffer.concat(chunks)).toEqual(Buffer.concat(passed));
+      expect(received().map(({ code, payload }) => [code, payload])).toEqual(pongs.map((pong) => [opcode.pong, pong]));
+      client.destroy();
+    }),
+  );
+});
+
+it("does not count pings of a client and their answers as use, but every message, and the end of the client", async () => {
+  const sleep = new ToldSleep();
+  const { client, instance } = linked(60_000, sleep);
+  client.resume();
+  const touchesOf = async (bytes: () => unknown) => {
+    const before = sleep.touches;
+    bytes();
+    await settled();
+    return sleep.touches - before;
+  };
+  instance.resume();
+  expect([
+    await touchesOf(() => client.write(encodeFrame(opcode.ping, Buffer.from("1"), { masked: true }))),
+    await touchesOf(() => instance.write(encodeFrame(opcode.pong, Buffer.from("1")))),
+    await touchesOf(() => client.write(encodeFrame(opcode.text, Buffer.from("1"), { masked: true }))),
+    await touchesOf(() => instance.write(encodeFrame(opcode.text, Buffer.from("1")))),
+  ]).toEqual([0, 0, 1, 1]);
+  sleep.fallAsleep();
+  client.end();
+  await settled();
+  expect(sleep.asleepSinceMs).toBeUndefined();
 });

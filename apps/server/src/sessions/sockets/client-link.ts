@@ -1,5 +1,7 @@
 import { createServerFrames, encodeClose, encodeFrame, opcode } from "@shoal/instance";
+import type { InstanceSleep } from "@shoal/placement";
 import type { Duplex } from "node:stream";
+import { isPong, keepAliveAnswers } from "./keep-alive.ts";
 
 /** Time for a client to read and answer a close frame. */
 const closeTimeoutMs = 500;
@@ -12,6 +14,8 @@ export interface ClientLinkParts {
   readonly sent: Buffer;
   readonly timeoutMs: number;
   readonly onTimeout: () => void;
+  /** Absent if the instance runs on another server, which follows the same bytes. */
+  readonly sleep?: InstanceSleep;
 }
 
 /**
@@ -45,6 +49,7 @@ export class ClientLink {
     client.on("data", () => {
       this.#noteSign();
     });
+    if (parts.sleep !== undefined) this.#followSleep(parts.sleep);
     this.#timer = setInterval(() => {
       this.#look();
     }, timeoutMs / pingsPerTimeout).unref();
@@ -68,6 +73,44 @@ export class ClientLink {
     if (this.#isBetweenMessages) this.#sendClose();
     else if (client.writableNeedDrain) client.once("drain", () => inner.resume());
     else inner.resume();
+  }
+
+  /**
+   * Pings and pongs of a client do not wake the instance: the service answers them. Before an instance sleeps, it has
+   * received only whole frames.
+   */
+  #followSleep(sleep: InstanceSleep): void {
+    const { client, inner } = this.#parts;
+    const isPassing = (): boolean => this.#closeFrame === undefined && !client.destroyed && !inner.writableEnded;
+    /** The client's bytes are not piped to the instance. */
+    let isHeld = false;
+    const touch = (): void => {
+      sleep.touch();
+    };
+    const stop = sleep.onChange(({ type }) => {
+      if (type === "answered" || !isPassing()) return;
+      isHeld = type === "asleep";
+      if (isHeld) {
+        client.unpipe(inner);
+        client.resume();
+      } else client.pipe(inner);
+    });
+    inner.on("data", (chunk: Buffer) => {
+      if (!isPong(chunk)) touch();
+    });
+    client.on("data", (chunk: Buffer) => {
+      const wasHeld = isHeld;
+      const answers = keepAliveAnswers(chunk);
+      if (answers === undefined) {
+        touch();
+        // The pipe that has just begun again does not have this chunk.
+        if (wasHeld && isPassing()) inner.write(chunk);
+      } else if (wasHeld && isPassing()) for (const pong of answers) client.write(pong);
+    });
+    // The instance notices that the client left only if it runs.
+    for (const event of ["end", "close"]) client.once(event, touch);
+    client.once("close", stop);
+    touch();
   }
 
   get isClosedByInstance(): boolean {

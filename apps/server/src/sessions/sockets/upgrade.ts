@@ -1,3 +1,4 @@
+import type { InstanceSleep } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import { refuseAmbiguousHost, requestIdOf } from "@shoal/router/fastify";
 import type { IncomingMessage, Server } from "node:http";
@@ -24,7 +25,7 @@ import {
   type PersonLinks,
 } from "../live-view/live-view-address.ts";
 import { admittedTarget, type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
-import { ClientLink } from "./client-link.ts";
+import { ClientLink, type ClientLinkParts } from "./client-link.ts";
 import { closeOf } from "./close-reason.ts";
 import type { OpenSockets } from "./open-sockets.ts";
 import { splice } from "./splice.ts";
@@ -37,6 +38,8 @@ interface Inner {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Absent if the instance runs on another server. */
+  readonly sleep?: InstanceSleep;
   /** The client's URL expires at this time. */
   readonly untilMs?: number;
   /** The connection ends when the login does not wait any more. */
@@ -140,7 +143,7 @@ export class SessionUpgrades {
     refuseAmbiguousHost(request);
     const url = new URL(this.#parts.origins.pathInside(request), "http://shoal.invalid");
     const found = await this.#innerFor(url, request, enter);
-    const { socket: inner, sessionId, untilMs, isForLogin = false, view, ...ask } = found;
+    const { socket: inner, sessionId, sleep, untilMs, isForLogin = false, view, ...ask } = found;
     if (socket.destroyed) {
       inner.destroy();
       note(clientGone);
@@ -166,7 +169,7 @@ export class SessionUpgrades {
     if (accepted.rest.length > 0) socket.write(accepted.rest);
     if (head.length > 0) inner.write(head);
     splice(socket, inner, () => this.#endClient(socket, sessionId));
-    this.#followClient(socket, { inner, sent: accepted.rest, requestId });
+    this.#followClient(socket, { inner, sent: accepted.rest, requestId, ...(sleep && { sleep }) });
     if (isForLogin) this.#endWithLogin(socket, sessionId);
     if (view?.person !== undefined) this.#endWithLink(socket, view);
     if (untilMs === undefined) return;
@@ -252,8 +255,10 @@ export class SessionUpgrades {
   ): Promise<Inner> {
     const sessionId = session.id;
     const found = await this.#parts.sessions.instanceOf(session.projectId, sessionId);
-    if (!(found instanceof Elsewhere))
-      return { socket: await found.connect(), sessionId, path, headers: {}, timeoutMs: instanceTimeoutMs };
+    if (!(found instanceof Elsewhere)) {
+      const { sleep } = found;
+      return { socket: await found.connect(), sessionId, path, headers: {}, timeoutMs: instanceTimeoutMs, sleep };
+    }
     const there = await this.#parts.replicas.connect(found, request, session.access);
     return { ...there, sessionId, timeoutMs: serverTimeoutMs };
   }
@@ -275,19 +280,19 @@ export class SessionUpgrades {
   /** @param to.sent - bytes that the instance has already sent. */
   #followClient(
     socket: Duplex,
-    to: { readonly inner: Duplex; readonly sent: Buffer; readonly requestId: string },
+    to: Pick<ClientLinkParts, "inner" | "sent" | "sleep"> & { readonly requestId: string },
   ): void {
     const { log, sockets, timeoutMs } = this.#parts;
     const connection = sockets.get(socket);
     if (connection === undefined) return;
-    const { inner, requestId, sent } = to;
+    const { requestId, ...parts } = to;
     const onTimeout = (): void => {
       log.info(
         { request_id: requestId, websocket_timeout_seconds: timeoutMs / 1000 },
         "a WebSocket client that answered no ping was disconnected",
       );
     };
-    connection.link = new ClientLink({ client: socket, inner, sent, timeoutMs, onTimeout });
+    connection.link = new ClientLink({ client: socket, ...parts, timeoutMs, onTimeout });
   }
 
   /** Sends the client the reason why its session ended, if the instance did not. */

@@ -11,6 +11,10 @@ export class DownloadList {
   readonly #finished = new Map<string, ListedDownload>();
   readonly #listeners = new Set<(download: ListedDownload) => void>();
 
+  get running(): number {
+    return this.#running.size;
+  }
+
   /** @returns `false` at the limit of concurrent downloads. */
   begin({ id, name, url, frameId }: StartedDownload): boolean {
     if (this.#running.size >= maxRunning) return false;

@@ -34,6 +34,8 @@ export interface ClientMessages {
   /** Sends a text message of the gateway, between those of the client. */
   send(text: string): void;
   readonly count: number;
+  /** Whether no part of a message has arrived that is not complete. */
+  readonly isBetweenMessages: boolean;
   /** Inspects messages of this size too, in bytes, headers included. */
   inspectUpTo(bytes: number): void;
 }
@@ -79,6 +81,10 @@ class InspectedMessages implements ClientMessages {
 
   get count(): number {
     return this.#count;
+  }
+
+  get isBetweenMessages(): boolean {
+    return this.#reader.isBetweenFrames && !this.#streaming && this.#rawBytes === 0;
   }
 
   push(chunk: Buffer): void {

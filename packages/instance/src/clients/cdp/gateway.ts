@@ -47,6 +47,9 @@ export interface CdpGateway {
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
   /** `reason`: at most 123 bytes; `undefined` sends no close frame. */
   closeAll(code: number, reason: string | undefined): void;
+  readonly clients: number;
+  /** Whether no client waits for the browser, or the reverse. */
+  readonly isQuiet: boolean;
 }
 
 export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
@@ -80,6 +83,19 @@ class SpliceGateway implements CdpGateway {
       client.splice?.close(code, reason);
       client.leave();
     }
+  }
+
+  get clients(): number {
+    return this.#clientCount;
+  }
+
+  get isQuiet(): boolean {
+    const connected = [...this.#connected];
+    return (
+      this.#replacing === undefined &&
+      connected.length === this.#clientCount &&
+      connected.every(({ splice }) => splice?.isQuiet === true)
+    );
   }
 
   #refusalOf(request: IncomingMessage): UpgradeRefusal | undefined {

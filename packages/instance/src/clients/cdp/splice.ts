@@ -12,6 +12,8 @@ export interface CdpSplice {
   readonly messageCount: number;
   /** Why it ended: `client_close` unless another cause came first. */
   readonly reason: CdpDepartureReason;
+  /** Whether every message and every answer has been passed on. */
+  readonly isQuiet: boolean;
   /** The first messages of the client and the browser. */
   readonly early: EarlyTraffic;
   /** Whether the client is between two messages of the browser. */
@@ -66,6 +68,8 @@ type HeldItem = HeldMessage | { readonly bytes: Buffer };
 const closeTimeoutMs = 2_000;
 /** The browser's connection ends before its process does: leaves time for a `close` call with the real reason. */
 const browserGoneDelayMs = 500;
+/** The browser never answers some commands, such as those to a page that was closed meanwhile. */
+const longestAnswerMs = 15 * 60_000;
 /** Of a client whose ids are translated: larger messages pass with the ids that it knows. */
 const maxTranslatedBytes = 32 * 2 ** 20;
 
@@ -91,6 +95,9 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   readonly #messages: ClientMessages;
   /** Frames of the gateway that wait for the end of the browser's current message. */
   #injected: Buffer[] = [];
+  /** Commands that have an answer, without those of {@link #frames}. */
+  #answered = 0;
+  #lastCommandMs = performance.now();
   #closing = false;
   #reason: CdpDepartureReason = "client_close";
   #timer: NodeJS.Timeout | undefined;
@@ -115,6 +122,21 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
 
   get atBoundary(): boolean {
     return this.#frames.atBoundary;
+  }
+
+  get isQuiet(): boolean {
+    const isAnswered =
+      this.#messages.count <= this.#answered + this.#frames.answers ||
+      performance.now() - this.#lastCommandMs > longestAnswerMs;
+    return (
+      isAnswered &&
+      this.atBoundary &&
+      this.#messages.isBetweenMessages &&
+      this.#held === undefined &&
+      this.#injected.length === 0 &&
+      this.#client.writableLength === 0 &&
+      this.#browser.writableLength === 0
+    );
   }
 
   get reason(): CdpDepartureReason {
@@ -142,7 +164,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   }
 
   tell(text: string): void {
-    this.#answer(text);
+    this.#inject(encodeFrame(opcode.text, Buffer.from(text)));
   }
 
   adopt({ guard, socket, translation }: NewBrowser): void {
@@ -155,6 +177,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     this.#guard = guard;
     this.#translation = translation;
     this.#hasLeft = false;
+    this.#answered += this.#frames.answers;
     this.#frames = createServerFrames();
     // Ids in large messages are translated too.
     this.#messages.inspectUpTo(maxTranslatedBytes);
@@ -189,6 +212,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
 
   inspect(message: Buffer): Verdict {
     if (this.#closing) return "drop";
+    this.#lastCommandMs = performance.now();
     if (this.#held !== undefined) {
       this.#held.push({ message, isPrepared: false });
       return "drop";
@@ -324,6 +348,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   }
 
   #answer(text: string): void {
+    this.#answered++;
     this.#inject(encodeFrame(opcode.text, Buffer.from(text)));
   }
 

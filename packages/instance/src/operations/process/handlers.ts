@@ -21,6 +21,8 @@ export interface ProcessHandlers {
 export interface SessionProcesses {
   readonly handlers: ProcessHandlers;
   find(id: string): NamedProcess;
+  /** Number of running commands. */
+  readonly running: number;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,9 @@ export function sessionProcesses(
   });
   return {
     find: (id) => processes.find(id),
+    get running() {
+      return processes.running;
+    },
     close: () => processes.close(),
     handlers: {
       execProcess: ({ body, signal }) => processes.exec(body, signal),

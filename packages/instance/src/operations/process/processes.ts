@@ -24,6 +24,7 @@ export interface Processes {
   /** Running processes first, and then the newest first. */
   list(query: { readonly limit: number; readonly offset: number }): Page<ListedProcess>;
   find(id: string): NamedProcess;
+  readonly running: number;
   /** Kills all processes. Readers get the remaining output and the end. */
   close(): Promise<void>;
 }
@@ -52,6 +53,10 @@ class CommandProcesses implements Processes {
     this.#limits = limits;
     this.#commands = new RunningCommands(surroundings, { limit: limits.running, onStarted, inSession });
     this.#shared = { bytes: 0, maxBytes: limits.outputBytesPerSession, ended: new Set() };
+  }
+
+  get running(): number {
+    return this.#commands.count;
   }
 
   exec(request: TimedRequest, signal: AbortSignal): Promise<ExecResult> {

@@ -1,5 +1,5 @@
 import { gpuUnavailable, viewportTooLarge } from "@shoal/contract/refusals";
-import { checkPrivateHosts, type PlacementAbilities } from "@shoal/placement";
+import { checkPrivateHosts, type PlacementAbilities, type PlacementSleep } from "@shoal/placement";
 import { badInput, ServiceError } from "@shoal/router";
 import { maxScreenPixels } from "@shoal/schemas/viewport-limits";
 import { networkRulesOf } from "../../../resources/projects/network-rules.ts";
@@ -53,6 +53,17 @@ export function refuseAuthorities(
       hint: "Install it on the server (Debian: apt-get install libnss3-tools; Fedora: nss-tools) and start the service again, or name a proxy without ca_bundle",
     },
   );
+}
+
+/** @throws {ServiceError} 400 if this server's sessions cannot sleep. */
+export function refuseSleep(
+  { sleep_after_seconds: seconds = 0 }: { readonly sleep_after_seconds?: number | undefined },
+  { unableBecause }: PlacementSleep,
+): void {
+  if (seconds > 0 && unableBecause !== undefined)
+    throw badInput("body.sleep_after_seconds", `sessions of this server cannot sleep. ${unableBecause}`, {
+      hint: "Omit the field (`shoal doctor` lists what is missing)",
+    });
 }
 
 function checkHosts(hosts: readonly string[], abilities: PlacementAbilities): void {

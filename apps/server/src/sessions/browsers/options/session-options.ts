@@ -14,13 +14,15 @@ export interface SessionOptions {
   readonly network_rules?: NetworkRuleLists;
   readonly extensions?: readonly string[];
   readonly web_bot_auth?: WebBotAuth;
+  /** Absent = never. */
+  readonly sleep_after_seconds?: number;
 }
 
 export type RequestedOptions = Pick<
   z.output<typeof CreateBrowser>,
   "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "memory" | "network" | "stealth" | "viewport"
 > &
-  Partial<Pick<z.output<typeof CreateBrowser>, "web_bot_auth">>;
+  Partial<Pick<z.output<typeof CreateBrowser>, "sleep_after_seconds" | "web_bot_auth">>;
 
 export function optionsOf({
   kiosk_mode,
@@ -28,6 +30,7 @@ export function optionsOf({
   extension_ids,
   memory,
   network,
+  sleep_after_seconds: sleep = 0,
   web_bot_auth: bot,
 }: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
   const rules = networkRulesOf(network);
@@ -37,6 +40,7 @@ export function optionsOf({
     ...(memory !== undefined && { memory }),
     ...(network?.private_hosts !== undefined && { private_hosts: network.private_hosts }),
     ...(rules && { network_rules: rules }),
+    ...(sleep > 0 && { sleep_after_seconds: sleep }),
     ...(bot?.enabled === true && { web_bot_auth: bot }),
     ...(chrome_policy !== undefined && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
   };

@@ -5,7 +5,7 @@ import type { Extensions } from "../../../resources/extensions/extensions.ts";
 import type { ChosenProxy, Proxies } from "../../../resources/proxies/proxies.ts";
 import type { TelemetryDestinations } from "../../../resources/telemetry-destinations/destinations.ts";
 import { chooseDestination } from "../../telemetry/export/choice.ts";
-import { refuseAuthorities, refuseUnable } from "../options/possible-options.ts";
+import { refuseAuthorities, refuseSleep, refuseUnable } from "../options/possible-options.ts";
 import { memoryText, refuseMemory } from "../options/session-memory.ts";
 import { optionsOf } from "../options/session-options.ts";
 import { effectiveViewport } from "../options/viewport.ts";
@@ -17,7 +17,7 @@ import type { SessionRow } from "../session-store.ts";
 export const defaultViewport = { width: 1920, height: 1080 };
 
 export interface SessionChoicesParts {
-  readonly placement: Pick<Placement, "abilities" | "kind" | "memory">;
+  readonly placement: Pick<Placement, "abilities" | "kind" | "memory" | "sleep">;
   readonly proxies: Pick<Proxies, "choose">;
   readonly profiles: Pick<SessionProfiles, "choose">;
   readonly extensions: Pick<Extensions, "choose">;
@@ -38,6 +38,7 @@ export class SessionChoices {
   refuseUnable(request: Parameters<typeof refuseUnable>[0]): void {
     const { placement, rules } = this.#parts;
     refuseUnable(request, placement.abilities);
+    refuseSleep(request, placement.sleep);
     refuseMemory(request, placement.memory, rules.maxMemoryBytes);
   }
 
@@ -81,7 +82,7 @@ export class SessionChoices {
   row(
     id: string,
     projectId: string,
-    request: PooledRequest & Pick<z.output<typeof CreateBrowser>, "memory">,
+    request: PooledRequest & Pick<z.output<typeof CreateBrowser>, "memory" | "sleep_after_seconds">,
   ): SessionRow {
     const { placement, region, rules, serverId } = this.#parts;
     const headless = request.headless !== false;
@@ -111,11 +112,17 @@ export class SessionChoices {
       api_key_id: null,
       max_duration_seconds: null,
       ends_at: null,
-      options: optionsOf(request),
+      options: optionsOf({ ...request, sleep_after_seconds: this.#sleepAfter(request.sleep_after_seconds) }),
       region,
       memory: request.memory ?? memoryText(placement.memory.usualBytes),
       ended_at: null,
       ended_reason: null,
     };
+  }
+
+  /** The default of the service applies only where sessions can sleep. */
+  #sleepAfter(requested: number | undefined): number {
+    const { placement, rules } = this.#parts;
+    return requested ?? (placement.sleep.unableBecause === undefined ? rules.sleepAfterSeconds : 0);
   }
 }

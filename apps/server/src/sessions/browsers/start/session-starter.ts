@@ -184,7 +184,8 @@ export class SessionStarter {
     session.stopKeeping = this.#parts.profiles.keep(
       () => session.row,
       instance,
-      () => session.idleSinceMs,
+      // A checkpoint would wake it, and nothing changes while it sleeps.
+      () => (instance.sleep.asleepSinceMs === undefined ? session.idleSinceMs : 0),
     );
   }
 

@@ -36,12 +36,16 @@ export class RunningCommands {
     this.#options = options;
   }
 
+  get count(): number {
+    return this.#running.size + this.#starting;
+  }
+
   /** @throws {ServiceError} 400 for an invalid command, 429 at a limit, 503 when the session ends. */
   async start(request: TimedRequest, events: ChildEvents, launch: Launch): Promise<StartedChild> {
     if (this.#closed)
       throw new ServiceError(503, "shutting_down", "The session is ending; nothing can be started in it any more.");
     const { limit } = this.#options;
-    if (this.#running.size + this.#starting >= limit) {
+    if (this.count >= limit) {
       throw new ServiceError(429, "too_many_processes", `The session runs ${limit} processes, the limit.`, {
         limit,
         hint: "End one with browsers.process.kill, or wait for one to end.",

@@ -1,0 +1,67 @@
+import { examineHost } from "@shoal/placement";
+import type { Shoal } from "@shoal/client";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { useService } from "../testing/service.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const finding = (await examineHost()).findings.find(({ name }) => name === "sleep");
+const isRequired = process.env.SHOAL_REQUIRE_ALL === "1" && process.getuid?.() === 0;
+const isSkipped = finding?.detail.startsWith("Idle sessions can sleep") !== true && !isRequired;
+
+const cycles = 20;
+const site = createServer((request, response) => {
+  response
+    .setHeader("content-type", "text/html")
+    .end(
+      `<title>${request.url ?? ""}</title><button onclick="this.textContent = Number(this.textContent) + 1">0</button>`,
+    );
+});
+
+async function sleeps(shoal: Shoal, id: string): Promise<void> {
+  await expect.poll(async () => (await shoal.browsers.get(id)).asleep_since, { timeout: 30_000 }).toBeDefined();
+}
+
+describe.skipIf(isSkipped)(`Playwright${isSkipped ? ` (skipped: ${finding?.detail ?? ""})` : ""}`, () => {
+  const test = useService(() => [
+    "--placement",
+    "sandbox",
+    "--allow-private-hosts",
+    "127.0.0.1",
+    "--sleep-after-seconds",
+    "1",
+  ]);
+  beforeAll(() => new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve)));
+  afterAll(() => site.close());
+
+  it("works through twenty sleeps of its session, by the default of the service, without noticing them", async () => {
+    const { shoal } = test;
+    await using session = await shoal.browsers.create({ timeout_seconds: 600 });
+    expect(session.sleep_after_seconds).toBe(1);
+    const { session_id: id } = session;
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url);
+    const page = await browser.contexts()[0]?.newPage();
+    if (page === undefined) throw new Error("Expected a page.");
+    const url = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}`;
+    await page.goto(`${url}/0`);
+    for (let cycle = 1; cycle <= cycles; cycle++) {
+      await sleeps(shoal, id);
+      if (cycle % 4 === 0) await page.goto(`${url}/${String(cycle)}`);
+      else if (cycle % 4 === 1) await page.click("button");
+      else if (cycle % 4 === 2) expect(await page.textContent("button")).toBe("1");
+      else expect((await page.screenshot()).subarray(1, 4).toString()).toBe("PNG");
+    }
+    expect(await page.title()).toBe(`/${String(cycles)}`);
+    // Waits longer than the sleep would need: its command keeps the session awake.
+    await page.evaluate(() => setTimeout(() => document.body.append(document.createElement("hr")), 3000));
+    await page.waitForSelector("hr", { state: "attached" });
+    expect(await shoal.browsers.get(id)).toMatchObject({ browser_restarts: 0 });
+    await browser.close();
+    // Without a client, it sleeps until a call of the API.
+    await sleeps(shoal, id);
+    expect(await shoal.browsers.playwright.execute(id, { code: "return page.url()" })).toMatchObject({ success: true });
+  });
+});
