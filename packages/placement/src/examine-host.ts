@@ -222,7 +222,8 @@ async function sleepFinding(sandbox: SandboxSupport, groups: MemoryGroups | unde
     : {
         name: "sleep",
         state: "ok",
-        detail: "Idle sessions can sleep (sleep_after_seconds); they keep their memory, because there is no swap.",
+        detail:
+          "Idle sessions can sleep (sleep_after_seconds); they keep their memory, because the machine has no swap.",
         advice: "Add swap or zram, so that sleeping sessions free memory.",
       };
 }

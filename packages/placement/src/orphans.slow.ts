@@ -126,9 +126,9 @@ describeWith(["linux", "chromium", "bubblewrap", "root"], "after kill -9, a sand
     await openPlacement({ kind: "sandbox", sessionsDir });
     await allGone(family);
     expect(await sessionFolders(sessionsDir)).toEqual([]);
-    await vi.waitFor(() => {
-      expect(globSync(`/sys/fs/cgroup/**/shoal-box-${String(served.pid)}-*`)).toEqual([]);
-    });
+    await expect
+      .poll(() => globSync(`/sys/fs/cgroup/**/shoal-box-${String(served.pid)}-*`), { timeout: 15_000 })
+      .toEqual([]);
   });
 });
 

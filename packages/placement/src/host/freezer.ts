@@ -51,7 +51,7 @@ export async function findFreezers(
   return undefined;
 }
 
-/** Freezers with groups of their own. @throws if this process may not freeze others there. */
+/** Freezers with separate groups. @throws if this process may not freeze others there. */
 export async function freezersIn({ path: parent, isV2 }: GroupParent, pagesOut: boolean): Promise<Freezers> {
   const nameOf = groupNames();
   const path = join(parent, nameOf("probe"));
@@ -79,7 +79,7 @@ export async function thawAbandoned(): Promise<void> {
       try {
         setFrozen({ path: group, isV2 }, false);
       } catch {
-        // Only a group of v1 for memory, which has no freezer, or one that has just ended.
+        // Only a group of v1 for memory, which has no freezer, or the group has just ended.
       }
     }
   }

@@ -337,7 +337,7 @@ function isOwnFault(error: unknown): boolean {
   return error instanceof InstanceRefusal && error.field === undefined && ownFaults.has(error.code);
 }
 
-/** The service follows these for as long as the instance runs. */
+/** The service follows these until the instance ends. */
 function isOwnStream({ method, path }: InstanceRequest): boolean {
   const { followEvents, followTelemetry } = instanceControl;
   return method === "GET" && (path === followEvents.path || path.startsWith(`${followTelemetry.path}?`));

@@ -194,8 +194,8 @@ it("reports whether the instance sent a close frame, which ends the connection w
   client.destroy();
 });
 
-/** Sleeps when it is told to, and wakes at a touch. */
-class ToldSleep implements InstanceSleep {
+/** Sleeps when the test calls it, and wakes at a touch. */
+class ManualSleep implements InstanceSleep {
   asleepSinceMs: number | undefined;
   touches = 0;
   readonly #listeners = new Set<(change: SleepChange) => void>();
@@ -231,7 +231,7 @@ it("passes every byte of a client once and in order to an instance that sleeps a
   });
   await fc.assert(
     fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 12 }), async (parts) => {
-      const sleep = new ToldSleep();
+      const sleep = new ManualSleep();
       const { client, instance } = linked(60_000, sleep);
       const received = receive(client);
       const chunks: Buffer[] = [];
@@ -258,7 +258,7 @@ it("passes every byte of a client once and in order to an instance that sleeps a
 });
 
 it("does not count pings of a client and their answers as use, but every message, and the end of the client", async () => {
-  const sleep = new ToldSleep();
+  const sleep = new ManualSleep();
   const { client, instance } = linked(60_000, sleep);
   client.resume();
   const touchesOf = async (bytes: () => unknown) => {

@@ -62,7 +62,7 @@ export function refuseSleep(
 ): void {
   if (seconds > 0 && unableBecause !== undefined)
     throw badInput("body.sleep_after_seconds", `sessions of this server cannot sleep. ${unableBecause}`, {
-      hint: "Omit the field (`shoal doctor` lists what is missing)",
+      hint: "Omit the field (`shoal doctor` lists missing parts)",
     });
 }
 
