@@ -154,7 +154,7 @@ describe.skipIf(isSkipped)(`a session that sleeps${isSkipped ? ` (skipped: ${fin
     await server.request("DELETE", `/browsers/${session.session_id}`);
   });
 
-  it("is shown in metrics, and ends with the server", async () => {
+  it("ends with its server", async () => {
     const session = await create({ sleep_after_seconds: sleepAfter });
     await sleeps(session);
     expect(frozenGroups()).toHaveLength(1);
