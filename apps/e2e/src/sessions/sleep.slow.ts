@@ -56,7 +56,11 @@ describe.skipIf(isSkipped)(`Playwright${isSkipped ? ` (skipped: ${finding?.detai
     }
     expect(await page.title()).toBe(`/${String(cycles)}`);
     // Waits longer than the sleep would need: its command keeps the session awake.
-    await page.evaluate(() => setTimeout(() => document.body.append(document.createElement("hr")), 3000));
+    await page.evaluate(() => {
+      setTimeout(() => {
+        document.body.append(document.createElement("hr"));
+      }, 3000);
+    });
     await page.waitForSelector("hr", { state: "attached" });
     expect(await shoal.browsers.get(id)).toMatchObject({ browser_restarts: 0 });
     await browser.close();
