@@ -5,8 +5,11 @@ import {
   lazyRouteComponent,
   retainSearchParams,
 } from "@tanstack/react-router";
+import { invocationStatuses } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { consolePath } from "../base/place.ts";
+import { AuditSearch } from "../pages/audit/filters.ts";
+import { WebhookSearch } from "../pages/webhooks/search.ts";
 import { sessionTabs } from "../pages/session/tabs.ts";
 import { Loading } from "../parts/states.tsx";
 import { Frame } from "../shell/frame.tsx";
@@ -81,8 +84,124 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
 });
 
+const audit = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/audit",
+  validateSearch: AuditSearch,
+  component: lazyRouteComponent(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
+});
+
+const webhooks = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/webhooks",
+  validateSearch: z.object({ query: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/webhooks/$id",
+  validateSearch: WebhookSearch,
+  component: lazyRouteComponent(() => import("../pages/webhooks/webhook-page.tsx"), "WebhookPage"),
+});
+
+const telemetry = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/telemetry",
+  validateSearch: z.object({ query: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/telemetry/destinations-page.tsx"), "DestinationsPage"),
+});
+
+const connections = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/connections",
+  validateSearch: z.object({ query: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/connections/connections-page.tsx"), "ConnectionsPage"),
+});
+
+const connection = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/connections/$id",
+  component: lazyRouteComponent(() => import("../pages/connections/connection-page.tsx"), "ConnectionPage"),
+});
+
+const credentials = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/credentials",
+  validateSearch: z.object({ query: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/credentials/credentials-page.tsx"), "CredentialsPage"),
+});
+
+const providers = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/providers",
+  validateSearch: z.object({ query: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/providers/providers-page.tsx"), "ProvidersPage"),
+});
+
+const apps = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/apps",
+  validateSearch: z.object({
+    tab: z.catch(z.optional(z.enum(["deployments"])), undefined),
+    query: optionalText,
+  }),
+  component: lazyRouteComponent(() => import("../pages/apps/apps-page.tsx"), "AppsPage"),
+});
+
+const deployment = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/deployments/$id",
+  component: lazyRouteComponent(() => import("../pages/apps/deployment-page.tsx"), "DeploymentPage"),
+});
+
+const invocations = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/invocations",
+  validateSearch: z.object({
+    status: z.catch(z.optional(z.enum(invocationStatuses)), undefined),
+    deployment: optionalText,
+    query: optionalText,
+  }),
+  component: lazyRouteComponent(() => import("../pages/invocations/invocations-page.tsx"), "InvocationsPage"),
+});
+
+const invocation = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/invocations/$id",
+  component: lazyRouteComponent(() => import("../pages/invocations/invocation-page.tsx"), "InvocationPage"),
+});
+
+const schedules = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/schedules",
+  validateSearch: z.object({ app: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/schedules/schedules-page.tsx"), "SchedulesPage"),
+});
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([home, sessions, session, replay, profiles, profile, keys]),
+  routeTree: rootRoute.addChildren([
+    home,
+    sessions,
+    session,
+    replay,
+    profiles,
+    profile,
+    keys,
+    audit,
+    webhooks,
+    webhook,
+    telemetry,
+    connections,
+    connection,
+    credentials,
+    providers,
+    apps,
+    deployment,
+    invocations,
+    invocation,
+    schedules,
+  ]),
   basepath: consolePath,
   defaultPreload: "intent",
   defaultPendingComponent: Loading,

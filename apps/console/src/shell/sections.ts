@@ -1,5 +1,20 @@
 import type { LinkProps } from "@tanstack/react-router";
-import { AppWindow, House, KeyRound, type LucideIcon, UserRoundCheck } from "lucide-react";
+import {
+  AppWindow,
+  CalendarClock,
+  House,
+  KeyRound,
+  KeySquare,
+  type LucideIcon,
+  Package,
+  Plug,
+  RadioTower,
+  ScrollText,
+  UserRoundCheck,
+  Vault,
+  Webhook,
+  Zap,
+} from "lucide-react";
 
 export interface Section {
   readonly to: NonNullable<LinkProps["to"]>;
@@ -27,19 +42,29 @@ export const sectionGroups: readonly SectionGroup[] = [
     ],
   },
   {
-    // Apps, Invocations, Schedules.
     name: "Apps",
-    sections: [],
+    sections: [
+      { to: "/apps", label: "Apps", icon: Package },
+      { to: "/invocations", label: "Invocations", icon: Zap },
+      { to: "/schedules", label: "Schedules", icon: CalendarClock },
+    ],
   },
   {
-    // Connections, Credentials, Providers.
     name: "Sign-in",
-    sections: [],
+    sections: [
+      { to: "/connections", label: "Connections", icon: Plug },
+      { to: "/credentials", label: "Credentials", icon: KeySquare, isForAdmins: true },
+      { to: "/providers", label: "Providers", icon: Vault, isForAdmins: true },
+    ],
   },
   {
-    // Usage, Webhooks, Telemetry, Audit log.
+    // Usage.
     name: "Operations",
-    sections: [],
+    sections: [
+      { to: "/webhooks", label: "Webhooks", icon: Webhook, isForAdmins: true },
+      { to: "/telemetry", label: "Telemetry", icon: RadioTower, isForAdmins: true },
+      { to: "/audit", label: "Audit log", icon: ScrollText, isForAdmins: true },
+    ],
   },
   {
     // Projects, API keys.

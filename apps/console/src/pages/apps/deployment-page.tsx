@@ -1,0 +1,187 @@
+import { Alert, Anchor, Button, Card, Stack, Text, Title } from "@mantine/core";
+import type { Deployment } from "@shoal/schemas";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { History, Trash2, TriangleAlert } from "lucide-react";
+import { useCallback, useState } from "react";
+import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
+import { useAction } from "../../parts/action.ts";
+import { Details } from "../../parts/details.tsx";
+import { ConfirmDialog, type Question } from "../../parts/forms/confirm-dialog.tsx";
+import { RunStatus } from "../../parts/links/run-status.tsx";
+import { LogLines } from "../../parts/log/log-lines.tsx";
+import { useFollow } from "../../parts/log/use-follow.ts";
+import { Moment } from "../../parts/moment.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Failure, Loading } from "../../parts/states.tsx";
+
+const refreshMs = 10_000;
+
+export function DeploymentPage() {
+  const { id } = useParams({ from: "/deployments/$id" });
+  const { shoal } = useSignedIn();
+  const {
+    data: deployment,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ["deployment", id],
+    queryFn: async ({ signal }) => shoal.deployments.get(id, { signal }),
+    refetchInterval: refreshMs,
+  });
+  if (deployment === undefined)
+    return (
+      <Page title="Deployment">
+        {error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}
+      </Page>
+    );
+  return (
+    <Page
+      title="Deployment"
+      windowTitle={`Deployment ${id}`}
+      description={<RunStatus status={deployment.status} />}
+      actions={<DeploymentActions deployment={deployment} />}
+    >
+      {deployment.status === "failed" && (
+        <Alert color="red" icon={<TriangleAlert aria-hidden />} title="The deployment failed">
+          {deployment.status_reason ?? "Its log shows more."}
+        </Alert>
+      )}
+      <DeploymentDetails deployment={deployment} />
+      <DeploymentLog key={id} id={id} />
+    </Page>
+  );
+}
+
+function DeploymentDetails({ deployment }: { readonly deployment: Deployment }) {
+  const { id, created_at, entrypoint_rel_path, env_vars, source_checksum, source_path, source_ref } = deployment;
+  return (
+    <Card withBorder padding="sm">
+      <Details
+        rows={[
+          ["Id", id],
+          ["State", deployment.status_reason],
+          ["Created", <Moment key="created" at={created_at} />],
+          ["Changed", deployment.updated_at && <Moment key="updated" at={deployment.updated_at} />],
+          ["Entry point", entrypoint_rel_path],
+          ["Repository", deployment.source_url],
+          ["Branch, tag or commit", source_ref],
+          ["Directory", source_path],
+          ["SHA-256 of the archive", source_checksum],
+          ["Environment variables", Object.keys(env_vars ?? {}).join(", ")],
+          [
+            "Invocations",
+            <Anchor
+              key="invocations"
+              size="sm"
+              renderRoot={(props) => <Link to="/invocations" search={{ deployment: id }} {...props} />}
+            >
+              Show them
+            </Anchor>,
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function DeploymentLog({ id }: { readonly id: string }) {
+  const { shoal } = useSignedIn();
+  const queries = useQueryClient();
+  const open = useCallback((signal: AbortSignal) => shoal.deployments.follow(id, {}, { signal }), [shoal, id]);
+  const changed = useCallback(
+    ({ event }: { readonly event: string }) => {
+      if (event === "deployment_state") void queries.invalidateQueries({ queryKey: ["deployment", id] });
+    },
+    [queries, id],
+  );
+  const log = useFollow(open, changed);
+  return (
+    <Stack gap="sm">
+      <Title order={2} size="h4">
+        Build and output
+      </Title>
+      <LogLines label="Log of the deployment" {...log} />
+    </Stack>
+  );
+}
+
+/** Deployments are for admins. */
+function DeploymentActions({ deployment: { id, status } }: { readonly deployment: Deployment }) {
+  const { shoal } = useSignedIn();
+  const isAdmin = useIsAdmin();
+  const navigate = useNavigate();
+  const [asked, setAsked] = useState<"rollback" | "delete">();
+  const close = () => {
+    setAsked(undefined);
+  };
+  const rollback = useAction({
+    act: () => shoal.deployments.rollback(id),
+    told: () => "The deployment runs again.",
+    changes: [["deployment"], ["deployments"], ["apps"]],
+  });
+  const remove = useAction({
+    act: () => shoal.deployments.delete(id),
+    told: () => "The deployment was deleted.",
+    done: () => void navigate({ to: "/apps", search: { tab: "deployments" } }),
+    changes: [["deployments"], ["apps"]],
+  });
+  if (!isAdmin)
+    return (
+      <Text size="sm" c="dimmed">
+        Changes need the role admin.
+      </Text>
+    );
+  return (
+    <>
+      {status === "stopped" && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<History size={14} aria-hidden />}
+          loading={rollback.isPending}
+          onClick={() => {
+            setAsked("rollback");
+          }}
+        >
+          Roll back to it
+        </Button>
+      )}
+      <Button
+        size="xs"
+        color="red"
+        variant="light"
+        leftSection={<Trash2 size={14} aria-hidden />}
+        loading={remove.isPending}
+        onClick={() => {
+          setAsked("delete");
+        }}
+      >
+        Delete
+      </Button>
+      <ConfirmDialog
+        asked={asked === undefined ? undefined : questions[asked]}
+        isDangerous={asked === "delete"}
+        close={close}
+        confirm={() => {
+          close();
+          if (asked === "rollback") rollback.mutate();
+          else remove.mutate();
+        }}
+      />
+    </>
+  );
+}
+
+const questions: Readonly<Record<"rollback" | "delete", Question>> = {
+  rollback: {
+    title: "Roll back to this deployment?",
+    text: "Its stored build replaces the running deployment with the same label.",
+    action: "Roll back",
+  },
+  delete: {
+    title: "Delete the deployment?",
+    text: "Its app versions disappear, and running invocations of it fail.",
+    action: "Delete the deployment",
+  },
+};

@@ -1,0 +1,115 @@
+import { Anchor, Badge, Modal, Text } from "@mantine/core";
+import type { AuditLogEntry, ListAuditLogs } from "@shoal/schemas";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { SearchX } from "lucide-react";
+import { Details } from "../../parts/details.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Empty } from "../../parts/states.tsx";
+import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
+import { useAuditEntries } from "./use-audit-entries.ts";
+
+const idOf = ({ event_id, timestamp, request_id }: AuditLogEntry) => event_id ?? `${timestamp} ${request_id ?? ""}`;
+
+/** The person, or the id of the key. */
+const actorOf = ({ email, user_id }: AuditLogEntry) => (email === "" ? user_id : email);
+
+const columns: readonly Column<AuditLogEntry>[] = [
+  { name: "Time", cell: ({ timestamp }) => <Moment at={timestamp} />, share: 1.3 },
+  {
+    name: "Actor",
+    cell: (entry) => (
+      <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+        {actorOf(entry)}
+      </Text>
+    ),
+    share: 1.3,
+  },
+  { name: "Action", cell: (entry) => <Action entry={entry} />, share: 2 },
+  { name: "Answer", cell: ({ status }) => <AnswerBadge status={status} />, share: 0.6 },
+  { name: "Address", cell: ({ client_ip }) => client_ip },
+];
+
+export function AuditEntries({ query }: { readonly query: Omit<ListAuditLogs, "limit" | "page_token"> }) {
+  const list = useAuditEntries(query);
+  const { entry: shownId } = useSearch({ from: "/audit" });
+  const navigate = useNavigate({ from: "/audit" });
+  const shown = list.items?.find((entry) => idOf(entry) === shownId);
+  return (
+    <>
+      <ResourceTable
+        label="Audit log"
+        list={list}
+        idOf={idOf}
+        columns={columns}
+        empty={
+          <Empty icon={SearchX} title="No entry matches">
+            Choose a longer period, or remove filters.
+          </Empty>
+        }
+      />
+      <Modal
+        opened={shown !== undefined}
+        onClose={() => void navigate({ search: (before) => ({ ...before, entry: undefined }), replace: true })}
+        title={shown === undefined ? "" : `Entry ${shown.sequence ?? ""}`}
+        size="lg"
+      >
+        {shown !== undefined && <EntryDetails entry={shown} />}
+      </Modal>
+    </>
+  );
+}
+
+function Action({ entry }: { readonly entry: AuditLogEntry }) {
+  const navigate = useNavigate({ from: "/audit" });
+  const { operation, method, path } = entry;
+  return (
+    <div>
+      <Anchor
+        component="button"
+        size="sm"
+        ta="start"
+        onClick={() => void navigate({ search: (before) => ({ ...before, entry: idOf(entry) }) })}
+      >
+        {operation ?? `${method} ${path}`}
+      </Anchor>
+      <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+        {method} {path}
+      </Text>
+    </div>
+  );
+}
+
+function AnswerBadge({ status }: { readonly status: number }) {
+  const color = status >= 500 ? "red" : status >= 400 ? "orange" : "gray";
+  return (
+    <Badge variant="light" color={color} tt="none">
+      {status}
+    </Badge>
+  );
+}
+
+function EntryDetails({ entry }: { readonly entry: AuditLogEntry }) {
+  const { auth_strategy, client_ip, domain, duration_ms, email, event_id, method, operation, path } = entry;
+  return (
+    <Details
+      rows={[
+        ["Time", <Moment key="time" at={entry.timestamp} />],
+        ["Actor", email],
+        ["Id of the actor", entry.user_id],
+        ["Signed in with", auth_strategy],
+        ["Operation", operation],
+        ["Request", `${method} ${path}`],
+        ["Route", entry.route],
+        ["Project", entry.project_id],
+        ["Answer", entry.status],
+        ["Duration", `${duration_ms} ms`],
+        ["Address", client_ip],
+        ["Host", domain],
+        ["User agent", entry.user_agent],
+        ["Request id", entry.request_id],
+        ["Sequence", entry.sequence],
+        ["Event id", event_id],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,150 @@
+import { Alert, Card, Code, Stack, Text, Title } from "@mantine/core";
+import "@mantine/core/styles/Code.css";
+import type { Invocation } from "@shoal/schemas";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { TriangleAlert } from "lucide-react";
+import { useCallback } from "react";
+import { useSignedIn } from "../../api/shoal.ts";
+import { prettyJson } from "../../base/pretty-json.ts";
+import { CodeBlock } from "../../parts/code.tsx";
+import { Details } from "../../parts/details.tsx";
+import { RunStatus } from "../../parts/links/run-status.tsx";
+import { LogLines } from "../../parts/log/log-lines.tsx";
+import { useFollow } from "../../parts/log/use-follow.ts";
+import { Age, Moment } from "../../parts/moment.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Failure, Loading } from "../../parts/states.tsx";
+import { isRunning } from "./is-running.ts";
+import { InvocationActions } from "./invocation-actions.tsx";
+import { InvocationBrowsers } from "./invocation-browsers.tsx";
+
+const runningMs = 2000;
+
+export function InvocationPage() {
+  const { id } = useParams({ from: "/invocations/$id" });
+  const { shoal } = useSignedIn();
+  const {
+    data: invocation,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ["invocation", id],
+    queryFn: async ({ signal }) => shoal.invocations.get(id, { signal }),
+    refetchInterval: ({ state }) => (state.data === undefined || isRunning(state.data) ? runningMs : false),
+  });
+  if (invocation === undefined)
+    return (
+      <Page title="Invocation">
+        {error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}
+      </Page>
+    );
+  const { action_name, app_name, output, payload, status, status_reason } = invocation;
+  return (
+    <Page
+      title={`${app_name} / ${action_name}`}
+      description={<RunStatus status={status} />}
+      actions={<InvocationActions invocation={invocation} />}
+    >
+      {status === "failed" && (
+        <Alert color="red" icon={<TriangleAlert aria-hidden />} title="The invocation failed">
+          <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+            {status_reason ?? "Its output shows more."}
+          </Text>
+        </Alert>
+      )}
+      <InvocationDetails invocation={invocation} />
+      <JsonText title="Payload" text={payload} none="It has no payload." />
+      <JsonText
+        title="Output"
+        text={output}
+        none={isRunning(invocation) ? "It appears at the end." : "It returned nothing."}
+      />
+      <InvocationBrowsers invocation={invocation} />
+      <InvocationLog key={id} id={id} />
+    </Page>
+  );
+}
+
+const maxShown = 200_000;
+
+function JsonText({
+  title,
+  text,
+  none,
+}: {
+  readonly title: string;
+  readonly text: string | undefined;
+  readonly none: string;
+}) {
+  const isEmpty = text === undefined || text === "";
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">
+        {title}
+      </Title>
+      {isEmpty ? (
+        <Text size="sm" c="dimmed">
+          {none}
+        </Text>
+      ) : (
+        <CodeBlock
+          code={text.length > maxShown ? `${text.slice(0, maxShown)}\n…` : prettyJson(text)}
+          label={`${title} of the invocation`}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function InvocationDetails({ invocation }: { readonly invocation: Invocation }) {
+  const { id, attempts, finished_at, queue_position, started_at, status_reason, version } = invocation;
+  return (
+    <Card withBorder padding="sm">
+      <Details
+        rows={[
+          ["Id", <Code key="id">{id}</Code>],
+          ["Version", version],
+          ["Reason", status_reason],
+          ["Place in the queue", queue_position],
+          ["Started", <Moment key="started" at={started_at} />],
+          ["Ended", finished_at && <Moment key="ended" at={finished_at} />],
+          ["Duration", <Age key="age" from={started_at} to={finished_at ?? undefined} />],
+          ...(attempts ?? []).map(
+            ({ failed_at, status_reason: reason }, index) =>
+              [`Failed run ${index + 1}`, <FailedRun key={index} at={failed_at} reason={reason} />] as const,
+          ),
+        ]}
+      />
+    </Card>
+  );
+}
+
+function FailedRun({ at, reason }: { readonly at: string; readonly reason: string }) {
+  return (
+    <>
+      <Moment at={at} />: {reason}
+    </>
+  );
+}
+
+function InvocationLog({ id }: { readonly id: string }) {
+  const { shoal } = useSignedIn();
+  const queries = useQueryClient();
+  const open = useCallback((signal: AbortSignal) => shoal.invocations.follow(id, {}, { signal }), [shoal, id]);
+  const changed = useCallback(
+    ({ event }: { readonly event: string }) => {
+      if (event === "invocation_state") void queries.invalidateQueries({ queryKey: ["invocation", id] });
+    },
+    [queries, id],
+  );
+  const log = useFollow(open, changed);
+  return (
+    <Stack gap="sm">
+      <Title order={2} size="h4">
+        Log
+      </Title>
+      <LogLines label="Log of the invocation" {...log} />
+    </Stack>
+  );
+}

@@ -1,0 +1,54 @@
+import { Group, Stack, Text } from "@mantine/core";
+import { ScrollText } from "lucide-react";
+import { clockText } from "../../base/texts.ts";
+import styles from "./log-lines.module.css";
+import { Empty, Failure } from "../states.tsx";
+import type { LogLine } from "./use-follow.ts";
+import { VirtualLines } from "../virtual-lines.tsx";
+
+interface LogLinesProps {
+  readonly label: string;
+  readonly lines: readonly LogLine[];
+  readonly isReading: boolean;
+  readonly error: unknown;
+}
+
+const lineHeight = 24;
+
+/** Output of a program, as text. */
+export function LogLines({ label, lines, isReading, error }: LogLinesProps) {
+  return (
+    <Stack gap="xs">
+      {error !== undefined && <Failure error={error} />}
+      {lines.length === 0 ? (
+        <Empty icon={ScrollText} title={isReading ? "No output yet" : "No output"}>
+          {isReading ? "New lines appear here." : "The program wrote nothing, or its log is no longer stored."}
+        </Empty>
+      ) : (
+        <VirtualLines
+          lines={lines}
+          keyOf={(_line, index) => index}
+          render={(line) => <Line line={line} />}
+          label={label}
+          height={lineHeight}
+        />
+      )}
+      {isReading && (
+        <Group>
+          <Text size="xs" c="dimmed" role="status">
+            Following new lines
+          </Text>
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+function Line({ line: { text, source, atMs } }: { readonly line: LogLine }) {
+  return (
+    <div className={`${styles.line} ${source === "stderr" ? styles.bad : ""}`}>
+      <span className={styles.time}>{clockText(atMs)}</span>
+      <span className={styles.text}>{text}</span>
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { placements } from "../testing/components.ts";
+import { useService } from "../testing/service.ts";
+import { zipOf } from "../testing/zip.ts";
+import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
+
+/** Registers as the framework of `@shoal/client/app` does, without a dependency. */
+const source = `
+const actions = new Map();
+(globalThis[Symbol.for("shoal.apps.v1")] ??= new Map()).set("shop", { name: "shop", actions });
+const action = (name, handler) => actions.set(name, { handler, payload: undefined, output: undefined });
+action("price", async (_context, { sku }) => (console.log("<b>price of</b> " + sku), { sku, cents: 4200 }));
+action("wait", () => new Promise(() => undefined));
+`;
+
+const [{ placement, skip, title } = { placement: "sandbox", skip: true, title: "" }] = placements;
+
+describe.skipIf(skip)(`apps in the console, in the placement ${title}`, () => {
+  const test = useService(() => ["--placement", placement]);
+  const person = usePerson(test);
+  let deploymentId = "";
+  beforeAll(async () => {
+    const { deployments } = test.shoal;
+    const archive = await zipOf([
+      { name: "package.json", content: '{"type":"module"}' },
+      { name: "index.js", content: source },
+    ]);
+    const { id } = await deployments.create({ file: new Blob([archive]), entrypoint_rel_path: "index.js" });
+    deploymentId = id;
+    const { status, status_reason } = await deployments.wait(id, { totalTimeoutMs: 120_000 });
+    expect(status, status_reason).toBe("running");
+  }, 150_000);
+
+  it("invokes an action with a payload, and shows its output and its log as text", async () => {
+    const { page, problems } = await person.openSignedIn("apps");
+    await page.getByRole("button", { name: /^Invoke an action of shop/ }).click();
+    await page.getByLabel("Action", { exact: true }).selectOption("price");
+    await page.getByLabel("Payload (optional)").fill('{ "sku": 7 ');
+    await page.getByRole("button", { name: "Invoke", exact: true }).last().click();
+    await page.getByLabel("Payload (optional)").and(page.locator("[aria-invalid=true]")).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByLabel("Payload (optional)").fill('{ "sku": 7 }');
+    await page.getByRole("button", { name: "Invoke", exact: true }).last().click();
+    await page.getByRole("heading", { name: "shop / price" }).waitFor();
+    await page.getByLabel("Output of the invocation").getByText("4200").waitFor();
+    await page.getByRole("log").getByText("<b>price of</b> 7").waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole("link", { name: "Invocations" }).click();
+    await page.getByRole("link", { name: "shop / price" }).waitFor();
+    await page.getByLabel("Status").selectOption("failed");
+    await page.getByText("No invocation matches").waitFor();
+    expect(page.url()).toContain("status=failed");
+    // Chromium logs the refusal.
+    expect(problems).toEqual([expect.stringContaining("status of 400")]);
+    await page.close();
+  });
+
+  it("cancels a running invocation", async () => {
+    const call = { app_name: "shop", action_name: "wait", async: true } as const;
+    const { id } = await test.shoal.invocations.create(call);
+    const { page, problems } = await person.openSignedIn(`invocations/${id}`);
+    await page.getByText("It appears at the end.").waitFor();
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.getByRole("button", { name: "Cancel the invocation" }).click();
+    await page.getByText("The invocation failed").waitFor();
+    expect((await test.shoal.invocations.get(id)).status).toBe("failed");
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it("creates, pauses and deletes a schedule", async () => {
+    const { page, problems } = await person.openSignedIn("schedules");
+    await page.getByText("No schedules").waitFor();
+    await page.getByRole("button", { name: "New schedule" }).click();
+    await page
+      .getByLabel("App", { exact: true })
+      .or(page.getByLabel(/^App \*/))
+      .selectOption({ label: "shop, version latest" });
+    await page
+      .getByLabel(/^Action/)
+      .last()
+      .selectOption("price");
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("row", { name: /shop \/ price/ }).waitFor();
+    await page.getByRole("button", { name: "Actions for the schedule of shop / price" }).click();
+    await page.getByRole("menuitem", { name: "Pause" }).click();
+    await page.getByText("Paused").waitFor();
+    await page.getByRole("button", { name: "Actions for the schedule of shop / price" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the schedule" }).click();
+    await page.getByText("No schedules").waitFor();
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it("shows the log of a deployment on a phone, and deletes the deployment", async () => {
+    const { page, problems } = await person.openSignedIn(`deployments/${deploymentId}`, {
+      viewport: phone,
+      colorScheme: "dark",
+    });
+    await page.getByText("index.js", { exact: true }).waitFor();
+    await page.getByRole("heading", { name: "Build and output" }).waitFor();
+    await expect.poll(() => widthOf(page)).toBe(phone.width);
+    await expect.poll(() => violationsOf(page)).toEqual([]);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the deployment" }).click();
+    await page.getByText("No deployments").waitFor();
+    expect(problems.filter((problem) => !problem.includes("status of 404"))).toEqual([]);
+    await page.close();
+  });
+});

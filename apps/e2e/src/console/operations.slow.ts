@@ -1,0 +1,169 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { useService } from "../testing/service.ts";
+import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
+
+/** Receives the events of a webhook. */
+const bodies: string[] = [];
+const receiver = createServer((request, response) => {
+  void request.toArray().then((parts: readonly Uint8Array[]) => {
+    bodies.push(Buffer.concat(parts).toString());
+    response.writeHead(204).end();
+  });
+});
+beforeAll(async () => {
+  await once(receiver.listen(0, "127.0.0.1"), "listening");
+});
+afterAll(() => {
+  receiver.close();
+});
+const receiverUrl = () => `http://127.0.0.1:${String((receiver.address() as AddressInfo).port)}/hooks`;
+
+const test = useService(() => ["--allow-private-hosts", "127.0.0.1"]);
+const person = usePerson(test);
+
+/** Chromium logs refusals of the service, which are part of the tests. */
+const unexpected = (problems: readonly string[]) =>
+  problems.filter((problem) => !/status of (?:400|404|409)/.test(problem));
+
+async function choose(page: Page, menu: string, item: string): Promise<void> {
+  await page.getByRole("button", { name: menu }).click();
+  await page.getByRole("menuitem", { name: item, exact: true }).click();
+}
+
+it("filters entries in the address, shows one, verifies the log and exports it", async () => {
+  await test.shoal.profiles.create({ name: "audited" });
+  const { page, problems } = await person.openSignedIn("audit?service=profiles");
+  await page.getByRole("button", { name: "profiles.create" }).first().waitFor();
+  expect(await page.getByRole("button", { name: "apiKeys.create" }).count()).toBe(0);
+  await page.getByLabel("Method").selectOption("DELETE");
+  await page.getByText("No entry matches").waitFor();
+  expect(page.url()).toContain("method=DELETE");
+  await page.getByLabel("Method").selectOption("POST");
+  await page.getByRole("button", { name: "profiles.create" }).first().click();
+  await page.getByRole("dialog").getByText("POST /profiles").waitFor();
+  expect(page.url()).toContain("entry=");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Verify the log" }).click();
+  await page.getByText("No entry was changed or removed").waitFor();
+  await page.getByLabel(/^Head of an earlier check/).fill(`1:${"0".repeat(64)}`);
+  await page.getByRole("button", { name: "Verify the log" }).click();
+  await page.getByText("The log was changed").waitFor();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export", exact: true }).click();
+  expect((await downloading).suggestedFilename()).toMatch(/^audit-.*\.jsonl\.gz$/);
+  expect(await violationsOf(page)).toEqual([]);
+  expect(unexpected(problems)).toEqual([]);
+  await page.close();
+});
+
+it("creates a webhook, shows its secret once, sends a test event and shows the delivery", async () => {
+  const { page, problems } = await person.openSignedIn("webhooks");
+  await page.getByText("No webhooks").waitFor();
+  await page.getByRole("button", { name: "New webhook" }).click();
+  await page.getByRole("dialog").getByLabel("Address").fill("ftp://example.com");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("dialog").getByLabel("Address").and(page.locator("[aria-invalid=true]")).waitFor();
+  await page.getByRole("dialog").getByLabel("Address").fill(receiverUrl());
+  await page.getByLabel("browser.ended").check();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Create" }).click();
+  await page
+    .getByLabel("Signing secret")
+    .getByText(/^whsec_/)
+    .waitFor();
+  await page.getByRole("button", { name: "I have copied it" }).click();
+  await page.getByRole("link", { name: receiverUrl() }).click();
+  await page.getByText("No deliveries").waitFor();
+  await choose(page, "Actions for webhook", "Send a test event");
+  await page.getByText("The server answered 204.").waitFor();
+  expect(bodies.at(-1)).toContain("webhook.test");
+  await page.getByRole("button", { name: "webhook.test" }).click();
+  await page.getByLabel("Body of the request").getByText("webhook.test").waitFor();
+  await page.getByRole("button", { name: "Send again" }).click();
+  await expect.poll(() => bodies.length).toBe(2);
+  expect(bodies[1]).toBe(bodies[0]);
+  await page.keyboard.press("Escape");
+  await choose(page, "Actions for webhook", "Disable");
+  await page.getByText("Disabled").waitFor();
+  await choose(page, "Actions for webhook", "Rotate the secret");
+  await page.getByRole("button", { name: "Rotate the secret" }).click();
+  await page
+    .getByLabel("Signing secret")
+    .getByText(/^whsec_/)
+    .waitFor();
+  await page.getByRole("button", { name: "I have copied it" }).click();
+  expect(await violationsOf(page)).toEqual([]);
+  await choose(page, "Actions for webhook", "Delete");
+  await page.getByRole("button", { name: "Delete the webhook" }).click();
+  await page.getByText("No webhooks").waitFor();
+  expect(unexpected(problems)).toEqual([]);
+  await page.close();
+});
+
+it("stores headers without showing them again, changes and deletes a destination", async () => {
+  const { destinations } = test.shoal.telemetry;
+  const { page, problems } = await person.openSignedIn("telemetry");
+  await page.getByRole("button", { name: "New destination" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("collector");
+  await page.getByLabel("Base address").fill("http://127.0.0.1:4318");
+  await page.getByLabel("Headers (optional)").fill("Authorization: Bearer s3cret");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("cell", { name: "Authorization" }).waitFor();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  expect(await page.content()).not.toContain("s3cret");
+  await choose(page, "Actions for destination collector", "Change");
+  await page.getByLabel("Headers to add or replace").fill("x-team: growth");
+  await page.getByLabel("Headers to remove").fill("Authorization");
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("cell", { name: "x-team" }).waitFor();
+  const { items } = await destinations.list();
+  expect(items.map(({ headers }) => headers)).toEqual([{ "x-team": "" }]);
+  await test.shoal.browsers.create({
+    name: "exporting",
+    telemetry: { browser: { console: { enabled: true } }, export: { otlp: { destination: { name: "collector" } } } },
+  });
+  await choose(page, "Actions for destination collector", "Delete");
+  await page.getByRole("button", { name: "Delete the destination" }).click();
+  // A session uses it.
+  await page.getByText("This did not work").waitFor();
+  await test.shoal.browsers.delete("exporting");
+  await choose(page, "Actions for destination collector", "Delete");
+  await page.getByRole("button", { name: "Delete the destination" }).click();
+  await page.getByText("No destinations").waitFor();
+  expect(unexpected(problems)).toEqual([]);
+  await page.close();
+});
+
+const paths = [
+  "audit",
+  "audit?tab=destinations",
+  "webhooks",
+  "telemetry",
+  "connections",
+  "credentials",
+  "providers",
+  "apps",
+  "apps?tab=deployments",
+  "invocations",
+  "schedules",
+];
+
+it.each(["light", "dark"] as const)(
+  "shows empty lists in %s colors on a phone without sideways scrolling, usable with assistive technology",
+  async (colorScheme) => {
+    const { page, problems } = await person.openSignedIn("", { colorScheme, viewport: phone });
+    for (const path of paths) {
+      await page.goto(`${test.service.baseUrl}/console/${path}`);
+      await page.locator("#page-title").waitFor();
+      await expect.poll(() => widthOf(page), path).toBe(phone.width);
+      await expect.poll(() => violationsOf(page), path).toEqual([]);
+    }
+    expect(unexpected(problems)).toEqual([]);
+    await page.close();
+  },
+);
