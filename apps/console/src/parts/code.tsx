@@ -42,7 +42,7 @@ function colored(line: string) {
 export function CodeBlock({ code, label }: { readonly code: string; readonly label: string }) {
   return (
     <Box className={styles.frame}>
-      <pre className={styles.code} tabIndex={0} aria-label={label}>
+      <pre className={styles.code} tabIndex={0} role="group" aria-label={label}>
         {code.split("\n").map((line, number) => (
           <code key={number} className={styles.line}>
             {colored(line).map(({ text, kind }, index) => (

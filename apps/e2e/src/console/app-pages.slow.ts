@@ -38,13 +38,13 @@ describe.skipIf(skip)(`apps in the console, in the placement ${title}`, () => {
     await page.getByLabel("Payload (optional)").fill('{ "sku": 7 ');
     await page.getByRole("button", { name: "Invoke", exact: true }).last().click();
     await page.getByLabel("Payload (optional)").and(page.locator("[aria-invalid=true]")).waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    await expect.poll(() => violationsOf(page)).toEqual([]);
     await page.getByLabel("Payload (optional)").fill('{ "sku": 7 }');
     await page.getByRole("button", { name: "Invoke", exact: true }).last().click();
     await page.getByRole("heading", { name: "shop / price" }).waitFor();
     await page.getByLabel("Output of the invocation").getByText("4200").waitFor();
     await page.getByRole("log").getByText("<b>price of</b> 7").waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    await expect.poll(() => violationsOf(page)).toEqual([]);
     await page.getByRole("link", { name: "Invocations" }).click();
     await page.getByRole("link", { name: "shop / price" }).waitFor();
     await page.getByLabel("Status").selectOption("failed");
@@ -80,7 +80,7 @@ describe.skipIf(skip)(`apps in the console, in the placement ${title}`, () => {
       .getByLabel(/^Action/)
       .last()
       .selectOption("price");
-    expect(await violationsOf(page)).toEqual([]);
+    await expect.poll(() => violationsOf(page)).toEqual([]);
     await page.getByRole("button", { name: "Create" }).click();
     await page.getByRole("row", { name: /shop \/ price/ }).waitFor();
     await page.getByRole("button", { name: "Actions for the schedule of shop / price" }).click();

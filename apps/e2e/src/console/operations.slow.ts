@@ -32,6 +32,7 @@ const unexpected = (problems: readonly string[]) =>
 async function choose(page: Page, menu: string, item: string): Promise<void> {
   await page.getByRole("button", { name: menu }).click();
   await page.getByRole("menuitem", { name: item, exact: true }).click();
+  await page.getByRole("menu").waitFor({ state: "hidden" });
 }
 
 it("filters entries in the address, shows one, verifies the log and exports it", async () => {
@@ -55,7 +56,7 @@ it("filters entries in the address, shows one, verifies the log and exports it",
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export", exact: true }).click();
   expect((await downloading).suggestedFilename()).toMatch(/^audit-.*\.jsonl\.gz$/);
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   expect(unexpected(problems)).toEqual([]);
   await page.close();
 });
@@ -69,13 +70,14 @@ it("creates a webhook, shows its secret once, sends a test event and shows the d
   await page.getByRole("dialog").getByLabel("Address").and(page.locator("[aria-invalid=true]")).waitFor();
   await page.getByRole("dialog").getByLabel("Address").fill(receiverUrl());
   await page.getByLabel("browser.ended").check();
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Create" }).click();
   await page
     .getByLabel("Signing secret")
     .getByText(/^whsec_/)
     .waitFor();
   await page.getByRole("button", { name: "I have copied it" }).click();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
   await page.getByRole("link", { name: receiverUrl() }).click();
   await page.getByText("No deliveries").waitFor();
   await choose(page, "Actions for webhook", "Send a test event");
@@ -96,7 +98,8 @@ it("creates a webhook, shows its secret once, sends a test event and shows the d
     .getByText(/^whsec_/)
     .waitFor();
   await page.getByRole("button", { name: "I have copied it" }).click();
-  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   await choose(page, "Actions for webhook", "Delete");
   await page.getByRole("button", { name: "Delete the webhook" }).click();
   await page.getByText("No webhooks").waitFor();
@@ -118,7 +121,7 @@ it("stores headers without showing them again, changes and deletes a destination
   await choose(page, "Actions for destination collector", "Change");
   await page.getByLabel("Headers to add or replace").fill("x-team: growth");
   await page.getByLabel("Headers to remove").fill("Authorization");
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("cell", { name: "x-team" }).waitFor();
   const { items } = await destinations.list();
@@ -160,8 +163,8 @@ it.each(["light", "dark"] as const)(
     for (const path of paths) {
       await page.goto(`${test.service.baseUrl}/console/${path}`);
       await page.locator("#page-title").waitFor();
-      await expect.poll(() => widthOf(page), path).toBe(phone.width);
-      await expect.poll(() => violationsOf(page), path).toEqual([]);
+      await expect.poll(() => widthOf(page), { message: path }).toBe(phone.width);
+      await expect.poll(() => violationsOf(page), { message: path }).toEqual([]);
     }
     expect(unexpected(problems)).toEqual([]);
     await page.close();
