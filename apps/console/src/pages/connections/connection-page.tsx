@@ -53,7 +53,7 @@ export function ConnectionPage() {
 
 const steps: Readonly<Record<string, string>> = {
   DISCOVERING: "The service looks for the login form.",
-  AWAITING_INPUT: "The site asks for something that a person has to enter.",
+  AWAITING_INPUT: "The site requests something that a person has to enter.",
   AWAITING_EXTERNAL_ACTION: "The site waits for an action elsewhere, for example on a phone.",
   SUBMITTING: "The service sends the entered values to the site.",
 };

@@ -26,8 +26,8 @@ const isLog = (event: FollowedEvent): event is LogEvent => event.event === "log"
 /**
  * Reads the lines of an event stream until it ends, or the page is left.
  *
- * @param open - opens the stream; the same function as long as the source is the same.
- * @param changed - is told of the other events.
+ * @param open - opens the stream; the same function while the source is the same.
+ * @param changed - receives the other events.
  */
 export function useFollow(
   open: (signal: AbortSignal) => AsyncIterable<FollowedEvent>,
