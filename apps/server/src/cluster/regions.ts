@@ -17,6 +17,10 @@ type Call = Pick<HandlerCall<Endpoint, Access>, "context" | "headers" | "request
 };
 
 export interface Regions {
+  /** The region of this server. */
+  readonly own: string;
+  /** Whether another server of this region runs. */
+  readonly hasOthers: boolean;
   /**
    * If `work` returns a {@link RegionElsewhere}, forwards the validated body to a server of that region. This server
    * handles the Idempotency-Key, counts the request and logs it.
@@ -30,7 +34,7 @@ export interface Regions {
 const isServersOwn = ({ status }: ServiceError) => status === 503 || status === 529;
 
 class DatabaseRegions implements Regions {
-  readonly #own: string;
+  readonly own: string;
   readonly #known: ReadonlyMap<string, Peer>;
   readonly #refresh: () => Promise<void>;
   readonly #peers: Pick<Peers, "request">;
@@ -46,7 +50,7 @@ class DatabaseRegions implements Regions {
     readonly log: Log;
   }) {
     const { own, known, refresh, peers, log } = parts;
-    this.#own = own;
+    this.own = own;
     this.#known = known;
     this.#refresh = refresh;
     this.#peers = peers;
@@ -76,6 +80,10 @@ class DatabaseRegions implements Regions {
     }
   }
 
+  get hasOthers(): boolean {
+    return this.#serversIn(this.own).length > 0;
+  }
+
   #serversIn(region: string) {
     return [...this.#known.values()].filter((peer) => peer.region === region).map(({ id }) => id);
   }
@@ -94,7 +102,7 @@ class DatabaseRegions implements Regions {
   }
 
   #noServer({ region, isAsked }: RegionElsewhere): ServiceError {
-    const names = [...new Set([this.#own, ...[...this.#known.values()].flatMap((peer) => peer.region ?? [])])].sort();
+    const names = [...new Set([this.own, ...[...this.#known.values()].flatMap((peer) => peer.region ?? [])])].sort();
     if (!isAsked)
       return new ServiceError(
         503,
@@ -135,7 +143,7 @@ class DatabaseRegions implements Regions {
         return await this.#ask(serverId, path, call, signal);
       } catch (error) {
         if (!ServiceError.isInstance(error) || !isServersOwn(error)) throw error;
-        this.#log.debug({ server_id: serverId, region, err: error }, "a server of another region rejected a request");
+        this.#log.debug({ server_id: serverId, region, err: error }, "another server rejected a request");
         refusal = error;
       }
     }

@@ -22,7 +22,12 @@ export interface RunningServer {
   /** Returns the number of sessions that run on this server. */
   sessionCount(): number;
   /**
-   * Drains requests, ends every session as `server_stopped`, and closes everything. Kills sessions that take longer
+   * Starts no more sessions, and serves the running ones. Other servers of the region receive new sessions and fill the
+   * pools. {@link close} ends this state.
+   */
+  drain(): void;
+  /**
+   * Waits up to `session_drain_seconds` for running sessions, as {@link drain}. Then drains requests, ends every session as `server_stopped`, and closes everything. Kills sessions that take longer
    * than `shutdown_seconds`. Later calls return the first promise.
    * @param graceMs - time for requests in flight; default `drain_seconds`.
    */

@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 import { messageOf } from "@shoal/primitives";
-import { DatabaseError } from "@shoal/database";
+import { DatabaseError, lockFile } from "@shoal/database";
 import { createReadStream } from "node:fs";
+import { join } from "node:path";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import type { Readable, Writable } from "node:stream";
 import { makeBackup, makeBackupFile } from "../storage/backup/make-backup.ts";
 import { restoreBackup } from "../storage/backup/restore-backup.ts";
 import { rewrapService } from "../storage/envelopes/rewrap-command.ts";
+import { readIfPresent } from "../config/data-dir.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Config } from "../config/settings.ts";
 import { createLog } from "../observability/log/log.ts";
@@ -15,12 +17,13 @@ import { version } from "../config/version.ts";
 
 const help = `Usage: shoal-server <command>
 
-Backs up and restores a Shoal service with an embedded database, and changes the key of stored secrets. Run the service
+Backs up and restores a Shoal service with an embedded database, changes the key of stored secrets, and drains a server. Run the service
 itself with \`shoal serve\`.
 
 Commands:
   backup <file>    Save everything to a new file; - = stdout. The service may run.
   restore <file>   Fill an empty data folder from a backup; - = stdin. Stop the service first.
+  drain            Let the server of the data folder start no more sessions, and serve the running ones. Stop it later.
   rewrap           Encrypt the data keys of stored secrets with the present master key. The service may run.
 
 Settings:
@@ -107,8 +110,15 @@ async function perform(
     await rewrap(configOf(values, env), stderr);
     return;
   }
+  if (command === "drain") {
+    if (file !== undefined) throw usage("drain takes no arguments.");
+    stderr.write(await drainServer(configOf(values, env).data_dir));
+    return;
+  }
   if (command !== "backup" && command !== "restore")
-    throw usage(command === undefined ? "Missing command: backup, restore or rewrap." : `Unknown command ${command}.`);
+    throw usage(
+      command === undefined ? "Missing command: backup, restore, drain or rewrap." : `Unknown command ${command}.`,
+    );
   if (file === undefined || more.length > 0)
     throw usage(`${command} needs one file, or - for the standard ${command === "backup" ? "output" : "input"}.`);
   const config = configOf(values, env);
@@ -134,6 +144,25 @@ async function perform(
         "The backup has no secrets: copy secret.key into that folder, or set secret_key, before you start the service. `shoal serve --new-admin-key` creates a new admin key.\n",
       );
   }
+}
+
+/** @returns a message. @throws {StartError} when no server runs. */
+async function drainServer(dataDir: string): Promise<string> {
+  const pid = Number(readIfPresent(join(dataDir, "server.pid"))?.trim());
+  try {
+    if (!(pid > 0)) throw new Error("There is no server.pid.");
+    // A killed server leaves its process id, which another program may have.
+    const lock = await lockFile(join(dataDir, "server.lock"));
+    lock?.release();
+    if (lock !== undefined) throw new Error("No server has locked the folder.");
+    process.kill(pid, "SIGUSR2");
+  } catch (error) {
+    throw new StartError(`No Shoal server of this user runs with the data folder ${dataDir}.`, {
+      hint: "Name the folder with --data-dir or SHOAL_DATA_DIR, and run the command as the user of the service.",
+      cause: error,
+    });
+  }
+  return `Server ${String(pid)} drains: it starts no more sessions. GET /ready names the sessions that are left. Then stop the server.\n`;
 }
 
 async function rewrap(config: Config, stderr: Writable): Promise<void> {

@@ -52,8 +52,12 @@ export class ServerProcesses {
     return this.#key;
   }
 
+  dataDirOf(name: string): string {
+    return join(this.#folder, name);
+  }
+
   async start(name: string, settings: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
-    const dataDir = join(this.#folder, name);
+    const dataDir = this.dataDirOf(name);
     const readyFile = join(this.#folder, `${name}.json`);
     rmSync(readyFile, { force: true });
     const child = this.#spawn({ SHOAL_DATA_DIR: dataDir, SHOAL_READY_FILE: readyFile, ...settings });

@@ -67,6 +67,10 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
       reload(service, server, { flags, env: run.env });
     });
   }
+  if (process.platform !== "win32")
+    process.on("SIGUSR2", () => {
+      server.drain();
+    });
   closeWithGrace({ delay: false, logger: false, ...(reloads && { skip: ["SIGHUP"] }) }, async ({ err, signal }) => {
     if (err !== undefined) server.log.fatal({ err }, "fatal error, shutting down");
     else if (terminal.progress)

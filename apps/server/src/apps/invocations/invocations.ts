@@ -35,6 +35,8 @@ export interface InvocationsParts {
   readonly serverId: string;
   /** True while the other servers may have declared this server dead. */
   readonly isDoubtful: () => boolean;
+  /** True while other servers take the waiting invocations. */
+  readonly isDraining?: () => boolean;
   readonly log: Log;
 }
 
@@ -68,7 +70,11 @@ export class Invocations {
       ...parts,
       store: this.store,
       limits: rules.limits,
-      hasRoom: () => !this.#runner.isClosed && !parts.isDoubtful() && this.#runner.size < rules.maxHere,
+      hasRoom: () =>
+        !this.#runner.isClosed &&
+        !parts.isDoubtful() &&
+        parts.isDraining?.() !== true &&
+        this.#runner.size < rules.maxHere,
       start: (row) => {
         void this.#runner.start(row);
       },

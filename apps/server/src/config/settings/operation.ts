@@ -9,11 +9,19 @@ export const operation = {
     fallback: 10,
     live: true,
   }),
+  session_drain_seconds: setting({
+    kind: "integer",
+    schema: integer(0, 259_200),
+    summary:
+      "How long a stop waits for running sessions before it ends them, 0 to 259200 seconds. Until then the server starts no sessions and serves the running ones.",
+    fallback: 0,
+    live: true,
+  }),
   shutdown_seconds: setting({
     kind: "integer",
     schema: integer(1, 3600),
     summary:
-      "How long a stop waits in all, drain_seconds included, before it cuts requests and sessions that still save, 1 to 3600 seconds.",
+      "How long a stop then waits in all, drain_seconds included, before it cuts requests and sessions that still save, 1 to 3600 seconds.",
     fallback: 80,
     live: true,
   }),

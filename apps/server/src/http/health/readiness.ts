@@ -31,8 +31,17 @@ export function createReadiness(parts: {
   readonly placement: Placement;
   readonly chromium: string | undefined;
   readonly isDraining: () => boolean;
+  /** Sessions that a draining server waits for; `undefined` = it does not drain. */
+  readonly draining: () => number | undefined;
 }): ReadinessChecks {
-  const { database, placement, chromium, isDraining } = parts;
+  const { chromium, database, draining, isDraining, placement } = parts;
+  function placementState(): string {
+    if (isDraining()) return "the server is stopping";
+    const left = draining();
+    if (left === undefined) return "ok";
+    return `the server drains, and starts no sessions; ${left === 1 ? "1 session is" : `${String(left)} sessions are`} left`;
+  }
+
   let last: { readonly at: number; readonly checks: Promise<Readonly<Record<string, string>>> } | undefined;
 
   async function check(): Promise<Readonly<Record<string, string>>> {
@@ -53,7 +62,7 @@ export function createReadiness(parts: {
     async examine() {
       if (last === undefined || Date.now() - last.at > freshMs) last = { at: Date.now(), checks: check() };
       const found = await last.checks;
-      const checks = { ...found, placement: isDraining() ? "the server is stopping" : "ok" };
+      const checks = { ...found, placement: placementState() };
       if (Object.values(checks).every((state) => state === "ok")) return { status: "ready", checks };
       const missing = Object.entries(checks).filter(([, state]) => state !== "ok");
       throw new ServiceError(

@@ -57,6 +57,7 @@ export async function openApps(
     rules: rules.invocations,
     serverId,
     isDoubtful: () => sessions.replicas.isDoubtful(),
+    isDraining: () => sessions.sessions.isDraining,
     log,
   });
   const lost = await invocations.store.endLost(serverId);

@@ -144,6 +144,7 @@ export function openHttp(started: Started, parts: HttpParts): Http {
       placement: parts.placement,
       chromium: config.chromium,
       isDraining: parts.isDraining,
+      draining: () => (sessions.sessions.isDraining ? sessions.sessions.count() : undefined),
     }),
     regions: replicas.regions,
     signInFrameAncestors: config.sign_in_frame_ancestors,

@@ -115,7 +115,7 @@ export async function openService(
     maxBrowsers: () => rules.inForce.max_health_checks,
     serverId: dataDir.serverId,
     isDoubtful: () => sessions.replicas.isDoubtful(),
-    isDraining: () => draining.signal.aborted,
+    isDraining: () => draining.signal.aborted || sessions.sessions.isDraining,
     log,
   });
   const exports = await openExports({ config, database, serverId: dataDir.serverId, log });

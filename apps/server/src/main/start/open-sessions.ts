@@ -92,6 +92,9 @@ export async function openSessions(
     isRunning: (id) => sessions.isHere(id),
     log: partLog(log, "uploads"),
   });
+  observation.gauge("shoal_draining", "1 while this server starts no sessions, before it stops.", () =>
+    sessions.isDraining ? 1 : 0,
+  );
   observation.gauge(
     "shoal_session_uploads_waiting",
     "Sessions of this server whose files are not in the store yet.",

@@ -1,5 +1,6 @@
 import type { PlacementKind } from "@shoal/placement";
 import type { Server } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "../../config/settings.ts";
 import type { ReloadReport } from "../../config/reload.ts";
 import type { InFlight } from "../../http/in-flight.ts";
@@ -11,19 +12,21 @@ import type { Rules } from "../rules.ts";
 import type { RunningServer } from "../running-server.ts";
 import type { Cleanup } from "./cleanup.ts";
 
+const lookEveryMs = 200;
+
 export interface RunningServiceParts extends Pick<
   RunningServer,
   "apiKey" | "baseUrl" | "log" | "metricsUrl" | "newAdminKey"
 > {
   readonly placement: PlacementKind;
-  readonly browserPools: Pick<BrowserPools, "close">;
+  readonly browserPools: Pick<BrowserPools, "close" | "drain">;
   readonly cleanup: Cleanup;
   readonly draining: AbortController;
   readonly inFlight: InFlight;
   readonly observation: Pick<Observation, "reopen">;
   readonly rules: Rules;
   readonly server: Server;
-  readonly sessions: Pick<Sessions, "count" | "cut">;
+  readonly sessions: Pick<Sessions, "count" | "cut" | "drain" | "isDraining">;
 }
 
 export class RunningService implements RunningServer {
@@ -64,12 +67,21 @@ export class RunningService implements RunningServer {
     return this.#parts.sessions.count();
   }
 
+  drain(): void {
+    const { browserPools, sessions } = this.#parts;
+    if (sessions.isDraining) return;
+    sessions.drain();
+    browserPools.drain();
+    this.log.info({ sessions: sessions.count() }, "the server drains: it starts no more sessions");
+  }
+
   close(graceMs = this.#parts.rules.inForce.drain_seconds * 1000): Promise<void> {
     return (this.#closing ??= this.#close(graceMs));
   }
 
   async #close(graceMs: number): Promise<void> {
     const { browserPools, cleanup, draining, inFlight, rules, server, sessions } = this.#parts;
+    await this.#waitForSessions(rules.inForce.session_drain_seconds * 1000);
     draining.abort();
     this.log.info({}, "the service stops");
     const shutdownMs = rules.inForce.shutdown_seconds * 1000;
@@ -85,5 +97,15 @@ export class RunningService implements RunningServer {
     clearTimeout(deadline);
     this.log.info({}, "the service has stopped");
     this.log.flush();
+  }
+
+  async #waitForSessions(ms: number): Promise<void> {
+    const { sessions } = this.#parts;
+    if (ms === 0) return;
+    this.drain();
+    const deadlineMs = performance.now() + ms;
+    while (sessions.count() > 0 && performance.now() < deadlineMs) await delay(lookEveryMs);
+    const left = sessions.count();
+    if (left > 0) this.log.warn({ sessions: left }, "sessions are ended: they took longer than session_drain_seconds");
   }
 }

@@ -109,13 +109,15 @@ async function profileOf(profiles: Pick<Profiles, "get">, projectId: string, id:
 export function browserHandlers(
   sessions: Sessions,
   signer: SessionSigner,
-  regions: Pick<Regions, "answer">,
+  regions: Pick<Regions, "answer" | "hasOthers" | "own">,
 ): Handlers<Omit<ControlOperationsOf<"browsers">, "saveBrowserProfile">, Access> {
   const shown = (view: SessionView, access: Access) => toBrowser(view, access, signer);
   return {
     async createBrowser(call) {
       const { body, context, signal } = call;
       return regions.answer(call, async () => {
+        if (sessions.isDraining && regions.hasOthers)
+          return new RegionElsewhere({ region: regions.own, path: "/browsers", isAsked: false });
         const view = await sessions.create(context.projectId, body, signal, { apiKeyId: context.key.id });
         return view instanceof RegionElsewhere ? view : shown(view, context);
       });

@@ -56,6 +56,16 @@ export class PooledSessions {
     await this.#parts.choices.destination(projectId, request, destination ?? null);
   }
 
+  /** Its browsers are not handed out any more. */
+  get isDraining(): boolean {
+    return this.#parts.runner.isDraining;
+  }
+
+  /** Ids of the pools with browsers of this server. */
+  pools(): ReadonlySet<string> {
+    return new Set([...this.#parts.runner.sessions.values()].flatMap(({ row }) => row.pool_id ?? []));
+  }
+
   room(): number {
     return this.#parts.runner.room();
   }

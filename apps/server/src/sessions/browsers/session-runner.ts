@@ -47,9 +47,20 @@ export class SessionRunner {
   readonly #parts: SessionRunnerParts;
   readonly #cut = new AbortController();
   #closed = false;
+  #draining = false;
 
   constructor(parts: SessionRunnerParts) {
     this.#parts = parts;
+  }
+
+  /** True while running sessions go on and no new ones start. */
+  get isDraining(): boolean {
+    return this.#draining;
+  }
+
+  /** Starts no more sessions. Running ones go on. */
+  drain(): void {
+    this.#draining = true;
   }
 
   get isClosed(): boolean {
@@ -88,7 +99,7 @@ export class SessionRunner {
   }
 
   room(): number {
-    if (this.#closed) return 0;
+    if (this.#closed || this.#draining) return 0;
     const running = [...this.sessions.values()].filter(({ ending }) => ending === undefined).length;
     return Math.max(0, this.#parts.rules.maxSessions - running);
   }

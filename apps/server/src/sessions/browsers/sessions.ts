@@ -151,7 +151,7 @@ export class Sessions {
 
   /** @throws {ServiceError} 503 when the server stops or was declared dead, 529 at its limit. */
   #requireRoom(): void {
-    if (this.#runner.isClosed)
+    if (this.#runner.isClosed || this.#runner.isDraining)
       throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new sessions.", {
         retryAfterSeconds: 5,
       });
@@ -365,6 +365,16 @@ export class Sessions {
 
   giveUp(): void {
     this.#runner.giveUp();
+  }
+
+  /** True while running sessions go on and no new ones start. */
+  get isDraining(): boolean {
+    return this.#runner.isDraining;
+  }
+
+  /** Starts no more sessions. Running ones go on, except those that wait in pools. */
+  drain(): void {
+    this.#runner.drain();
   }
 
   /** Kills every session that has not ended, so that {@link Sessions.close} resolves soon. */

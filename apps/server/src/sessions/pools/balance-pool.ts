@@ -9,7 +9,7 @@ const staleMs = 24 * 60 * 60 * 1000;
 
 export interface ThisServer {
   readonly serverId: string;
-  readonly pooled: Pick<PooledSessions, "isRunning" | "of" | "room" | "rowFor">;
+  readonly pooled: Pick<PooledSessions, "isDraining" | "isRunning" | "of" | "room" | "rowFor">;
   /** True while starts of this pool fail. */
   readonly isPaused: boolean;
 }
@@ -68,7 +68,10 @@ async function endUnusable(locked: LockedPool, { serverId, pooled }: ThisServer)
   const lost = mine.filter(({ id }) => !running.has(id)).map(({ id }) => id);
   const oldest = Date.now() - staleMs;
   const stale = mine
-    .filter(({ created_at, state }) => state === "warm" && Date.parse(created_at) < oldest)
+    .filter(
+      ({ created_at, state }) =>
+        (state === "warm" && Date.parse(created_at) < oldest) || (pooled.isDraining && state !== "leased"),
+    )
     .map(({ id }) => id);
   await locked.end(lost, "instance_lost");
   await locked.end(stale, "deleted");
@@ -84,7 +87,8 @@ async function endUnusable(locked: LockedPool, { serverId, pooled }: ThisServer)
           ? { ...browser, state: "leased" }
           : browser,
       ),
-    credits: Math.min(pool.size, pool.credits + outdated.length),
+    // Another server replaces them at once.
+    credits: Math.min(pool.size, pool.credits + outdated.length + (pooled.isDraining ? stale.length : 0)),
   };
 }
 

@@ -9,7 +9,7 @@ import type { BrowserPools } from "./pools.ts";
 export function browserPoolHandlers(
   pools: BrowserPools,
   signer: SessionSigner,
-  regions: Pick<Regions, "answer">,
+  regions: Pick<Regions, "answer" | "hasOthers">,
 ): Handlers<OperationsOf<"browserPools">, Access> {
   return {
     createBrowserPool: (call) => regions.answer(call, () => pools.create(call.context.projectId, call.body)),
@@ -20,6 +20,7 @@ export function browserPoolHandlers(
     acquireBrowser(call) {
       const { params, body, context, signal } = call;
       const acquire = async () => {
+        if (pools.isDraining && regions.hasOthers) return pools.elsewhere(context.projectId, params.id_or_name);
         const view = await pools.acquire(
           context.projectId,
           params.id_or_name,
@@ -28,7 +29,8 @@ export function browserPoolHandlers(
         );
         return view instanceof RegionElsewhere ? view : view && toBrowser(view, context, signer);
       };
-      return regions.answer(call, acquire, pools.closing);
+      // A draining server has already refused its waiting callers.
+      return regions.answer(call, acquire, pools.isDraining ? undefined : pools.closing);
     },
     releaseBrowser: ({ params, body, context }) => pools.release(context.projectId, params.id_or_name, body),
     flushBrowserPool: ({ params, context }) => pools.flush(context.projectId, params.id_or_name),

@@ -163,6 +163,22 @@ export class BrowserPools {
     await this.#discardWarm((await this.#existing(projectId, idOrName)).id);
   }
 
+  get isDraining(): boolean {
+    return this.#sessions.isDraining;
+  }
+
+  /** For a server that drains: another server of the pool's region has its browsers. @throws {ServiceError} 404. */
+  async elsewhere(projectId: string, idOrName: string): Promise<RegionElsewhere> {
+    const { id, region } = await this.#existing(projectId, idOrName);
+    return new RegionElsewhere({ region, path: `/browser_pools/${id}/acquire`, isAsked: false });
+  }
+
+  /** Refuses waiting callers, and ends the browsers of this server that wait in pools, so that other servers fill them. */
+  drain(): void {
+    this.#leases.close();
+    for (const id of this.#sessions.pooled.pools()) void this.#keeper.look(id);
+  }
+
   /** Aborted when waiting callers are refused. */
   get closing(): AbortSignal {
     return this.#leases.closing;
