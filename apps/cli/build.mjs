@@ -13,7 +13,7 @@ import { bundledFiles, licenceNotices } from "../../tools/licences.mjs";
 import { operationsNotYet } from "../../tools/not-yet.mjs";
 
 const { metafile } = await build({
-  entryPoints: ["src/shoal.ts", "src/service.ts", "src/plugin.ts"],
+  entryPoints: ["src/shoal.ts", "src/service.ts", "src/plugin.ts", "src/bench.ts"],
   outdir: "dist",
   bundle: true,
   splitting: true,

@@ -14,6 +14,7 @@ import { measureComputer } from "./browser/computer.ts";
 import { measureDeleteDirectory } from "./browser/delete-directory.ts";
 import { type Figure, printFigures, writeFigures } from "./measuring/figures.ts";
 import { measureHttpCost } from "./service/http-cost.ts";
+import { measureHarness } from "./sessions/harness.ts";
 import { measureIdleTimeout } from "./sessions/idle-timeout.ts";
 import { measureMemory } from "./sessions/memory.ts";
 import { measureLiveView } from "./browser/live-view.ts";
@@ -39,6 +40,10 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   sessions: {
     title: "Life of a session: create, connect over CDP, open a page, delete",
     run: () => measureSessionLife(quick ? 5 : 30),
+  },
+  harness: {
+    title: "A hundred lives as public harnesses run them, page actions, and sessions at once",
+    run: () => measureHarness(quick),
   },
   http: { title: "CPU of the service a request", run: () => measureHttpCost(quick ? 2000 : 20_000) },
   idle: { title: "Idle sessions (timeout_seconds: 10)", run: () => measureIdleTimeout(quick ? 2 : 20) },

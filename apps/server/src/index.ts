@@ -4,6 +4,7 @@ export { type Config, environmentOf, flagOf, type SettingName, Settings, setting
 export { defaultDataDir } from "./config/settings/defaults.ts";
 export type { Setting, SettingKind } from "./config/settings/setting.ts";
 export { type AdminKey, adminKeyPath, readAdminKey } from "./config/admin-key.ts";
+export { findChromium, type FoundChromium } from "@shoal/placement";
 export { examine, type Finding } from "./main/examine.ts";
 export type { RunningServer, StartOptions } from "./main/running-server.ts";
 export { serve, startServer } from "./main/server.ts";

@@ -1,5 +1,7 @@
 import { writeFileSync } from "node:fs";
 
+export { percentile } from "@shoal/cli/bench";
+
 /** A figure and its baseline from the same run. */
 export interface Figure {
   readonly name: string;
@@ -12,12 +14,6 @@ export interface Figure {
   readonly ratio?: number;
   /** Maximum of the ratio, or minimum with `>=`. */
   readonly target?: string;
-}
-
-/** The value below which the share `p` (0 to 1) of the samples is. */
-export function percentile(samples: readonly number[], p: number): number {
-  const sorted = [...samples].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(p * sorted.length) - 1)] ?? Number.NaN;
 }
 
 function round(value: number): string {

@@ -1,5 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { descendants } from "@shoal/cli/bench";
+import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+
+export { descendants, proportionalBytes } from "@shoal/cli/bench";
 
 const ticksPerSecond = 100;
 
@@ -15,49 +18,8 @@ export function residentBytes(pid: number): number {
   return kilobytes(readFileSync(`/proc/${String(pid)}/status`, "utf8"), "VmRSS") * 1024;
 }
 
-/** Proportional memory of a process (PSS) in bytes: shared pages are divided among their processes. */
-export function proportionalBytes(pid: number): number {
-  return kilobytes(readFileSync(`/proc/${String(pid)}/smaps_rollup`, "utf8"), "Pss") * 1024;
-}
-
 function kilobytes(text: string, field: string): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? Number.NaN);
-}
-
-/** Processes below a process, without itself. */
-export function descendants(pid: number): { pid: number; command: string }[] {
-  const children = new Map<number, number[]>();
-  for (const entry of readdirSync("/proc")) {
-    if (!/^\d+$/.test(entry)) continue;
-    try {
-      const parent = Number(
-        readFileSync(`/proc/${entry}/stat`, "utf8")
-          .replace(/^.*\) /s, "")
-          .split(" ")[1],
-      );
-      children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  const found: { pid: number; command: string }[] = [];
-  const visit = (parent: number) => {
-    for (const child of children.get(parent) ?? []) {
-      try {
-        found.push({
-          pid: child,
-          command: readFileSync(`/proc/${String(child)}/cmdline`, "utf8")
-            .replaceAll("\0", " ")
-            .trim(),
-        });
-      } catch {
-        // It has ended meanwhile.
-      }
-      visit(child);
-    }
-  };
-  visit(pid);
-  return found;
 }
 
 /** Waits until `boxes` browsers are ready and the service is idle, so that no start affects the measurement. */

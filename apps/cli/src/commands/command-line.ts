@@ -41,6 +41,7 @@ export function collect(value: string, previous: string[] | undefined): string[]
 const order = [
   "serve",
   "doctor",
+  "bench",
   "login",
   "logout",
   "whoami",
