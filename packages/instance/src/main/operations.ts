@@ -46,6 +46,7 @@ import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { InstancePlane, NotImplemented } from "../protocol/not-implemented.ts";
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
 import { pausable } from "./pausable-operations.ts";
+import { isPassive } from "../http/passive-requests.ts";
 import { refuse } from "../http/replies.ts";
 import { findVisiblePage } from "../browser/pages/visible-page.ts";
 import { playwrightHandlers } from "../operations/playwright/handlers.ts";
@@ -251,8 +252,7 @@ function operationRouter(
     idempotency: new IdempotencyMemory<undefined>(),
     unknownFieldsOf: ({ headers }) => (headers[unknownFieldsHeader] === "refuse" ? "refuse" : "ignore"),
     onRequest(endpoint, requestId, response) {
-      // Monitors repeat it every few seconds.
-      if (endpoint !== getBrowserStats) telemetry.present()?.operationBegan(endpoint.operationId, requestId, response);
+      if (!isPassive(response.req)) telemetry.present()?.operationBegan(endpoint.operationId, requestId, response);
     },
     onError: logFailure,
   });

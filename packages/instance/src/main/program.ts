@@ -21,6 +21,7 @@ import { controlPrefix, createControl } from "./control.ts";
 import { createEnding, type Ending } from "./ending.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
 import { type Connections, counted, createParts, type Parts } from "./parts.ts";
+import { isPassive } from "../http/passive-requests.ts";
 import { pathOf, refuse, refuseUpgrade } from "../http/replies.ts";
 import { createUpgrades } from "./upgrades.ts";
 import { createViewportChange } from "./viewport-change.ts";
@@ -34,8 +35,6 @@ export interface StartedInstance {
 }
 
 const maxDetailCharacters = 4_000;
-/** Of `browsers.stats`. */
-const statsPath = "/stats";
 
 export function runInstance(started: StartedInstance): void {
   const program = new InstanceProgram(started);
@@ -292,8 +291,7 @@ class InstanceProgram {
       refuse(response, { status: 503, code: "shutting_down", message: "This session is ending." });
       return;
     }
-    // A monitor must not keep sessions running.
-    if (pathOf(request) !== statsPath) response.on("close", this.#activity.begin());
+    if (!isPassive(request)) response.on("close", this.#activity.begin());
     this.#parts.operations.load().then(
       (loaded) => {
         loaded.handle(request, response);

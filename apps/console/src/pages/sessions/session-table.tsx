@@ -14,14 +14,14 @@ import styles from "./session-table.module.css";
 const rowHeight = 57;
 const overscan = 8;
 
-interface SessionTableProps {
+export interface SessionListProps {
   readonly browsers: readonly Browser[];
   readonly hasMore: boolean;
   readonly loadMore: () => void;
 }
 
 /** Draws only the visible rows; the roles make it a table for assistive technology. */
-export function SessionTable({ browsers, hasMore, loadMore }: SessionTableProps) {
+export function SessionTable({ browsers, hasMore, loadMore }: SessionListProps) {
   const viewport = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: browsers.length,
@@ -161,7 +161,7 @@ function EndButton({ id, name }: { readonly id: string; readonly name: string })
 
 export function SessionTableSkeleton() {
   return (
-    <Stack gap={8} aria-label="Loading" aria-busy>
+    <Stack gap={8} role="status" aria-label="Loading" aria-busy>
       {Array.from({ length: 8 }, (_, row) => (
         <Skeleton key={row} height={rowHeight - 8} />
       ))}

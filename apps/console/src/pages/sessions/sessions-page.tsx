@@ -2,8 +2,8 @@ import { Card, Group, SegmentedControl, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { AppWindow, Search, SearchX, Tag } from "lucide-react";
-import { useState } from "react";
+import { AppWindow, LayoutGrid, List, Search, SearchX, Tag } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { browsersQuery, type SessionFilters } from "../../api/browser-queries.ts";
 import { useSignedIn } from "../../api/shoal.ts";
 import { Page } from "../../parts/page.tsx";
@@ -20,12 +20,15 @@ type Status = (typeof statuses)[number]["value"];
 const isStatus = (value: string): value is Status => statuses.some((status) => status.value === value);
 const typingMs = 250;
 
+const SessionGrid = lazy(async () => ({ default: (await import("./session-grid.tsx")).SessionGrid }));
+
 export function SessionsPage() {
   const { project, shoal } = useSignedIn();
-  const { status = "active", query, tag } = useSearch({ from: "/sessions" });
+  const { status = "active", query, tag, view } = useSearch({ from: "/sessions" });
   const filters = { status, query, tag };
   const list = useInfiniteQuery(browsersQuery(shoal, project?.id, filters));
   const browsers = list.data?.pages.flatMap(({ items }) => items);
+  const Sessions = view === "grid" ? SessionGrid : SessionTable;
   return (
     <Page title="Sessions" description="Browsers of this project. The list refreshes every few seconds.">
       <Filters {...filters} />
@@ -33,13 +36,15 @@ export function SessionsPage() {
       {browsers === undefined && list.error === null && <SessionTableSkeleton />}
       {browsers?.length === 0 && <NoSessions isFiltered={query !== undefined || tag !== undefined} status={status} />}
       {browsers !== undefined && browsers.length > 0 && (
-        <SessionTable
-          browsers={browsers}
-          hasMore={list.hasNextPage}
-          loadMore={() => {
-            if (!list.isFetching) void list.fetchNextPage();
-          }}
-        />
+        <Suspense fallback={<SessionTableSkeleton />}>
+          <Sessions
+            browsers={browsers}
+            hasMore={list.hasNextPage}
+            loadMore={() => {
+              if (!list.isFetching) void list.fetchNextPage();
+            }}
+          />
+        </Suspense>
       )}
     </Page>
   );
@@ -87,7 +92,29 @@ function Filters({ status = "active", query = "", tag = "" }: SessionFilters) {
         style={{ flex: "1 1 140px" }}
         maw={220}
       />
+      <ViewSwitch />
     </Group>
+  );
+}
+
+function ViewSwitch() {
+  const { view = "list" } = useSearch({ from: "/sessions" });
+  const navigate = useNavigate({ from: "/sessions" });
+  return (
+    <SegmentedControl
+      aria-label="View"
+      value={view}
+      data={[
+        { value: "list", label: <List size={16} aria-label="List" role="img" /> },
+        { value: "grid", label: <LayoutGrid size={16} aria-label="Pictures" role="img" /> },
+      ]}
+      onChange={(value) =>
+        void navigate({
+          search: (before) => ({ ...before, view: value === "grid" ? "grid" : undefined }),
+          replace: true,
+        })
+      }
+    />
   );
 }
 

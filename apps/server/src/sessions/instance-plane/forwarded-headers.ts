@@ -22,6 +22,7 @@ const requestHeaders = [
   "range",
   "traceparent",
   "tracestate",
+  "x-shoal-passive",
   "x-shoal-stream",
 ] as const;
 

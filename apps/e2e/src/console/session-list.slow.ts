@@ -1,0 +1,141 @@
+import { openSecondDatabase } from "@shoal/database";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { useService } from "../testing/service.ts";
+import { until } from "../testing/until.ts";
+import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
+
+const test = useService();
+const person = usePerson(test);
+const total = 10_000;
+const chunk = 1000;
+
+/** Ended sessions in the database of the service. */
+async function insertSessions(): Promise<void> {
+  const database = await openSecondDatabase({
+    dataDir: join(test.dataDir, "database"),
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  });
+  try {
+    const { id: projectId } = await database.query.selectFrom("projects").select("id").executeTakeFirstOrThrow();
+    for (let from = 0; from < total; from += chunk)
+      await database.query
+        .insertInto("sessions")
+        .values(
+          Array.from({ length: chunk }, (_, place) => {
+            const number = String(from + place).padStart(5, "0");
+            const at = new Date(Date.UTC(2026, 0, 1) - (from + place) * 1000);
+            return {
+              id: `many${number}`,
+              project_id: projectId,
+              name: `order-${number}`,
+              placement: "sandbox",
+              server_id: "gone",
+              created_at: at.toISOString(),
+              timeout_seconds: 60,
+              headless: true,
+              stealth: false,
+              viewport: null,
+              start_url: null,
+              ended_at: at.toISOString(),
+              ended_reason: "deleted",
+              files_stored: true,
+            };
+          }),
+        )
+        .execute();
+  } finally {
+    await database.close();
+  }
+}
+
+it("shows pictures of running sessions without keeping the sessions alive", async () => {
+  const { session_id: id } = await test.shoal.browsers.create({
+    name: "red-page",
+    timeout_seconds: 600,
+    start_url: "data:text/html,<body style='background:red'>",
+    telemetry: { browser: { control: { enabled: true } } },
+  });
+  const expiry = async () => {
+    const { expires_at } = await test.shoal.browsers.get(id);
+    return expires_at;
+  };
+  await until("it is idle", async () => (await expiry()) !== undefined);
+  const before = await expiry();
+  const { page, problems } = await person.openSignedIn("sessions?view=grid");
+  const asked: number[] = [];
+  page.on("request", (request) => request.url().endsWith("/screenshot") && asked.push(Date.now()));
+  const picture = page.getByRole("listitem").filter({ hasText: "red-page" }).locator("img");
+  const shown = () =>
+    picture.evaluate((image: HTMLImageElement) => {
+      const context = new OffscreenCanvas(1, 1).getContext("2d");
+      context?.drawImage(image, 0, 0, 1, 1);
+      const [red = 0, green = 0] = context?.getImageData(0, 0, 1, 1).data ?? [];
+      return { isRed: red > 200 && green < 60, width: image.naturalWidth };
+    });
+  await until("the picture is there", async () => (await shown()).isRed);
+  expect((await shown()).width).toBeLessThanOrEqual(400);
+  await expect.poll(() => asked.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  expect(await expiry()).toBe(before);
+  const { items } = await test.shoal.browsers.telemetry.events(id, { since: "10m", limit: 100 });
+  expect(items.map(({ event }) => JSON.stringify(event.data)).filter((data) => data.includes("screenshot"))).toEqual(
+    [],
+  );
+  expect(await violationsOf(page)).toEqual([]);
+  // The view is in the address.
+  await page.getByRole("img", { name: "List" }).click();
+  await page.getByRole("row", { name: /red-page/ }).waitFor();
+  expect(new URL(page.url()).searchParams.has("view")).toBe(false);
+  await page.close();
+  expect(problems).toEqual([]);
+  await test.shoal.browsers.screenshot(id).then((shot) => shot.stream.cancel());
+  await until("a picture without the header counts as use", async () => (await expiry()) !== before);
+  await test.shoal.browsers.delete(id);
+}, 90_000);
+
+it("scrolls through 10,000 sessions, draws the visible ones, and reads pages", async () => {
+  await insertSessions();
+  const { page, problems } = await person.openSignedIn("sessions?status=deleted");
+  const pages: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === "/browsers") pages.push(searchParams.get("offset") ?? "0");
+  });
+  await page.getByRole("row").nth(5).waitFor();
+  const rows = page.getByRole("rowgroup", { name: "Rows" });
+  await until(
+    "the last session is there",
+    async () => {
+      await rows.evaluate((element) => {
+        element.scrollTop = element.scrollHeight;
+      });
+      return (await page.getByRole("link", { name: "order-09999" }).count()) > 0;
+    },
+    90_000,
+  );
+  expect(await page.getByRole("row").count()).toBeLessThan(60);
+  expect(new Set(pages).size).toBeGreaterThanOrEqual(total / 100 - 1);
+  await rows.evaluate((element) => {
+    element.scrollTop = 0;
+  });
+  await page.getByRole("link", { name: "order-00000" }).waitFor();
+  await page.getByRole("textbox", { name: /^Search/ }).fill("order-07777");
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.close();
+}, 150_000);
+
+it.each(["light", "dark"] as const)("shows cards on a phone in %s colors", async (colorScheme) => {
+  const { page, problems } = await person.openSignedIn("sessions?status=deleted&view=grid", {
+    colorScheme,
+    viewport: phone,
+  });
+  const cards = page.getByRole("list", { name: "Sessions" }).getByRole("listitem");
+  await cards.first().waitFor();
+  expect(await cards.count()).toBeLessThan(20);
+  expect(await widthOf(page)).toBe(phone.width);
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.close();
+});
