@@ -11,8 +11,8 @@ expectTypeOf(shoal.browsers.create()).resolves.toEqualTypeOf<BrowserSession>();
 expectTypeOf<BrowserSession>().toExtend<Browser & AsyncDisposable>();
 expectTypeOf(shoal.browsers.fs.watch.events("b", "w")).toEqualTypeOf<EventStream<FileSystemEvent>>();
 
-// @ts-expect-error `name` is required
-void shoal.profiles.update("p", {});
+// @ts-expect-error names are strings
+void shoal.profiles.update("p", { name: 7 });
 // @ts-expect-error unknown field
 void shoal.browsers.create({ timeout: 5 });
 // @ts-expect-error unknown sort order

@@ -73,6 +73,12 @@ export interface ApiKeysTable {
   deployment_id: Generated<string | null>;
 }
 
+interface StoredWebBotAuth {
+  enabled: boolean;
+  sign_only?: string[] | undefined;
+  signature_agent?: string | undefined;
+}
+
 export interface ProfilesTable {
   id: string;
   project_id: string;
@@ -87,6 +93,7 @@ export interface ProfilesTable {
   saved_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
   size_bytes: number | null;
   last_save_error: string | null;
+  web_bot_auth: ColumnType<StoredWebBotAuth | null, string | null | undefined, string | null>;
 }
 
 export interface ProfileVersionsTable {
@@ -142,7 +149,7 @@ export interface SessionsTable {
     extensions?: readonly string[];
     private_hosts?: readonly string[];
     network_rules?: NetworkRuleLists;
-    web_bot_auth?: { enabled: boolean; sign_only?: string[] | undefined; signature_agent?: string | undefined };
+    web_bot_auth?: StoredWebBotAuth;
   }>;
   region: Generated<string>;
   memory: Generated<string | null>;

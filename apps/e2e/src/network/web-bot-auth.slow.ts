@@ -134,6 +134,50 @@ describe("Web Bot Auth", () => {
     }
   });
 
+  it("signs requests of sessions and pools as their profile says, unless they choose for themselves", async () => {
+    const { browserPools, browsers, profiles } = test.shoal;
+    const [host = ""] = site.host.split(":");
+    const ofProfile = { enabled: true, sign_only: [host], signature_agent: agent };
+    expect(await profiles.create({ name: "bot", web_bot_auth: ofProfile })).toMatchObject({ web_bot_auth: ofProfile });
+    const profile = { name: "bot" };
+    const signedAt = async (browser: { goto(url: string): Promise<unknown> }, path: string) => {
+      await browser.goto(`${site.url}${path}`);
+      return seen.get(`/${path}`)?.headers["signature-agent"];
+    };
+    {
+      await using inherits = await browsers.create({ profile });
+      expect(inherits).toMatchObject({ web_bot_auth: ofProfile, profile: { web_bot_auth: ofProfile } });
+      expect(await signedAt(inherits, "inherits")).toBe(`"${agent}"`);
+    }
+    {
+      await using refuses = await browsers.create({ profile, web_bot_auth: { enabled: false } });
+      expect(refuses.web_bot_auth).toBeUndefined();
+      expect(await signedAt(refuses, "refuses")).toBeUndefined();
+    }
+
+    const leased = async (pool: Parameters<typeof browserPools.create>[0], path: string) => {
+      const { id } = await browserPools.create({ fill_rate_per_minute: 100, ...pool });
+      const { session_id } = await browserPools.acquire(id, {});
+      const browser = await browsers.attach(session_id);
+      const answer = [await signedAt(browser, path), (await browsers.get(session_id)).web_bot_auth?.enabled];
+      await browserPools.delete(id, { force: true });
+      return answer;
+    };
+    expect(await leased({ size: 1, profile }, "pool-of-profile")).toEqual([`"${agent}"`, true]);
+    expect(await leased({ size: 1, profile, web_bot_auth: { enabled: false } }, "pool-without")).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(await leased({ size: 1, web_bot_auth: ofProfile }, "pool")).toEqual([`"${agent}"`, true]);
+
+    const clone = await profiles.clone("bot", { name: "second" });
+    expect(clone.web_bot_auth).toEqual(ofProfile);
+    expect((await profiles.update("bot", { web_bot_auth: null })).web_bot_auth).toBeUndefined();
+    await using later = await browsers.create({ profile });
+    expect(await signedAt(later, "later")).toBeUndefined();
+    await expect(profiles.update("bot", {})).rejects.toMatchObject({ status: 400 });
+  });
+
   it("serves a signed directory with the old key after a rotation, and another key for each project", async () => {
     const { shoal } = test;
     const [before] = (await shoal.botIdentity.get()).keys;

@@ -49,7 +49,7 @@ export class Profiles {
   get(idOrName: string, options?: CallOptions): Call<Profile> {
     return this.#transport.call(getProfile, { params: { id_or_name: idOrName } }, options);
   }
-  /** Renames a profile. Running sessions are not affected. @throws {ApiError} 404 `not_found`, 409 `name_taken`. */
+  /** Changes the name of a profile, or how its sessions sign requests. Running sessions are not affected. @throws {ApiError} 404 `not_found`, 409 `name_taken`. */
   update(idOrName: string, body: UpdateProfile, options?: CallOptions): Call<Profile> {
     return this.#transport.call(updateProfile, { params: { id_or_name: idOrName }, body }, options);
   }

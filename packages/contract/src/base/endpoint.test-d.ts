@@ -1,4 +1,4 @@
-import type { Browser, CreatedApiKey, FileSystemEvent, Profile } from "@shoal/schemas";
+import type { Browser, CreatedApiKey, FileSystemEvent, Profile, UpdateProfile } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { expectTypeOf } from "vitest";
 import type {
@@ -65,8 +65,8 @@ defineEndpoint({ ...common, operationId: "i", path: "/a", method: "FETCH" });
 defineEndpoint({ ...common, operationId: "j", path: "/a", responses: { 200: z.string() } });
 
 expectTypeOf<RequestOf<typeof getProfile>>().toEqualTypeOf<{ readonly params: { id_or_name: string } }>();
-expectTypeOf<RequestOf<typeof updateProfile>["body"]>().toEqualTypeOf<{ name: string }>();
-expectTypeOf<{ params: { id_or_name: "x" } }>().not.toExtend<RequestOf<typeof updateProfile>>();
+expectTypeOf<RequestOf<typeof updateProfile>["body"]>().toEqualTypeOf<UpdateProfile | undefined>();
+expectTypeOf<{ params: { id_or_name: "x" } }>().toExtend<RequestOf<typeof updateProfile>>();
 expectTypeOf<{ query: { limit: number } }>().toExtend<RequestOf<typeof listProfiles>>();
 expectTypeOf<object>().toExtend<RequestOf<typeof listProfiles>>();
 expectTypeOf<object>().toExtend<RequestOf<typeof createProfile>>();

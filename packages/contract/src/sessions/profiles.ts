@@ -69,7 +69,7 @@ export const updateProfile = defineEndpoint({
   plane: "control",
   method: "PATCH",
   path: "/profiles/{id_or_name}",
-  summary: "Rename a profile.",
+  summary: "Change a profile: its name, or how its sessions sign requests.",
   params: idOrName,
   body: json(UpdateProfile),
   responses: { 200: json(Profile) },

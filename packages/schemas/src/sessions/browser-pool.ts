@@ -3,6 +3,7 @@ import { BrowserNetworkConfig, BrowserRegion, BrowserRegionName } from "./browse
 import { BrowserExtension, BrowserTelemetryRequest, BrowserTelemetry, BrowserViewport } from "./browser.ts";
 import { Id, pageFields, SlugName, Tags, Timestamp } from "../base/common.ts";
 import { checked, lazyObject } from "../base/schema.ts";
+import { WebBotAuth } from "./web-bot-auth.ts";
 
 /** The profile that a pool's browsers start from, by id or by name. */
 export interface BrowserPoolProfile extends z.input<typeof BrowserPoolProfile> {}
@@ -64,6 +65,8 @@ export const BrowserPoolConfig = lazyObject(() => ({
   proxy_id: z.optional(z.string()),
   /** What they may reach; the rules of the service and of the project when absent. */
   network: z.optional(BrowserNetworkConfig),
+  /** How their requests are signed; absent when the profile decides. */
+  web_bot_auth: z.optional(WebBotAuth),
   /** Size of the visible page. */
   viewport: z.optional(BrowserViewport),
   /** Whether windows show the page alone. */
@@ -112,6 +115,8 @@ const poolFields = () => ({
   proxy_id: z.optional(z.string()),
   /** What they may reach; the rules of the service and of the project when absent. */
   network: z.optional(BrowserNetworkConfig),
+  /** Sign their requests with the project's key, so that sites can recognize them (Web Bot Auth); as the profile says when absent. */
+  web_bot_auth: z.optional(WebBotAuth),
   /** Size of the visible page; 1920 × 1080 when absent. */
   viewport: z.optional(BrowserViewport),
   /** Enterprise policies, by Chrome's names for them; at most 1000, and 5 MiB as JSON. They need a sandbox and a full Chromium. */
@@ -180,6 +185,8 @@ export const UpdateBrowserPool = lazyObject(() => ({
   proxy_id: z.optional(z.string()),
   /** What they may reach; replaces all three lists, and `{}` goes back to the rules of the service and of the project. */
   network: z.optional(BrowserNetworkConfig),
+  /** How browsers that start from now on sign their requests; `null` goes back to the profile's choice. */
+  web_bot_auth: z.optional(z.nullable(WebBotAuth)),
   /** Size of the visible page. */
   viewport: z.optional(BrowserViewport),
   /** Show the page alone, without address bar and tabs. */

@@ -281,7 +281,7 @@ export const CreateBrowser = z.lazy(() =>
       proxy: z.optional(BrowserProxyConfig),
       /** What it may reach; the rules of the service and of the project when absent. */
       network: z.optional(BrowserNetworkConfig),
-      /** Sign its requests with the project's key, so that sites can recognize it (Web Bot Auth). */
+      /** Sign its requests with the project's key, so that sites can recognize it (Web Bot Auth); as the profile says when absent. */
       web_bot_auth: z.optional(WebBotAuth),
       /** Where it runs, by the name of a region of the service; where the server is that is asked, when absent. */
       region: z.optional(BrowserRegionName),

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { DisplayName, pageFields, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "../base/schema.ts";
+import { WebBotAuth } from "./web-bot-auth.ts";
 
 /** Saved browser state (cookies, storage, preferences) that sessions start from. */
 export interface Profile extends z.output<typeof Profile> {}
@@ -21,6 +22,8 @@ export const Profile = lazyObject(() => ({
   size_bytes: z.optional(z.int()),
   /** Number of its present state among `profiles.versions.list`; absent while it is empty. */
   version: z.optional(z.int()),
+  /** How sessions that start from it sign their requests; absent when they do not. */
+  web_bot_auth: z.optional(WebBotAuth),
   /** Why the latest attempt to save to it failed; absent when it did not. The state that was saved before is untouched. */
   last_save_error: z.optional(z.string()),
 }));
@@ -30,14 +33,23 @@ export interface CreateProfile extends z.input<typeof CreateProfile> {}
 export const CreateProfile = lazyObject(() => ({
   /** Unique in the project, 1 to 255 characters. */
   name: z.optional(DisplayName),
+  /** Sign the requests of sessions that start from it with the project's key, so that sites can recognize them (Web Bot Auth). */
+  web_bot_auth: z.optional(WebBotAuth),
 }));
 
 /** Input of `profiles.update`. */
 export interface UpdateProfile extends z.input<typeof UpdateProfile> {}
-export const UpdateProfile = lazyObject(() => ({
-  /** The new name, unique in the project, 1 to 255 characters. */
-  name: DisplayName,
-}));
+export const UpdateProfile = z.lazy(() =>
+  checked(
+    z.object({
+      /** The new name, unique in the project, 1 to 255 characters. */
+      name: z.optional(DisplayName),
+      /** How sessions that start later sign their requests; `null` takes it away. */
+      web_bot_auth: z.optional(z.nullable(WebBotAuth)),
+    }),
+    z.refine((change) => change.name !== undefined || change.web_bot_auth !== undefined, "give name or web_bot_auth"),
+  ),
+);
 
 /** Input of `profiles.list`. */
 export interface ListProfiles extends z.input<typeof ListProfiles> {}

@@ -134,6 +134,7 @@ export function authConnectionHandlers(store: Store): Handlers<ConnectionEndpoin
       createdAt: new Date().toISOString(),
       updatedAt: undefined,
       lastUsedAt: undefined,
+      webBotAuth: undefined,
     };
     store.profiles.push(row);
     return row;

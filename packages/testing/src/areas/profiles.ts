@@ -12,13 +12,14 @@ import { createId } from "@shoal/primitives";
 import { folded, holds, pageOf } from "../state/listing.ts";
 import type { ProfileRow, Store } from "../state/store.ts";
 
-export function toProfile({ createdAt, id, lastUsedAt, name, updatedAt }: ProfileRow): Profile {
+export function toProfile({ createdAt, id, lastUsedAt, name, updatedAt, webBotAuth }: ProfileRow): Profile {
   return {
     id,
     name,
     created_at: createdAt,
     ...(updatedAt !== undefined && { updated_at: updatedAt }),
     ...(lastUsedAt !== undefined && { last_used_at: lastUsedAt }),
+    ...(webBotAuth?.enabled === true && { web_bot_auth: webBotAuth }),
   };
 }
 
@@ -52,6 +53,7 @@ export function profileHandlers(
         createdAt: new Date().toISOString(),
         updatedAt: undefined,
         lastUsedAt: undefined,
+        webBotAuth: body.web_bot_auth,
       };
       store.profiles.push(row);
       return toProfile(row);
@@ -69,8 +71,11 @@ export function profileHandlers(
     getProfile: ({ params, context }) => toProfile(existing(context.projectId, params.id_or_name)),
     updateProfile: ({ params, body, context }) => {
       const row = existing(context.projectId, params.id_or_name);
-      refuseTaken(context.projectId, body.name, row);
-      row.name = body.name;
+      if (body.name !== undefined) {
+        refuseTaken(context.projectId, body.name, row);
+        row.name = body.name;
+      }
+      if (body.web_bot_auth !== undefined) row.webBotAuth = body.web_bot_auth ?? undefined;
       row.updatedAt = new Date().toISOString();
       return toProfile(row);
     },

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { AuthConnection, Browser, Handoff, LiveViewLink, TimelineEvent } from "@shoal/schemas";
+import type { AuthConnection, Browser, Handoff, LiveViewLink, TimelineEvent, WebBotAuth } from "@shoal/schemas";
 import { createId } from "@shoal/primitives";
 import type { Totp } from "@shoal/primitives/totp";
 import type { FileTree } from "../files/file-tree.ts";
@@ -41,6 +41,7 @@ export interface ProfileRow {
   readonly createdAt: string;
   updatedAt: string | undefined;
   lastUsedAt: string | undefined;
+  webBotAuth: WebBotAuth | undefined;
 }
 
 /** The values are in plain text and exist in the test's memory only. */

@@ -47,10 +47,10 @@ export function profileHandlers(
     return { id, project_id: projectId, name: name ?? id };
   }
   return {
-    createProfile: ({ body, context }) => profiles.create(context.projectId, body.name),
+    createProfile: ({ body, context }) => profiles.create(context.projectId, body),
     listProfiles: ({ query, context }) => profiles.list(context.projectId, query),
     getProfile: ({ params, context }) => profiles.get(context.projectId, params.id_or_name),
-    updateProfile: ({ params, body, context }) => profiles.rename(context.projectId, params.id_or_name, body.name),
+    updateProfile: ({ params, body, context }) => profiles.update(context.projectId, params.id_or_name, body),
     deleteProfile: ({ params, context }) => profiles.delete(context.projectId, params.id_or_name),
 
     async downloadProfile({ params, query, context }) {

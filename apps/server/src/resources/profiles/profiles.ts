@@ -7,7 +7,7 @@ import {
 import type { Page } from "@shoal/contract";
 import { containsFolded, type Database, folded, type Tables } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
-import type { ListProfiles, Profile } from "@shoal/schemas";
+import type { CreateProfile, ListProfiles, Profile, UpdateProfile, WebBotAuth } from "@shoal/schemas";
 import type { Transaction } from "kysely";
 import type * as z from "zod/mini";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
@@ -18,12 +18,12 @@ import { containing } from "../../storage/like.ts";
 import type { ProfileStates } from "./profile-states.ts";
 
 export interface Profiles {
-  create(projectId: string, name: string | undefined): Promise<Profile>;
+  create(projectId: string, body: z.output<typeof CreateProfile>): Promise<Profile>;
   list(projectId: string, filter: z.output<typeof ListProfiles>): Promise<Page<Profile>>;
   get(projectId: string, idOrName: string): Profile | Promise<Profile>;
   /** Bypasses the cache. */
   reread(projectId: string, id: string): Promise<Profile>;
-  rename(projectId: string, idOrName: string, name: string): Promise<Profile>;
+  update(projectId: string, idOrName: string, change: z.output<typeof UpdateProfile>): Promise<Profile>;
   /** @throws {ServiceError} 409 while a browser, a pool or a connection uses it. */
   delete(projectId: string, idOrName: string): Promise<void>;
   clone(projectId: string, idOrName: string, name: string | undefined): Promise<Profile>;
@@ -41,6 +41,7 @@ interface ProfileRow {
   readonly size_bytes: number | null;
   readonly version: number | null;
   readonly last_save_error: string | null;
+  readonly web_bot_auth: WebBotAuth | null;
 }
 
 const columns = [
@@ -53,6 +54,7 @@ const columns = [
   "size_bytes",
   "version",
   "last_save_error",
+  "web_bot_auth",
 ] as const;
 const empty = {
   updated_at: null,
@@ -73,9 +75,12 @@ function toProfile(row: ProfileRow): Profile {
     ...(row.saved_at && { saved_at: row.saved_at }),
     ...(row.size_bytes !== null && { size_bytes: row.size_bytes }),
     ...(row.version !== null && { version: row.version }),
+    ...(row.web_bot_auth?.enabled === true && { web_bot_auth: row.web_bot_auth }),
     ...(row.last_save_error && { last_save_error: row.last_save_error }),
   };
 }
+
+const stored = (bot: WebBotAuth | null): string | null => (bot === null ? null : JSON.stringify(bot));
 
 function notFound(idOrName: string): ServiceError {
   return ServiceError.of(profileNotFound(idOrName));
@@ -145,14 +150,18 @@ class ProfileService implements Profiles {
     });
   }
 
-  async create(projectId: string, name: string | undefined): Promise<Profile> {
+  async create(projectId: string, { name, web_bot_auth }: z.output<typeof CreateProfile>): Promise<Profile> {
     const row = { id: createId(), project_id: projectId, name: name ?? null, created_at: new Date().toISOString() };
+    const bot = web_bot_auth ?? null;
     try {
-      await this.#query.insertInto("profiles").values(row).execute();
+      await this.#query
+        .insertInto("profiles")
+        .values({ ...row, web_bot_auth: stored(bot) })
+        .execute();
     } catch (error) {
       throw name !== undefined && isUniqueViolation(error) ? nameTaken(name) : error;
     }
-    return toProfile({ ...row, ...empty });
+    return toProfile({ ...row, ...empty, web_bot_auth: bot });
   }
 
   async list(
@@ -176,19 +185,27 @@ class ProfileService implements Profiles {
     return toProfile(row);
   }
 
-  async rename(projectId: string, idOrName: string, name: string): Promise<Profile> {
+  async update(
+    projectId: string,
+    idOrName: string,
+    { name, web_bot_auth: bot }: z.output<typeof UpdateProfile>,
+  ): Promise<Profile> {
     const id = await this.#existing(projectId, idOrName);
     try {
       const row = await this.#query
         .updateTable("profiles")
-        .set({ name, updated_at: new Date() })
+        .set({
+          ...(name !== undefined && { name }),
+          ...(bot !== undefined && { web_bot_auth: stored(bot) }),
+          updated_at: new Date(),
+        })
         .where("id", "=", id)
         .returning(columns)
         .executeTakeFirst();
       if (row === undefined) throw notFound(idOrName);
       return toProfile(row);
     } catch (error) {
-      throw isUniqueViolation(error) ? nameTaken(name) : error;
+      throw name !== undefined && isUniqueViolation(error) ? nameTaken(name) : error;
     } finally {
       this.#cache.forget(id);
     }
@@ -229,12 +246,15 @@ class ProfileService implements Profiles {
         // The lock keeps the states until they are copied.
         const found = await transaction
           .selectFrom("profiles")
-          .select("id")
+          .select(["id", "web_bot_auth"])
           .where("id", "=", from)
           .forNoKeyUpdate()
           .executeTakeFirst();
         if (found === undefined) throw notFound(idOrName);
-        await transaction.insertInto("profiles").values(row).execute();
+        await transaction
+          .insertInto("profiles")
+          .values({ ...row, web_bot_auth: stored(found.web_bot_auth) })
+          .execute();
         await this.#states.copyInto(transaction, from, row.id);
         return toProfile(
           await transaction.selectFrom("profiles").select(columns).where("id", "=", row.id).executeTakeFirstOrThrow(),

@@ -85,6 +85,11 @@ export class PooledSessions {
     const session = newSession(row, request.telemetry);
     runner.sessions.set(row.id, session);
     try {
+      const { web_bot_auth } = await choices.signing(row.project_id, request);
+      if (request.web_bot_auth === undefined && web_bot_auth !== undefined) {
+        session.row = { ...row, options: { ...row.options, web_bot_auth } };
+        await store.update(row.id, { options: session.row.options });
+      }
       const chosen = await choices.proxy(row.project_id, request, row.id);
       if (chosen?.shown !== undefined) await store.update(row.id, { proxy: chosen.shown });
       await starter.start(session, chosen ?? undefined, session.abort.signal, true);

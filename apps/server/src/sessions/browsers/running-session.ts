@@ -58,6 +58,7 @@ export type PooledRequest = Pick<
   | "stealth"
   | "telemetry"
   | "viewport"
+  | "web_bot_auth"
 > & {
   readonly extension_ids?: readonly string[];
   readonly profile_id?: string | undefined;

@@ -4,7 +4,7 @@ import { instanceControl } from "@shoal/instance";
 import { type Instance, InstanceRefusal, streamFromInstance } from "@shoal/placement";
 import { KeyedMutex, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
-import type { BrowserProfile } from "@shoal/schemas";
+import type { BrowserProfile, WebBotAuth } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
 import type * as z from "zod/mini";
 import { endsAtOnce } from "./answering-instance.ts";
@@ -64,6 +64,11 @@ export class SessionProfiles {
     if (id === undefined ? profile.name !== name : profile.id !== id)
       throw ServiceError.of(profileNotFound(id ?? name ?? ""));
     return { profile_id: profile.id, profile_save_changes: save_changes };
+  }
+
+  /** How sessions of a profile sign their requests. */
+  async signingOf(projectId: string, profileId: string): Promise<WebBotAuth | undefined> {
+    return (await this.#options.profiles.get(projectId, profileId)).web_bot_auth;
   }
 
   async explainWriter(profileId: string): Promise<ServiceError> {

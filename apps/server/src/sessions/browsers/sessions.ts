@@ -120,11 +120,16 @@ export class Sessions {
       this.#choices.destination(projectId, request.telemetry, null),
       invocation !== undefined && store.requireActiveInvocation(projectId, invocation),
     ]);
+    const signing = await this.#choices.signing(projectId, {
+      ...request,
+      profile_id: profile?.profile_id ?? undefined,
+    });
     this.#requireRoom();
     const row: SessionRow = {
       ...this.#choices.row(id, projectId, {
         ...request,
         ...found,
+        ...signing,
         ...(destination !== null && { telemetry_destination_id: destination }),
       }),
       name: request.name ?? null,

@@ -16,6 +16,7 @@ function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["
     ...(body.telemetry !== undefined && { telemetry: body.telemetry }),
     ...(body.viewport !== undefined && { viewport: body.viewport }),
     ...(body.network !== undefined && { network: body.network }),
+    ...(body.web_bot_auth && { web_bot_auth: body.web_bot_auth }),
     ...(body.extensions !== undefined && { extensions: body.extensions }),
     ...(body.chrome_policy !== undefined && { chrome_policy: body.chrome_policy }),
     ...(body.headless !== undefined && { headless: body.headless }),
@@ -82,6 +83,7 @@ function tidy(config: PoolConfig): PoolConfig {
     start_url,
     stealth,
     telemetry,
+    web_bot_auth: bot,
     ...rest
   } = config;
   return {
@@ -90,6 +92,7 @@ function tidy(config: PoolConfig): PoolConfig {
     ...(stealth && { stealth }),
     ...(kiosk_mode && { kiosk_mode }),
     ...(network && Object.keys(network).length > 0 && { network }),
+    ...(bot && { web_bot_auth: bot }),
     ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }),
     ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
     ...(proxy_id && { proxy_id }),
@@ -109,6 +112,7 @@ export function configOf(body: Create, found: Found): PoolConfig {
     stealth,
     timeout_seconds,
     viewport,
+    web_bot_auth,
   } = body;
   const captured = selectCategories(body.telemetry, undefined);
   return tidy({
@@ -122,6 +126,7 @@ export function configOf(body: Create, found: Found): PoolConfig {
     kiosk_mode,
     network,
     stealth,
+    web_bot_auth,
     proxy_id: body.proxy_id,
     start_url: body.start_url,
     ...(viewport && { viewport }),
@@ -143,6 +148,7 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     kiosk_mode: body.kiosk_mode ?? config.kiosk_mode,
     network: body.network ?? config.network,
     stealth: body.stealth ?? config.stealth,
+    web_bot_auth: body.web_bot_auth === undefined ? config.web_bot_auth : (body.web_bot_auth ?? undefined),
     ...profileOf(body, found, config),
     ...(body.extensions === undefined
       ? { extensions: config.extensions, extension_ids: config.extension_ids ?? [] }

@@ -10,6 +10,7 @@ export const resources: readonly string[] = [
     last_version integer not null default 0,
     size_bytes bigint,
     last_save_error text,
+    web_bot_auth jsonb,
     created_at timestamptz(3) not null default now(),
     updated_at timestamptz(3),
     saved_at timestamptz(3),

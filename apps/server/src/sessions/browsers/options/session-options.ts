@@ -20,9 +20,17 @@ export interface SessionOptions {
 
 export type RequestedOptions = Pick<
   z.output<typeof CreateBrowser>,
-  "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "memory" | "network" | "stealth" | "viewport"
+  | "chrome_policy"
+  | "extensions"
+  | "headless"
+  | "kiosk_mode"
+  | "memory"
+  | "network"
+  | "stealth"
+  | "viewport"
+  | "web_bot_auth"
 > &
-  Partial<Pick<z.output<typeof CreateBrowser>, "sleep_after_seconds" | "web_bot_auth">>;
+  Partial<Pick<z.output<typeof CreateBrowser>, "sleep_after_seconds">>;
 
 export function optionsOf({
   kiosk_mode,

@@ -19,7 +19,7 @@ export const defaultViewport = { width: 1920, height: 1080 };
 export interface SessionChoicesParts {
   readonly placement: Pick<Placement, "abilities" | "kind" | "memory" | "sleep">;
   readonly proxies: Pick<Proxies, "choose">;
-  readonly profiles: Pick<SessionProfiles, "choose">;
+  readonly profiles: Pick<SessionProfiles, "choose" | "signingOf">;
   readonly extensions: Pick<Extensions, "choose">;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
   readonly serverId: string;
@@ -69,6 +69,17 @@ export class SessionChoices {
 
   profile(projectId: string, request: Parameters<SessionProfiles["choose"]>[1]): Promise<ChosenProfile> {
     return this.#parts.profiles.choose(projectId, request);
+  }
+
+  /** Of the request, or of its profile. */
+  async signing(
+    projectId: string,
+    { profile_id, web_bot_auth }: Pick<PooledRequest, "profile_id" | "web_bot_auth">,
+  ): Promise<Pick<PooledRequest, "web_bot_auth">> {
+    if (web_bot_auth !== undefined) return { web_bot_auth };
+    const ofProfile =
+      profile_id === undefined ? undefined : await this.#parts.profiles.signingOf(projectId, profile_id);
+    return ofProfile === undefined ? {} : { web_bot_auth: ofProfile };
   }
 
   destination(
