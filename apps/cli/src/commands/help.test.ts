@@ -70,7 +70,11 @@ it.each<[string[], string]>([
     ["profiles", "create", "-o", "xml"],
     "error: Option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are table, json, jsonl, yaml.\n  See: shoal profiles create --help\n",
   ],
-  [["profiles", "update", "x"], "error: --name is missing.\n  See: shoal profiles update --help\n"],
+  [
+    ["profiles", "update", "x"],
+    "error: Nothing to change. Pass --name, --web-bot-auth, --web-bot-auth-enabled, --web-bot-auth-sign-only, or --web-bot-auth-signature-agent.\n  See: shoal profiles update --help\n",
+  ],
+  [["api-keys", "update", "x"], "error: --name is missing.\n  See: shoal api-keys update --help\n"],
   [
     ["browsers", "create", "--timeout-seconds", "soon"],
     'error: --timeout-seconds takes a whole number, not "soon".\n  See: shoal browsers create --help\n',

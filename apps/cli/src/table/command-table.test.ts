@@ -101,7 +101,7 @@ it("derives kinds, places, choices and clearable fields from schemas", () => {
     default: 20,
     required: false,
   });
-  expect(flag("profiles.update", "name")).toMatchObject({
+  expect(flag("apiKeys.update", "name")).toMatchObject({
     place: "body",
     kind: "string",
     required: true,
