@@ -27,6 +27,7 @@ export class ByHand implements Side {
     this.#executable = executable;
   }
 
+  /** Starts a Chromium with an empty profile. */
   async open(): Promise<OpenBrowser> {
     const profile = await mkdtemp(join(tmpdir(), "shoal-bench-chromium-"));
     const child = spawn(

@@ -96,6 +96,7 @@ class CdpSocket {
 
 /** Drives pages with CDP commands alone. */
 export class CdpDriver implements Driver {
+  /** Connects to the front page of a browser. */
   async connect(cdpUrl: string): Promise<BenchPage> {
     const socket = await CdpSocket.open(cdpUrl);
     try {

@@ -2,6 +2,7 @@ import { messageOf } from "@shoal/primitives";
 import { percentile } from "./figures.ts";
 import type { Actions, BenchPage, BenchSizes, Comparison, Driver, Lives, OpenBrowser, Pair, Side } from "./types.ts";
 
+/** Both sides, and the sizes of the run. */
 export interface CompareParts {
   readonly shoal: Side;
   readonly byHand: Side | undefined;

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
+/** A running process. */
 export interface ProcessInfo {
   readonly pid: number;
   readonly command: string;

@@ -2,10 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pageHtml } from "./page.ts";
 
+/** The running server of the bench page. */
 export interface BenchSite {
   /** Name and port. */
   readonly host: string;
   readonly url: string;
+  /** Stops the server. */
   close(): void;
 }
 

@@ -2,11 +2,13 @@
 export interface OpenBrowser {
   /** WebSocket of the Chrome DevTools Protocol. */
   readonly cdpUrl: string;
+  /** Ends the browser. */
   close(): Promise<void>;
 }
 
 /** One side of a comparison. */
 export interface Side {
+  /** Starts a browser. */
   open(): Promise<OpenBrowser>;
 }
 
@@ -14,13 +16,15 @@ export interface Side {
 export interface BenchPage {
   /** Resolves at DOMContentLoaded. */
   goto(url: string): Promise<void>;
-  /** Clicks three times, types three letters, reads three texts and takes a picture of the page of {@link pageHtml}. */
+  /** Clicks three times, types three letters, reads three texts and takes a picture of the bench page. */
   tenActions(): Promise<void>;
+  /** Closes the connection; the browser goes on. */
   disconnect(): Promise<void>;
 }
 
 /** Automates browsers over CDP, with the same code for both sides. */
 export interface Driver {
+  /** Connects to the front page of a browser. */
   connect(cdpUrl: string): Promise<BenchPage>;
 }
 
@@ -40,6 +44,7 @@ export interface BenchSizes {
   readonly restMs: number;
 }
 
+/** A run of some minutes. */
 export const fullSizes: BenchSizes = {
   warmUps: 10,
   lives: 100,
@@ -50,6 +55,7 @@ export const fullSizes: BenchSizes = {
   restMs: 10_000,
 };
 
+/** A run of less than a minute, for a first impression. */
 export const quickSizes: BenchSizes = {
   warmUps: 2,
   lives: 10,
@@ -77,6 +83,7 @@ export interface Lives {
   readonly first_error?: string;
 }
 
+/** Actions on pages, ten for each session. */
 export interface Actions {
   readonly sessions: number;
   readonly per_second: number;
@@ -89,6 +96,7 @@ export interface Pair<Figure> {
   readonly by_hand: Figure | null;
 }
 
+/** All figures of a run. */
 export interface Comparison {
   readonly lives: readonly Pair<Lives>[];
   readonly actions: Pair<Actions>;

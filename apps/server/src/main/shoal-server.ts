@@ -150,7 +150,7 @@ async function perform(
 async function drainServer(dataDir: string): Promise<string> {
   const pid = Number(readIfPresent(join(dataDir, "server.pid"))?.trim());
   try {
-    if (!(pid > 0)) throw new Error("There is no server.pid.");
+    if (!(pid > 0)) throw new Error("The data folder has no server.pid.");
     // A killed server leaves its process id, which another program may have.
     const lock = await lockFile(join(dataDir, "server.lock"));
     lock?.release();

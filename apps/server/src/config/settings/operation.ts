@@ -13,7 +13,7 @@ export const operation = {
     kind: "integer",
     schema: integer(0, 259_200),
     summary:
-      "How long a stop waits for running sessions before it ends them, 0 to 259200 seconds. Until then the server starts no sessions and serves the running ones.",
+      "How long a stop waits for running sessions before it ends them, 0 to 259200 seconds. Meanwhile, the server starts no sessions and serves the running ones.",
     fallback: 0,
     live: true,
   }),

@@ -377,7 +377,7 @@ export class Sessions {
     return this.#runner.isDraining;
   }
 
-  /** Starts no more sessions. Running ones go on, except those that wait in pools. */
+  /** Starts no more sessions. Running ones go on; browsers that wait in pools end. */
   drain(): void {
     this.#runner.drain();
   }
