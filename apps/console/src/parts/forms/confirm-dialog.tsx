@@ -18,7 +18,8 @@ interface ConfirmDialogProps {
 /** Asks before an action. The focus starts on "Cancel". */
 export function ConfirmDialog({ asked, isDangerous = false, close, confirm }: ConfirmDialogProps) {
   return (
-    <Modal opened={asked !== undefined} onClose={close} title={asked?.title}>
+    // Without a fade at the end: the dialog has no texts any more.
+    <Modal opened={asked !== undefined} onClose={close} title={asked?.title} transitionProps={{ exitDuration: 0 }}>
       <Stack>
         <Text size="sm">{asked?.text}</Text>
         <Group justify="flex-end">
