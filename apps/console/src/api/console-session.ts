@@ -8,6 +8,7 @@ export const consoleHeaders = { "x-shoal-console": "1" } as const;
 const Role = z.string();
 const ConsoleSession = z.object({
   principal: z.object({ type: z.string(), id: z.string(), name: z.string() }),
+  organization_role: z.optional(z.nullable(Role)),
   projects: z.array(z.object({ id: z.string(), name: z.string(), role: Role })),
   expires_at: z.optional(z.string()),
 });

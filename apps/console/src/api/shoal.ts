@@ -45,3 +45,21 @@ export function useCanOperate(): boolean {
 export function useIsAdmin(): boolean {
   return !["viewer", "operator"].includes(useSignedIn().project?.role ?? "");
 }
+
+interface OrganizationAccess {
+  /** Of all projects, or of the project for people without a role in the organization. */
+  readonly shoal: Shoal;
+  readonly hasRole: boolean;
+  readonly isAdmin: boolean;
+}
+
+/** For pages about all projects. */
+export function useOrganization(): OrganizationAccess {
+  const { session, project } = useSignedIn();
+  const role = session.organization_role ?? undefined;
+  return {
+    shoal: shoalOf(role === undefined ? project?.id : undefined),
+    hasRole: role !== undefined,
+    isAdmin: role === "admin",
+  };
+}

@@ -18,6 +18,8 @@ import { NotFound, RouteFailure } from "../shell/route-states.tsx";
 /** Invalid values count as absent: a person may have edited the address. */
 const optionalText = z.catch(z.optional(z.string()), undefined);
 
+const optionalDay = z.catch(z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))), undefined);
+
 const rootRoute = createRootRoute({
   component: Frame,
   notFoundComponent: NotFound,
@@ -76,6 +78,33 @@ const profile = createRoute({
   getParentRoute: () => rootRoute,
   path: "/profiles/$id",
   component: lazyRouteComponent(() => import("../pages/profiles/profile-page.tsx"), "ProfilePage"),
+});
+
+const usage = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/usage",
+  validateSearch: z.object({
+    from: optionalDay,
+    to: optionalDay,
+    days: z.catch(z.optional(z.literal([7, 30, 90])), undefined),
+    group: z.catch(z.optional(z.enum(["project", "api_key"])), undefined),
+    metric: z.catch(z.optional(z.enum(["minutes", "sessions", "peak", "received", "sent", "storage"])), undefined),
+    scope: z.catch(z.optional(z.literal("all")), undefined),
+  }),
+  component: lazyRouteComponent(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
+});
+
+const projects = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/projects",
+  validateSearch: z.object({ query: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/projects/projects-page.tsx"), "ProjectsPage"),
+});
+
+const project = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/projects/$id",
+  component: lazyRouteComponent(() => import("../pages/projects/project-page.tsx"), "ProjectPage"),
 });
 
 const keys = createRoute({
@@ -202,6 +231,9 @@ export const router = createRouter({
     invocations,
     invocation,
     schedules,
+    usage,
+    projects,
+    project,
   ]),
   basepath: consolePath,
   defaultPreload: "intent",

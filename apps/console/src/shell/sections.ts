@@ -2,6 +2,8 @@ import type { LinkProps } from "@tanstack/react-router";
 import {
   AppWindow,
   CalendarClock,
+  ChartColumn,
+  FolderOpen,
   House,
   KeyRound,
   KeySquare,
@@ -61,6 +63,7 @@ export const sectionGroups: readonly SectionGroup[] = [
     // Usage.
     name: "Operations",
     sections: [
+      { to: "/usage", label: "Usage", icon: ChartColumn },
       { to: "/webhooks", label: "Webhooks", icon: Webhook, isForAdmins: true },
       { to: "/telemetry", label: "Telemetry", icon: RadioTower, isForAdmins: true },
       { to: "/audit", label: "Audit log", icon: ScrollText, isForAdmins: true },
@@ -69,6 +72,9 @@ export const sectionGroups: readonly SectionGroup[] = [
   {
     // Projects, API keys.
     name: "Settings",
-    sections: [{ to: "/keys", label: "API keys", icon: KeyRound, isForAdmins: true }],
+    sections: [
+      { to: "/projects", label: "Projects", icon: FolderOpen },
+      { to: "/keys", label: "API keys", icon: KeyRound, isForAdmins: true },
+    ],
   },
 ];

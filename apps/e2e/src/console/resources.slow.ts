@@ -1,3 +1,4 @@
+import { Shoal } from "@shoal/client";
 import { Buffer } from "node:buffer";
 import { expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
@@ -85,3 +86,68 @@ it("creates a profile, imports cookies, rolls back, clones, downloads and delete
   expect(problems).toEqual([]);
   await page.close();
 });
+
+it("creates a project, changes its limits, archives and deletes it, and shows the reason of a refusal", async () => {
+  const { page, problems } = await person.openSignedIn("projects");
+  await page.getByRole("button", { name: "New project" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("sales");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "sales", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  await page.getByRole("dialog").getByLabel("Sessions at once").fill("2");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("0 of 2").waitFor();
+  expect((await test.shoal.projects.limits.get("sales")).max_concurrent_sessions).toBe(2);
+  await page.getByRole("button", { name: "Actions for project sales" }).click();
+  await page.getByRole("menuitem", { name: "Archive" }).click();
+  await page.getByRole("button", { name: "Archive the project" }).click();
+  await page.getByText("Archived", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Actions for project sales" }).click();
+  await page.getByRole("menuitem", { name: "Make active" }).click();
+  await page.getByText("Active", { exact: true }).waitFor();
+  const sales = new Shoal({ baseUrl: test.service.baseUrl, apiKey: test.service.apiKey, project: "sales" });
+  await sales.profiles.create({ name: "left" });
+  const remove = async () => {
+    await page.getByRole("button", { name: "Actions for project sales" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the project" }).click();
+  };
+  await remove();
+  await page.getByText(/still has profiles/).waitFor();
+  await sales.profiles.delete("left");
+  await remove();
+  await page.getByRole("heading", { name: "Projects" }).waitFor();
+  await page.getByText("Limits of the organization").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([expect.stringContaining("status of 409")]);
+  await page.close();
+});
+
+it("shows the use of a period by project and key, and exports it", async () => {
+  await test.shoal.browsers.create({ name: "used" });
+  await test.shoal.browsers.delete("used");
+  const started = async () => {
+    let count = 0;
+    for await (const row of await test.shoal.usage.list()) count += row.sessions_started;
+    return count;
+  };
+  await expect.poll(started, { timeout: 90_000, interval: 1000 }).toBeGreaterThan(0);
+  const { page, problems } = await person.openSignedIn("usage");
+  const table = page.getByRole("table", { name: "Usage by day" });
+  await table.getByText("default").waitFor();
+  await page.getByRole("img", { name: /^Session minutes per day: at most/ }).waitFor();
+  await page.getByText("By key").click();
+  await table.getByText("admin").waitFor();
+  await page.getByText("30 days").click();
+  await page.getByLabel("Figure").selectOption("Sessions");
+  await page.getByRole("img", { name: /^Sessions per day: at most 1/ }).waitFor();
+  await page.reload();
+  await page.getByRole("img", { name: /^Sessions per day: at most 1/ }).waitFor();
+  expect(page.url()).toMatch(/days=30.*group=api_key|group=api_key.*days=30/);
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "CSV" }).click();
+  expect((await downloading).suggestedFilename()).toMatch(/^usage-.*\.csv$/);
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.close();
+}, 120_000);

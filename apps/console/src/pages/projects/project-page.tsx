@@ -1,0 +1,228 @@
+import { Button, Card, Group, Progress, Stack, Text, TextInput, Title } from "@mantine/core";
+import "@mantine/core/styles/Progress.css";
+import type { Shoal } from "@shoal/client";
+import type { Project } from "@shoal/schemas";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { shoalOf, useOrganization } from "../../api/shoal.ts";
+import { CopyIcon } from "../../parts/code.tsx";
+import { Columns } from "../../parts/columns.tsx";
+import { Details } from "../../parts/details.tsx";
+import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+import { Ago, Moment } from "../../parts/moment.tsx";
+import { Page } from "../../parts/page.tsx";
+import { ProgramCard } from "../../parts/program-card.tsx";
+import { Failure, Loading } from "../../parts/states.tsx";
+import { ProjectActions } from "./project-actions.tsx";
+import { ProjectStatus } from "./projects-page.tsx";
+
+const refreshMs = 5000;
+const mostCounted = 1000;
+
+export function ProjectPage() {
+  const { id } = useParams({ from: "/projects/$id" });
+  const { shoal, isAdmin } = useOrganization();
+  const {
+    data: project,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ["projects", "one", id],
+    queryFn: async ({ signal }) => shoal.projects.get(id, { signal }),
+  });
+  if (project === undefined)
+    return (
+      <Page title="Project">
+        {error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}
+      </Page>
+    );
+  const { name } = project;
+  return (
+    <Page
+      title={name}
+      windowTitle={`Project ${name}`}
+      description={<ProjectStatus status={project.status} />}
+      actions={
+        <>
+          <Button
+            variant="default"
+            renderRoot={(props) => <Link to="/sessions" search={{ project: project.id }} {...props} />}
+          >
+            Sessions
+          </Button>
+          <Button
+            variant="default"
+            renderRoot={(props) => <Link to="/usage" search={{ project: project.id }} {...props} />}
+          >
+            Usage
+          </Button>
+          {isAdmin && <ProjectActions project={project} />}
+        </>
+      }
+    >
+      <Columns>
+        <LimitsCard project={project} />
+        <Stack gap="lg">
+          <DetailsCard project={project} />
+          <ProgramCard
+            programs={{
+              sdk: `await shoal.projects.limits.update(${JSON.stringify(name)}, { max_concurrent_sessions: 20 });`,
+              cli: `projects limits update ${JSON.stringify(name)} --max-concurrent-sessions 20`,
+              curl: {
+                method: "PATCH",
+                path: `/org/projects/${project.id}/limits`,
+                body: { max_concurrent_sessions: 20 },
+              },
+            }}
+          />
+        </Stack>
+      </Columns>
+    </Page>
+  );
+}
+
+function DetailsCard({ project: { id, created_at, updated_at, network } }: { readonly project: Project }) {
+  return (
+    <Card withBorder padding="lg">
+      <Title order={2} size="h4" mb="sm">
+        Details
+      </Title>
+      <Details
+        rows={[
+          [
+            "Id",
+            <>
+              {id} <CopyIcon value={id} label="Copy the id" />
+            </>,
+          ],
+          ["Created", <Moment at={created_at} />],
+          ["Changed", <Ago at={updated_at} />],
+          ["Allowed hosts", network?.allow?.join(", ")],
+          ["Denied hosts", network?.deny?.join(", ")],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Sessions that run, and browsers that wait in pools: both count towards the limit. */
+async function sessionsIn(shoal: Shoal, signal: AbortSignal): Promise<number> {
+  let count = 0;
+  for await (const pool of await shoal.browserPools.list({}, { signal })) count += pool.available_count;
+  for await (const _session of await shoal.browsers.list({ limit: 100 }, { signal })) {
+    count += 1;
+    if (count >= mostCounted) break;
+  }
+  return count;
+}
+
+function LimitsCard({ project: { id } }: { readonly project: Project }) {
+  const { shoal, isAdmin } = useOrganization();
+  const queries = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const limits = useQuery({
+    queryKey: ["projects", "limits", id],
+    queryFn: async ({ signal }) => shoal.projects.limits.get(id, { signal }),
+  });
+  const organization = useQuery({
+    queryKey: ["organization-limits"],
+    queryFn: async ({ signal }) => shoal.organization.limits.get({ signal }),
+  });
+  const used = useQuery({
+    queryKey: ["browsers", id, "count"],
+    queryFn: ({ signal }) => sessionsIn(shoalOf(id), signal),
+    refetchInterval: refreshMs,
+  });
+  const own = limits.data?.max_concurrent_sessions ?? undefined;
+  const effective =
+    own ?? organization.data?.default_project_max_concurrent_sessions ?? organization.data?.max_concurrent_sessions;
+  return (
+    <Card withBorder padding="lg">
+      <Group justify="space-between" mb="sm">
+        <Title order={2} size="h4">
+          Limits and use
+        </Title>
+        {isAdmin && limits.data !== undefined && (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => {
+              setOpen(true);
+            }}
+          >
+            Change
+          </Button>
+        )}
+      </Group>
+      {limits.error !== null && <Failure error={limits.error} retry={() => void limits.refetch()} />}
+      {used.error !== null && <Failure error={used.error} retry={() => void used.refetch()} />}
+      {effective !== undefined && used.data !== undefined && (
+        <Stack gap={6} mb="md">
+          <Group justify="space-between">
+            <Text size="sm">Sessions now, with waiting browsers of pools</Text>
+            <Text size="sm" fw={600}>
+              {used.data >= mostCounted ? `${mostCounted} or more` : used.data} of {effective}
+            </Text>
+          </Group>
+          <Progress
+            value={Math.min(100, (100 * used.data) / Math.max(1, effective))}
+            color={used.data >= effective ? "red" : "cyan"}
+            aria-label="Sessions now, in percent of the limit"
+          />
+        </Stack>
+      )}
+      {limits.data !== undefined && (
+        <Details
+          rows={[
+            ["Sessions at once", own ?? "No own limit"],
+            ["Invocations at once", limits.data.max_concurrent_invocations ?? "No own limit"],
+          ]}
+        />
+      )}
+      <FormDialog
+        isOpen={isOpen}
+        title="Limits of the project"
+        action="Save"
+        initial={{
+          max_concurrent_sessions: own?.toString() ?? "",
+          max_concurrent_invocations: limits.data?.max_concurrent_invocations?.toString() ?? "",
+        }}
+        submit={({ max_concurrent_sessions, max_concurrent_invocations }) =>
+          // 0 removes a limit.
+          shoal.projects.limits.update(id, {
+            max_concurrent_sessions: Number(max_concurrent_sessions),
+            max_concurrent_invocations: Number(max_concurrent_invocations),
+          })
+        }
+        done={() => {
+          setOpen(false);
+          void queries.invalidateQueries({ queryKey: ["projects"] });
+        }}
+        close={() => {
+          setOpen(false);
+        }}
+      >
+        {({ text }) => (
+          <>
+            <TextInput
+              label="Sessions at once"
+              description="Empty = no own limit"
+              inputMode="numeric"
+              pattern="[0-9]*"
+              {...text("max_concurrent_sessions")}
+              data-autofocus
+            />
+            <TextInput
+              label="Invocations at once"
+              description="Empty = no own limit"
+              inputMode="numeric"
+              pattern="[0-9]*"
+              {...text("max_concurrent_invocations")}
+            />
+          </>
+        )}
+      </FormDialog>
+    </Card>
+  );
+}
