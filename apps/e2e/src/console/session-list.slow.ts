@@ -14,7 +14,7 @@ const chunk = 1000;
 async function insertSessions(): Promise<void> {
   const database = await openSecondDatabase({
     dataDir: join(test.dataDir, "database"),
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   try {
     const { id: projectId } = await database.query.selectFrom("projects").select("id").executeTakeFirstOrThrow();

@@ -30,7 +30,7 @@ interface Caller {
   readonly key: string;
 }
 
-expectTypeOf<HandlerCall<typeof createProfile>["body"]>().toEqualTypeOf<{ name?: string | undefined }>();
+expectTypeOf<HandlerCall<typeof createProfile>["body"]["name"]>().toEqualTypeOf<string | undefined>();
 expectTypeOf<HandlerCall<typeof listProfiles>["query"]["limit"]>().toEqualTypeOf<number>();
 expectTypeOf<HandlerCall<typeof writeFile>["body"]>().toEqualTypeOf<Readable>();
 expectTypeOf<HandlerCall<typeof uploadZip>["body"]>().toEqualTypeOf<AsyncIterable<MultipartPart>>();

@@ -66,7 +66,7 @@ export interface ReplayStore {
 export interface OpenedFilm {
   readonly sizeBytes: number;
   /** @param range - inclusive offsets; default: everything. */
-  read(range?: { readonly start: number; readonly end: number }): Readable;
+  readonly read: (range?: { readonly start: number; readonly end: number }) => Readable;
 }
 
 export interface ReplayStoreOptions {

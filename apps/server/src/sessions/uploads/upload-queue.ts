@@ -19,6 +19,9 @@ interface Entry {
   timer: NodeJS.Timeout | undefined;
 }
 
+/** A function, so that TypeScript does not narrow across the `await`. */
+const needsAnother = ({ isAgain }: Entry) => isAgain;
+
 /** Uploads files of sessions in the background, and retries with a growing pause until they are stored. */
 export class UploadQueue {
   readonly #upload: UploadQueueOptions["upload"];
@@ -92,7 +95,7 @@ export class UploadQueue {
       await this.#upload(sessionId, this.#stop.signal);
       entry.failures = 0;
       this.#failures = 0;
-      if (entry.isAgain) this.#waiting.add(sessionId);
+      if (needsAnother(entry)) this.#waiting.add(sessionId);
       else this.#entries.delete(sessionId);
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#retry(sessionId, entry, error);
