@@ -60,7 +60,6 @@ export const sectionGroups: readonly SectionGroup[] = [
     ],
   },
   {
-    // Usage.
     name: "Operations",
     sections: [
       { to: "/usage", label: "Usage", icon: ChartColumn },
@@ -70,7 +69,6 @@ export const sectionGroups: readonly SectionGroup[] = [
     ],
   },
   {
-    // Projects, API keys.
     name: "Settings",
     sections: [
       { to: "/projects", label: "Projects", icon: FolderOpen },
