@@ -80,6 +80,33 @@ const profile = createRoute({
   component: lazyRouteComponent(() => import("../pages/profiles/profile-page.tsx"), "ProfilePage"),
 });
 
+const pools = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/pools",
+  validateSearch: z.object({ query: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/pools/pools-page.tsx"), "PoolsPage"),
+});
+
+const pool = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/pools/$id",
+  component: lazyRouteComponent(() => import("../pages/pools/pool-page.tsx"), "PoolPage"),
+});
+
+const proxies = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/proxies",
+  validateSearch: z.object({ query: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/proxies/proxies-page.tsx"), "ProxiesPage"),
+});
+
+const extensions = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/extensions",
+  validateSearch: z.object({ query: optionalText }),
+  component: lazyRouteComponent(() => import("../pages/extensions/extensions-page.tsx"), "ExtensionsPage"),
+});
+
 const usage = createRoute({
   getParentRoute: () => rootRoute,
   path: "/usage",
@@ -217,6 +244,10 @@ export const router = createRouter({
     replay,
     profiles,
     profile,
+    pools,
+    pool,
+    proxies,
+    extensions,
     keys,
     audit,
     webhooks,

@@ -4,6 +4,8 @@ import { serviceUrl } from "./place.ts";
 export interface Programs {
   /** Statements with `shoal`. */
   readonly sdk: string;
+  /** Imports of the statements, besides `Shoal`. */
+  readonly sdkImports?: string;
   /** Commands of `shoal`, without its name. */
   readonly cli: string;
   readonly curl: {
@@ -22,9 +24,9 @@ export const quoted = (text: string): string => JSON.stringify(text);
 export const forShell = (text: string): string =>
   /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-export function sdkProgram({ sdk }: Programs): string {
+export function sdkProgram({ sdk, sdkImports }: Programs): string {
   return `import { Shoal } from "@shoal/client";
-
+${sdkImports === undefined ? "" : `${sdkImports}\n`}
 // Reads SHOAL_API_KEY from the environment.
 const shoal = new Shoal({ baseUrl: ${quoted(serviceUrl)} });
 ${sdk}`;

@@ -7,13 +7,16 @@ import {
   House,
   KeyRound,
   KeySquare,
+  Layers,
   type LucideIcon,
   Package,
   Plug,
+  Puzzle,
   RadioTower,
   ScrollText,
   UserRoundCheck,
   Vault,
+  Waypoints,
   Webhook,
   Zap,
 } from "lucide-react";
@@ -36,11 +39,13 @@ export interface SectionGroup {
 export const sectionGroups: readonly SectionGroup[] = [
   { sections: [{ to: "/", label: "Home", icon: House }] },
   {
-    // Sessions, Profiles, Pools, Proxies, Extensions.
     name: "Browsers",
     sections: [
       { to: "/sessions", label: "Sessions", icon: AppWindow },
       { to: "/profiles", label: "Profiles", icon: UserRoundCheck },
+      { to: "/pools", label: "Pools", icon: Layers },
+      { to: "/proxies", label: "Proxies", icon: Waypoints },
+      { to: "/extensions", label: "Extensions", icon: Puzzle },
     ],
   },
   {

@@ -1,0 +1,261 @@
+import { Button, Card, FileButton, Group, Text, TextInput } from "@mantine/core";
+import type { Extension } from "@shoal/schemas";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Download, Puzzle, Store, Trash2, Upload } from "lucide-react";
+import { type DragEvent, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { blobOf, saveDownload } from "../../api/blob.ts";
+import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
+import { sizeText } from "../../base/texts.ts";
+import { useAction } from "../../parts/action.ts";
+import { CopyIcon } from "../../parts/code.tsx";
+import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+import { Ago } from "../../parts/moment.tsx";
+import { tell } from "../../parts/notices.ts";
+import { Page } from "../../parts/page.tsx";
+import { ProgramCard } from "../../parts/program-card.tsx";
+import { Empty } from "../../parts/states.tsx";
+import { NoMatch } from "../../parts/table/no-match.tsx";
+import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
+import { RowMenu } from "../../parts/table/row-menu.tsx";
+import { SearchField } from "../../parts/table/search-field.tsx";
+import { useList } from "../../parts/table/use-list.ts";
+
+const columns: readonly Column<Extension>[] = [
+  {
+    name: "Name",
+    cell: ({ id, name }) => (
+      <>
+        <Text size="sm" fw={600}>
+          {name ?? "Without a name"}
+        </Text>
+        <Text size="xs" c="dimmed" ff="monospace">
+          {id}
+        </Text>
+      </>
+    ),
+    share: 1.6,
+  },
+  { name: "Uploaded", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { name: "Size", cell: ({ size_bytes }) => sizeText(size_bytes), share: 0.7 },
+  { name: "Last use", cell: ({ last_used_at: at }) => (at == null ? "Never" : <Ago at={at} />) },
+  {
+    name: "SHA-256",
+    cell: ({ checksum, name, id }) =>
+      checksum == null ? (
+        "Unknown"
+      ) : (
+        <Group gap={4} wrap="nowrap">
+          <Text size="xs" ff="monospace">
+            {checksum.slice(0, 12)}…
+          </Text>
+          <CopyIcon value={checksum} label={`Copy the SHA-256 of ${name ?? id}`} />
+        </Group>
+      ),
+    share: 1.2,
+  },
+];
+
+/** The name of an archive as a name of an extension, which has fewer characters. */
+const nameOf = (file: string): string =>
+  file
+    .replace(/\.zip$/i, "")
+    .replace(/[^\w.-]+/g, "-")
+    .slice(0, 255);
+
+export function ExtensionsPage() {
+  const { project, shoal } = useSignedIn();
+  const canOperate = useCanOperate();
+  const { query } = useSearch({ from: "/extensions" });
+  const navigate = useNavigate({ from: "/extensions" });
+  const [isOpen, setOpen] = useState(false);
+  const list = useList(["extensions", project?.id, query], (page, options) =>
+    shoal.extensions.list({ ...page, query }, options),
+  );
+  return (
+    <Page
+      title="Extensions"
+      description="Extensions that sessions start with. Upload the ZIP archive of an unpacked extension."
+      actions={
+        canOperate && (
+          <Button
+            variant="default"
+            leftSection={<Store size={16} aria-hidden />}
+            onClick={() => {
+              setOpen(true);
+            }}
+          >
+            From the Chrome Web Store
+          </Button>
+        )
+      }
+    >
+      {canOperate && <UploadArea />}
+      <SearchField
+        label="Search by name or id"
+        value={query}
+        change={(value) => void navigate({ search: (before) => ({ ...before, query: value }), replace: true })}
+      />
+      <ResourceTable
+        label="Extensions"
+        list={list}
+        idOf={({ id }) => id}
+        columns={columns}
+        menu={(extension) => <ExtensionMenu extension={extension} />}
+        empty={query === undefined ? <Empty icon={Puzzle} title="No extensions" /> : <NoMatch />}
+      />
+      <ProgramCard
+        programs={{
+          sdkImports: 'import { fileFromPath } from "@shoal/client/node";',
+          sdk: `await shoal.extensions.upload({ name: "blocker", file: await fileFromPath("blocker.zip") });
+await shoal.browsers.create({ extensions: [{ name: "blocker" }] });`,
+          cli: "extensions upload blocker.zip --name blocker",
+          curl: { method: "POST", path: "/extensions", flags: "-F name=blocker -F file=@blocker.zip" },
+        }}
+      />
+      <StoreDialog
+        isOpen={isOpen}
+        close={() => {
+          setOpen(false);
+        }}
+      />
+    </Page>
+  );
+}
+
+function UploadArea() {
+  const { shoal } = useSignedIn();
+  const [isOver, setOver] = useState(false);
+  const upload = useAction({
+    act: (file: File) => shoal.extensions.upload({ name: nameOf(file.name), file }),
+    told: ({ name, id }) => `Extension ${name ?? id} was uploaded.`,
+    changes: [["extensions"]],
+  });
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    const file = event.dataTransfer.files.item(0);
+    if (file !== null) upload.mutate(file);
+  };
+  return (
+    <Card
+      withBorder
+      padding="lg"
+      data-testid="drop-area"
+      style={{ borderStyle: "dashed", ...(isOver && { borderColor: "var(--mantine-primary-color-filled)" }) }}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => {
+        setOver(false);
+      }}
+      onDrop={drop}
+    >
+      <Group justify="space-between">
+        <Text size="sm">Drop a ZIP archive here, at most 50 MiB, with manifest.json at its top.</Text>
+        <FileButton
+          accept=".zip,application/zip"
+          onChange={(file) => {
+            if (file !== null) upload.mutate(file);
+          }}
+        >
+          {(props) => (
+            <Button {...props} leftSection={<Upload size={16} aria-hidden />} loading={upload.isPending}>
+              Upload
+            </Button>
+          )}
+        </FileButton>
+      </Group>
+    </Card>
+  );
+}
+
+interface StoreDialogProps {
+  readonly isOpen: boolean;
+  readonly close: () => void;
+}
+
+/** Downloads from the store, and uploads the archive to the project. */
+function StoreDialog({ isOpen, close }: StoreDialogProps) {
+  const { shoal } = useSignedIn();
+  const queries = useQueryClient();
+  return (
+    <FormDialog
+      isOpen={isOpen}
+      title="From the Chrome Web Store"
+      action="Add"
+      initial={{ url: "", name: "" }}
+      submit={async ({ url, name }) => {
+        const file = await blobOf(await shoal.extensions.downloadFromChromeStore({ url }), "application/zip");
+        return shoal.extensions.upload({ name, file });
+      }}
+      done={({ name, id }) => {
+        close();
+        tell(`Extension ${name ?? id} was added.`);
+        void queries.invalidateQueries({ queryKey: ["extensions"] });
+      }}
+      close={close}
+    >
+      {({ text }) => (
+        <>
+          <TextInput
+            label="Address of its page in the store"
+            placeholder="https://chromewebstore.google.com/detail/…"
+            type="url"
+            {...text("url")}
+            required
+            maxLength={2048}
+            data-autofocus
+          />
+          <TextInput
+            label="Name"
+            description="Letters, digits, dots, underscores and hyphens"
+            {...text("name")}
+            required
+            maxLength={255}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+function ExtensionMenu({ extension }: { readonly extension: Extension }) {
+  const { shoal } = useSignedIn();
+  const canOperate = useCanOperate();
+  const { id } = extension;
+  const name = extension.name ?? id;
+  const download = useAction({
+    act: async () => saveDownload(await shoal.extensions.download(id), `${name}.zip`),
+    changes: [],
+  });
+  const remove = useAction({
+    act: () => shoal.extensions.delete(id),
+    told: () => `Extension ${name} was deleted.`,
+    changes: [["extensions"]],
+  });
+  return (
+    <RowMenu
+      label={`Actions for extension ${name}`}
+      actions={[
+        { label: "Download", icon: Download, run: download.mutate },
+        ...(canOperate
+          ? [
+              {
+                label: "Delete",
+                icon: Trash2,
+                isDangerous: true,
+                run: remove.mutate,
+                confirm: {
+                  title: `Delete extension ${name}?`,
+                  text: "Running sessions keep it. New sessions cannot use it.",
+                  action: "Delete the extension",
+                },
+              },
+            ]
+          : []),
+      ]}
+    />
+  );
+}

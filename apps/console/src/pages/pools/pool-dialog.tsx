@@ -1,0 +1,143 @@
+import { Checkbox, Group, NativeSelect, TextInput } from "@mantine/core";
+import "@mantine/core/styles/InlineInput.css";
+import "@mantine/core/styles/Checkbox.css";
+import type { BrowserPool, CreateBrowserPool } from "@shoal/schemas";
+import { useQuery } from "@tanstack/react-query";
+import { useSignedIn } from "../../api/shoal.ts";
+import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+
+const most = 100;
+
+interface PoolDialogProps {
+  /** `undefined` = a new pool. */
+  readonly pool?: BrowserPool;
+  readonly isOpen: boolean;
+  readonly close: () => void;
+  readonly done: (pool: BrowserPool) => void;
+}
+
+function initialOf(pool: BrowserPool | undefined) {
+  const config = pool?.browser_pool_config;
+  return {
+    name: pool?.name ?? "",
+    size: String(config?.size ?? 2),
+    fill_rate_per_minute: String(config?.fill_rate_per_minute ?? 25),
+    timeout_seconds: String(config?.timeout_seconds ?? 600),
+    start_url: config?.start_url ?? "",
+    profile: pool?.profile_id ?? "",
+    proxy_id: config?.proxy_id ?? "",
+    headless: config?.headless ?? true,
+    stealth: config?.stealth ?? false,
+    discard_all_idle: true,
+  };
+}
+type Values = ReturnType<typeof initialOf>;
+
+function bodyOf(values: Values) {
+  const { name, start_url, profile, proxy_id, headless, stealth } = values;
+  return {
+    size: Number(values.size),
+    fill_rate_per_minute: Number(values.fill_rate_per_minute),
+    timeout_seconds: Number(values.timeout_seconds),
+    headless,
+    stealth,
+    ...(name !== "" && { name }),
+    ...(start_url !== "" && { start_url }),
+    ...(profile !== "" && { profile: { id: profile } }),
+    ...(proxy_id !== "" && { proxy_id }),
+  } satisfies CreateBrowserPool;
+}
+
+/** In an update, empty fields remove the start page, the profile and the proxy. */
+const removals = { start_url: "", profile: { id: "" }, proxy_id: "" };
+
+export function PoolDialog({ pool, isOpen, close, done }: PoolDialogProps) {
+  const { shoal } = useSignedIn();
+  return (
+    <FormDialog
+      isOpen={isOpen}
+      title={pool === undefined ? "New pool" : "Change the pool"}
+      action={pool === undefined ? "Create" : "Save"}
+      initial={initialOf(pool)}
+      submit={(values: Values) =>
+        pool === undefined
+          ? shoal.browserPools.create(bodyOf(values))
+          : shoal.browserPools.update(pool.id, {
+              ...removals,
+              ...bodyOf(values),
+              discard_all_idle: values.discard_all_idle,
+            })
+      }
+      done={done}
+      close={close}
+    >
+      {({ text, check }) => (
+        <>
+          <TextInput
+            label="Name"
+            description="Letters, digits, dots, underscores and hyphens"
+            {...text("name")}
+            required={pool === undefined}
+            maxLength={255}
+            data-autofocus
+          />
+          <Group grow align="flex-start">
+            <TextInput label="Browsers" {...text("size")} required inputMode="numeric" pattern="[0-9]+" />
+            <TextInput
+              label="Starts a minute, in %"
+              {...text("fill_rate_per_minute")}
+              required
+              inputMode="numeric"
+              pattern="[0-9]+"
+            />
+          </Group>
+          <TextInput
+            label="Timeout of a leased browser without use, in seconds"
+            {...text("timeout_seconds")}
+            required
+            inputMode="numeric"
+            pattern="[0-9]+"
+          />
+          <TextInput label="Start page" placeholder="optional" {...text("start_url")} maxLength={2048} />
+          <ProfileAndProxy text={text} />
+          <Checkbox label="Without a window (headless)" {...check("headless")} />
+          <Checkbox label="Hide the signs of automation (stealth)" {...check("stealth")} />
+          {pool !== undefined && (
+            <Checkbox label="Replace the waiting browsers at once" {...check("discard_all_idle")} />
+          )}
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+interface ProfileAndProxyProps {
+  readonly text: (name: "profile" | "proxy_id") => object;
+}
+
+function ProfileAndProxy({ text }: ProfileAndProxyProps) {
+  const { shoal, project } = useSignedIn();
+  const { data: profiles = [] } = useQuery({
+    queryKey: ["profiles", project?.id, "options"],
+    queryFn: async ({ signal }) => (await shoal.profiles.list({ limit: most }, { signal })).items,
+  });
+  const { data: proxies = [] } = useQuery({
+    queryKey: ["proxies", project?.id, "options"],
+    queryFn: async ({ signal }) => (await shoal.proxies.list({ limit: most }, { signal })).items,
+  });
+  const none = { value: "", label: "None" };
+  return (
+    <Group grow align="flex-start">
+      <NativeSelect
+        label="Profile"
+        data={[none, ...profiles.map(({ id, name }) => ({ value: id, label: name ?? id }))]}
+        {...text("profile")}
+      />
+      <NativeSelect
+        label="Proxy"
+        data={[none, ...proxies.map(({ id = "", name }) => ({ value: id, label: name ?? id }))]}
+        {...text("proxy_id")}
+      />
+    </Group>
+  );
+}

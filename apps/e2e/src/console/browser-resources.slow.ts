@@ -1,0 +1,169 @@
+import { Buffer } from "node:buffer";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type PasswordProxy, startPasswordProxy } from "../testing/password-proxy.ts";
+import { useService } from "../testing/service.ts";
+import { serveSite, type Site } from "../testing/site.ts";
+import { zipOf } from "../testing/zip.ts";
+import { phone, signIn, usePerson, violationsOf, widthOf } from "./open-console.ts";
+
+const exitAddress = "203.0.113.7";
+let site: Site;
+let proxy: PasswordProxy;
+beforeAll(async () => {
+  site = await serveSite((_request, response) => {
+    response.end(JSON.stringify({ ip: exitAddress }));
+  });
+  proxy = await startPasswordProxy("office", "not-shown");
+});
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]();
+  await site.close();
+});
+const test = useService(() => [
+  ...["--allow-private-hosts", `${site.host},${new URL(proxy.url).host}`],
+  ...["--proxy-check-url", site.url],
+]);
+const person = usePerson(test);
+
+async function choose(page: Page, menu: string, item: string): Promise<void> {
+  await page.getByRole("button", { name: `Actions for ${menu}` }).click();
+  await page.getByRole("menuitem", { name: item }).click();
+}
+
+async function expectPhoneWidth(page: Page): Promise<void> {
+  const before = page.viewportSize();
+  await page.setViewportSize(phone);
+  // The page lays itself out again.
+  await expect.poll(() => widthOf(page)).toBeLessThanOrEqual(phone.width);
+  if (before !== null) await page.setViewportSize(before);
+}
+
+it("creates a pool, shows its counts, leases a browser, and deletes both", async () => {
+  const { page, problems } = await person.openSignedIn("pools");
+  await page.getByText("No pools").waitFor();
+  await page.getByRole("button", { name: "New pool" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("search");
+  await page.getByRole("dialog").getByLabel("Browsers").fill("1");
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "search", exact: true }).waitFor();
+  await page.getByLabel("1 of 1 browsers wait").waitFor({ timeout: 60_000 });
+  expect(await violationsOf(page)).toEqual([]);
+  await expectPhoneWidth(page);
+  await page.getByRole("button", { name: "Acquire a browser" }).click();
+  await page.getByRole("tab", { name: "Live view" }).waitFor();
+  await page.goBack();
+  await page.getByLabel("1 of 1 browsers are leased").waitFor();
+  expect((await test.shoal.browserPools.get("search")).acquired_count).toBe(1);
+  await page.getByRole("link", { name: "Leased sessions" }).click();
+  await page.getByRole("heading", { name: "Sessions", exact: true }).waitFor();
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  await page.getByRole("link", { name: "Pools", exact: true }).click();
+  await page.getByRole("row", { name: /search/ }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await expectPhoneWidth(page);
+  await choose(page, "pool search", "Delete");
+  await page.getByText("one that is leased").waitFor();
+  await page.getByRole("button", { name: "Delete the pool" }).click();
+  await page.getByText("No pools").waitFor();
+  await expect.poll(async () => (await test.shoal.browsers.list()).items.length).toBe(0);
+  expect(problems).toEqual([]);
+  await page.close();
+}, 90_000);
+
+it("creates a proxy, checks it, and deletes it", async () => {
+  const { page, problems } = await person.openSignedIn("proxies");
+  await page.getByText("No proxies").waitFor();
+  const { hostname, port } = new URL(proxy.url);
+  const fields = {
+    Name: "office",
+    Host: hostname,
+    Port: "99999",
+    "User name": "office",
+    Password: "not-shown",
+  };
+  await page.getByRole("button", { name: "New proxy" }).click();
+  const dialog = page.getByRole("dialog");
+  for (const [label, value] of Object.entries(fields))
+    await dialog
+      .getByLabel(new RegExp(`^${label}`))
+      .first()
+      .fill(value);
+  await page.getByRole("button", { name: "Create" }).click();
+  await dialog.getByLabel("Port").and(page.locator("[aria-invalid=true]")).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByLabel("Port").fill(port);
+  await page.getByRole("button", { name: "Create" }).click();
+  const row = page.getByRole("row", { name: /office/ });
+  await row.getByText(`http://${hostname}:${port}`).waitFor();
+  await page.getByRole("button", { name: "Check proxy office" }).click();
+  await page.getByText(`The proxy works, with the address ${exitAddress}`).waitFor();
+  await row.getByText("Available").waitFor();
+  await row.getByText(exitAddress).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await expectPhoneWidth(page);
+  expect(await page.content()).not.toContain("not-shown");
+  await choose(page, "proxy office", "Delete");
+  await page.getByRole("button", { name: "Delete the proxy" }).click();
+  await page.getByText("No proxies").waitFor();
+  // Chromium logs the refusal of the port.
+  expect(problems).toEqual([expect.stringContaining("status of 400")]);
+  await page.close();
+});
+
+it("uploads an extension, shows its size and checksum, downloads it, and deletes it", async () => {
+  const { page, problems } = await person.openSignedIn("extensions");
+  await page.getByText("No extensions").waitFor();
+  const manifest = JSON.stringify({ manifest_version: 3, name: "Blocker", version: "1.0" });
+  const archive = await zipOf([{ name: "manifest.json", content: manifest }]);
+  const upload = (name: string, buffer: Buffer) =>
+    page.locator("input[type=file]").setInputFiles({ name, mimeType: "application/zip", buffer });
+  await upload("broken.zip", Buffer.from("not an archive"));
+  await page
+    .getByRole("alert")
+    .filter({ hasText: /archive/i })
+    .waitFor();
+  await upload("ad blocker.zip", Buffer.from(archive));
+  await page.getByText("Extension ad-blocker was uploaded.").waitFor();
+  const row = page.getByRole("row", { name: /ad-blocker/ });
+  const { checksum } = await test.shoal.extensions.get("ad-blocker");
+  await row.getByText(checksum?.slice(0, 12) ?? "no checksum").waitFor();
+  await row.getByText("Never").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await expectPhoneWidth(page);
+  const downloading = page.waitForEvent("download");
+  await choose(page, "extension ad-blocker", "Download");
+  expect((await downloading).suggestedFilename()).toBe("ad-blocker.zip");
+  await choose(page, "extension ad-blocker", "Delete");
+  await page.getByRole("button", { name: "Delete the extension" }).click();
+  await page.getByText("No extensions").waitFor();
+  expect(problems).toEqual([expect.stringContaining("status of 400")]);
+  await page.close();
+});
+
+it("hides changes from people with the role viewer", async () => {
+  const { page } = await person.open("pools");
+  // API keys are admins of their project, so the role alone is replaced.
+  await page.addInitScript(() => {
+    const { fetch } = globalThis;
+    globalThis.fetch = async (...request) => {
+      const answer = await fetch(...request);
+      if (!answer.url.endsWith("/console/session") || answer.status !== 200) return answer;
+      return new Response((await answer.text()).replaceAll('"admin"', '"viewer"'), answer);
+    };
+  });
+  await page.reload();
+  await signIn(page, test.service.apiKey);
+  for (const [name, button] of [
+    ["Pools", "New pool"],
+    ["Proxies", "New proxy"],
+    ["Extensions", "Upload"],
+    ["Profiles", "New profile"],
+  ] as const) {
+    await page.getByRole("link", { name, exact: true }).click();
+    await page.getByText(`No ${name.toLowerCase()}`).waitFor();
+    await expect(page.getByRole("button", { name: button }).count(), name).resolves.toBe(0);
+  }
+  await page.close();
+});
