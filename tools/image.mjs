@@ -1,7 +1,9 @@
 // Builds the image of the service, runs it with the least privileges, and uses a session of it: npm run image:test
 // Options: --no-build, and after `--` options of the build, such as --build-arg.
 // SHOAL_CONTAINER_ENGINE is podman or docker, by default the first of them that is installed.
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -176,11 +178,41 @@ async function checkService() {
   }
 }
 
+/** Sessions in containers of the image: the placement `docker`. */
+async function checkPlacement() {
+  if (!existsSync(join(root, "node_modules")) || process.getuid?.() !== 0) {
+    console.log("- skipped: the tests of the placement docker need root and an installed workspace");
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), "shoal-engine-"));
+  const socket = `unix://${join(folder, "engine.sock")}`;
+  const service =
+    engine === "podman" && spawn("podman", ["system", "service", "--time=0", socket], { stdio: "ignore" });
+  try {
+    if (service) await until("the socket of Podman", async () => existsSync(join(folder, "engine.sock")));
+    const host = service ? socket : (process.env.DOCKER_HOST ?? "unix:///var/run/docker.sock");
+    const { status } = spawnSync(
+      "pnpm",
+      ["exec", "vitest", "run", "packages/placement/src/create", "packages/placement/src/browser-in"],
+      {
+        cwd: root,
+        stdio: "inherit",
+        env: { ...process.env, SHOAL_TEST_DOCKER_HOST: host, SHOAL_TEST_DOCKER_IMAGE: image },
+      },
+    );
+    check(status === 0, "the tests of the placement docker pass");
+  } finally {
+    if (service) service.kill();
+    rmSync(folder, { recursive: true });
+  }
+}
+
 if (!values["no-build"]) build();
 try {
   await checkContent();
   await checkRefusal();
   await checkService();
+  await checkPlacement();
 } catch (error) {
   fail(error.message);
 }

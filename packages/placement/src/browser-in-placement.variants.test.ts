@@ -4,7 +4,7 @@ import { openPage } from "./testing/cdp.ts";
 import { openPlacement, runInside } from "./testing/placements.ts";
 import { familyOf, type Known, stillRunning } from "./testing/processes.ts";
 import { startHttpProxy, startSocksProxy } from "./testing/proxy-servers.ts";
-import { describeWith, testedKinds } from "./testing/requirements.ts";
+import { describeWith, needsOf, testedKinds } from "./testing/requirements.ts";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -40,99 +40,95 @@ const browsers = installedPlaces().filter((path) => existsSync(path));
 const assign = { session_id: "s1", timeout_seconds: 60 };
 
 for (const kind of testedKinds()) {
-  describeWith(
-    ["chromium", ...(kind === "sandbox" ? (["bubblewrap"] as const) : [])],
-    `a browser in a ${kind} placement`,
-    () => {
-      it("cannot reach the host's ports", async () => {
-        const { placement } = await openPlacement({ kind });
-        const page = await openPage(await placement.acquire(assign));
-        const before = hits;
-        for (const host of [
-          "127.0.0.1",
-          "localhost",
-          "[::1]",
-          "0.0.0.0",
-          "2130706433",
-          "0x7f.1",
-          "[::ffff:127.0.0.1]",
-          "localhost.",
-          "foo.localhost",
-          "169.254.169.254",
-        ]) {
-          expect((await page.open(`http://${host}:${port}/`)).error, host).toBe("net::ERR_EMPTY_RESPONSE");
-          await expect
-            .poll(() => page.evaluate("document.body?.innerText"), { message: host, timeout: 10_000 })
-            .toMatch(/may not reach .*--allow-private-hosts/);
-        }
-        expect((await page.open(`https://127.0.0.1:${port}/`)).error).toBe("net::ERR_TUNNEL_CONNECTION_FAILED");
+  describeWith(needsOf(kind), `a browser in a ${kind} placement`, () => {
+    it("cannot reach the host's ports", async () => {
+      const { placement } = await openPlacement({ kind });
+      const page = await openPage(await placement.acquire(assign));
+      const before = hits;
+      for (const host of [
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "0.0.0.0",
+        "2130706433",
+        "0x7f.1",
+        "[::ffff:127.0.0.1]",
+        "localhost.",
+        "foo.localhost",
+        "169.254.169.254",
+      ]) {
+        expect((await page.open(`http://${host}:${port}/`)).error, host).toBe("net::ERR_EMPTY_RESPONSE");
         await expect
-          .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
+          .poll(() => page.evaluate("document.body?.innerText"), { message: host, timeout: 10_000 })
           .toMatch(/may not reach .*--allow-private-hosts/);
-        await page.open("about:blank");
-        expect(
-          await page.evaluate(
-            `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onopen = () => resolve("open"); s.onerror = () => resolve("refused"); })`,
-          ),
-        ).toBe("refused");
-        expect(hits).toBe(before);
-      });
+      }
+      expect((await page.open(`https://127.0.0.1:${port}/`)).error).toBe("net::ERR_TUNNEL_CONNECTION_FAILED");
+      await expect
+        .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
+        .toMatch(/may not reach .*--allow-private-hosts/);
+      await page.open("about:blank");
+      expect(
+        await page.evaluate(
+          `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onopen = () => resolve("open"); s.onerror = () => resolve("refused"); })`,
+        ),
+      ).toBe("refused");
+      expect(hits).toBe(before);
+    });
 
-      it("reaches allowed hosts over HTTP and WebSockets, but not redirects to others", async () => {
-        const { placement } = await openPlacement({ kind, allowPrivateHosts: [`127.0.0.1:${port}`] });
-        const page = await openPage(await placement.acquire(assign));
-        expect(await page.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+    it("reaches allowed hosts over HTTP and WebSockets, but not redirects to others", async () => {
+      const { placement } = await openPlacement({ kind, allowPrivateHosts: [`127.0.0.1:${port}`] });
+      const page = await openPage(await placement.acquire(assign));
+      expect(await page.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+      expect(
+        await page.evaluate(
+          `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
+        ),
+      ).toBe("hello");
+      expect((await page.open(`http://127.0.0.1:${port}/away`)).error).toBe("net::ERR_EMPTY_RESPONSE");
+      await expect
+        .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
+        .toMatch(/may not reach 127.0.0.2:/);
+    });
+
+    it("switches between an HTTP proxy, a SOCKS5 proxy and no proxy under an open page", async () => {
+      const wanted = { username: "user", password: "p@ss" };
+      const [http, socks] = await Promise.all([startHttpProxy(wanted), startSocksProxy(wanted)]);
+      try {
+        const { placement } = await openPlacement({
+          kind,
+          allowPrivateHosts: [`127.0.0.1:${http.port}`, `127.0.0.1:${socks.port}`],
+        });
+        const instance = await placement.acquire(assign, undefined, {
+          upstream: { url: `http://user:p%40ss@127.0.0.1:${http.port}`, bypassHosts: ["near.localhost"] },
+        });
+        const page = await openPage(instance);
+        expect(await page.open(`http://far.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
         expect(
           await page.evaluate(
-            `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
+            `new Promise((resolve) => { const s = new WebSocket("ws://far.invalid:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
           ),
         ).toBe("hello");
-        expect((await page.open(`http://127.0.0.1:${port}/away`)).error).toBe("net::ERR_EMPTY_RESPONSE");
-        await expect
-          .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
-          .toMatch(/may not reach 127.0.0.2:/);
-      });
-
-      it("switches between an HTTP proxy, a SOCKS5 proxy and no proxy under an open page", async () => {
-        const wanted = { username: "user", password: "p@ss" };
-        const [http, socks] = await Promise.all([startHttpProxy(wanted), startSocksProxy(wanted)]);
-        try {
-          const { placement } = await openPlacement({
-            kind,
-            allowPrivateHosts: [`127.0.0.1:${http.port}`, `127.0.0.1:${socks.port}`],
-          });
-          const instance = await placement.acquire(assign, undefined, {
-            upstream: { url: `http://user:p%40ss@127.0.0.1:${http.port}`, bypassHosts: ["near.localhost"] },
-          });
-          const page = await openPage(instance);
-          expect(await page.open(`http://far.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
-          expect(
-            await page.evaluate(
-              `new Promise((resolve) => { const s = new WebSocket("ws://far.invalid:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
-            ),
-          ).toBe("hello");
-          expect(http.asked).toEqual(expect.arrayContaining([`far.invalid:${port}`]));
-          for (const refused of [`http://near.localhost:${port}/`, "http://169.254.169.254/"]) {
-            expect((await page.open(refused)).error).toBe("net::ERR_EMPTY_RESPONSE");
-            await expect
-              .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
-              .toMatch(/may not reach/);
-          }
-          instance.setUpstream({ url: `socks5://user:p%40ss@127.0.0.1:${socks.port}`, bypassHosts: [] });
-          expect(await page.open(`http://other.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
-          expect(socks.asked).toEqual(expect.arrayContaining([`other.invalid:${port}`]));
-          instance.setUpstream(undefined);
-          expect((await page.open(`http://third.invalid:${port}/`)).error).toBe("net::ERR_EMPTY_RESPONSE");
+        expect(http.asked).toEqual(expect.arrayContaining([`far.invalid:${port}`]));
+        for (const refused of [`http://near.localhost:${port}/`, "http://169.254.169.254/"]) {
+          expect((await page.open(refused)).error).toBe("net::ERR_EMPTY_RESPONSE");
           await expect
             .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
-            .toMatch(/could not be resolved/);
-          expect([...http.asked, ...socks.asked].join()).not.toMatch(/third|169|near/);
-        } finally {
-          await Promise.all([http.close(), socks.close()]);
+            .toMatch(/may not reach/);
         }
-      });
-    },
-  );
+        instance.setUpstream({ url: `socks5://user:p%40ss@127.0.0.1:${socks.port}`, bypassHosts: [] });
+        expect(await page.open(`http://other.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+        expect(socks.asked).toEqual(expect.arrayContaining([`other.invalid:${port}`]));
+        instance.setUpstream(undefined);
+        expect((await page.open(`http://third.invalid:${port}/`)).error).toBe("net::ERR_EMPTY_RESPONSE");
+        await expect
+          .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
+          .toMatch(/could not be resolved/);
+        expect([...http.asked, ...socks.asked].join()).not.toMatch(/third|169|near/);
+      } finally {
+        await Promise.all([http.close(), socks.close()]);
+      }
+    });
+  });
 }
 
 describeWith(["chromium", "bubblewrap"], "in a box", () => {

@@ -4,6 +4,7 @@ import type { BoxMaker } from "./boxes/box.ts";
 import type { ProgramMaker } from "./boxes/program.ts";
 import { openSessionFolders, type SessionFolders } from "./boxes/session-folders.ts";
 import { type LocatedChromium, locateChromium, locateFullChromium } from "./chromium/find-chromium.ts";
+import { createContainers } from "./container/create-containers.ts";
 import { createEgressGateway, type EgressGateway } from "./egress/gateway.ts";
 import { findFreezers, type Freezers, thawAbandoned } from "./host/freezer.ts";
 import { findMemoryGroups } from "./host/memory-groups.ts";
@@ -31,6 +32,7 @@ import { createNameResolver } from "./policy/resolve-name.ts";
 import { createProcessBoxes } from "./process/process-box.ts";
 import { ProcessProgramMaker } from "./process/process-program-maker.ts";
 import { processSandboxWorks } from "./process/support.ts";
+import { NoPrograms } from "./programs/no-programs.ts";
 import { startProgram } from "./programs/start-program.ts";
 import { makeSandboxEtc } from "./sandbox/etc.ts";
 import { createSandboxBoxes, policiesInside } from "./sandbox/sandbox-box-maker.ts";
@@ -64,7 +66,7 @@ export async function createPlacementWith(
   { resolveName, programPath, readyMs }: PlacementParts,
 ): Promise<Placement> {
   const policy = createEgressPolicy(options.allowPrivateHosts, resolveName);
-  const browsers = await findBrowsers(options);
+  const browsers = options.kind === "docker" ? undefined : await findBrowsers(options);
   const support = options.kind === "process" ? undefined : await examineSandbox();
   if (options.kind === "sandbox" && support?.works === false)
     throw new PlacementError("no_isolation", `Cannot create a sandbox. ${support.reason} ${support.advice}`);
@@ -74,23 +76,11 @@ export async function createPlacementWith(
   const folders = await openSessionFolders(options.sessionsDir, options.log);
   const gateway = createEgressGateway(options.log, options.egressLimits);
   try {
-    const boxes = await makeBoxes(options, {
-      folders,
-      gateway,
-      policy,
-      browsers,
-      support,
-      programPath,
-      resolveName,
-    });
-    const abilities: PlacementAbilities = {
-      privateHosts: options.allowPrivateHosts.length > 0,
-      fullChromium: browsers.chromium.kind === "chrome" || browsers.full !== undefined,
-      policies: boxes.maker.kind === "sandbox",
-      authorities: await canTrustAuthorities(),
-      windows: (await findTool("Xvfb")) !== undefined,
-    };
-    return new LocalPlacement(options, { ...boxes, abilities, folders, gateway, readyMs });
+    const parts = { folders, gateway, policy, support, programPath, resolveName };
+    const made =
+      browsers === undefined ? await makeContainers(options, parts) : await makeBoxes(options, { ...parts, browsers });
+    const abilities = { ...made.abilities, privateHosts: options.allowPrivateHosts.length > 0 };
+    return new LocalPlacement(options, { ...made, abilities, folders, gateway, readyMs });
   } catch (error) {
     await folders.close();
     throw error;
@@ -116,7 +106,6 @@ interface BoxParts {
   readonly folders: SessionFolders;
   readonly gateway: EgressGateway;
   readonly policy: EgressPolicy;
-  readonly browsers: Browsers;
   readonly support: SandboxSupport | undefined;
   readonly programPath: string;
   readonly resolveName: ResolveName;
@@ -127,13 +116,56 @@ interface Boxes {
   readonly programs: ProgramMaker;
   readonly limitsMemory: boolean;
   readonly freezers: Freezers | undefined;
+  readonly abilities: Omit<PlacementAbilities, "privateHosts">;
+}
+
+async function makeContainers(
+  options: PlacementOptions,
+  { folders, gateway, policy, support, programPath, resolveName }: BoxParts,
+): Promise<Boxes> {
+  const { docker, log, sessionsDir } = options;
+  const program = await installProgram(programPath, resolve(sessionsDir), instanceNativeFiles());
+  const { contents, maker } = await createContainers({
+    ...{ docker, folders, gateway, log, policy, program, sessionsDir },
+    memoryBytes: options.sessionMemoryBytes,
+    diskBytes: options.sessionDiskBytes,
+  });
+  return {
+    maker,
+    programs: await programsNextTo({ folders, gateway, policy, support, resolveName }),
+    limitsMemory: true,
+    freezers: undefined,
+    abilities: {
+      fullChromium: contents.chromium.kind === "chrome" || contents.full !== undefined,
+      windows: contents.windows,
+      authorities: contents.authorities,
+      policies: true,
+    },
+  };
+}
+
+/** Containers have no descriptor for the channel of an app, so apps need the sandbox of this machine. */
+async function programsNextTo({
+  support,
+  ...parts
+}: Pick<BoxParts, "folders" | "gateway" | "policy" | "support" | "resolveName">): Promise<ProgramMaker> {
+  if (support?.works !== true)
+    return new NoPrograms(`the placement docker runs them in the sandbox, and ${support?.reason ?? ""}`);
+  const etc = await makeSandboxEtc(join(parts.folders.runtimeDir, "etc"), policiesInside);
+  return new SandboxProgramMaker({ ...parts, support, etc, memory: undefined });
 }
 
 async function makeBoxes(
   options: PlacementOptions,
-  { folders, gateway, policy, browsers, support, programPath, resolveName }: BoxParts,
+  { folders, gateway, policy, browsers, support, programPath, resolveName }: BoxParts & { readonly browsers: Browsers },
 ): Promise<Boxes> {
   const { log } = options;
+  const abilities = {
+    fullChromium: browsers.chromium.kind === "chrome" || browsers.full !== undefined,
+    policies: support?.works === true,
+    authorities: await canTrustAuthorities(),
+    windows: (await findTool("Xvfb")) !== undefined,
+  };
   const cacheParent = resolve(options.sessionsDir);
   const program = await installProgram(programPath, cacheParent, instanceNativeFiles());
   const common = { folders, gateway, policy, program, cacheParent, log };
@@ -152,7 +184,7 @@ async function makeBoxes(
       diskBytes: options.sessionDiskBytes,
     });
     const programs = new SandboxProgramMaker({ folders, gateway, policy, resolveName, support, etc, memory });
-    return { maker, programs, limitsMemory: memory !== undefined, freezers };
+    return { maker, programs, limitsMemory: memory !== undefined, freezers, abilities };
   }
   const { chromium, full } = browsers;
   const innerSandbox = await processSandboxWorks(chromium.executable);
@@ -172,7 +204,7 @@ async function makeBoxes(
     },
   });
   const programs = new ProcessProgramMaker({ folders, gateway, policy, resolveName });
-  return { maker, programs, limitsMemory: false, freezers: undefined };
+  return { maker, programs, limitsMemory: false, freezers: undefined, abilities };
 }
 
 function warnAboutSandbox(
@@ -197,7 +229,7 @@ function warnAboutSandbox(
     );
 }
 
-interface LocalParts extends Boxes {
+interface LocalParts extends Omit<Boxes, "abilities"> {
   readonly abilities: PlacementAbilities;
   readonly folders: SessionFolders;
   readonly gateway: EgressGateway;
@@ -351,13 +383,16 @@ function warmSizing(warm: PlacementOptions["warm"], machineBytes: number): WarmS
   });
 }
 
+const reasonsAgainstSleep: Readonly<Record<PlacementKind, string>> = {
+  process: "Sessions are plain processes, and only sessions in a sandbox can be frozen.",
+  docker: "Sessions are containers, and only sessions in a sandbox can be frozen.",
+  sandbox:
+    "The service may not create control groups, which freeze the processes of sessions; run it as root, or as a systemd service with Delegate=yes.",
+};
+
 function sleepOf(kind: PlacementKind, freezers: Freezers | undefined): PlacementSleep {
   if (freezers !== undefined) return { pagesOut: freezers.pagesOut };
-  const unableBecause =
-    kind === "process"
-      ? "Sessions are plain processes, and only sessions in a sandbox can be frozen."
-      : "The service may not create control groups, which freeze the processes of sessions; run it as root, or as a systemd service with Delegate=yes.";
-  return { pagesOut: false, unableBecause };
+  return { pagesOut: false, unableBecause: reasonsAgainstSleep[kind] };
 }
 
 function memoryOf(kind: PlacementKind, limitsMemory: boolean, limitBytes: number | undefined): PlacementMemory {

@@ -1,7 +1,7 @@
 import type { InstanceEvent } from "@shoal/instance";
 import { familyOf, stillRunning } from "./testing/processes.ts";
 import { openPlacement, runInside, sessionFolders, temporaryDirectory } from "./testing/placements.ts";
-import { describeWith, testedKinds } from "./testing/requirements.ts";
+import { describeWith, needsOf, testedKinds } from "./testing/requirements.ts";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
@@ -15,9 +15,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const assign = (session_id: string) => ({ session_id, timeout_seconds: 60 });
 
 for (const kind of testedKinds()) {
-  const needs = kind === "sandbox" ? (["linux", "chromium", "bubblewrap"] as const) : (["linux", "chromium"] as const);
-
-  describeWith(needs, `a ${kind} placement`, () => {
+  describeWith(["linux", ...needsOf(kind)], `a ${kind} placement`, () => {
     it("hands over an instance with a working browser, and removes its files at the end", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind });
       const instance = await placement.acquire(assign("s1"));
@@ -66,8 +64,11 @@ for (const kind of testedKinds()) {
       expect(await sessionFolders(sessionsDir)).toHaveLength(5);
 
       const waiting = (await sessionFolders(sessionsDir)).filter((id) => ![first.id, second.id, third.id].includes(id));
-      const { pid } = familyOf(process.pid).find((each) =>
-        waiting.some((id) => commandLineOf(each.pid).includes(id)),
+      // Containers are not children of this process.
+      const { pid } = familyOf(kind === "docker" ? 1 : process.pid).find(
+        (each) =>
+          // Podman's monitor names the container, too.
+          each.name !== "conmon" && waiting.some((id) => commandLineOf(each.pid).includes(id)),
       ) ?? { pid: 0 };
       expect(pid).toBeGreaterThan(0);
       process.kill(pid, "SIGKILL");

@@ -24,11 +24,13 @@ export { createPlacement } from "./create-placement.ts";
 export { checkPrivateHosts } from "./policy/private-hosts.ts";
 export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress/probe.ts";
 export { createOutboundRule, type OutboundDecision, type OutboundRule } from "./policy/outbound-rule.ts";
+export { examineDocker } from "./container/examine-docker.ts";
 export { examineHost, type HostFinding, type HostReport } from "./examine-host.ts";
 export { warmRoom } from "./instances/warm-size.ts";
 export type {
   AutoWarm,
   ChromePolicies,
+  DockerOptions,
   Instance,
   InstanceEnd,
   InstanceRequest,

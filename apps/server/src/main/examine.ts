@@ -1,4 +1,4 @@
-import { examineHost, warmRoom } from "@shoal/placement";
+import { examineDocker, examineHost, warmRoom } from "@shoal/placement";
 import { accessSync, constants, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
@@ -17,6 +17,15 @@ export interface Finding {
 /** Checks this machine's requirements with the settings of the service. @throws {StartError} for invalid settings. */
 export async function examine(sources: { readonly env: NodeJS.ProcessEnv }): Promise<readonly Finding[]> {
   const config = loadConfig({ env: sources.env });
+  return [
+    ...(config.placement === "docker" ? await containers(config) : await thisHost(config)),
+    warmBrowsers(config),
+    database(config.database_url !== undefined),
+    dataDirectory(config.data_dir),
+  ];
+}
+
+async function thisHost(config: Config): Promise<readonly Finding[]> {
   const host = await examineHost(config.chromium === undefined ? {} : { chromium: config.chromium });
   const placement = config.placement === "auto" ? host.placement : config.placement;
   return [
@@ -32,9 +41,43 @@ export async function examine(sources: { readonly env: NodeJS.ProcessEnv }): Pro
               : "See bubblewrap, below.",
         },
     ...host.findings,
-    warmBrowsers(config),
-    database(config.database_url !== undefined),
-    dataDirectory(config.data_dir),
+  ];
+}
+
+async function containers({ docker_host: host, docker_image: image }: Config): Promise<readonly Finding[]> {
+  const report = await examineDocker({ host, image });
+  if (!report.works)
+    return [
+      {
+        name: "isolation",
+        state: "missing",
+        detail: "Sessions cannot run in the docker placement.",
+        advice: report.reason,
+      },
+    ];
+  const { innerSandbox, windows } = report.image;
+  return [
+    {
+      name: "isolation",
+      state: "ok",
+      detail: `Sessions run in the docker placement: each in a container of ${image} (${report.engine}), without a network.`,
+    },
+    innerSandbox
+      ? { name: "inner_sandbox", state: "ok", detail: "Chromium keeps its own sandbox around each page." }
+      : {
+          name: "inner_sandbox",
+          state: "warning",
+          detail: "Chromium runs with --no-sandbox in its container.",
+          advice: "Allow user namespaces on this host, such as with sysctl -w user.max_user_namespaces=15000.",
+        },
+    windows
+      ? { name: "windows", state: "ok", detail: "Sessions may have a window (headless: false)." }
+      : {
+          name: "windows",
+          state: "warning",
+          detail: `Sessions with a window (headless: false) are refused: ${image} has no Xvfb.`,
+          advice: "Use the image of Shoal's Dockerfile.",
+        },
   ];
 }
 

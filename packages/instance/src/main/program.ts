@@ -122,7 +122,8 @@ class InstanceProgram {
   }
 
   listen(): void {
-    this.#server.listen(this.#config.listen_path, () => {
+    const { listen_for_all: forAll = false, listen_path: path } = this.#config;
+    this.#server.listen({ path, readableAll: forAll, writableAll: forAll }, () => {
       process.stdout.write('{"listening":true}\n');
     });
   }

@@ -30,6 +30,8 @@ export interface InstanceConfig extends z.output<typeof InstanceConfig> {}
 export const InstanceConfig = lazyObject(() => ({
   instance_id: checked(z.string(), z.minLength(1), z.maxLength(255)),
   listen_path: HostPath,
+  /** The service runs as another user, which may connect only to a socket that is open to all. */
+  listen_for_all: z.optional(z.boolean()),
   /** Unix socket or Windows named pipe of the egress gateway, an HTTP proxy. */
   egress_path: HostPath,
   /** Root of API paths: `/` in a box, otherwise a directory that paths cannot leave. */

@@ -265,7 +265,8 @@ export class InstanceHandle implements Instance {
     answer.on("close", () => {
       // Without the channel, the end of the session would go unnoticed. It closes a moment before a regular end.
       const timer = setTimeout(() => {
-        if (!this.#isOver) this.#distrust("The instance was ended: it closed its control channel.");
+        if (!this.#isOver && this.#stopping === undefined)
+          this.#distrust("The instance was ended: it closed its control channel.");
       }, graceMs);
       timer.unref();
     });

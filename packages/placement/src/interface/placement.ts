@@ -16,8 +16,18 @@ import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 
-/** `sandbox`: a bubblewrap box per instance (Linux). `process`: a plain process, without isolation. */
-export type PlacementKind = "sandbox" | "process";
+/**
+ * `sandbox`: a bubblewrap box per instance (Linux). `docker`: a container per instance, of Docker or Podman on this
+ * machine. `process`: a plain process, without isolation.
+ */
+export type PlacementKind = "sandbox" | "docker" | "process";
+
+export interface DockerOptions {
+  /** Socket of the engine, `unix:///run/podman/podman.sock`. */
+  readonly host: string;
+  /** Of Shoal's Dockerfile. */
+  readonly image: string;
+}
 
 export interface PlacementOptions {
   /** `auto`: the sandbox if this host supports it, else `process` with a warning. */
@@ -40,6 +50,8 @@ export interface PlacementOptions {
    */
   readonly allowPrivateHosts: readonly string[];
   readonly egressLimits?: Partial<EgressLimits>;
+  /** Only for the kind `docker`, which needs them. */
+  readonly docker?: DockerOptions;
   readonly log: PlacementLog;
 }
 

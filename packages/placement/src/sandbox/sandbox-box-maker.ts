@@ -1,8 +1,10 @@
 import { disableInspectorSignal, type InstanceConfig } from "@shoal/instance";
 import type { Box, BoxMaker, Viewport } from "../boxes/box.ts";
+import { boxEnvironment } from "../boxes/box-environment.ts";
 import { openCompileCache } from "../boxes/compile-cache.ts";
 import type { InstalledProgram } from "../boxes/installed-program.ts";
 import { homePath, type InstanceFiles, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
+import { makePolicies, policiesOf } from "../boxes/policies.ts";
 import type { LocatedChromium } from "../chromium/find-chromium.ts";
 import type { Freezers } from "../host/freezer.ts";
 import type { MemoryGroup, MemoryGroups } from "../host/memory-groups.ts";
@@ -13,11 +15,11 @@ import type { SandboxEtc } from "./etc.ts";
 import { copyFontCache, fontCachePath } from "./font-cache.ts";
 import { boxLauncher } from "./launcher.ts";
 import { makeNodeLoader } from "./node-loader.ts";
-import { policiesOf, SandboxBox } from "./sandbox-box.ts";
+import { SandboxBox } from "./sandbox-box.ts";
 import { sandboxDescriptors, startSandboxed } from "./sandboxed-process.ts";
 import type { SandboxSupport } from "./support.ts";
 import { systemCallFilter } from "./system-call-filter.ts";
-import { chmod, chown, mkdir, readdir, realpath, stat } from "node:fs/promises";
+import { chown, mkdir, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 export interface SandboxBoxOptions extends InstanceFilesOptions {
@@ -44,16 +46,6 @@ const inside = {
   sockets: "/run/shoal",
   state: "/var/lib/shoal",
   policies: "/opt/shoal/policies",
-} as const;
-
-export const boxEnvironment = {
-  PATH: "/usr/local/bin:/usr/bin:/bin",
-  HOME: homePath,
-  USER: "shoal",
-  LOGNAME: "shoal",
-  SHELL: "/bin/sh",
-  TMPDIR: "/tmp",
-  LANG: "C.UTF-8",
 } as const;
 
 const writableFolders: readonly string[] = ["/tmp", homePath, `${homePath}/Downloads`, inside.state];
@@ -150,7 +142,7 @@ class SandboxBoxMaker implements BoxMaker {
     const files = await makeInstanceFiles(id, this.#options, owner);
     let memory: MemoryGroup | undefined;
     try {
-      await makeReadable(policiesOf(files));
+      await makePolicies(files);
       memory = await this.#options.memory?.open(id);
     } catch (error) {
       await files.clear();
@@ -241,12 +233,6 @@ class SandboxBoxMaker implements BoxMaker {
     const [first, ...rest] = [...(memory?.command ?? []), ...launcher, ...command] as const;
     return { command: [first, ...rest], options };
   }
-}
-
-/** Ignores the umask of this process. */
-async function makeReadable(folder: string): Promise<void> {
-  await mkdir(folder);
-  await chmod(folder, 0o755);
 }
 
 /** A browser in `/usr` needs none. Others are in a folder with their libraries, or a single file. */

@@ -1,14 +1,13 @@
 import type { Box, Exit } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
+import { writePolicies } from "../boxes/policies.ts";
 import type { BoxFreezer } from "../host/freezer.ts";
 import type { MemoryGroup } from "../host/memory-groups.ts";
 import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { SandboxedProcess } from "./sandboxed-process.ts";
-import { randomBytes } from "node:crypto";
-import { chmod, rename, unlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { unlink } from "node:fs/promises";
 import type { Readable } from "node:stream";
 
 interface SandboxBoxParts {
@@ -85,16 +84,8 @@ export class SandboxBox implements Box {
     this.#parts.files.setRules(source, rules);
   }
 
-  async setPolicies(policies: ChromePolicies): Promise<string> {
-    const { files } = this.#parts;
-    const revision = randomBytes(8).toString("hex");
-    // Renamed, so that a browser reads either the old or the new policies.
-    const fresh = join(files.sessionDir, `policies-${revision}`);
-    // Chromium reports unknown policies too, so this one confirms the revision.
-    await writeFile(fresh, JSON.stringify({ ...policies, ShoalRevision: revision }));
-    await chmod(fresh, 0o644);
-    await rename(fresh, join(policiesOf(files), "shoal.json"));
-    return revision;
+  setPolicies(policies: ChromePolicies): Promise<string> {
+    return writePolicies(this.#parts.files, policies);
   }
 
   async setMemory(bytes: number): Promise<void> {
@@ -121,8 +112,4 @@ export class SandboxBox implements Box {
     const { files, freezer, memory } = this.#parts;
     await Promise.all([files.clear(), freezer?.remove(), memory?.remove()]);
   }
-}
-
-export function policiesOf({ sessionDir }: InstanceFiles): string {
-  return join(sessionDir, "policies");
 }

@@ -1,3 +1,4 @@
+import { boxEnvironment } from "../boxes/box-environment.ts";
 import { homePath } from "../boxes/instance-files.ts";
 import type { ProgramMaker, RunningProgram } from "../boxes/program.ts";
 import { makeProgramFiles, type ProgramFiles, type ProgramFilesOptions } from "../boxes/program-files.ts";
@@ -7,7 +8,6 @@ import type { ProgramOptions, ProgramPlace } from "../interface/program.ts";
 import { type Bind, hideOptions, sandboxCommand } from "./command.ts";
 import type { SandboxEtc } from "./etc.ts";
 import { boxLauncher } from "./launcher.ts";
-import { boxEnvironment } from "./sandbox-box-maker.ts";
 import { sandboxDescriptors, startSandboxed } from "./sandboxed-process.ts";
 import type { SandboxSupport } from "./support.ts";
 import { systemCallFilter } from "./system-call-filter.ts";

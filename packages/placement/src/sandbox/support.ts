@@ -150,6 +150,6 @@ async function adviceFor(printed: string): Promise<string> {
     return "AppArmor forbids user namespaces of plain users: give /usr/bin/bwrap a profile with the rule `userns,`, or run sysctl -w kernel.apparmor_restrict_unprivileged_userns=0.";
   }
   if (printed.includes("proc"))
-    return "In a container, /proc is masked: start it with --security-opt systempaths=unconfined --security-opt seccomp=unconfined, or run Shoal on the host.";
-  return "In a container, allow user namespaces and mounts: --security-opt seccomp=unconfined --security-opt apparmor=unconfined, or run Shoal on the host.";
+    return "In a container, /proc is masked: start it with --security-opt systempaths=unconfined (Podman: unmask=ALL), or run Shoal on the host.";
+  return "In a container, allow user namespaces and mounts: --security-opt seccomp=docs/service/seccomp.json of the repository, --security-opt apparmor=unconfined, or run Shoal on the host.";
 }

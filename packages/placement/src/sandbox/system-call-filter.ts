@@ -12,7 +12,7 @@ import {
 type CallNumbers = readonly [x64: number | undefined, arm64: number | undefined];
 
 /** Calls that attacks on kernels have used, or that affect the host: its keys, mounts, tracing, clocks, modules. */
-const refusedCalls: Readonly<Record<string, CallNumbers>> = {
+export const refusedCalls: Readonly<Record<string, CallNumbers>> = {
   acct: [163, 89],
   add_key: [248, 217],
   adjtimex: [159, 171],
@@ -61,7 +61,7 @@ const refusedCalls: Readonly<Record<string, CallNumbers>> = {
  * Fail as on an older kernel, so that programs fall back. Flags of `clone3` are in memory, where filters cannot read.
  * `statmount` and `listmount` describe mounts of other namespaces.
  */
-const unknownCalls: Readonly<Record<string, CallNumbers>> = {
+export const unknownCalls: Readonly<Record<string, CallNumbers>> = {
   clone3: [435, 435],
   listmount: [458, 458],
   statmount: [457, 457],
@@ -88,7 +88,7 @@ const netlinkRoute = 0;
 const internetProtocols = { usual: 0, tcp: 6, udp: 17 } as const;
 
 /** Flags of `clone` and `unshare` that create namespaces. */
-const namespaces = {
+export const namespaces = {
   time: 0x80,
   mount: 0x2_0000,
   cgroup: 0x200_0000,
@@ -102,9 +102,9 @@ const allNamespaces = Object.values(namespaces).reduce((all, flag) => all | flag
 /** In `clone`, the low byte is a signal, not a flag. */
 const cloneNamespaces = allNamespaces & ~0xff;
 
-const levels = { ipv4: 0, ipv6: 41 } as const;
+export const levels = { ipv4: 0, ipv6: 41 } as const;
 /** `setsockopt` replaces a namespace's packet filter with these. Later options of IPv6 are harmless. */
-const packetFilterOptions = { first: 64, lastOfIpv6: 65 } as const;
+export const packetFilterOptions = { first: 64, lastOfIpv6: 65 } as const;
 
 const internetSocketRules: readonly Instruction[] = [
   loadArgument(1),

@@ -2,6 +2,7 @@ import type { PlacementLog } from "../interface/placement-log.ts";
 import { createPlacementWith } from "../create-placement.ts";
 import type { Instance, Placement, PlacementKind, PlacementOptions } from "../interface/placement.ts";
 import { createNameResolver } from "../policy/resolve-name.ts";
+import { testEngine } from "./requirements.ts";
 import { instanceProgramPath } from "@shoal/instance";
 import { chmod, cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -35,6 +36,10 @@ export async function temporaryDirectory(): Promise<string> {
   return path;
 }
 
+const dockerOptions = testEngine !== undefined && {
+  docker: { host: testEngine, image: process.env.SHOAL_TEST_DOCKER_IMAGE ?? "localhost/shoal:latest" },
+};
+
 /** Uses real instances by default. Closed after the test. */
 export async function openPlacement({
   standIn,
@@ -49,7 +54,7 @@ export async function openPlacement({
   const log: PlacementLog = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") };
   const programPath = standIn === undefined ? instanceProgramPath : await standInProgram(standIn);
   const placement = await createPlacementWith(
-    { warm: 0, allowPrivateHosts: [], ...options, sessionsDir, log },
+    { warm: 0, allowPrivateHosts: [], ...dockerOptions, ...options, sessionsDir, log },
     { resolveName: createNameResolver(), programPath, readyMs },
   );
   clearing.push(() => placement.close());

@@ -91,4 +91,7 @@ if (behaviour === "exits") {
   process.exitCode = 3;
   process.exit();
 }
-if (behaviour !== "silent") server.listen(config.listen_path, () => process.stdout.write('{"listening":true}\n'));
+if (behaviour !== "silent")
+  server.listen({ path: config.listen_path, writableAll: config.listen_for_all === true }, () =>
+    process.stdout.write('{"listening":true}\n'),
+  );

@@ -5,9 +5,25 @@ import { integer, integerOrAuto, optionalSetting, setting, text } from "./settin
 export const sessions = {
   placement: setting({
     kind: "text",
-    schema: z.enum(["auto", "sandbox", "process"]),
-    summary: "Where sessions run: sandbox (bubblewrap), process (no isolation) or auto.",
+    schema: z.enum(["auto", "sandbox", "docker", "process"]),
+    summary:
+      "Where sessions run: sandbox (bubblewrap), docker (a container each, see docker_host), process (no isolation) or auto (sandbox, else process).",
     fallback: "auto",
+  }),
+  docker_host: setting({
+    kind: "text",
+    schema: text.check(
+      z.regex(/^unix:\/\/\/./, "must be a socket on this machine, such as unix:///var/run/docker.sock"),
+    ),
+    summary:
+      "Socket of Docker or Podman, for the placement docker. The service must be able to write to it, which is as good as being root.",
+    fallback: "unix:///var/run/docker.sock",
+  }),
+  docker_image: setting({
+    kind: "text",
+    schema: text,
+    summary: "Image of each session's container, for the placement docker: the one of Shoal's Dockerfile.",
+    fallback: "shoal",
   }),
   warm: setting({
     kind: "auto_integer",

@@ -75,6 +75,7 @@ export async function openParts(
       }),
     createPlacement({
       kind: config.placement,
+      docker: { host: config.docker_host, image: config.docker_image },
       sessionsDir: dataDir.sessionsDir,
       warm: config.warm === "auto" ? { max: config.warm_max } : config.warm,
       ...(config.session_memory_mb > 0 && { sessionMemoryBytes: config.session_memory_mb * 2 ** 20 }),
