@@ -15,6 +15,7 @@ it("exports exactly the public API", () => {
     "createEgressProbe",
     "createOutboundRule",
     "createPlacement",
+    "examineDocker",
     "examineHost",
     "findChromium",
     "locateFullChromium",

@@ -117,8 +117,8 @@ describe("mistakes", () => {
     ["a port that is too large", { env: { SHOAL_PORT: "70000" } }, 'SHOAL_PORT is "70000", but must be at most 65535'],
     [
       "a placement that does not exist",
-      { flags: { placement: "docker" } },
-      '--placement is "docker", but must be one of auto, sandbox, process',
+      { flags: { placement: "cloud" } },
+      '--placement is "cloud", but must be one of auto, sandbox, docker, process',
     ],
     [
       "a switch that is neither on nor off",
