@@ -12,12 +12,16 @@ vi.setConfig({ testTimeout: 60_000 });
 const assign = { session_id: "s1", timeout_seconds: 60 };
 
 describeWith(needsOf("docker"), "a container of a session", () => {
-  it("has no network, privileges or writable system, and a limit of memory", async () => {
+  it("has no network, privileges, writable system or sleep, and a limit of memory", async () => {
     const { placement } = await openPlacement({
       kind: "docker",
       standIn: "fine",
       sessionMemoryBytes: 512 * 2 ** 20,
       sessionDiskBytes: 16 * 2 ** 20,
+    });
+    expect(placement.sleep).toEqual({
+      pagesOut: false,
+      unableBecause: "Sessions are containers, and only sessions in a sandbox can be frozen.",
     });
     const instance = await placement.acquire(assign);
     const inside = async (command: string): Promise<string> => (await runInside(instance, command)).stdout.trim();

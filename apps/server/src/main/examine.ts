@@ -78,6 +78,11 @@ async function containers({ docker_host: host, docker_image: image }: Config): P
           detail: `Sessions with a window (headless: false) are refused: ${image} has no Xvfb.`,
           advice: "Use the image of Shoal's Dockerfile.",
         },
+    {
+      name: "sleep",
+      state: "ok",
+      detail: "Idle sessions cannot sleep (sleep_after_seconds): only sessions in a sandbox can be frozen.",
+    },
   ];
 }
 
