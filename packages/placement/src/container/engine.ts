@@ -133,12 +133,13 @@ export class ContainerEngine {
       if (attached.status === "fulfilled") attached.value.destroy();
       throw started.reason;
     }
-    if (attached.status === "rejected") throw attached.reason;
-    attached.value.write(goLine);
-    return attached.value;
+    // Podman refuses an attachment that it receives while it starts the container, which still waits for its line.
+    const socket = attached.status === "fulfilled" ? attached.value : await this.#attach(id);
+    socket.write(goLine);
+    return socket;
   }
 
-  #attach(id: string, onSent: () => void): Promise<Socket> {
+  #attach(id: string, onSent?: () => void): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const request = httpRequest({
         socketPath: this.#socketPath,
@@ -163,7 +164,7 @@ export class ContainerEngine {
       request.on("error", (error) => {
         reject(this.#unanswered(error));
       });
-      request.on("finish", onSent);
+      if (onSent !== undefined) request.on("finish", onSent);
       request.end();
     });
   }
