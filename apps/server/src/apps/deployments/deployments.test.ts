@@ -84,7 +84,12 @@ it("reports states, lines and versions in this order, and stays open for lines o
   expect(first).toContain('"message":"two"');
   expect(first).not.toContain('"message":"one"');
 
-  const stopping = calls.events(id);
+  let isOpen = false;
+  const stopping = calls.events(id, "", () => {
+    isOpen = true;
+    return false;
+  });
+  await expect.poll(() => isOpen).toBe(true);
   await server.request("DELETE", `/deployments/${id}`);
   const { ended, events: last } = await stopping;
   expect(ended).toBe(true);
