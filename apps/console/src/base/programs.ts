@@ -4,7 +4,7 @@ import { serviceUrl } from "./place.ts";
 export interface Programs {
   /** Statements with `shoal`. */
   readonly sdk: string;
-  /** Imports of the statements, besides `Shoal`. */
+  /** Imports of the statements, other than `Shoal`. */
   readonly sdkImports?: string;
   /** Commands of `shoal`, without its name. */
   readonly cli: string;

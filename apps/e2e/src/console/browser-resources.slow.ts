@@ -64,7 +64,7 @@ it("creates a pool, shows its counts, leases a browser, and deletes both", async
   expect(await violationsOf(page)).toEqual([]);
   await expectPhoneWidth(page);
   await choose(page, "pool search", "Delete");
-  await page.getByText("one that is leased").waitFor();
+  await page.getByText("the leased browser").waitFor();
   await page.getByRole("button", { name: "Delete the pool" }).click();
   await page.getByText("No pools").waitFor();
   await expect.poll(async () => (await test.shoal.browsers.list()).items.length).toBe(0);

@@ -10,7 +10,7 @@ import { PoolDialog } from "./pool-dialog.tsx";
 
 function leasedText(count: number): string {
   if (count === 0) return "";
-  return count === 1 ? ", and so does the one that is leased" : `, and so do the ${count} that are leased`;
+  return count === 1 ? ", and so does the leased browser" : `, and so do the ${count} leased browsers`;
 }
 
 export function PoolMenu({ pool }: { readonly pool: BrowserPool }) {
