@@ -135,6 +135,8 @@ it("has the keyboard controls of video players", async () => {
 
 it("plays without signing in, at a moment, without telemetry and without calls of the API", async () => {
   const { page } = await person.open();
+  // The console's own requests come before.
+  await page.getByRole("heading", { name: "Sign in to Shoal" }).waitFor();
   const requested: string[] = [];
   page.on("request", (request) => requested.push(new URL(request.url()).pathname));
   const problems: string[] = [];
