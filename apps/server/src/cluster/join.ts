@@ -46,7 +46,13 @@ export async function joinReplicas(parts: {
       peers.forget(peer);
     },
   });
-  const peers = createPeers({ known: heartbeat.peers, refresh: () => heartbeat.refresh(), trust, log });
+  const peers = createPeers({
+    isDatabaseOwn: database.embedded,
+    known: heartbeat.peers,
+    refresh: () => heartbeat.refresh(),
+    trust,
+    log,
+  });
 
   return {
     others: createLiveFieldsReader(peers, log),

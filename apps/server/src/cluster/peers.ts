@@ -18,6 +18,7 @@ export interface PeerRequest {
 }
 
 export interface Peers {
+  /** True if no session can be on another server. A server on a shared database never knows: another may have just started. */
   readonly isAlone: boolean;
   /** @throws {ServiceError} 503 when it does not answer. */
   request(serverId: string, request: PeerRequest, body?: Readable | string): Promise<IncomingMessage>;
@@ -26,6 +27,15 @@ export interface Peers {
   vouch: ReplicaTrust["vouch"];
   forget(peer: Peer): void;
   close(): void;
+}
+
+export interface PeersParts {
+  /** True if the database belongs to this server. */
+  readonly isDatabaseOwn: boolean;
+  readonly known: ReadonlyMap<string, Peer>;
+  readonly refresh: () => Promise<void>;
+  readonly trust: ReplicaTrust;
+  readonly log: Log;
 }
 
 const maxIdle = 32;
@@ -45,6 +55,7 @@ function unreachable(serverId: string, why: string, cause?: unknown): ServiceErr
 }
 
 class DatabasePeers implements Peers {
+  readonly #isDatabaseOwn: boolean;
   readonly #known: ReadonlyMap<string, Peer>;
   readonly #refresh: () => Promise<void>;
   readonly #trust: ReplicaTrust;
@@ -53,13 +64,9 @@ class DatabasePeers implements Peers {
   readonly #agents = new Map<string, Agent>();
   readonly #upgraded = new Map<string, Set<Socket>>();
 
-  constructor(parts: {
-    readonly known: ReadonlyMap<string, Peer>;
-    readonly refresh: () => Promise<void>;
-    readonly trust: ReplicaTrust;
-    readonly log: Log;
-  }) {
-    const { known, refresh, trust, log } = parts;
+  constructor(parts: PeersParts) {
+    const { isDatabaseOwn, known, refresh, trust, log } = parts;
+    this.#isDatabaseOwn = isDatabaseOwn;
     this.#known = known;
     this.#refresh = refresh;
     this.#trust = trust;
@@ -114,7 +121,7 @@ class DatabasePeers implements Peers {
   }
 
   get isAlone(): boolean {
-    return this.#known.size === 0;
+    return this.#isDatabaseOwn && this.#known.size === 0;
   }
 
   async connect(serverId: string): Promise<Duplex> {
@@ -175,11 +182,6 @@ class DatabasePeers implements Peers {
   }
 }
 
-export function createPeers(parts: {
-  readonly known: ReadonlyMap<string, Peer>;
-  readonly refresh: () => Promise<void>;
-  readonly trust: ReplicaTrust;
-  readonly log: Log;
-}): Peers {
+export function createPeers(parts: PeersParts): Peers {
   return new DatabasePeers(parts);
 }

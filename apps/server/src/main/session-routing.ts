@@ -76,10 +76,9 @@ export class SessionRouting {
     { idOrName, access }: { readonly idOrName: string; readonly access: Access | Promise<Access> },
   ): Promise<Access> {
     const known = await access;
-    // The database has everything about an ended session except its files.
-    const needsFiles = endpoint.path !== contract.getBrowser.path;
+    // Of an ended session, other operations need the database alone.
     const kind = endpoint === contract.listTelemetryEvents ? "telemetry" : undefined;
-    const place = await this.#parts.sessions.locate(known.projectId, idOrName, needsFiles, kind);
+    const place = await this.#parts.sessions.locate(known.projectId, idOrName, kind !== undefined, kind);
     if (!(place instanceof Elsewhere)) return known;
     try {
       await this.#handOver(place, request, known);

@@ -26,7 +26,7 @@ export const startReplay = defineEndpoint({
   params: id,
   body: optionalJson(StartReplay),
   responses: { 201: json(Replay) },
-  errors: [400, 401, 403, 404, 409, 500],
+  errors: [400, 401, 403, 404, 409, 500, 501],
 });
 
 /** Running and ended recordings, oldest first. */

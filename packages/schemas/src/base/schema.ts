@@ -15,6 +15,12 @@ export function checked<S extends z.ZodMiniType>(schema: S, ...checks: Parameter
   return schema.check(...checks);
 }
 
+/** For texts that PostgreSQL or the operating system receives. */
+// @__NO_SIDE_EFFECTS__
+export function noNul(): ReturnType<typeof z.refine<string>> {
+  return z.refine<string>((text) => !text.includes("\0"), "must not contain a NUL character");
+}
+
 /** All {@link alwaysSent} fields, for documents that list required fields. */
 export const alwaysSentFields = new WeakSet<z.core.$ZodType>();
 

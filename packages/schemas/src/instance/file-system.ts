@@ -1,15 +1,10 @@
 import * as z from "zod/mini";
 import { Timestamp } from "../base/common.ts";
-import { alwaysSent, checked, lazyObject, openEnum, type Schema } from "../base/schema.ts";
+import { alwaysSent, checked, lazyObject, noNul, openEnum, type Schema } from "../base/schema.ts";
 
 /** An absolute path in the browser's filesystem: begins with `/`, at most 4096 characters, no NUL. */
 export const AbsolutePath: Schema<string> = z.lazy(() =>
-  checked(
-    z.string(),
-    z.maxLength(4096),
-    z.regex(/^\/.*/s, "must be absolute, beginning with /"),
-    z.refine((path) => !path.includes("\0"), "must not contain a NUL character"),
-  ),
+  checked(z.string(), z.maxLength(4096), z.regex(/^\/.*/s, "must be absolute, beginning with /"), noNul()),
 );
 
 /** Three or four octal digits, as for chmod: `644`, `0755`. */

@@ -1,9 +1,7 @@
 import * as z from "zod/mini";
 import { pageFields, Timestamp } from "../base/common.ts";
 import { AbsolutePath } from "./file-system.ts";
-import { alwaysSent, checked, lazyObject, openEnum } from "../base/schema.ts";
-
-const noNul = () => z.refine<string>((text) => !text.includes("\0"), "must not contain a NUL character");
+import { alwaysSent, checked, lazyObject, noNul, openEnum } from "../base/schema.ts";
 
 const commandFields = () => ({
   /** A program, by its path or by its name in `PATH`; without `args` also a line for the shell (`ls | wc -l`). */

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { DisplayName, Id, pageFields, Timestamp } from "../base/common.ts";
-import { checked, lazyObject, openEnum } from "../base/schema.ts";
+import { checked, lazyObject, noNul, openEnum } from "../base/schema.ts";
 
 /** Input of `browsers.handoff.request`. */
 export interface RequestHandoff extends z.input<typeof RequestHandoff> {}
 export const RequestHandoff = lazyObject(() => ({
   /** The task for the person, shown on the page of the link. */
-  message: checked(z.string(), z.minLength(1), z.maxLength(2000)),
+  message: checked(z.string(), z.minLength(1), z.maxLength(2000), noNul()),
   /** Seconds until the handoff and its link expire, 10 to 14,400. */
   timeout_seconds: z._default(checked(z.int(), z.minimum(10), z.maximum(14_400)), 900),
   /** Input of programs meanwhile: `wait` for the end of the handoff, or `refuse` with the code `handoff_active`. */
@@ -28,7 +28,7 @@ export const GetHandoff = lazyObject(() => ({
 export interface ReleaseHandoff extends z.input<typeof ReleaseHandoff> {}
 export const ReleaseHandoff = lazyObject(() => ({
   /** Note about the result. */
-  note: z.optional(checked(z.string(), z.maxLength(2000))),
+  note: z.optional(checked(z.string(), z.maxLength(2000), noNul())),
 }));
 
 /** The control of a session by a person. */

@@ -1,6 +1,7 @@
 import type { NetworkRuleLists } from "@shoal/contract/network";
 import type { Database } from "@shoal/database";
 import { createReadCache } from "../../storage/read-cache.ts";
+import { isStorable } from "../paging.ts";
 
 export interface ProjectEntry {
   readonly id: string;
@@ -59,7 +60,7 @@ export function createProjectLookup({ isJoined: isPrivate, query }: Database, is
       const found = cache.get(standardLookup);
       return found instanceof Promise ? found.then(presentById) : found;
     },
-    find: (idOrName) => cache.get(idOrName),
+    find: (idOrName) => (isStorable(idOrName) ? cache.get(idOrName) : Promise.resolve(undefined)),
     forget: (id) => {
       cache.forget(id);
     },

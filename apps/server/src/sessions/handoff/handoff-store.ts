@@ -29,22 +29,30 @@ export class HandoffStore {
     { label, message, on_automation, timeout_seconds }: z.output<typeof RequestHandoff>,
   ): Promise<HandoffRow | undefined> {
     await this.expireDue();
-    return this.#database.query
-      .insertInto("handoffs")
-      .values({
-        id: createId(),
-        project_id: session.project_id,
-        session_id: session.id,
-        key_id: keyId,
-        message,
-        on_automation,
-        label: label ?? null,
-        created_at: sql<string>`clock_timestamp()`,
-        expires_at: sql<string>`clock_timestamp() + make_interval(secs => ${timeout_seconds})`,
-      })
-      .onConflict((conflict) => conflict.column("session_id").where("status", "in", ["requested", "taken"]).doNothing())
-      .returningAll()
-      .executeTakeFirst();
+    return (
+      this.#database.query
+        .insertInto("handoffs")
+        .values({
+          id: createId(),
+          project_id: session.project_id,
+          session_id: session.id,
+          key_id: keyId,
+          message,
+          on_automation,
+          label: label ?? null,
+          created_at: sql<string>`clock_timestamp()`,
+          expires_at: sql<string>`clock_timestamp() + make_interval(secs => ${timeout_seconds})`,
+        })
+        // Not as parameters: PostgreSQL finds the index of a prepared statement only by constants.
+        .onConflict((conflict) =>
+          conflict
+            .column("session_id")
+            .where(sql<boolean>`status in ('requested', 'taken')`)
+            .doNothing(),
+        )
+        .returningAll()
+        .executeTakeFirst()
+    );
   }
 
   find(id: string): Promise<HandoffRow | undefined> {
