@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { CommandSpec, Flag } from "../core/types.ts";
 import { UsageError } from "../core/errors.ts";
 import { buildRequest, parseValue, typedMark } from "./request.ts";
@@ -129,8 +129,13 @@ describe("a request", () => {
   });
 });
 
+const folder = mkdtempSync(join(tmpdir(), "shoal-values-"));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
 it("reads only secrets from a file", () => {
-  const file = join(mkdtempSync(join(tmpdir(), "shoal-values-")), "secret");
+  const file = join(folder, "secret");
   writeFileSync(file, "hunter2\n");
   expect(parseValue(flag("string", { field: "config.password", secret: true }), `@${file}`)).toBe("hunter2");
   expect(() => parseValue(flag("string", { field: "token", secret: true }), "@/none")).toThrow("cannot read");
@@ -138,7 +143,7 @@ it("reads only secrets from a file", () => {
 });
 
 it("reads secret values of a map from a file, and takes typed ones literally", () => {
-  const file = join(mkdtempSync(join(tmpdir(), "shoal-values-")), "secret");
+  const file = join(folder, "secret");
   writeFileSync(file, " hunter2 \n");
   const values = flag("map", { field: "values", secret: true });
   expect(parseValue(values, ["user=ada", `password=@${file}`, `pin=${typedMark}@1`])).toEqual({

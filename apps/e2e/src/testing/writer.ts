@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { afterAll } from "vitest";
 
 const run = promisify(execFile);
 
@@ -16,6 +17,11 @@ function asOwner(directory: string): { cwd: string; uid?: number; gid?: number }
 }
 
 let runnable: string | undefined;
+let copy: string | undefined;
+afterAll(() => {
+  if (copy !== undefined) rmSync(copy, { recursive: true, force: true });
+  copy = runnable = undefined;
+});
 
 /** A Node program that every user may run: the current one may be in a folder for root only. */
 function nodeForEverybody(): string {
@@ -25,12 +31,9 @@ function nodeForEverybody(): string {
     spawnSync(process.execPath, ["-e", "0"], { uid: 65_534, gid: 65_534, cwd: "/" }).status === 0
   )
     return (runnable = process.execPath);
-  const folder = mkdtempSync(join(tmpdir(), "shoal-node-"));
-  process.on("exit", () => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  chmodSync(folder, 0o755);
-  runnable = join(folder, "node");
+  copy = mkdtempSync(join(tmpdir(), "shoal-node-"));
+  chmodSync(copy, 0o755);
+  runnable = join(copy, "node");
   copyFileSync(process.execPath, runnable);
   chmodSync(runnable, 0o755);
   return runnable;

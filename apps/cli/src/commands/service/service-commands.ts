@@ -41,8 +41,13 @@ export function addServiceCommands({ groupFor, run, specOf }: Adding): void {
     )
     .option("--running", "Measure the service of this connection instead of a new one")
     .option("--quick", "Measure fewer sessions")
+    .option("--lives <number>", "Lives of each scenario (default: 100, with --quick 10)")
+    .option("--sessions <number>", "Largest number of sessions at once (default: 50, with --quick 10)")
     .addOption(outputOption())
-    .addHelpText("after", examplesHelp(["shoal bench", "shoal bench --quick -o json", "shoal bench --running"]))
+    .addHelpText(
+      "after",
+      examplesHelp(["shoal bench", "shoal bench --quick -o json", "shoal bench --running --sessions 10"]),
+    )
     .action(async (_options: unknown, command: Command) => {
       const { bench } = await import("./bench/bench.ts");
       const specs = {

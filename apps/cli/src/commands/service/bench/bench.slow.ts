@@ -36,8 +36,11 @@ function processesWith(text: string): string[] {
 describe.skipIf(missing !== undefined || process.platform !== "linux")("shoal bench", () => {
   it("compares a new service with Chromium by hand, and removes both", async () => {
     const TMPDIR = temporaryFolder("own");
-    const { status, stdout, stderr } = await shoal(["bench", "--quick", "-o", "json"], { env: { TMPDIR } });
-    expect([status, stderr]).toEqual([0, expect.stringContaining("10 lives, 5 at a time")]);
+    const { status, stdout, stderr } = await shoal(
+      ["bench", "--quick", "--lives", "5", "--sessions", "5", "-o", "json"],
+      { env: { TMPDIR } },
+    );
+    expect([status, stderr]).toEqual([0, expect.stringContaining("5 lives, 5 at a time")]);
     const report = JSON.parse(stdout) as BenchReport;
     expect(report.service.started).toBe(true);
     expect(report.remains).toEqual({ sessions: 0, processes: 0, files: 0 });
@@ -51,7 +54,7 @@ describe.skipIf(missing !== undefined || process.platform !== "linux")("shoal be
 
   it("ends all browsers and the service when it is interrupted", async () => {
     const TMPDIR = temporaryFolder("interrupted");
-    const run = start(["bench", "--quick"], { TMPDIR });
+    const run = start(["bench", "--quick", "--lives", "5"], { TMPDIR });
     await vi.waitFor(
       () => {
         expect(run.stderr()).toContain("5 at a time");
@@ -64,13 +67,18 @@ describe.skipIf(missing !== undefined || process.platform !== "linux")("shoal be
   });
 });
 
+it.each(["0", "1.5", "many"])("refuses %s lives", async (lives) => {
+  const { status, stderr } = await shoal(["bench", "--lives", lives]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("--lives must be a whole number from 1 to 10,000.")]);
+});
+
 describe.skipIf(missing !== undefined)("shoal bench --running", () => {
   let test: TestService | undefined;
   afterAll(() => test?.close());
 
   it("measures the service of the connection, without its memory", async () => {
     test = await startTestService();
-    const report = (await test.json("bench", "--running", "--quick")) as BenchReport;
+    const report = (await test.json("bench", "--running", "--quick", "--lives", "2", "--sessions", "1")) as BenchReport;
     expect(report).toMatchObject({
       service: { base_url: test.service.baseUrl, started: false },
       memory: null,

@@ -8,7 +8,7 @@ import { measureRest } from "../../../bench/remains.ts";
 import { type BenchSite, dataUrl, serveSite } from "../../../bench/site.ts";
 import { type BenchSizes, type Comparison, fullSizes, quickSizes } from "../../../bench/types.ts";
 import { reach } from "../../../connection/reach.ts";
-import { ExitError } from "../../../core/errors.ts";
+import { ExitError, UsageError } from "../../../core/errors.ts";
 import { exitCodes } from "../../../core/exit-codes.ts";
 import type { GlobalFlags, OutputFormat, Run } from "../../../core/types.ts";
 import { notify, printJson, printJsonLine } from "../../../output/output.ts";
@@ -22,6 +22,10 @@ import { type SessionSpecs, Sessions } from "./sessions.ts";
 export interface BenchFlags extends GlobalFlags {
   readonly output: OutputFormat;
   readonly quick?: boolean;
+  /** Lives of each scenario, 1 to 10,000. */
+  readonly lives?: string;
+  /** The largest number of sessions at once, 1 to 50. */
+  readonly sessions?: string;
   /** Measures the service of the connection instead of a new one. */
   readonly running?: boolean;
 }
@@ -46,6 +50,26 @@ export async function bench(specs: SessionSpecs, flags: BenchFlags, run: Run): P
 /** Sessions that the scenarios need, beyond the defaults of a small machine. */
 const ownLimits = ["--max-sessions", "100", "--max-sessions-per-project", "100", "--log-level", "error"];
 
+/** @throws {UsageError} for a number outside `1` to `max`. */
+function sizeIn(text: string, flag: string, max: number): number {
+  const size = Number(text);
+  if (!Number.isInteger(size) || size < 1 || size > max)
+    throw new UsageError(`${flag} must be a whole number from 1 to ${max.toLocaleString("en")}.`);
+  return size;
+}
+
+function sizesOf(flags: BenchFlags): BenchSizes {
+  const sizes = flags.quick === true ? quickSizes : fullSizes;
+  const sessions = flags.sessions === undefined ? Infinity : sizeIn(flags.sessions, "--sessions", 50);
+  return {
+    ...sizes,
+    ...(flags.lives !== undefined && { lives: sizeIn(flags.lives, "--lives", 10_000) }),
+    atOnce: sizes.atOnce.filter((count) => count === 1 || count <= sessions),
+    together: sizes.together.filter((count) => count === 1 || count <= sessions),
+    resting: Math.min(sizes.resting, sessions),
+  };
+}
+
 class Bench {
   readonly #specs: SessionSpecs;
   readonly #flags: BenchFlags;
@@ -56,7 +80,7 @@ class Bench {
     this.#specs = specs;
     this.#flags = flags;
     this.#run = run;
-    this.#sizes = flags.quick === true ? quickSizes : fullSizes;
+    this.#sizes = sizesOf(flags);
   }
 
   async measure(): Promise<BenchReport> {
