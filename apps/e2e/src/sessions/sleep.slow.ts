@@ -68,4 +68,24 @@ describe.skipIf(isSkipped)(`Playwright${isSkipped ? ` (skipped: ${finding?.detai
     await sleeps(shoal, id);
     expect(await shoal.browsers.playwright.execute(id, { code: "return page.url()" })).toMatchObject({ success: true });
   });
+
+  it("follows the configuration of a pool while a browser is leased, instead of the default of the service", async () => {
+    const { shoal } = test;
+    const pool = await shoal.browserPools.create({ size: 1, fill_rate_per_minute: 60_000, sleep_after_seconds: 0 });
+    const lease = async () => {
+      const leased = await shoal.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+      if (leased === undefined) throw new Error("Expected a browser.");
+      return leased;
+    };
+    expect(pool.browser_pool_config.sleep_after_seconds).toBe(0);
+    const awake = await lease();
+    expect(awake.sleep_after_seconds).toBeUndefined();
+    await shoal.browserPools.release(pool.id, { session_id: awake.session_id, reuse: false });
+    const changed = await shoal.browserPools.update(pool.id, { sleep_after_seconds: 2, discard_all_idle: true });
+    expect(changed.browser_pool_config.sleep_after_seconds).toBe(2);
+    const leased = await lease();
+    expect(leased.sleep_after_seconds).toBe(2);
+    await sleeps(shoal, leased.session_id);
+    await shoal.browserPools.delete(pool.id, { force: true });
+  });
 });

@@ -71,6 +71,8 @@ export const BrowserPoolConfig = lazyObject(() => ({
   viewport: z.optional(BrowserViewport),
   /** Whether windows show the page alone. */
   kiosk_mode: z.optional(z.boolean()),
+  /** Seconds without use after which a leased browser is frozen; absent for the default of the service. */
+  sleep_after_seconds: z.optional(z.int()),
   /** Enterprise policies, by Chrome's names for them; a list omits policies larger than 64 KiB. */
   chrome_policy: z.optional(z.record(z.string(), z.unknown())),
   /** The page that they open at once. */
@@ -125,7 +127,11 @@ const poolFields = () => ({
   start_url: z.optional(checked(z.string(), z.maxLength(2048))),
   /** What telemetry is to capture; nothing when absent. */
   telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+  /** Freeze a leased browser after this many seconds without use, 0 to 259200, until its next use; 0 = never. The default of the service when absent. */
+  sleep_after_seconds: z.optional(sleepSeconds()),
 });
+
+const sleepSeconds = () => checked(z.int(), z.minimum(0), z.maximum(259_200));
 
 const poolSize = () => checked(z.int(), z.minimum(1));
 const fillRate = () => checked(z.int(), z.minimum(0));
@@ -197,6 +203,8 @@ export const UpdateBrowserPool = lazyObject(() => ({
   start_url: z.optional(checked(z.string(), z.maxLength(2048))),
   /** Telemetry to capture: categories are merged into the current ones, `enabled: false` removes all, `null` and `{}` change nothing. */
   telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+  /** Freeze browsers that start from now on after this many seconds without use, 0 to 259200; 0 = never. They sleep only while leased. */
+  sleep_after_seconds: z.optional(sleepSeconds()),
   /** Replace all warm browsers at once, so that the next lease has the new configuration; leased ones keep the old. */
   discard_all_idle: z._default(z.boolean(), false),
 }));

@@ -54,6 +54,7 @@ export type PooledRequest = Pick<
   | "kiosk_mode"
   | "network"
   | "proxy_id"
+  | "sleep_after_seconds"
   | "start_url"
   | "stealth"
   | "telemetry"

@@ -22,6 +22,7 @@ function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["
     ...(body.headless !== undefined && { headless: body.headless }),
     ...(body.stealth !== undefined && { stealth: body.stealth }),
     ...(body.kiosk_mode !== undefined && { kiosk_mode: body.kiosk_mode }),
+    ...(body.sleep_after_seconds !== undefined && { sleep_after_seconds: body.sleep_after_seconds }),
     // `{ "id": "" }` detaches the profile.
     ...(profile !== undefined && profile.id !== "" && { profile: { ...profile, save_changes: false } }),
   };
@@ -109,6 +110,7 @@ export function configOf(body: Create, found: Found): PoolConfig {
     headless,
     kiosk_mode,
     network,
+    sleep_after_seconds: sleep,
     stealth,
     timeout_seconds,
     viewport,
@@ -130,6 +132,7 @@ export function configOf(body: Create, found: Found): PoolConfig {
     proxy_id: body.proxy_id,
     start_url: body.start_url,
     ...(viewport && { viewport }),
+    ...(sleep !== undefined && { sleep_after_seconds: sleep }),
     telemetry: captured && { browser: shownCategories(captured).browser },
   });
 }
@@ -146,6 +149,7 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     chrome_policy: body.chrome_policy ?? config.chrome_policy,
     headless: body.headless ?? config.headless,
     kiosk_mode: body.kiosk_mode ?? config.kiosk_mode,
+    sleep_after_seconds: body.sleep_after_seconds ?? config.sleep_after_seconds,
     network: body.network ?? config.network,
     stealth: body.stealth ?? config.stealth,
     web_bot_auth: body.web_bot_auth === undefined ? config.web_bot_auth : (body.web_bot_auth ?? undefined),

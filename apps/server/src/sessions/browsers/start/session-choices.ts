@@ -93,7 +93,7 @@ export class SessionChoices {
   row(
     id: string,
     projectId: string,
-    request: PooledRequest & Pick<z.output<typeof CreateBrowser>, "memory" | "sleep_after_seconds">,
+    request: PooledRequest & Pick<z.output<typeof CreateBrowser>, "memory">,
   ): SessionRow {
     const { placement, region, rules, serverId } = this.#parts;
     const headless = request.headless !== false;
