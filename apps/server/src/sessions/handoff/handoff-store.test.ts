@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-// PostgreSQL plans a prepared statement anew for its first five executions.
+// PostgreSQL plans a prepared statement again at each of its first five executions.
 it("begins many handoffs, one at a time", async () => {
   const { id: project_id } = await server.database.query
     .selectFrom("projects")
