@@ -232,7 +232,7 @@ const invocation = createRoute({
 const schedules = createRoute({
   getParentRoute: () => rootRoute,
   path: "/schedules",
-  validateSearch: z.object({ app: optionalText }),
+  validateSearch: z.object({ query: optionalText }),
   component: lazyRouteComponent(() => import("../pages/schedules/schedules-page.tsx"), "SchedulesPage"),
 });
 

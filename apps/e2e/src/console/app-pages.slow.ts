@@ -48,7 +48,7 @@ describe.skipIf(skip)(`apps in the console, in the placement ${title}`, () => {
     await page.getByRole("link", { name: "Invocations" }).click();
     await page.getByRole("link", { name: "shop / price" }).waitFor();
     await page.getByLabel("Status").selectOption("failed");
-    await page.getByText("No invocation matches").waitFor();
+    await page.getByText("Nothing matches").waitFor();
     expect(page.url()).toContain("status=failed");
     // Chromium logs the refusal.
     expect(problems).toEqual([expect.stringContaining("status of 400")]);

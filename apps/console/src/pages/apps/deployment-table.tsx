@@ -5,18 +5,20 @@ import { Rocket } from "lucide-react";
 import { useSignedIn } from "../../api/shoal.ts";
 import { RunStatus } from "../../parts/links/run-status.tsx";
 import { Ago } from "../../parts/moment.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 
 const refreshMs = 5000;
 const columns: readonly Column<Deployment>[] = [
   {
     name: "Deployment",
     cell: ({ id }) => (
-      <Anchor size="sm" fw={600} renderRoot={(props) => <Link to="/deployments/$id" params={{ id }} {...props} />}>
-        {id}
-      </Anchor>
+      <NameCell>
+        <Anchor inherit renderRoot={(props) => <Link to="/deployments/$id" params={{ id }} {...props} />}>
+          {id}
+        </Anchor>
+      </NameCell>
     ),
     share: 1.5,
   },
@@ -26,24 +28,21 @@ const columns: readonly Column<Deployment>[] = [
   { name: "Created", cell: ({ created_at }) => <Ago at={created_at} />, share: 0.8 },
 ];
 
-export function DeploymentTable({ query }: { readonly query: string | undefined }) {
+export function DeploymentTable() {
   const { project, shoal } = useSignedIn();
-  const list = useList(
-    ["deployments", project?.id, query],
-    (page, options) => shoal.deployments.list({ ...page, ...(query !== undefined && { query }) }, options),
-    refreshMs,
-  );
   return (
-    <ResourceTable
+    <ResourceList
       label="Deployments"
-      list={list}
+      queryKey={["deployments", project?.id]}
+      read={(request, options) => shoal.deployments.list(request, options)}
+      refreshMs={refreshMs}
       idOf={({ id }) => id}
       columns={columns}
-      empty={
-        <Empty icon={Rocket} title={query === undefined ? "No deployments" : "No deployment matches"}>
-          Deploy an app with shoal deploy. Its build and its state appear here.
-        </Empty>
-      }
+      empty={{
+        icon: Rocket,
+        title: "No deployments",
+        text: "Deploy an app with shoal deploy. Its build and its state appear here.",
+      }}
     />
   );
 }

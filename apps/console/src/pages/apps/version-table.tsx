@@ -1,27 +1,18 @@
-import { Anchor, Button, Group, Text } from "@mantine/core";
+import { Anchor, Button, Group } from "@mantine/core";
 import type { AppVersion } from "@shoal/schemas";
 import { Link } from "@tanstack/react-router";
 import { Package, Play } from "lucide-react";
 import { useState } from "react";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 import { InvokeDialog } from "./invoke-dialog.tsx";
 
 const columns: readonly Column<AppVersion>[] = [
   {
     name: "App",
-    cell: ({ app_name, version }) => (
-      <div>
-        <Text size="sm" fw={600}>
-          {app_name}
-        </Text>
-        <Text size="xs" c="dimmed">
-          Version {version}
-        </Text>
-      </div>
-    ),
+    cell: ({ app_name, version }) => <NameCell below={`Version ${version}`}>{app_name}</NameCell>,
   },
   { name: "Actions", cell: ({ actions }) => actions.map(({ name }) => name).join(", ") || "None", share: 1.5 },
   {
@@ -35,13 +26,10 @@ const columns: readonly Column<AppVersion>[] = [
   },
 ];
 
-export function VersionTable({ query }: { readonly query: string | undefined }) {
+export function VersionTable() {
   const { project, shoal } = useSignedIn();
   const canOperate = useCanOperate();
   const [invoked, setInvoked] = useState<AppVersion>();
-  const list = useList(["apps", project?.id, query], (page, options) =>
-    shoal.apps.list({ ...page, ...(query !== undefined && { query }) }, options),
-  );
   const runColumn: Column<AppVersion> = {
     name: "Run",
     cell: (app) => (
@@ -64,16 +52,17 @@ export function VersionTable({ query }: { readonly query: string | undefined }) 
   };
   return (
     <>
-      <ResourceTable
+      <ResourceList
         label="Apps"
-        list={list}
+        queryKey={["apps", project?.id]}
+        read={(request, options) => shoal.apps.list(request, options)}
         idOf={({ id }) => id}
         columns={canOperate ? [...columns, runColumn] : columns}
-        empty={
-          <Empty icon={Package} title={query === undefined ? "No apps" : "No app matches"}>
-            Deploy one with shoal deploy. Its versions and actions appear here.
-          </Empty>
-        }
+        empty={{
+          icon: Package,
+          title: "No apps",
+          text: "Deploy one with shoal deploy. Its versions and actions appear here.",
+        }}
       />
       <InvokeDialog
         app={invoked}

@@ -1,7 +1,8 @@
 import { Alert, Badge, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import type { AuditLogExportDestination } from "@shoal/schemas";
 import { useQueryClient } from "@tanstack/react-query";
-import { ArchiveRestore, FlaskConical, Pause, Play, Plus, Trash2 } from "lucide-react";
+import { ArchiveRestore, FlaskConical, Pause, Play, Plus } from "lucide-react";
 import { useState } from "react";
 import { useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
@@ -9,24 +10,20 @@ import { CodeBlock } from "../../parts/code.tsx";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { Ago } from "../../parts/moment.tsx";
 import { tell, tellFailure } from "../../parts/notices.ts";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 import { RowMenu } from "../../parts/table/row-menu.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { useDeletion } from "../../parts/table/use-deletion.ts";
 
 const columns: readonly Column<AuditLogExportDestination>[] = [
   {
     name: "Bucket",
     cell: ({ bucket, prefix, region }) => (
-      <div>
-        <Text size="sm" fw={600}>
-          {bucket}
-          {prefix !== "" && `/${prefix}`}
-        </Text>
-        <Text size="xs" c="dimmed">
-          {region}
-        </Text>
-      </div>
+      <NameCell below={region}>
+        {bucket}
+        {prefix !== "" && `/${prefix}`}
+      </NameCell>
     ),
     share: 2,
   },
@@ -62,46 +59,37 @@ function DestinationStatus({
 export function DestinationsTab() {
   const { shoal } = useSignedIn();
   const queries = useQueryClient();
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, creating] = useDisclosure();
   const [created, setCreated] = useState<AuditLogExportDestination>();
-  const list = useList(["audit-destinations"], (page, options) =>
-    shoal.auditLogs.exportDestinations.list(page, options),
-  );
   return (
     <Stack>
       <Group justify="space-between">
         <Text size="sm" c="dimmed">
           S3 buckets that receive new entries continuously. Project keys cannot see them.
         </Text>
-        <Button
-          leftSection={<Plus size={16} aria-hidden />}
-          onClick={() => {
-            setCreating(true);
-          }}
-        >
+        <Button leftSection={<Plus size={16} aria-hidden />} onClick={creating.open}>
           New destination
         </Button>
       </Group>
       {created !== undefined && <TrustHint destination={created} />}
-      <ResourceTable
+      <ResourceList
         label="Export destinations"
-        list={list}
+        queryKey={["audit-destinations"]}
+        read={(request, options) => shoal.auditLogs.exportDestinations.list(request, options)}
         idOf={({ id }) => id}
         columns={columns}
         menu={(destination) => <DestinationMenu destination={destination} />}
-        empty={
-          <Empty icon={ArchiveRestore} title="No export destinations">
-            Create one to keep the log longer than the service does, in a store that it cannot change.
-          </Empty>
-        }
+        empty={{
+          icon: ArchiveRestore,
+          title: "No export destinations",
+          text: "Create one to keep the log longer than the service does, in a store that it cannot change.",
+        }}
       />
       <CreateDestination
         isOpen={isCreating}
-        close={() => {
-          setCreating(false);
-        }}
+        close={creating.close}
         done={(destination) => {
-          setCreating(false);
+          creating.close();
           setCreated(destination);
           void queries.invalidateQueries({ queryKey: ["audit-destinations"] });
         }}
@@ -189,9 +177,11 @@ function DestinationMenu({ destination: { id, bucket, status } }: { readonly des
   });
   const next = status === "active" ? "paused" : "active";
   const change = useAction({ act: () => exportDestinations.update(id, { status: next }), changes });
-  const remove = useAction({
+  const deletion = useDeletion({
+    kind: "destination",
+    name: bucket,
+    text: "The export ends. Objects in the bucket stay.",
     act: () => exportDestinations.delete(id),
-    told: () => `The destination ${bucket} was deleted.`,
     changes,
   });
   return (
@@ -200,17 +190,7 @@ function DestinationMenu({ destination: { id, bucket, status } }: { readonly des
       actions={[
         { label: "Test", icon: FlaskConical, run: test.mutate },
         { label: next === "paused" ? "Pause" : "Resume", icon: next === "paused" ? Pause : Play, run: change.mutate },
-        {
-          label: "Delete",
-          icon: Trash2,
-          isDangerous: true,
-          run: remove.mutate,
-          confirm: {
-            title: `Delete the destination ${bucket}?`,
-            text: "The export ends. Objects in the bucket stay.",
-            action: "Delete the destination",
-          },
-        },
+        deletion,
       ]}
     />
   );

@@ -1,17 +1,15 @@
-import { Anchor, Button, Text } from "@mantine/core";
+import { Anchor } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import type { AuthConnection } from "@shoal/schemas";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { Plug, Plus } from "lucide-react";
-import { useState } from "react";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Plug } from "lucide-react";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { Ago } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { ProgramCard } from "../../parts/program-card.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
-import { SearchField } from "../../parts/table/search-field.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { ListPage } from "../../parts/table/list-page.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 import { ConnectionStatus } from "./connection-status.tsx";
 import { CreateConnectionDialog } from "./create-dialog.tsx";
 
@@ -20,9 +18,11 @@ const columns: readonly Column<AuthConnection>[] = [
   {
     name: "Site",
     cell: ({ id, domain }) => (
-      <Anchor size="sm" fw={600} renderRoot={(props) => <Link to="/connections/$id" params={{ id }} {...props} />}>
-        {domain}
-      </Anchor>
+      <NameCell>
+        <Anchor inherit renderRoot={(props) => <Link to="/connections/$id" params={{ id }} {...props} />}>
+          {domain}
+        </Anchor>
+      </NameCell>
     ),
     share: 1.5,
   },
@@ -37,74 +37,51 @@ const columns: readonly Column<AuthConnection>[] = [
 
 export function ConnectionsPage() {
   const { project, shoal } = useSignedIn();
-  const { query } = useSearch({ from: "/connections" });
-  const navigate = useNavigate({ from: "/connections" });
+  const navigate = useNavigate();
   const queries = useQueryClient();
   const canOperate = useCanOperate();
-  const [isCreating, setCreating] = useState(false);
-  const list = useList(
-    ["connections", project?.id, query],
-    (page, options) => shoal.auth.connections.list({ ...page, ...(query !== undefined && { query }) }, options),
-    refreshMs,
-  );
+  const [isCreating, creating] = useDisclosure();
   return (
-    <Page
+    <ListPage
       title="Connections"
       description="Sign-ins of profiles to sites, which the service keeps alive."
-      actions={
-        canOperate && (
-          <Button
-            leftSection={<Plus size={16} aria-hidden />}
-            onClick={() => {
-              setCreating(true);
-            }}
-          >
-            New connection
-          </Button>
-        )
-      }
-    >
-      <SearchField
-        label="Search by site or profile"
-        value={query}
-        change={(next) => void navigate({ search: (before) => ({ ...before, query: next }), replace: true })}
-      />
-      <ResourceTable
-        label="Connections"
-        list={list}
-        idOf={({ id }) => id}
-        columns={columns}
-        empty={
-          <Empty icon={Plug} title={query === undefined ? "No connections" : "No connection matches"}>
-            <Text inherit>Create one, and sign in once. Sessions with its profile are then signed in.</Text>
-          </Empty>
-        }
-      />
-      <ProgramCard
-        programs={{
-          sdk: `const connection = await shoal.auth.connections.create({
+      create={canOperate && { label: "New connection", run: creating.open }}
+      search="Search by site or profile"
+      programs={{
+        sdk: `const connection = await shoal.auth.connections.create({
   domain: "example.com",
   profile_name: "buyer",
 });
 const { hosted_url } = await shoal.auth.connections.login(connection.id);`,
-          cli: "auth connections create --domain example.com --profile-name buyer",
-          curl: {
-            method: "POST",
-            path: "/auth/connections",
-            body: { domain: "example.com", profile_name: "buyer" },
-          },
+        cli: "auth connections create --domain example.com --profile-name buyer",
+        curl: {
+          method: "POST",
+          path: "/auth/connections",
+          body: { domain: "example.com", profile_name: "buyer" },
+        },
+      }}
+    >
+      <ResourceList
+        label="Connections"
+        queryKey={["connections", project?.id]}
+        read={(request, options) => shoal.auth.connections.list(request, options)}
+        refreshMs={refreshMs}
+        idOf={({ id }) => id}
+        columns={columns}
+        empty={{
+          icon: Plug,
+          title: "No connections",
+          text: "Create one, and sign in once. Sessions with its profile are then signed in.",
         }}
       />
       <CreateConnectionDialog
         isOpen={isCreating}
-        close={() => {
-          setCreating(false);
-        }}
+        close={creating.close}
         done={({ id }) => {
           void queries.invalidateQueries({ queryKey: ["connections"] });
           void navigate({ to: "/connections/$id", params: { id } });
         }}
       />
-    </Page>
+    </ListPage>
   );
 }

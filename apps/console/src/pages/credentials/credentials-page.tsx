@@ -1,30 +1,22 @@
-import { Button, Text } from "@mantine/core";
 import type { Credential } from "@shoal/schemas";
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { KeySquare, Pencil, Plus, Timer, Trash2 } from "lucide-react";
+import { KeySquare, Pencil, Timer } from "lucide-react";
 import { useState } from "react";
 import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
-import { useAction } from "../../parts/action.ts";
-import { AdminOnly } from "../../parts/access/admin-only.tsx";
 import { Ago } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
+import { ListPage } from "../../parts/table/list-page.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 import { RowMenu } from "../../parts/table/row-menu.tsx";
-import { SearchField } from "../../parts/table/search-field.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { useDeletion } from "../../parts/table/use-deletion.ts";
 import { CredentialDialog } from "./credential-dialog.tsx";
 import { CodeDialog } from "./code-dialog.tsx";
 
 const columns: readonly Column<Credential>[] = [
   {
     name: "Name",
-    cell: ({ name }) => (
-      <Text size="sm" fw={600}>
-        {name}
-      </Text>
-    ),
+    cell: ({ name }) => <NameCell>{name}</NameCell>,
     share: 1.5,
   },
   { name: "Site", cell: ({ domain }) => domain, share: 1.5 },
@@ -34,70 +26,54 @@ const columns: readonly Column<Credential>[] = [
 ];
 
 export function CredentialsPage() {
+  const { project, shoal } = useSignedIn();
   const isAdmin = useIsAdmin();
+  const queries = useQueryClient();
   const [edited, setEdited] = useState<Credential | "new">();
+  const [coded, setCoded] = useState<Credential>();
+  const close = () => {
+    setEdited(undefined);
+  };
   return (
-    <Page
+    <ListPage
       title="Credentials"
       description="Values that logins enter on sites. The service encrypts them and never shows them again."
-      actions={
-        isAdmin && (
-          <Button
-            leftSection={<Plus size={16} aria-hidden />}
-            onClick={() => {
-              setEdited("new");
-            }}
-          >
-            New credential
-          </Button>
-        )
-      }
+      locked={!isAdmin && "The list of credentials"}
+      create={{
+        label: "New credential",
+        run: () => {
+          setEdited("new");
+        },
+      }}
+      search="Search by name or site"
+      programs={{
+        sdk: `await shoal.credentials.create({
+  name: "buyer",
+  domain: "shop.example.com",
+  values: { username: "ada", password: process.env.SHOP_PASSWORD ?? "" },
+});`,
+        cli: "credentials create --name buyer --domain shop.example.com --value username=ada --value password=- < password.txt",
+        curl: { path: "/credentials" },
+      }}
     >
-      {isAdmin ? <Credentials edited={edited} edit={setEdited} /> : <AdminOnly what="The list of credentials" />}
-    </Page>
-  );
-}
-
-interface CredentialsProps {
-  readonly edited: Credential | "new" | undefined;
-  readonly edit: (credential: Credential | undefined) => void;
-}
-
-function Credentials({ edited, edit }: CredentialsProps) {
-  const { project, shoal } = useSignedIn();
-  const { query } = useSearch({ from: "/credentials" });
-  const navigate = useNavigate({ from: "/credentials" });
-  const queries = useQueryClient();
-  const [coded, setCoded] = useState<Credential>();
-  const list = useList(["credentials", project?.id, query], (page, options) =>
-    shoal.credentials.list({ ...page, ...(query !== undefined && { query }) }, options),
-  );
-  return (
-    <>
-      <SearchField
-        label="Search by name or site"
-        value={query}
-        change={(next) => void navigate({ search: (before) => ({ ...before, query: next }), replace: true })}
-      />
-      <ResourceTable
+      <ResourceList
         label="Credentials"
-        list={list}
+        queryKey={["credentials", project?.id]}
+        read={(request, options) => shoal.credentials.list(request, options)}
         idOf={({ id }) => id}
         columns={columns}
-        menu={(credential) => <CredentialMenu credential={credential} edit={edit} showCode={setCoded} />}
-        empty={
-          <Empty icon={KeySquare} title={query === undefined ? "No credentials" : "No credential matches"}>
-            Logins store what a person enters, or you create a credential here.
-          </Empty>
-        }
+        menu={(credential) => <CredentialMenu credential={credential} edit={setEdited} showCode={setCoded} />}
+        empty={{
+          icon: KeySquare,
+          title: "No credentials",
+          text: "Logins store what a person enters, or you create a credential here.",
+        }}
       />
       <CredentialDialog
         edited={edited}
-        close={() => {
-          edit(undefined);
-        }}
+        close={close}
         done={() => {
-          edit(undefined);
+          close();
           void queries.invalidateQueries({ queryKey: ["credentials"] });
         }}
       />
@@ -107,7 +83,7 @@ function Credentials({ edited, edit }: CredentialsProps) {
           setCoded(undefined);
         }}
       />
-    </>
+    </ListPage>
   );
 }
 
@@ -120,9 +96,11 @@ interface CredentialMenuProps {
 function CredentialMenu({ credential, edit, showCode }: CredentialMenuProps) {
   const { id, name, has_totp_secret } = credential;
   const { shoal } = useSignedIn();
-  const remove = useAction({
+  const deletion = useDeletion({
+    kind: "credential",
+    name,
+    text: "Connections that use it ask a person at their next login.",
     act: () => shoal.credentials.delete(id),
-    told: () => `The credential ${name} was deleted.`,
     changes: [["credentials"]],
   });
   return (
@@ -147,17 +125,7 @@ function CredentialMenu({ credential, edit, showCode }: CredentialMenuProps) {
               },
             ]
           : []),
-        {
-          label: "Delete",
-          icon: Trash2,
-          isDangerous: true,
-          run: remove.mutate,
-          confirm: {
-            title: `Delete the credential ${name}?`,
-            text: "Connections that use it ask a person at their next login.",
-            action: "Delete the credential",
-          },
-        },
+        deletion,
       ]}
     />
   );

@@ -1,7 +1,7 @@
 import { Button, Card, FileButton, Group, Text, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import type { Extension } from "@shoal/schemas";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Download, Puzzle, Store, Trash2, Upload } from "lucide-react";
+import { Download, Puzzle, Store, Upload } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 import { blobOf, saveDownload } from "../../api/blob.ts";
@@ -12,27 +12,20 @@ import { CopyIcon } from "../../parts/code.tsx";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { Ago } from "../../parts/moment.tsx";
 import { tell } from "../../parts/notices.ts";
-import { Page } from "../../parts/page.tsx";
-import { ProgramCard } from "../../parts/program-card.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { NoMatch } from "../../parts/table/no-match.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
+import { ListPage } from "../../parts/table/list-page.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 import { RowMenu } from "../../parts/table/row-menu.tsx";
-import { SearchField } from "../../parts/table/search-field.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { useDeletion } from "../../parts/table/use-deletion.ts";
 
 const columns: readonly Column<Extension>[] = [
   {
     name: "Name",
     cell: ({ id, name }) => (
-      <>
-        <Text size="sm" fw={600}>
-          {name ?? "Without a name"}
-        </Text>
-        <Text size="xs" c="dimmed" ff="monospace">
-          {id}
-        </Text>
-      </>
+      <NameCell below={<span style={{ fontFamily: "var(--mantine-font-family-monospace)" }}>{id}</span>}>
+        {name ?? "Without a name"}
+      </NameCell>
     ),
     share: 1.6,
   },
@@ -66,60 +59,39 @@ const nameOf = (file: string): string =>
 export function ExtensionsPage() {
   const { project, shoal } = useSignedIn();
   const canOperate = useCanOperate();
-  const { query } = useSearch({ from: "/extensions" });
-  const navigate = useNavigate({ from: "/extensions" });
-  const [isOpen, setOpen] = useState(false);
-  const list = useList(["extensions", project?.id, query], (page, options) =>
-    shoal.extensions.list({ ...page, query }, options),
-  );
+  const [isAdding, adding] = useDisclosure();
   return (
-    <Page
+    <ListPage
       title="Extensions"
       description="Extensions that sessions start with. Upload the ZIP archive of an unpacked extension."
       actions={
         canOperate && (
-          <Button
-            variant="default"
-            leftSection={<Store size={16} aria-hidden />}
-            onClick={() => {
-              setOpen(true);
-            }}
-          >
+          <Button variant="default" leftSection={<Store size={16} aria-hidden />} onClick={adding.open}>
             From the Chrome Web Store
           </Button>
         )
       }
+      above={canOperate && <UploadArea />}
+      search="Search by name or id"
+      programs={{
+        sdkImports: 'import { fileFromPath } from "@shoal/client/node";',
+        sdk: `await shoal.extensions.upload({ name: "blocker", file: await fileFromPath("blocker.zip") });
+await shoal.browsers.create({ extensions: [{ name: "blocker" }] });`,
+        cli: "extensions upload blocker.zip --name blocker",
+        curl: { method: "POST", path: "/extensions", flags: "-F name=blocker -F file=@blocker.zip" },
+      }}
     >
-      {canOperate && <UploadArea />}
-      <SearchField
-        label="Search by name or id"
-        value={query}
-        change={(value) => void navigate({ search: (before) => ({ ...before, query: value }), replace: true })}
-      />
-      <ResourceTable
+      <ResourceList
         label="Extensions"
-        list={list}
+        queryKey={["extensions", project?.id]}
+        read={(request, options) => shoal.extensions.list(request, options)}
         idOf={({ id }) => id}
         columns={columns}
         menu={(extension) => <ExtensionMenu extension={extension} />}
-        empty={query === undefined ? <Empty icon={Puzzle} title="No extensions" /> : <NoMatch />}
+        empty={{ icon: Puzzle, title: "No extensions" }}
       />
-      <ProgramCard
-        programs={{
-          sdkImports: 'import { fileFromPath } from "@shoal/client/node";',
-          sdk: `await shoal.extensions.upload({ name: "blocker", file: await fileFromPath("blocker.zip") });
-await shoal.browsers.create({ extensions: [{ name: "blocker" }] });`,
-          cli: "extensions upload blocker.zip --name blocker",
-          curl: { method: "POST", path: "/extensions", flags: "-F name=blocker -F file=@blocker.zip" },
-        }}
-      />
-      <StoreDialog
-        isOpen={isOpen}
-        close={() => {
-          setOpen(false);
-        }}
-      />
-    </Page>
+      <StoreDialog isOpen={isAdding} close={adding.close} />
+    </ListPage>
   );
 }
 
@@ -230,32 +202,17 @@ function ExtensionMenu({ extension }: { readonly extension: Extension }) {
     act: async () => saveDownload(await shoal.extensions.download(id), `${name}.zip`),
     changes: [],
   });
-  const remove = useAction({
+  const deletion = useDeletion({
+    kind: "extension",
+    name,
+    text: "Running sessions keep it. New sessions cannot use it.",
     act: () => shoal.extensions.delete(id),
-    told: () => `Extension ${name} was deleted.`,
     changes: [["extensions"]],
   });
   return (
     <RowMenu
       label={`Actions for extension ${name}`}
-      actions={[
-        { label: "Download", icon: Download, run: download.mutate },
-        ...(canOperate
-          ? [
-              {
-                label: "Delete",
-                icon: Trash2,
-                isDangerous: true,
-                run: remove.mutate,
-                confirm: {
-                  title: `Delete extension ${name}?`,
-                  text: "Running sessions keep it. New sessions cannot use it.",
-                  action: "Delete the extension",
-                },
-              },
-            ]
-          : []),
-      ]}
+      actions={[{ label: "Download", icon: Download, run: download.mutate }, ...(canOperate ? [deletion] : [])]}
     />
   );
 }

@@ -1,29 +1,25 @@
-import { Anchor, Group, NativeSelect, Text } from "@mantine/core";
+import { Anchor, NativeSelect } from "@mantine/core";
 import { type Invocation, invocationStatuses } from "@shoal/schemas";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Zap } from "lucide-react";
 import { useSignedIn } from "../../api/shoal.ts";
 import { RunStatus } from "../../parts/links/run-status.tsx";
 import { Age, Ago } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
-import { SearchField } from "../../parts/table/search-field.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { ListPage } from "../../parts/table/list-page.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 
 const refreshMs = 5000;
 const columns: readonly Column<Invocation>[] = [
   {
     name: "Action",
     cell: ({ id, app_name, action_name, version }) => (
-      <div>
-        <Anchor size="sm" fw={600} renderRoot={(props) => <Link to="/invocations/$id" params={{ id }} {...props} />}>
+      <NameCell below={`Version ${version}`}>
+        <Anchor inherit renderRoot={(props) => <Link to="/invocations/$id" params={{ id }} {...props} />}>
           {app_name} / {action_name}
         </Anchor>
-        <Text size="xs" c="dimmed">
-          Version {version}
-        </Text>
-      </div>
+      </NameCell>
     ),
     share: 2,
   },
@@ -39,29 +35,14 @@ const columns: readonly Column<Invocation>[] = [
 
 export function InvocationsPage() {
   const { project, shoal } = useSignedIn();
-  const { deployment, query, status } = useSearch({ from: "/invocations" });
+  const { deployment, status } = useSearch({ from: "/invocations" });
   const navigate = useNavigate({ from: "/invocations" });
-  const list = useList(
-    ["invocations", project?.id, query, status, deployment],
-    (page, options) =>
-      shoal.invocations.list(
-        {
-          ...page,
-          ...(query !== undefined && { query }),
-          ...(status !== undefined && { status }),
-          ...(deployment !== undefined && { deployment_id: deployment }),
-        },
-        options,
-      ),
-    refreshMs,
-  );
-  const isFiltered = query !== undefined || status !== undefined || deployment !== undefined;
   return (
-    <Page
+    <ListPage
       title="Invocations"
       description={deployment === undefined ? "Runs of actions of apps." : `Runs of deployment ${deployment}.`}
-    >
-      <Group gap="sm" align="flex-end">
+      search="Search by app, action or id"
+      filters={
         <NativeSelect
           label="Status"
           data={[{ value: "", label: "All" }, ...invocationStatuses]}
@@ -71,23 +52,37 @@ export function InvocationsPage() {
             void navigate({ search: (before) => ({ ...before, status: next }), replace: true });
           }}
         />
-        <SearchField
-          label="Search by app, action or id"
-          value={query}
-          change={(next) => void navigate({ search: (before) => ({ ...before, query: next }), replace: true })}
-        />
-      </Group>
-      <ResourceTable
+      }
+      programs={{
+        sdk: `const failed = await shoal.invocations.list({ status: "failed" });
+for (const { id, status_reason } of failed.items) console.log(id, status_reason);`,
+        cli: "invocations list --status failed",
+        curl: { path: "/invocations?status=failed" },
+      }}
+    >
+      <ResourceList
         label="Invocations"
-        list={list}
+        queryKey={["invocations", project?.id, status, deployment]}
+        read={(request, options) =>
+          shoal.invocations.list(
+            {
+              ...request,
+              ...(status !== undefined && { status }),
+              ...(deployment !== undefined && { deployment_id: deployment }),
+            },
+            options,
+          )
+        }
+        refreshMs={refreshMs}
         idOf={({ id }) => id}
         columns={columns}
-        empty={
-          <Empty icon={Zap} title={isFiltered ? "No invocation matches" : "No invocations"}>
-            {isFiltered ? "Change the filters." : "Invoke an action of an app on the page Apps, or from a program."}
-          </Empty>
-        }
+        isFiltered={status !== undefined || deployment !== undefined}
+        empty={{
+          icon: Zap,
+          title: "No invocations",
+          text: "Invoke an action of an app on the page Apps, or from a program.",
+        }}
       />
-    </Page>
+    </ListPage>
   );
 }

@@ -1,23 +1,21 @@
-import { Badge, Button, Code, Text } from "@mantine/core";
+import { Badge, Code } from "@mantine/core";
 import "@mantine/core/styles/Code.css";
+import { useDisclosure } from "@mantine/hooks";
 import type { ApiKey, CreatedApiKey } from "@shoal/schemas";
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { KeyRound, Plus, RotateCw, Trash2 } from "lucide-react";
+import { KeyRound, RotateCw } from "lucide-react";
 import { useState } from "react";
-import { useSignedIn } from "../../api/shoal.ts";
+import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
 import { SecretDialog } from "../../parts/forms/secret-dialog.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
 import { useNow } from "../../parts/now.ts";
-import { Page } from "../../parts/page.tsx";
-import { ProgramCard } from "../../parts/program-card.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
-import { NoMatch } from "../../parts/table/no-match.tsx";
+import { ListPage } from "../../parts/table/list-page.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 import { RowMenu } from "../../parts/table/row-menu.tsx";
-import { SearchField } from "../../parts/table/search-field.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { useDeletion } from "../../parts/table/use-deletion.ts";
 import { CreateDialog } from "./create-dialog.tsx";
 
 const columns: readonly Column<ApiKey>[] = [
@@ -30,67 +28,42 @@ const columns: readonly Column<ApiKey>[] = [
 
 export function KeysPage() {
   const { shoal } = useSignedIn();
+  const isAdmin = useIsAdmin();
   const queries = useQueryClient();
   const [created, setCreated] = useState<CreatedApiKey>();
-  const [isCreating, setCreating] = useState(false);
-  const { query } = useSearch({ from: "/keys" });
-  const navigate = useNavigate({ from: "/keys" });
-  const list = useList(["keys", query], (page, options) => shoal.apiKeys.list({ ...page, query }, options));
+  const [isCreating, creating] = useDisclosure();
   const show = (key: CreatedApiKey) => {
-    setCreating(false);
+    creating.close();
     setCreated(key);
     void queries.invalidateQueries({ queryKey: ["keys"] });
   };
   return (
-    <Page
+    <ListPage
       title="API keys"
       description="Keys authenticate programs. The service stores their hashes only."
-      actions={
-        <Button
-          leftSection={<Plus size={16} aria-hidden />}
-          onClick={() => {
-            setCreating(true);
-          }}
-        >
-          New key
-        </Button>
-      }
+      locked={!isAdmin && "The list of keys"}
+      create={{ label: "New key", run: creating.open }}
+      search="Search by name, creator or project"
+      programs={{
+        sdk: 'const { key } = await shoal.apiKeys.create({ name: "order-agent", days_to_expire: 90 });',
+        cli: "api-keys create --name order-agent --days-to-expire 90",
+        curl: { method: "POST", path: "/org/api_keys", body: { name: "order-agent", days_to_expire: 90 } },
+      }}
     >
-      <SearchField
-        label="Search by name, creator or project"
-        value={query}
-        change={(value) => void navigate({ search: (before) => ({ ...before, query: value }), replace: true })}
-      />
-      <ResourceTable
+      <ResourceList
         label="API keys"
-        list={list}
+        queryKey={["keys"]}
+        read={(request, options) => shoal.apiKeys.list(request, options)}
         idOf={({ id }) => id}
         columns={columns}
         menu={(key) => <KeyMenu apiKey={key} show={show} />}
-        empty={
-          query === undefined ? (
-            <Empty icon={KeyRound} title="No API keys">
-              Create one for each program, so that you can replace them separately.
-            </Empty>
-          ) : (
-            <NoMatch />
-          )
-        }
-      />
-      <ProgramCard
-        programs={{
-          sdk: 'const { key } = await shoal.apiKeys.create({ name: "order-agent", days_to_expire: 90 });',
-          cli: "api-keys create --name order-agent --days-to-expire 90",
-          curl: { method: "POST", path: "/org/api_keys", body: { name: "order-agent", days_to_expire: 90 } },
+        empty={{
+          icon: KeyRound,
+          title: "No API keys",
+          text: "Create one for each program, so that you can replace them separately.",
         }}
       />
-      <CreateDialog
-        isOpen={isCreating}
-        close={() => {
-          setCreating(false);
-        }}
-        done={show}
-      />
+      <CreateDialog isOpen={isCreating} close={creating.close} done={show} />
       <SecretDialog
         secret={created?.key}
         title="Your new key"
@@ -99,20 +72,22 @@ export function KeysPage() {
           setCreated(undefined);
         }}
       />
-    </Page>
+    </ListPage>
   );
 }
 
 function KeyName({ apiKey: { name, created_by, created_at } }: { readonly apiKey: ApiKey }) {
+  const creator = created_by.name ?? created_by.email;
   return (
-    <div>
-      <Text size="sm" fw={600}>
-        {name}
-      </Text>
-      <Text size="xs" c="dimmed">
-        by {created_by.name ?? created_by.email}, <Ago at={created_at} />
-      </Text>
-    </div>
+    <NameCell
+      below={
+        <>
+          by {creator}, <Ago at={created_at} />
+        </>
+      }
+    >
+      {name}
+    </NameCell>
   );
 }
 
@@ -136,9 +111,11 @@ interface KeyMenuProps {
 function KeyMenu({ apiKey: { id, name }, show }: KeyMenuProps) {
   const { shoal } = useSignedIn();
   const rotate = useAction({ act: () => shoal.apiKeys.rotate(id), done: show, changes: [] });
-  const remove = useAction({
+  const deletion = useDeletion({
+    kind: "key",
+    name,
+    text: "Programs with this key stop working at once. Live views and consoles that it opened end.",
     act: () => shoal.apiKeys.delete(id),
-    told: () => `Key ${name} was deleted.`,
     changes: [["keys"]],
   });
   return (
@@ -155,17 +132,7 @@ function KeyMenu({ apiKey: { id, name }, show }: KeyMenuProps) {
             action: "Rotate the key",
           },
         },
-        {
-          label: "Delete",
-          icon: Trash2,
-          isDangerous: true,
-          run: remove.mutate,
-          confirm: {
-            title: `Delete key ${name}?`,
-            text: "Programs with this key stop working at once. Live views and consoles that it opened end.",
-            action: "Delete the key",
-          },
-        },
+        deletion,
       ]}
     />
   );

@@ -1,11 +1,12 @@
 import type { BrowserPool } from "@shoal/schemas";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Pencil, RefreshCw, Trash2 } from "lucide-react";
+import { Pencil, RefreshCw } from "lucide-react";
 import { useState } from "react";
 import { useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
 import { RowMenu } from "../../parts/table/row-menu.tsx";
+import { useDeletion } from "../../parts/table/use-deletion.ts";
 import { PoolDialog } from "./pool-dialog.tsx";
 
 function leasedText(count: number): string {
@@ -25,9 +26,11 @@ export function PoolMenu({ pool }: { readonly pool: BrowserPool }) {
     told: () => `Pool ${name} fills with new browsers.`,
     changes: [["pools"]],
   });
-  const remove = useAction({
+  const deletion = useDeletion({
+    kind: "pool",
+    name,
+    text: `Its waiting browsers end${leasedText(acquired_count)}.`,
     act: () => shoal.browserPools.delete(id, { force: true }),
-    told: () => `Pool ${name} was deleted.`,
     done: () => navigate({ to: "/pools" }),
     changes: [["pools"]],
   });
@@ -53,17 +56,7 @@ export function PoolMenu({ pool }: { readonly pool: BrowserPool }) {
               action: "Flush the pool",
             },
           },
-          {
-            label: "Delete",
-            icon: Trash2,
-            isDangerous: true,
-            run: remove.mutate,
-            confirm: {
-              title: `Delete pool ${name}?`,
-              text: `Its waiting browsers end${leasedText(acquired_count)}.`,
-              action: "Delete the pool",
-            },
-          },
+          deletion,
         ]}
       />
       <PoolDialog

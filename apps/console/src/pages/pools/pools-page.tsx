@@ -1,18 +1,15 @@
-import { Anchor, Button } from "@mantine/core";
+import { Anchor } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import type { BrowserPool } from "@shoal/schemas";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { Layers, Plus } from "lucide-react";
-import { useState } from "react";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Layers } from "lucide-react";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { Ago } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { ProgramCard } from "../../parts/program-card.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { NoMatch } from "../../parts/table/no-match.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
-import { SearchField } from "../../parts/table/search-field.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { ListPage } from "../../parts/table/list-page.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 import { PoolDialog } from "./pool-dialog.tsx";
 import { PoolMenu } from "./pool-menu.tsx";
 
@@ -22,9 +19,11 @@ const columns: readonly Column<BrowserPool>[] = [
   {
     name: "Name",
     cell: ({ id, name }) => (
-      <Anchor fw={600} size="sm" renderRoot={(props) => <Link to="/pools/$id" params={{ id }} {...props} />}>
-        {name ?? id}
-      </Anchor>
+      <NameCell>
+        <Anchor inherit renderRoot={(props) => <Link to="/pools/$id" params={{ id }} {...props} />}>
+          {name ?? id}
+        </Anchor>
+      </NameCell>
     ),
     share: 2,
   },
@@ -38,70 +37,43 @@ export function PoolsPage() {
   const { project, shoal } = useSignedIn();
   const canOperate = useCanOperate();
   const queries = useQueryClient();
-  const { query } = useSearch({ from: "/pools" });
-  const navigate = useNavigate({ from: "/pools" });
-  const [isCreating, setCreating] = useState(false);
-  const list = useList(
-    ["pools", project?.id, query],
-    (page, options) => shoal.browserPools.list({ ...page, query }, options),
-    refreshMs,
-  );
+  const navigate = useNavigate();
+  const [isCreating, creating] = useDisclosure();
   return (
-    <Page
+    <ListPage
       title="Pools"
       description="Browsers that wait for sessions, so that a program gets one at once."
-      actions={
-        canOperate && (
-          <Button
-            leftSection={<Plus size={16} aria-hidden />}
-            onClick={() => {
-              setCreating(true);
-            }}
-          >
-            New pool
-          </Button>
-        )
-      }
+      create={canOperate && { label: "New pool", run: creating.open }}
+      search="Search by name or id"
+      programs={{
+        sdk: `await shoal.browserPools.create({ name: "search", size: 2 });
+await using browser = await shoal.browserPools.acquire("search");`,
+        cli: "browser-pools create --name search --size 2\nshoal browser-pools acquire search",
+        curl: { method: "POST", path: "/browser_pools", body: { name: "search", size: 2 } },
+      }}
     >
-      <SearchField
-        label="Search by name or id"
-        value={query}
-        change={(value) => void navigate({ search: (before) => ({ ...before, query: value }), replace: true })}
-      />
-      <ResourceTable
+      <ResourceList
         label="Pools"
-        list={list}
+        queryKey={["pools", project?.id]}
+        read={(request, options) => shoal.browserPools.list(request, options)}
+        refreshMs={refreshMs}
         idOf={({ id }) => id}
         columns={columns}
-        menu={canOperate ? (pool) => <PoolMenu pool={pool} /> : undefined}
-        empty={
-          query === undefined ? (
-            <Empty icon={Layers} title="No pools">
-              Create one to keep browsers with the same settings ready.
-            </Empty>
-          ) : (
-            <NoMatch />
-          )
-        }
-      />
-      <ProgramCard
-        programs={{
-          sdk: `await shoal.browserPools.create({ name: "search", size: 2 });
-await using browser = await shoal.browserPools.acquire("search");`,
-          cli: "browser-pools create --name search --size 2\nshoal browser-pools acquire search",
-          curl: { method: "POST", path: "/browser_pools", body: { name: "search", size: 2 } },
+        menu={canOperate && ((pool) => <PoolMenu pool={pool} />)}
+        empty={{
+          icon: Layers,
+          title: "No pools",
+          text: "Create one to keep browsers with the same settings ready.",
         }}
       />
       <PoolDialog
         isOpen={isCreating}
-        close={() => {
-          setCreating(false);
-        }}
+        close={creating.close}
         done={({ id }) => {
           void queries.invalidateQueries({ queryKey: ["pools"] });
           void navigate({ to: "/pools/$id", params: { id } });
         }}
       />
-    </Page>
+    </ListPage>
   );
 }

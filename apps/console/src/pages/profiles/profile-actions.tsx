@@ -2,7 +2,7 @@ import { Button, FileButton, Group, TextInput } from "@mantine/core";
 import type { ImportStorageState, Profile } from "@shoal/schemas";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Copy, Download, Pencil, Trash2, Upload } from "lucide-react";
+import { Copy, Download, Pencil, Upload } from "lucide-react";
 import { useState } from "react";
 import { saveDownload } from "../../api/blob.ts";
 import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
@@ -10,7 +10,7 @@ import { useAction } from "../../parts/action.ts";
 import { ConfirmDialog } from "../../parts/forms/confirm-dialog.tsx";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { RowMenu } from "../../parts/table/row-menu.tsx";
-import { deletionOf } from "./deletion.ts";
+import { useProfileDeletion } from "./use-profile-deletion.ts";
 
 const largestStateBytes = 1024 * 1024;
 
@@ -36,12 +36,7 @@ export function ProfileActions({ profile }: { readonly profile: Profile }) {
   const [isRenaming, setRenaming] = useState(false);
   const [isCloning, setCloning] = useState(false);
   const name = profile.name ?? profile.id;
-  const remove = useAction({
-    act: () => shoal.profiles.delete(profile.id),
-    told: () => `Profile ${name} was deleted.`,
-    done: () => navigate({ to: "/profiles" }),
-    changes: [["profiles"]],
-  });
+  const deletion = useProfileDeletion(profile, () => navigate({ to: "/profiles" }));
   const download = useAction({
     act: async () => saveDownload(await shoal.profiles.download(profile.id), `${name}.tar.zst`),
     changes: [],
@@ -78,7 +73,7 @@ export function ProfileActions({ profile }: { readonly profile: Profile }) {
               setCloning(true);
             },
           },
-          { label: "Delete", icon: Trash2, isDangerous: true, run: remove.mutate, confirm: deletionOf(name) },
+          deletion,
         ]}
       />
       <NameDialog

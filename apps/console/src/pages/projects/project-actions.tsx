@@ -2,13 +2,14 @@ import { TextInput } from "@mantine/core";
 import type { Project } from "@shoal/schemas";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Archive, ArchiveRestore, Pencil, Trash2 } from "lucide-react";
+import { Archive, ArchiveRestore, Pencil } from "lucide-react";
 import { useState } from "react";
 import { sessionQuery } from "../../api/console-session.ts";
 import { useOrganization } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { RowMenu } from "../../parts/table/row-menu.tsx";
+import { useDeletion } from "../../parts/table/use-deletion.ts";
 
 /** Also the list of projects in the header. */
 const changed = [["projects"], sessionQuery.queryKey] as const;
@@ -24,9 +25,11 @@ export function ProjectActions({ project: { id, name, status } }: { readonly pro
     told: () => (isActive ? `Project ${name} is archived.` : `Project ${name} is active again.`),
     changes: changed,
   });
-  const remove = useAction({
+  const deletion = useDeletion({
+    kind: "project",
+    name,
+    text: "Only an empty project can be deleted. Its keys stop working.",
     act: () => shoal.projects.delete(id),
-    told: () => `Project ${name} was deleted.`,
     done: () => navigate({ to: "/projects", search: {} }),
     changes: changed,
   });
@@ -54,17 +57,7 @@ export function ProjectActions({ project: { id, name, status } }: { readonly pro
                 },
               }
             : { label: "Make active", icon: ArchiveRestore, run: close.mutate },
-          {
-            label: "Delete",
-            icon: Trash2,
-            isDangerous: true,
-            run: remove.mutate,
-            confirm: {
-              title: `Delete project ${name}?`,
-              text: "Only an empty project can be deleted. Its keys stop working.",
-              action: "Delete the project",
-            },
-          },
+          deletion,
         ]}
       />
       <FormDialog

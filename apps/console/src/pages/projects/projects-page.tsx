@@ -1,29 +1,29 @@
 import { Anchor, Badge, Button, Card, Group, TextInput, Title } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import type { Project } from "@shoal/schemas";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { FolderOpen, Plus } from "lucide-react";
-import { useState } from "react";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { FolderOpen } from "lucide-react";
 import { sessionQuery } from "../../api/console-session.ts";
 import { useOrganization } from "../../api/shoal.ts";
 import { Details } from "../../parts/details.tsx";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { ProgramCard } from "../../parts/program-card.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
-import { NoMatch } from "../../parts/table/no-match.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
-import { SearchField } from "../../parts/table/search-field.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { Failure, Loading } from "../../parts/states.tsx";
+import { ListPage } from "../../parts/table/list-page.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 
 const columns: readonly Column<Project>[] = [
   {
     name: "Name",
     cell: ({ id, name }) => (
-      <Anchor fw={600} size="sm" renderRoot={(props) => <Link to="/projects/$id" params={{ id }} {...props} />}>
-        {name}
-      </Anchor>
+      <NameCell>
+        <Anchor inherit renderRoot={(props) => <Link to="/projects/$id" params={{ id }} {...props} />}>
+          {name}
+        </Anchor>
+      </NameCell>
     ),
     share: 2,
   },
@@ -46,74 +46,60 @@ export function ProjectStatus({ status }: { readonly status: string }) {
 
 export function ProjectsPage() {
   const { shoal, isAdmin } = useOrganization();
-  const { query } = useSearch({ from: "/projects" });
-  const navigate = useNavigate({ from: "/projects" });
-  const list = useList(["projects", query], (page, options) => shoal.projects.list({ ...page, query }, options));
+  const [isCreating, creating] = useDisclosure();
   return (
-    <Page
+    <ListPage
       title="Projects"
       description="Projects separate sessions, profiles, keys and limits."
-      actions={isAdmin && <CreateButton />}
+      create={isAdmin && { label: "New project", run: creating.open }}
+      search="Search by name"
+      programs={{
+        sdk: `const project = await shoal.projects.create({ name: "sales" });
+await shoal.projects.limits.update(project.id, { max_concurrent_sessions: 20 });`,
+        cli: "projects create sales\nshoal projects limits update sales --max-concurrent-sessions 20",
+        curl: { method: "POST", path: "/org/projects", body: { name: "sales" } },
+      }}
     >
-      <SearchField
-        label="Search by name"
-        value={query}
-        change={(value) => void navigate({ search: (before) => ({ ...before, query: value }), replace: true })}
-      />
-      <ResourceTable
+      <ResourceList
         label="Projects"
-        list={list}
+        queryKey={["projects"]}
+        read={(request, options) => shoal.projects.list(request, options)}
         idOf={({ id }) => id}
         columns={columns}
-        empty={query === undefined ? <Empty icon={FolderOpen} title="No projects" /> : <NoMatch />}
+        empty={{ icon: FolderOpen, title: "No projects" }}
       />
       <OrganizationLimits />
-      <ProgramCard
-        programs={{
-          sdk: `const project = await shoal.projects.create({ name: "sales" });
-await shoal.projects.limits.update(project.id, { max_concurrent_sessions: 20 });`,
-          cli: "projects create sales\nshoal projects limits update sales --max-concurrent-sessions 20",
-          curl: { method: "POST", path: "/org/projects", body: { name: "sales" } },
-        }}
-      />
-    </Page>
+      <CreateDialog isOpen={isCreating} close={creating.close} />
+    </ListPage>
   );
 }
 
-function CreateButton() {
+interface CreateDialogProps {
+  readonly isOpen: boolean;
+  readonly close: () => void;
+}
+
+function CreateDialog({ isOpen, close }: CreateDialogProps) {
   const { shoal } = useOrganization();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <Button
-        leftSection={<Plus size={16} aria-hidden />}
-        onClick={() => {
-          setOpen(true);
-        }}
-      >
-        New project
-      </Button>
-      <FormDialog
-        isOpen={isOpen}
-        title="New project"
-        action="Create"
-        initial={{ name: "" }}
-        submit={({ name }) => shoal.projects.create({ name })}
-        done={({ id }) => {
-          void queries.invalidateQueries({ queryKey: ["projects"] });
-          // The list of projects in the header.
-          void queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
-          void navigate({ to: "/projects/$id", params: { id } });
-        }}
-        close={() => {
-          setOpen(false);
-        }}
-      >
-        {({ text }) => <TextInput label="Name" {...text("name")} required maxLength={255} data-autofocus />}
-      </FormDialog>
-    </>
+    <FormDialog
+      isOpen={isOpen}
+      title="New project"
+      action="Create"
+      initial={{ name: "" }}
+      submit={({ name }) => shoal.projects.create({ name })}
+      done={({ id }) => {
+        void queries.invalidateQueries({ queryKey: ["projects"] });
+        // The list of projects in the header.
+        void queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
+        void navigate({ to: "/projects/$id", params: { id } });
+      }}
+      close={close}
+    >
+      {({ text }) => <TextInput label="Name" {...text("name")} required maxLength={255} data-autofocus />}
+    </FormDialog>
   );
 }
 
@@ -121,7 +107,7 @@ function CreateButton() {
 function OrganizationLimits() {
   const { shoal, isAdmin } = useOrganization();
   const queries = useQueryClient();
-  const [isOpen, setOpen] = useState(false);
+  const [isChanging, changing] = useDisclosure();
   const { data, error, refetch } = useQuery({
     queryKey: ["organization-limits"],
     queryFn: async ({ signal }) => shoal.organization.limits.get({ signal }),
@@ -134,13 +120,7 @@ function OrganizationLimits() {
           Limits of the organization
         </Title>
         {isAdmin && data !== undefined && (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => {
-              setOpen(true);
-            }}
-          >
+          <Button size="xs" variant="default" onClick={changing.open}>
             Change the default
           </Button>
         )}
@@ -157,7 +137,7 @@ function OrganizationLimits() {
         />
       )}
       <FormDialog
-        isOpen={isOpen}
+        isOpen={isChanging}
         title="Default limit of projects"
         action="Save"
         initial={{ default_project_max_concurrent_sessions: standard?.toString() ?? "" }}
@@ -165,12 +145,10 @@ function OrganizationLimits() {
           shoal.organization.limits.update({ default_project_max_concurrent_sessions: Number(limit) })
         }
         done={() => {
-          setOpen(false);
+          changing.close();
           void queries.invalidateQueries({ queryKey: ["organization-limits"] });
         }}
-        close={() => {
-          setOpen(false);
-        }}
+        close={changing.close}
       >
         {({ text }) => (
           <TextInput

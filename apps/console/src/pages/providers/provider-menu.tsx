@@ -1,9 +1,10 @@
 import type { CredentialProvider } from "@shoal/schemas";
-import { FlaskConical, List, Pause, Play, Trash2 } from "lucide-react";
+import { FlaskConical, List, Pause, Play } from "lucide-react";
 import { useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
 import { tell, tellFailure } from "../../parts/notices.ts";
 import { RowMenu } from "../../parts/table/row-menu.tsx";
+import { useDeletion } from "../../parts/table/use-deletion.ts";
 
 interface ProviderMenuProps {
   readonly provider: CredentialProvider;
@@ -23,9 +24,11 @@ export function ProviderMenu({ provider, provider: { id, name, enabled }, showIt
     changes: [],
   });
   const change = useAction({ act: () => credentialProviders.update(id, { enabled: !enabled }), changes });
-  const remove = useAction({
+  const deletion = useDeletion({
+    kind: "provider",
+    name,
+    text: "Its token is deleted. Connections that use it ask a person at their next login.",
     act: () => credentialProviders.delete(id),
-    told: () => `The provider ${name} was deleted.`,
     changes,
   });
   return (
@@ -41,17 +44,7 @@ export function ProviderMenu({ provider, provider: { id, name, enabled }, showIt
           },
         },
         { label: enabled ? "Disable" : "Enable", icon: enabled ? Pause : Play, run: change.mutate },
-        {
-          label: "Delete",
-          icon: Trash2,
-          isDangerous: true,
-          run: remove.mutate,
-          confirm: {
-            title: `Delete the provider ${name}?`,
-            text: "Its token is deleted. Connections that use it ask a person at their next login.",
-            action: "Delete the provider",
-          },
-        },
+        deletion,
       ]}
     />
   );

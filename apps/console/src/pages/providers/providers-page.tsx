@@ -1,17 +1,15 @@
-import { Badge, Button, Text } from "@mantine/core";
+import { Badge } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import type { CredentialProvider } from "@shoal/schemas";
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Plus, Vault } from "lucide-react";
+import { Vault } from "lucide-react";
 import { useState } from "react";
 import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
-import { AdminOnly } from "../../parts/access/admin-only.tsx";
 import { Ago } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
-import { SearchField } from "../../parts/table/search-field.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { ListPage } from "../../parts/table/list-page.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 import { CreateProviderDialog } from "./create-dialog.tsx";
 import { labelOf } from "./kinds.ts";
 import { ItemsDialog } from "./items-dialog.tsx";
@@ -20,11 +18,7 @@ import { ProviderMenu } from "./provider-menu.tsx";
 const columns: readonly Column<CredentialProvider>[] = [
   {
     name: "Name",
-    cell: ({ name }) => (
-      <Text size="sm" fw={600}>
-        {name}
-      </Text>
-    ),
+    cell: ({ name }) => <NameCell>{name}</NameCell>,
     share: 1.5,
   },
   { name: "Kind", cell: ({ provider_type }) => labelOf(provider_type), share: 1.5 },
@@ -41,72 +35,49 @@ const columns: readonly Column<CredentialProvider>[] = [
 ];
 
 export function ProvidersPage() {
+  const { project, shoal } = useSignedIn();
   const isAdmin = useIsAdmin();
-  const [isCreating, setCreating] = useState(false);
+  const queries = useQueryClient();
+  const [isCreating, creating] = useDisclosure();
+  const [opened, setOpened] = useState<CredentialProvider>();
   return (
-    <Page
+    <ListPage
       title="Credential providers"
       description="Password managers that logins read credentials from. Providers with a lower priority are asked first."
-      actions={
-        isAdmin && (
-          <Button
-            leftSection={<Plus size={16} aria-hidden />}
-            onClick={() => {
-              setCreating(true);
-            }}
-          >
-            New provider
-          </Button>
-        )
-      }
+      locked={!isAdmin && "The list of providers"}
+      create={{ label: "New provider", run: creating.open }}
+      search="Search by name"
+      programs={{
+        sdk: `const provider = await shoal.credentialProviders.create({
+  name: "company",
+  provider_type: "vault",
+  settings: { address: "https://vault.example.com:8200" },
+  token: process.env.VAULT_TOKEN ?? "",
+});
+await shoal.credentialProviders.test(provider.id);`,
+        // The token comes from the standard input, because command lines are visible to other programs.
+        cli: `credential-providers create --name company --provider-type vault --setting address=https://vault.example.com:8200 --token - < token.txt`,
+        curl: { path: "/org/credential_providers" },
+      }}
     >
-      {isAdmin ? (
-        <Providers
-          isCreating={isCreating}
-          close={() => {
-            setCreating(false);
-          }}
-        />
-      ) : (
-        <AdminOnly what="The list of providers" />
-      )}
-    </Page>
-  );
-}
-
-function Providers({ isCreating, close }: { readonly isCreating: boolean; readonly close: () => void }) {
-  const { project, shoal } = useSignedIn();
-  const { query } = useSearch({ from: "/providers" });
-  const navigate = useNavigate({ from: "/providers" });
-  const queries = useQueryClient();
-  const [opened, setOpened] = useState<CredentialProvider>();
-  const list = useList(["providers", project?.id, query], (page, options) =>
-    shoal.credentialProviders.list({ ...page, ...(query !== undefined && { query }) }, options),
-  );
-  return (
-    <>
-      <SearchField
-        label="Search by name"
-        value={query}
-        change={(next) => void navigate({ search: (before) => ({ ...before, query: next }), replace: true })}
-      />
-      <ResourceTable
+      <ResourceList
         label="Credential providers"
-        list={list}
+        queryKey={["providers", project?.id]}
+        read={(request, options) => shoal.credentialProviders.list(request, options)}
         idOf={({ id }) => id}
         columns={columns}
         menu={(provider) => <ProviderMenu provider={provider} showItems={setOpened} />}
-        empty={
-          <Empty icon={Vault} title={query === undefined ? "No credential providers" : "No provider matches"}>
-            Connect a password manager, so that credentials stay there and logins read them when they need them.
-          </Empty>
-        }
+        empty={{
+          icon: Vault,
+          title: "No credential providers",
+          text: "Connect a password manager, so that credentials stay there and logins read them when they need them.",
+        }}
       />
       <CreateProviderDialog
         isOpen={isCreating}
-        close={close}
+        close={creating.close}
         done={() => {
-          close();
+          creating.close();
           void queries.invalidateQueries({ queryKey: ["providers"] });
         }}
       />
@@ -116,6 +87,6 @@ function Providers({ isCreating, close }: { readonly isCreating: boolean; readon
           setOpened(undefined);
         }}
       />
-    </>
+    </ListPage>
   );
 }

@@ -1,19 +1,16 @@
 import { Badge, Button, Group, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import type { Proxy } from "@shoal/schemas";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Pencil, Plus, Trash2, Waypoints } from "lucide-react";
-import { useState } from "react";
+import { Pencil, Waypoints } from "lucide-react";
 import { useCanOperate, useIsAdmin, useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
 import { Ago } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { ProgramCard } from "../../parts/program-card.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { NoMatch } from "../../parts/table/no-match.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
+import { ListPage } from "../../parts/table/list-page.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 import { RowMenu } from "../../parts/table/row-menu.tsx";
-import { SearchField } from "../../parts/table/search-field.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { useDeletion } from "../../parts/table/use-deletion.ts";
 import { CreateProxyDialog, RenameProxyDialog } from "./proxy-dialogs.tsx";
 
 const types: Readonly<Record<string, string>> = {
@@ -34,14 +31,9 @@ const columns: readonly Column<Proxy>[] = [
   {
     name: "Name",
     cell: ({ id, name }) => (
-      <>
-        <Text size="sm" fw={600}>
-          {name ?? "Without a name"}
-        </Text>
-        <Text size="xs" c="dimmed" ff="monospace">
-          {id}
-        </Text>
-      </>
+      <NameCell below={<span style={{ fontFamily: "var(--mantine-font-family-monospace)" }}>{id}</span>}>
+        {name ?? "Without a name"}
+      </NameCell>
     ),
     share: 1.5,
   },
@@ -97,79 +89,49 @@ function checkText({ ip_address, latency_ms }: Proxy): string {
 export function ProxiesPage() {
   const { project, shoal } = useSignedIn();
   const isAdmin = useIsAdmin();
-  const { query } = useSearch({ from: "/proxies" });
-  const navigate = useNavigate({ from: "/proxies" });
-  const [isCreating, setCreating] = useState(false);
-  const list = useList(["proxies", project?.id, query], (page, options) =>
-    shoal.proxies.list({ ...page, query }, options),
-  );
+  const [isCreating, creating] = useDisclosure();
   return (
-    <Page
+    <ListPage
       title="Proxies"
       description="Exits for the traffic of sessions: your own proxy servers, or those of the operator."
-      actions={
-        isAdmin && (
-          <Button
-            leftSection={<Plus size={16} aria-hidden />}
-            onClick={() => {
-              setCreating(true);
-            }}
-          >
-            New proxy
-          </Button>
-        )
-      }
-    >
-      <SearchField
-        label="Search by name, host or id"
-        value={query}
-        change={(value) => void navigate({ search: (before) => ({ ...before, query: value }), replace: true })}
-      />
-      <ResourceTable
-        label="Proxies"
-        list={list}
-        idOf={({ id = "" }) => id}
-        columns={columns}
-        menu={isAdmin ? (proxy) => <ProxyMenu proxy={proxy} /> : undefined}
-        empty={
-          query === undefined ? (
-            <Empty icon={Waypoints} title="No proxies">
-              Add your proxy server, check it, and start sessions with its id.
-            </Empty>
-          ) : (
-            <NoMatch />
-          )
-        }
-      />
-      <ProgramCard
-        programs={{
-          sdk: `const proxy = await shoal.proxies.create({
+      create={isAdmin && { label: "New proxy", run: creating.open }}
+      search="Search by name, host or id"
+      programs={{
+        sdk: `const proxy = await shoal.proxies.create({
   name: "office",
   type: "custom",
   protocol: "http",
   config: { host: "proxy.example.com", port: 3128 },
 });
 await shoal.proxies.check(proxy.id ?? "");`,
-          cli: "proxies create --name office --type custom --protocol http --host proxy.example.com --port 3128",
-          curl: {
-            method: "POST",
-            path: "/proxies",
-            body: {
-              name: "office",
-              type: "custom",
-              protocol: "http",
-              config: { host: "proxy.example.com", port: 3128 },
-            },
+        cli: "proxies create --name office --type custom --protocol http --host proxy.example.com --port 3128",
+        curl: {
+          method: "POST",
+          path: "/proxies",
+          body: {
+            name: "office",
+            type: "custom",
+            protocol: "http",
+            config: { host: "proxy.example.com", port: 3128 },
           },
+        },
+      }}
+    >
+      <ResourceList
+        label="Proxies"
+        queryKey={["proxies", project?.id]}
+        read={(request, options) => shoal.proxies.list(request, options)}
+        idOf={({ id = "" }) => id}
+        columns={columns}
+        menu={isAdmin && ((proxy) => <ProxyMenu proxy={proxy} />)}
+        empty={{
+          icon: Waypoints,
+          title: "No proxies",
+          text: "Add your proxy server, check it, and start sessions with its id.",
         }}
       />
-      <CreateProxyDialog
-        isOpen={isCreating}
-        close={() => {
-          setCreating(false);
-        }}
-      />
-    </Page>
+      <CreateProxyDialog isOpen={isCreating} close={creating.close} />
+    </ListPage>
   );
 }
 
@@ -177,44 +139,21 @@ function ProxyMenu({ proxy }: { readonly proxy: Proxy }) {
   const { id = "" } = proxy;
   const name = proxy.name ?? id;
   const { shoal } = useSignedIn();
-  const [isRenaming, setRenaming] = useState(false);
-  const remove = useAction({
+  const [isRenaming, renaming] = useDisclosure();
+  const deletion = useDeletion({
+    kind: "proxy",
+    name,
+    text: "Running sessions keep it. New sessions cannot use it.",
     act: () => shoal.proxies.delete(id),
-    told: () => `Proxy ${name} was deleted.`,
     changes: [["proxies"]],
   });
   return (
     <>
       <RowMenu
         label={`Actions for proxy ${name}`}
-        actions={[
-          {
-            label: "Rename",
-            icon: Pencil,
-            run: () => {
-              setRenaming(true);
-            },
-          },
-          {
-            label: "Delete",
-            icon: Trash2,
-            isDangerous: true,
-            run: remove.mutate,
-            confirm: {
-              title: `Delete proxy ${name}?`,
-              text: "Running sessions keep it. New sessions cannot use it.",
-              action: "Delete the proxy",
-            },
-          },
-        ]}
+        actions={[{ label: "Rename", icon: Pencil, run: renaming.open }, deletion]}
       />
-      <RenameProxyDialog
-        proxy={proxy}
-        isOpen={isRenaming}
-        close={() => {
-          setRenaming(false);
-        }}
-      />
+      <RenameProxyDialog proxy={proxy} isOpen={isRenaming} close={renaming.close} />
     </>
   );
 }

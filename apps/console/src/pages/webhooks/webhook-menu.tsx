@@ -1,11 +1,12 @@
 import type { Webhook, WebhookDelivery } from "@shoal/schemas";
-import { FlaskConical, Pause, Pencil, Play, RotateCw, Trash2 } from "lucide-react";
+import { FlaskConical, Pause, Pencil, Play, RotateCw } from "lucide-react";
 import { useState } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
 import { tell, tellFailure } from "../../parts/notices.ts";
 import { RowMenu } from "../../parts/table/row-menu.tsx";
+import { useDeletion } from "../../parts/table/use-deletion.ts";
 import { EditWebhookDialog } from "./webhook-dialogs.tsx";
 
 const changes = [["webhooks"], ["webhook"], ["webhook-deliveries"]];
@@ -36,9 +37,11 @@ export function WebhookMenu({ webhook: { id, url, enabled }, webhook, showSecret
     },
     changes,
   });
-  const remove = useAction({
+  const deletion = useDeletion({
+    kind: "webhook",
+    name: url,
+    text: "Its address receives no more events. Its deliveries are deleted, waiting ones included.",
     act: () => webhooks.delete(id),
-    told: () => `The webhook ${url} was deleted.`,
     done: () => deleted?.(),
     changes: [["webhooks"]],
   });
@@ -69,17 +72,7 @@ export function WebhookMenu({ webhook: { id, url, enabled }, webhook, showSecret
               action: "Rotate the secret",
             },
           },
-          {
-            label: "Delete",
-            icon: Trash2,
-            isDangerous: true,
-            run: remove.mutate,
-            confirm: {
-              title: "Delete the webhook?",
-              text: `${url} receives no more events. Its deliveries are deleted, waiting ones included.`,
-              action: "Delete the webhook",
-            },
-          },
+          deletion,
         ]}
       />
       <EditWebhookDialog

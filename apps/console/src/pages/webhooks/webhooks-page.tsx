@@ -1,19 +1,17 @@
-import { Anchor, Button, Text } from "@mantine/core";
+import { Anchor } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import type { Webhook } from "@shoal/schemas";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { Plus, Webhook as WebhookIcon } from "lucide-react";
+import { Link } from "@tanstack/react-router";
+import { Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
 import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
-import { AdminOnly } from "../../parts/access/admin-only.tsx";
 import { SecretDialog } from "../../parts/forms/secret-dialog.tsx";
 import { Ago } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { ProgramCard } from "../../parts/program-card.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
-import { SearchField } from "../../parts/table/search-field.tsx";
-import { useList } from "../../parts/table/use-list.ts";
+import { ListPage } from "../../parts/table/list-page.tsx";
+import { NameCell } from "../../parts/table/name-cell.tsx";
+import { ResourceList } from "../../parts/table/resource-list.tsx";
+import type { Column } from "../../parts/table/resource-table.tsx";
 import { CreateWebhookDialog } from "./webhook-dialogs.tsx";
 import { WebhookMenu } from "./webhook-menu.tsx";
 import { typesText, WebhookStatus } from "./webhook-status.tsx";
@@ -26,86 +24,49 @@ const columns: readonly Column<Webhook>[] = [
 ];
 
 export function WebhooksPage() {
+  const { project, shoal } = useSignedIn();
   const isAdmin = useIsAdmin();
-  const [isCreating, setCreating] = useState(false);
+  const queries = useQueryClient();
+  const [isCreating, creating] = useDisclosure();
+  const [secret, setSecret] = useState<string>();
   return (
-    <Page
+    <ListPage
       title="Webhooks"
       description="Addresses that receive signed events of this project."
-      actions={
-        isAdmin && (
-          <Button
-            leftSection={<Plus size={16} aria-hidden />}
-            onClick={() => {
-              setCreating(true);
-            }}
-          >
-            New webhook
-          </Button>
-        )
-      }
-    >
-      {isAdmin ? (
-        <Webhooks
-          isCreating={isCreating}
-          close={() => {
-            setCreating(false);
-          }}
-        />
-      ) : (
-        <AdminOnly what="Webhooks" />
-      )}
-    </Page>
-  );
-}
-
-function Webhooks({ isCreating, close }: { readonly isCreating: boolean; readonly close: () => void }) {
-  const { project, shoal } = useSignedIn();
-  const { query } = useSearch({ from: "/webhooks" });
-  const navigate = useNavigate({ from: "/webhooks" });
-  const queries = useQueryClient();
-  const [secret, setSecret] = useState<string>();
-  const list = useList(["webhooks", project?.id, query], (page, options) =>
-    shoal.webhooks.list({ ...page, ...(query !== undefined && { query }) }, options),
-  );
-  return (
-    <>
-      <SearchField
-        label="Search by address or description"
-        value={query}
-        change={(next) => void navigate({ search: (before) => ({ ...before, query: next }), replace: true })}
-      />
-      <ResourceTable
-        label="Webhooks"
-        list={list}
-        idOf={({ id }) => id}
-        columns={columns}
-        menu={(webhook) => <WebhookMenu webhook={webhook} showSecret={setSecret} />}
-        empty={
-          <Empty icon={WebhookIcon} title={query === undefined ? "No webhooks" : "No webhook matches"}>
-            Create one, so that a program learns of events without asking again and again.
-          </Empty>
-        }
-      />
-      <ProgramCard
-        programs={{
-          sdk: `const { secret } = await shoal.webhooks.create({
+      locked={!isAdmin && "The list of webhooks"}
+      create={{ label: "New webhook", run: creating.open }}
+      search="Search by address or description"
+      programs={{
+        sdk: `const { secret } = await shoal.webhooks.create({
   url: "https://example.com/hooks",
   event_types: ["auth.needs_human"],
 });`,
-          cli: "webhooks create --url https://example.com/hooks --event-types auth.needs_human",
-          curl: {
-            method: "POST",
-            path: "/webhooks",
-            body: { url: "https://example.com/hooks", event_types: ["auth.needs_human"] },
-          },
+        cli: "webhooks create --url https://example.com/hooks --event-types auth.needs_human",
+        curl: {
+          method: "POST",
+          path: "/webhooks",
+          body: { url: "https://example.com/hooks", event_types: ["auth.needs_human"] },
+        },
+      }}
+    >
+      <ResourceList
+        label="Webhooks"
+        queryKey={["webhooks", project?.id]}
+        read={(request, options) => shoal.webhooks.list(request, options)}
+        idOf={({ id }) => id}
+        columns={columns}
+        menu={(webhook) => <WebhookMenu webhook={webhook} showSecret={setSecret} />}
+        empty={{
+          icon: WebhookIcon,
+          title: "No webhooks",
+          text: "Create one, so that a program learns of events without asking again and again.",
         }}
       />
       <CreateWebhookDialog
         isOpen={isCreating}
-        close={close}
+        close={creating.close}
         done={(webhook) => {
-          close();
+          creating.close();
           setSecret(webhook.secret);
           void queries.invalidateQueries({ queryKey: ["webhooks"] });
         }}
@@ -116,27 +77,17 @@ function Webhooks({ isCreating, close }: { readonly isCreating: boolean; readonl
           setSecret(undefined);
         }}
       />
-    </>
+    </ListPage>
   );
 }
 
 function Address({ webhook: { id, url, description } }: { readonly webhook: Webhook }) {
   return (
-    <div>
-      <Anchor
-        size="sm"
-        fw={600}
-        renderRoot={(props) => <Link to="/webhooks/$id" params={{ id }} {...props} />}
-        style={{ overflowWrap: "anywhere" }}
-      >
+    <NameCell below={description}>
+      <Anchor inherit renderRoot={(props) => <Link to="/webhooks/$id" params={{ id }} {...props} />}>
         {url}
       </Anchor>
-      {description !== undefined && description !== "" && (
-        <Text size="xs" c="dimmed">
-          {description}
-        </Text>
-      )}
-    </div>
+    </NameCell>
   );
 }
 
