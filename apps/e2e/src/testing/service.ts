@@ -5,30 +5,37 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { checkAnswersOf } from "./checked-answers.ts";
+import { serverCount, skipInsideOneServer, startSeveralServers, withoutInside } from "./several-servers.ts";
 
 export interface TestService {
   readonly service: ServiceProcess;
   readonly shoal: Shoal;
+  /** With several servers, reading it skips the test. */
   readonly dataDir: string;
 }
 
-/** In a separate folder, which `end` removes. @param given.dataDir - the folder of an earlier service. */
+/**
+ * In a separate folder, which `end` removes. With `SHOAL_TEST_SERVERS`, several servers behind a load balancer.
+ * @param given.dataDir - the folder of an earlier service.
+ */
 export async function runService(
   flags: readonly string[] = [],
   given: { readonly dataDir?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<TestService & { end(): Promise<void> }> {
   const dataDir = given.dataDir ?? mkdtempSync(join(tmpdir(), "shoal-e2e-"));
   // Do not refuse requests on a busy test machine.
-  const service = await startService(
+  const service = await (serverCount > 1 ? startSeveralServers : startService)(
     dataDir,
     ["--warm", "0", "--log-level", "warn", "--max-event-loop-delay-ms", "0", ...flags],
     given.env,
   );
   checkAnswersOf(service.baseUrl);
   return {
-    service,
+    service: serverCount > 1 ? withoutInside(service) : service,
     shoal: new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey }),
-    dataDir,
+    get dataDir() {
+      return serverCount > 1 ? skipInsideOneServer() : dataDir;
+    },
     async end() {
       await service.stop();
       rmSync(dataDir, { recursive: true, force: true });

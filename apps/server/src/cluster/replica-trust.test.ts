@@ -39,6 +39,14 @@ it("transfers caller, project and address", () => {
   expect(two.read({ headers: {}, method: "GET", url: "/" })).toBeUndefined();
 });
 
+it("signs long paths within the limit of a request's head", () => {
+  const path = `/browsers/x/fs/read_file?path=${"x%2F".repeat(2048)}`;
+  const header = one.vouch("two", { ...request, path }, vouched);
+  expect(header.length).toBeLessThan(2048);
+  expect(read(two, header, { ...request, path })).toEqual(vouched);
+  expect(() => read(two, header, { ...request, path: `${path}y` })).toThrow("for another request");
+});
+
 it.each([
   ["for another server", () => read(one, one.vouch("two", request, vouched)), "not one"],
   [

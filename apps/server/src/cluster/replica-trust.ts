@@ -1,6 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import type { IncomingMessage } from "node:http";
-import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, hkdfSync, timingSafeEqual } from "node:crypto";
 import * as z from "zod/mini";
 import type { Access } from "../http/auth/access.ts";
 import { roles } from "../http/auth/roles.ts";
@@ -8,6 +8,8 @@ import { replicaHeader } from "../http/relay.ts";
 
 /** Includes clock differences between servers. */
 const lifetimeSeconds = 60;
+/** A longer path is signed by its hash: twice in the head, it would exceed Node's limit of 16 KiB. */
+const maxSignedPathLength = 1024;
 
 export interface Vouched {
   /** `undefined` = the URL contains the token of a session. */
@@ -65,6 +67,10 @@ const Claims = z.object({
   ),
 });
 
+function signedPath(path: string): string {
+  return path.length <= maxSignedPathLength ? path : `sha256:${hash("sha256", path, "base64url")}`;
+}
+
 function refused(why: string): ServiceError {
   return new ServiceError(
     401,
@@ -92,7 +98,7 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
       const claims: z.input<typeof Claims> = {
         to,
         method,
-        path,
+        path: signedPath(path),
         at: Math.floor(Date.now() / 1000),
         baseUrl,
         clientIp,
@@ -128,7 +134,8 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
         JSON.parse(Buffer.from(text, "base64url").toString()),
       );
       if (claims.to !== serverId) throw refused(`it is for server ${claims.to}, not ${serverId}.`);
-      if (claims.method !== method || claims.path !== url) throw refused("it is for another request.");
+      if (claims.method !== method || claims.path !== signedPath(url ?? ""))
+        throw refused("it is for another request.");
       if (Math.abs(Date.now() / 1000 - at) > lifetimeSeconds)
         throw refused(`it is more than ${String(lifetimeSeconds)} s old. Synchronize the clocks of the servers.`);
       return {
