@@ -28,6 +28,7 @@ export function SearchField({ label, value = "", change }: SearchFieldProps) {
         report(currentTarget.value === "" ? undefined : currentTarget.value);
       }}
       data-search
+      style={{ flex: "1 1 300px" }}
       maw={340}
     />
   );

@@ -1,0 +1,63 @@
+import type { Shoal } from "@shoal/client";
+import type { Page } from "playwright-core";
+import { zipOf } from "../testing/zip.ts";
+
+/** One resource of every kind, so that lists have rows. Apps are missing: they need a build. */
+export async function fillLists(shoal: Shoal): Promise<void> {
+  const manifest = JSON.stringify({ manifest_version: 3, name: "Blocker", version: "1.0" });
+  const archive = await zipOf([{ name: "manifest.json", content: manifest }]);
+  await shoal.profiles.create({ name: "buyer" });
+  await shoal.browserPools.create({ name: "search", size: 1 });
+  await shoal.proxies.create({
+    name: "office",
+    type: "custom",
+    protocol: "http",
+    config: { host: "proxy.example.com", port: 3128 },
+  });
+  await shoal.extensions.upload({ name: "blocker", file: new Blob([archive], { type: "application/zip" }) });
+  await shoal.auth.connections.create({ domain: "shop.example.com", profile_name: "buyer", health_checks: false });
+  await shoal.credentials.create({
+    name: "ada",
+    domain: "shop.example.com",
+    values: { username: "ada", password: "secret" },
+  });
+  await shoal.credentialProviders.create({
+    name: "company",
+    provider_type: "vault",
+    token: "hvs.example",
+    settings: { address: "https://vault.example.com:8200" },
+  });
+  await shoal.webhooks.create({ url: "https://hooks.example.com/shoal", event_types: ["browser.ended"] });
+  await shoal.telemetry.destinations.create({ name: "collector", endpoint: "https://otlp.example.com" });
+  await shoal.apiKeys.create({ name: "order-agent" });
+  await shoal.browsers.create({ name: "order-agent", timeout_seconds: 600 });
+}
+
+export interface ShownSection {
+  /** `Pools`. */
+  readonly name: string;
+  /** Below `/console/`. */
+  readonly path: string;
+}
+
+/** The sections that the navigation offers to the person. */
+export async function sectionsOf(page: Page): Promise<ShownSection[]> {
+  const links = await page.getByRole("navigation", { name: "Main" }).getByRole("link").all();
+  const sections = await Promise.all(
+    links.map(async (link) => ({
+      name: (await link.innerText()).trim(),
+      path: new URL((await link.getAttribute("href")) ?? "", page.url()).pathname,
+    })),
+  );
+  return sections
+    .filter(({ path }) => path.startsWith("/console"))
+    .map(({ name, path }) => ({ name, path: path.replace(/^\/console\/?/, "") }));
+}
+
+/** Opens a section by its address, and waits until it has read everything. */
+export async function openSection(page: Page, path: string): Promise<void> {
+  const { origin } = new URL(page.url());
+  await page.goto(`${origin}/console/${path}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.waitForFunction(() => document.querySelector("[role=status], [aria-label^=Loading]") === null);
+}

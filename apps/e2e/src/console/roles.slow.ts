@@ -1,0 +1,132 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type PeopleProvider, startPeopleProvider } from "../testing/people-provider.ts";
+import { useService } from "../testing/service.ts";
+import { fillLists, openSection, sectionsOf } from "./every-section.ts";
+import { usePerson } from "./open-console.ts";
+
+let provider: PeopleProvider;
+beforeAll(async () => {
+  provider = await startPeopleProvider(() => test.service.baseUrl);
+});
+afterAll(() => provider.close());
+const test = useService(() => [
+  ...provider.flags,
+  ...["--credential-provider-hosts", "vault.example.com", "--allow-private-hosts", "127.0.0.1"],
+]);
+const person = usePerson(test);
+beforeAll(() => fillLists(test.shoal), 60_000);
+
+const roles = ["viewer", "operator", "admin"] as const;
+type Role = (typeof roles)[number];
+const isAtLeast = (role: Role, needed: Role) => roles.indexOf(role) >= roles.indexOf(needed);
+
+interface Change {
+  /** The button that offers it. */
+  readonly button?: string;
+  readonly request: `${"DELETE" | "GET" | "POST"} /${string}`;
+  readonly needs: Role;
+  /** Lower roles see that the page is not for them. */
+  readonly isLocked?: true;
+}
+
+/** A change of every section. A new section needs its line here. */
+const changes: Readonly<Record<string, Change>> = {
+  Home: { button: "Start", request: "POST /browsers", needs: "operator" },
+  Sessions: { button: "End session order-agent", request: "DELETE /browsers/order-agent-2", needs: "operator" },
+  Profiles: { button: "New profile", request: "POST /profiles", needs: "operator" },
+  Pools: { button: "New pool", request: "POST /browser_pools", needs: "operator" },
+  Proxies: { button: "New proxy", request: "POST /proxies", needs: "admin" },
+  Extensions: { button: "Upload", request: "DELETE /extensions/other", needs: "operator" },
+  Apps: { request: "POST /deployments", needs: "admin" },
+  Invocations: { request: "POST /invocations", needs: "operator" },
+  Schedules: { button: "New schedule", request: "POST /schedules", needs: "operator" },
+  Connections: { button: "New connection", request: "POST /auth/connections", needs: "operator" },
+  Credentials: { button: "New credential", request: "POST /credentials", needs: "admin", isLocked: true },
+  Providers: { button: "New provider", request: "POST /org/credential_providers", needs: "admin", isLocked: true },
+  Usage: { request: "GET /usage", needs: "viewer" },
+  Webhooks: { button: "New webhook", request: "POST /webhooks", needs: "admin", isLocked: true },
+  Telemetry: { button: "New destination", request: "POST /telemetry/destinations", needs: "admin", isLocked: true },
+  "Audit log": { button: "Verify the log", request: "GET /audit-logs/verify", needs: "admin", isLocked: true },
+  Projects: { button: "New project", request: "POST /org/projects", needs: "admin" },
+  "API keys": { button: "New key", request: "POST /org/api_keys", needs: "admin", isLocked: true },
+};
+
+/** Buttons that change nothing. */
+const harmless = /^(?:Copy|Download|More$|Refresh|Export|CSV$|JSON lines$|List$|Pictures$)/;
+
+/** Buttons in the content of the page, and the entries of the menus of its rows. */
+async function offersOf(page: Page): Promise<string[]> {
+  const buttons = page.getByRole("main").getByRole("button");
+  const names = await Promise.all(
+    (await buttons.all()).map(
+      async (button) => (await button.getAttribute("aria-label")) ?? (await button.innerText()).trim(),
+    ),
+  );
+  const entries: string[] = [];
+  for (const name of names.filter((one) => one.startsWith("Actions for"))) {
+    await page.getByRole("button", { name }).click();
+    await page.getByRole("menu").waitFor();
+    entries.push(...(await page.getByRole("menuitem").allInnerTexts()));
+    await page.keyboard.press("Escape");
+    await page.getByRole("menu").waitFor({ state: "hidden" });
+  }
+  return [...names.filter((name) => !name.startsWith("Actions for")), ...entries];
+}
+
+async function send(page: Page, request: string): Promise<{ status: number; text: string }> {
+  return page.evaluate(async ([method = "", path = ""]) => {
+    const answer = await fetch(path, {
+      method,
+      headers: { "x-shoal-console": "1", "content-type": "application/json" },
+      ...(method === "POST" && { body: "{}" }),
+    });
+    return { status: answer.status, text: await answer.text() };
+  }, request.split(" "));
+}
+
+it.for(roles)("offers on every page what the role %s may do, and the service refuses the rest", async (role) => {
+  const { page: admin } = await person.openSignedIn();
+  const sections = await sectionsOf(admin);
+  await admin.close();
+  expect(sections.map(({ name }) => name).sort()).toEqual(Object.keys(changes).sort());
+  const { page, problems } = await person.open();
+  const refusals: string[] = [];
+  page.on("response", (answer) => {
+    if (answer.status() >= 400) refusals.push(`${answer.status()} ${answer.url()}`);
+  });
+  await provider.signIn(page, `${role}s`);
+  // The pages of the provider ask for a font of another host.
+  problems.length = 0;
+  const shown = await sectionsOf(page);
+  expect(shown.map(({ name }) => name)).toEqual(
+    sections
+      .map(({ name }) => name)
+      .filter((name) => changes[name]?.isLocked !== true || isAtLeast(role, changes[name].needs)),
+  );
+  for (const { name, path } of sections) {
+    const change = changes[name];
+    if (change === undefined) throw new Error(`${name} has no change.`);
+    const isAllowed = isAtLeast(role, change.needs);
+    refusals.length = 0;
+    await openSection(page, path);
+    const isLocked = await page.getByRole("heading", { name: "You need the role admin" }).isVisible();
+    expect(isLocked, `${name} is locked`).toBe(change.isLocked === true && !isAllowed);
+    const offers = await offersOf(page);
+    if (change.button !== undefined)
+      expect(offers.includes(change.button), `${name}: ${offers.join()}`).toBe(isAllowed);
+    if (role === "viewer")
+      expect(
+        offers.filter((offer) => !harmless.test(offer)),
+        name,
+      ).toEqual([]);
+    expect(refusals, `${name} reads only what the role may`).toEqual([]);
+    if (role === "admin" && change.needs === "admin") continue;
+    const { status, text } = await send(page, change.request);
+    expect(status === 403, `${name}: ${change.request} answered ${String(status)}`).toBe(!isAllowed);
+    if (!isAllowed) expect(text).toContain(`needs the role ${change.needs}`);
+  }
+  // Chromium logs the requests that the test sends.
+  expect(problems.filter((problem) => !/status of (?:400|403|404)/.test(problem))).toEqual([]);
+  await page.close();
+});
