@@ -11,6 +11,7 @@ import { addExportCommands } from "./export-commands.ts";
 import { addOperation } from "./operation-command.ts";
 import { addMcpCommands } from "./mcp/mcp-commands.ts";
 import { addPageCommands } from "./pages/page-commands.ts";
+import { addSkillCommands } from "./skill/skill-commands.ts";
 import { addSessionCommands } from "./sessions/session-commands.ts";
 import { addServiceCommands } from "./service/service-commands.ts";
 import { addToolCommands } from "./tools/tool-commands.ts";
@@ -50,6 +51,7 @@ class CommandProgram implements Program {
     addToolCommands(this.#adding);
     addCdpPortCommand(this.#adding);
     addMcpCommands(this.#adding);
+    addSkillCommands(this.#adding);
     addAppCommands(this.#adding);
     addPageCommands(this.#adding);
     addSessionCommands(this.#adding);

@@ -19,14 +19,5 @@ export interface InstallFlags extends McpFlags {
   readonly name: string;
 }
 
-export const clientNames = [
-  "claude-code",
-  "claude-desktop",
-  "codex",
-  "cursor",
-  "gemini",
-  "vscode",
-  "windsurf",
-  "zed",
-] as const;
-export type ClientName = (typeof clientNames)[number];
+export type ClientName =
+  "claude-code" | "claude-desktop" | "codex" | "cursor" | "gemini" | "vscode" | "windsurf" | "zed";

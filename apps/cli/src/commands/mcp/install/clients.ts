@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { UsageError } from "../../../core/errors.ts";
 import type { ClientName } from "../mcp-flags.ts";
 
 /** The command that a client starts. */
@@ -76,6 +78,25 @@ export function clients(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = proc
       },
     ),
   ];
+}
+
+/** Returns the named clients, or without names those on this machine. @throws {UsageError} if a name is unknown, or none is found. */
+export function selectClients<C extends Pick<Client, "name" | "sign">>(
+  known: readonly C[],
+  names: readonly string[] | undefined,
+  kind: string,
+): readonly C[] {
+  const choices = known.map(({ name }) => name).join(", ");
+  if (names === undefined) {
+    const found = known.filter(({ sign }) => existsSync(sign));
+    if (found.length === 0) throw new UsageError(`No known ${kind} was found. Choose one with --client: ${choices}.`);
+    return found;
+  }
+  return names.map((name) => {
+    const client = known.find((each) => each.name === name);
+    if (client === undefined) throw new UsageError(`--client must be one of ${choices}.`);
+    return client;
+  });
 }
 
 function given(value: string | undefined): string | undefined {

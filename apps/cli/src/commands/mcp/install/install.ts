@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { readSettings } from "@shoal/mcp";
 import { findConnection } from "../../../connection/settings.ts";
@@ -7,12 +6,12 @@ import { UsageError } from "../../../core/errors.ts";
 import { exitCodes } from "../../../core/exit-codes.ts";
 import type { Run } from "../../../core/types.ts";
 import { printable } from "../../../output/format.ts";
-import { clientNames, type InstallFlags } from "../mcp-flags.ts";
+import type { InstallFlags } from "../mcp-flags.ts";
 import { argumentsOf, settingsOf } from "../server-settings.ts";
-import { type Client, clients } from "./clients.ts";
+import { type Client, clients, selectClients } from "./clients.ts";
 import { editJson, InvalidFile } from "./edit-json.ts";
 import { editToml } from "./edit-toml.ts";
-import { replaceFile } from "./replace-file.ts";
+import { replaceFile, shortened } from "./replace-file.ts";
 
 /** The bundle that runs now: clients start programs without the PATH of a shell. */
 const program = fileURLToPath(new URL("../shoal.js", import.meta.url));
@@ -31,7 +30,7 @@ export function uninstall(flags: InstallFlags, run: Run): void {
 
 function editAll(flags: InstallFlags, run: Run, entryFor: (client: Client) => object | undefined): void {
   const { terminal } = run;
-  for (const client of selected(flags, run)) {
+  for (const client of selectClients(clients(run.env), flags.client, "MCP client")) {
     try {
       const before = existsSync(client.file) ? readFileSync(client.file, "utf8") : "";
       const change = { table: client.table, name: flags.name, entry: entryFor(client) };
@@ -52,21 +51,6 @@ function editAll(flags: InstallFlags, run: Run, entryFor: (client: Client) => ob
   }
 }
 
-function selected({ client: names }: InstallFlags, run: Run): readonly Client[] {
-  const known = clients(run.env);
-  if (names === undefined) {
-    const found = known.filter(({ sign }) => existsSync(sign));
-    if (found.length === 0)
-      throw new UsageError(`No known MCP client was found. Choose one with --client: ${clientNames.join(", ")}.`);
-    return found;
-  }
-  return names.map((name) => {
-    const client = known.find((each) => each.name === name);
-    if (client === undefined) throw new UsageError(`--client must be one of ${clientNames.join(", ")}.`);
-    return client;
-  });
-}
-
 /** Clients start the command without the variables of this shell. */
 function warnOfKey(flags: InstallFlags, { env, terminal }: Run): void {
   if (flags.quiet === true) return;
@@ -74,8 +58,4 @@ function warnOfKey(flags: InstallFlags, { env, terminal }: Run): void {
   if ("problem" in connection) terminal.stderr.write(`${connection.message} ${connection.hint}\n`);
   else if (connection.keySource === "SHOAL_API_KEY")
     terminal.stderr.write("The clients may not have SHOAL_API_KEY. Store the key with: shoal login\n");
-}
-
-function shortened(path: string): string {
-  return path.startsWith(homedir()) ? `~${path.slice(homedir().length)}` : path;
 }
