@@ -5,6 +5,7 @@ import type { ProgramMaker } from "./boxes/program.ts";
 import { openSessionFolders, type SessionFolders } from "./boxes/session-folders.ts";
 import { type LocatedChromium, locateChromium, locateFullChromium } from "./chromium/find-chromium.ts";
 import { createContainers } from "./container/create-containers.ts";
+import type { ImageContents } from "./container/image-contents.ts";
 import { createEgressGateway, type EgressGateway } from "./egress/gateway.ts";
 import { findFreezers, type Freezers, thawAbandoned } from "./host/freezer.ts";
 import { findMemoryGroups } from "./host/memory-groups.ts";
@@ -42,6 +43,8 @@ import { statfs } from "node:fs/promises";
 import { availableParallelism, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 
+/** Milliseconds, in which a cluster may also add a node. */
+const podReadyMs = 120_000;
 const quietMs = 500;
 /** Bytes. With less free space, browsers fail in obscure ways. */
 const leastFreeBytes = 256 * 2 ** 20;
@@ -51,7 +54,7 @@ export function createPlacement(options: PlacementOptions): Promise<Placement> {
   return createPlacementWith(options, {
     resolveName: createNameResolver(),
     programPath: instanceProgramPath,
-    readyMs: 30_000,
+    readyMs: options.kind === "kubernetes" ? podReadyMs : 30_000,
   });
 }
 
@@ -59,14 +62,16 @@ export interface PlacementParts {
   readonly resolveName: ResolveName;
   readonly programPath: string;
   readonly readyMs: number;
+  /** `host:port` that pods must not reach; by default the API server. */
+  readonly closed?: readonly string[];
 }
 
 export async function createPlacementWith(
   options: PlacementOptions,
-  { resolveName, programPath, readyMs }: PlacementParts,
+  { closed, resolveName, programPath, readyMs }: PlacementParts,
 ): Promise<Placement> {
   const policy = createEgressPolicy(options.allowPrivateHosts, resolveName);
-  const browsers = options.kind === "docker" ? undefined : await findBrowsers(options);
+  const browsers = options.kind === "docker" || options.kind === "kubernetes" ? undefined : await findBrowsers(options);
   const support = options.kind === "process" ? undefined : await examineSandbox();
   if (options.kind === "sandbox" && support?.works === false)
     throw new PlacementError("no_isolation", `Cannot create a sandbox. ${support.reason} ${support.advice}`);
@@ -76,9 +81,9 @@ export async function createPlacementWith(
   const folders = await openSessionFolders(options.sessionsDir, options.log);
   const gateway = createEgressGateway(options.log, options.egressLimits);
   try {
-    const parts = { folders, gateway, policy, support, programPath, resolveName };
+    const parts = { folders, gateway, policy, support, programPath, resolveName, readyMs, closed };
     const made =
-      browsers === undefined ? await makeContainers(options, parts) : await makeBoxes(options, { ...parts, browsers });
+      browsers === undefined ? await makeRemote(options, parts) : await makeBoxes(options, { ...parts, browsers });
     const abilities = { ...made.abilities, privateHosts: options.allowPrivateHosts.length > 0 };
     return new LocalPlacement(options, { ...made, abilities, folders, gateway, readyMs });
   } catch (error) {
@@ -109,6 +114,8 @@ interface BoxParts {
   readonly support: SandboxSupport | undefined;
   readonly programPath: string;
   readonly resolveName: ResolveName;
+  readonly readyMs: number;
+  readonly closed: readonly string[] | undefined;
 }
 
 interface Boxes {
@@ -117,6 +124,42 @@ interface Boxes {
   readonly limitsMemory: boolean;
   readonly freezers: Freezers | undefined;
   readonly abilities: Omit<PlacementAbilities, "privateHosts">;
+  /** Calls it after the last box is gone. */
+  readonly close?: () => Promise<void>;
+}
+
+function makeRemote(options: PlacementOptions, parts: BoxParts): Promise<Boxes> {
+  return options.kind === "kubernetes" ? makePods(options, parts) : makeContainers(options, parts);
+}
+
+async function makePods(
+  options: PlacementOptions,
+  { closed, folders, gateway, policy, support, programPath, readyMs, resolveName }: BoxParts,
+): Promise<Boxes> {
+  const { createPods } = await import("./kubernetes/create-pods.ts");
+  const { close, contents, maker } = await createPods({
+    ...{ folders, gateway, policy, programPath, closed, startMs: readyMs, log: options.log },
+    kubernetes: options.kubernetes,
+    memoryBytes: options.sessionMemoryBytes,
+    diskBytes: options.sessionDiskBytes,
+  });
+  return {
+    maker,
+    close,
+    programs: await programsNextTo({ folders, gateway, policy, support, resolveName }),
+    limitsMemory: true,
+    freezers: undefined,
+    abilities: { ...imageAbilities(contents), policies: false },
+  };
+}
+
+function imageAbilities({
+  authorities,
+  chromium,
+  full,
+  windows,
+}: ImageContents): Pick<PlacementAbilities, "fullChromium" | "windows" | "authorities"> {
+  return { fullChromium: chromium.kind === "chrome" || full !== undefined, windows, authorities };
 }
 
 async function makeContainers(
@@ -135,22 +178,19 @@ async function makeContainers(
     programs: await programsNextTo({ folders, gateway, policy, support, resolveName }),
     limitsMemory: true,
     freezers: undefined,
-    abilities: {
-      fullChromium: contents.chromium.kind === "chrome" || contents.full !== undefined,
-      windows: contents.windows,
-      authorities: contents.authorities,
-      policies: true,
-    },
+    abilities: { ...imageAbilities(contents), policies: true },
   };
 }
 
-/** Containers have no descriptor for the channel of an app, so apps need the sandbox of this machine. */
+/** Containers and pods have no descriptor for the channel of an app, so apps need the sandbox of this machine. */
 async function programsNextTo({
   support,
   ...parts
 }: Pick<BoxParts, "folders" | "gateway" | "policy" | "support" | "resolveName">): Promise<ProgramMaker> {
   if (support?.works !== true)
-    return new NoPrograms(`the placement docker runs them in the sandbox, and ${support?.reason ?? ""}`);
+    return new NoPrograms(
+      `containers and pods cannot run them, only the sandbox of this machine, and ${support?.reason ?? ""}`,
+    );
   const etc = await makeSandboxEtc(join(parts.folders.runtimeDir, "etc"), policiesInside);
   return new SandboxProgramMaker({ ...parts, support, etc, memory: undefined });
 }
@@ -242,6 +282,7 @@ class LocalPlacement implements Placement {
   readonly memory: PlacementMemory;
   readonly sleep: PlacementSleep;
   readonly #folders: SessionFolders;
+  readonly #closeMaker: (() => Promise<void>) | undefined;
   readonly #gateway: EgressGateway;
   readonly #pool: WarmPool<InstanceHandle>;
   readonly #sessions = new Set<InstanceHandle>();
@@ -256,10 +297,11 @@ class LocalPlacement implements Placement {
     this.memory = memoryOf(maker.kind, parts.limitsMemory, sessionMemoryBytes);
     this.sleep = sleepOf(maker.kind, parts.freezers);
     this.#folders = parts.folders;
+    this.#closeMaker = parts.close;
     this.#gateway = parts.gateway;
     this.#programMaker = parts.programs;
     this.#pool = new WarmPool({
-      sizing: warmSizing(warm, this.memory.machineBytes),
+      sizing: warmSizing(maker.kind, warm, this.memory.machineBytes),
       maxStarting: Math.max(4, 2 * availableParallelism()),
       quietMs,
       log,
@@ -332,6 +374,7 @@ class LocalPlacement implements Placement {
 
   async #close(): Promise<void> {
     await Promise.all([this.#pool.close(), ...[...this.#sessions, ...this.#programs].map((each) => each.stop())]);
+    await this.#closeMaker?.();
     await this.#folders.close();
   }
 
@@ -370,8 +413,10 @@ async function prepare(
   if (memoryBytes !== undefined) await handle.setMemory(memoryBytes);
 }
 
-function warmSizing(warm: PlacementOptions["warm"], machineBytes: number): WarmSizing {
+function warmSizing(kind: PlacementKind, warm: PlacementOptions["warm"], machineBytes: number): WarmSizing {
   if (typeof warm === "number") return new FixedWarmSize(warm);
+  // The free memory and CPU of this machine say nothing about the cluster's.
+  if (kind === "kubernetes") return new FixedWarmSize(1);
   return new AutoWarmSize({
     floor: 1,
     max: warm.max,
@@ -385,6 +430,7 @@ function warmSizing(warm: PlacementOptions["warm"], machineBytes: number): WarmS
 
 const reasonsAgainstSleep: Readonly<Record<PlacementKind, string>> = {
   process: "Sessions are plain processes, and only sessions in a sandbox can be frozen.",
+  kubernetes: "Sessions are pods, and only sessions in a sandbox can be frozen.",
   docker: "Sessions are containers, and only sessions in a sandbox can be frozen.",
   sandbox:
     "The service may not create control groups, which freeze the processes of sessions; run it as root, or as a systemd service with Delegate=yes.",

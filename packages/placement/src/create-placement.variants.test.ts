@@ -150,7 +150,7 @@ for (const kind of testedKinds()) {
         )
         .then((answer) => answer.resume());
       await told;
-      process.kill(instance.pid, "SIGKILL");
+      process.kill(instance.pid ?? expect.unreachable(), "SIGKILL");
       expect(await instance.ended).toMatchObject({
         reason: "instance_lost",
         detail: expect.stringMatching(/^The instance ended with (signal SIGKILL|exit code 137)/) as unknown,

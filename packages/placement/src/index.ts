@@ -25,6 +25,7 @@ export { checkPrivateHosts } from "./policy/private-hosts.ts";
 export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress/probe.ts";
 export { createOutboundRule, type OutboundDecision, type OutboundRule } from "./policy/outbound-rule.ts";
 export { examineDocker } from "./container/examine-docker.ts";
+export { examineKubernetes } from "./kubernetes/examine-kubernetes.ts";
 export { examineHost, type HostFinding, type HostReport } from "./examine-host.ts";
 export { warmRoom } from "./instances/warm-size.ts";
 export type {
@@ -34,6 +35,7 @@ export type {
   Instance,
   InstanceEnd,
   InstanceRequest,
+  KubernetesOptions,
   Placement,
   PlacementAbilities,
   PlacementKind,

@@ -118,7 +118,7 @@ describe("mistakes", () => {
     [
       "a placement that does not exist",
       { flags: { placement: "cloud" } },
-      '--placement is "cloud", but must be one of auto, sandbox, docker, process',
+      '--placement is "cloud", but must be one of auto, sandbox, docker, kubernetes, process',
     ],
     [
       "a switch that is neither on nor off",

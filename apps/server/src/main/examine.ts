@@ -1,9 +1,10 @@
-import { examineDocker, examineHost, warmRoom } from "@shoal/placement";
+import { examineDocker, examineHost, examineKubernetes, warmRoom } from "@shoal/placement";
 import { accessSync, constants, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { loadConfig } from "../config/config.ts";
 import type { Config } from "../config/settings.ts";
+import { kubernetesOptions } from "../config/kubernetes-options.ts";
 import { machineMemoryBytes } from "../config/settings/defaults.ts";
 
 /** One line of `shoal doctor`. */
@@ -18,11 +19,16 @@ export interface Finding {
 export async function examine(sources: { readonly env: NodeJS.ProcessEnv }): Promise<readonly Finding[]> {
   const config = loadConfig({ env: sources.env });
   return [
-    ...(config.placement === "docker" ? await containers(config) : await thisHost(config)),
+    ...(await places(config)),
     warmBrowsers(config),
     database(config.database_url !== undefined),
     dataDirectory(config.data_dir),
   ];
+}
+
+function places(config: Config): Promise<readonly Finding[]> {
+  if (config.placement === "docker") return containers(config);
+  return config.placement === "kubernetes" ? pods(config) : thisHost(config);
 }
 
 async function thisHost(config: Config): Promise<readonly Finding[]> {
@@ -46,22 +52,29 @@ async function thisHost(config: Config): Promise<readonly Finding[]> {
 
 async function containers({ docker_host: host, docker_image: image }: Config): Promise<readonly Finding[]> {
   const report = await examineDocker({ host, image });
-  if (!report.works)
-    return [
-      {
-        name: "isolation",
-        state: "missing",
-        detail: "Sessions cannot run in the docker placement.",
-        advice: report.reason,
-      },
-    ];
-  const { innerSandbox, windows } = report.image;
+  if (!report.works) return [cannotRun("docker", report.reason)];
+  const detail = `Sessions run in the docker placement: each in a container of ${image} (${report.engine}), without a network.`;
+  return [{ name: "isolation", state: "ok", detail }, ...abilitiesOf(image, report.image)];
+}
+
+async function pods(config: Config): Promise<readonly Finding[]> {
+  const options = kubernetesOptions(config);
+  const report = await examineKubernetes(options);
+  if (!report.works) return [cannotRun("kubernetes", report.reason)];
+  const by = report.sandboxes ? "agent-sandbox" : "plain pods";
+  const detail = `Sessions run in the kubernetes placement: each in a pod of ${options.image}, in the namespace ${report.namespace} (${report.version}, ${by}), without a network.`;
+  return [{ name: "isolation", state: "ok", detail }, ...abilitiesOf(options.image, report.image)];
+}
+
+function cannotRun(placement: string, advice: string): Finding {
+  return { name: "isolation", state: "missing", detail: `Sessions cannot run in the ${placement} placement.`, advice };
+}
+
+function abilitiesOf(
+  image: string,
+  { innerSandbox, windows }: { readonly innerSandbox: boolean; readonly windows: boolean },
+): readonly Finding[] {
   return [
-    {
-      name: "isolation",
-      state: "ok",
-      detail: `Sessions run in the docker placement: each in a container of ${image} (${report.engine}), without a network.`,
-    },
     innerSandbox
       ? { name: "inner_sandbox", state: "ok", detail: "Chromium keeps its own sandbox around each page." }
       : {

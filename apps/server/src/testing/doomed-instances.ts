@@ -36,7 +36,7 @@ export function doomedInstances(): DoomedInstances {
       const when = take(`${init.method} ${init.path}`);
       if (when === "before") await kill(instance);
       const answering = instance.request(init, body);
-      if (when === "during") process.kill(instance.pid, "SIGKILL");
+      if (when === "during") process.kill(instance.pid ?? Number.NaN, "SIGKILL");
       const answer = await answering;
       if (when === "after") await kill(instance);
       return answer;

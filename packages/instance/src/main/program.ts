@@ -1,4 +1,4 @@
-import { messageOf } from "@shoal/primitives";
+import { errorOf, messageOf } from "@shoal/primitives";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type CdpGateway, createCdpGateway } from "../clients/cdp/gateway.ts";
 import type { CdpConnection } from "../browser/cdp/pipe-connection.ts";
@@ -15,6 +15,8 @@ import { copyLog, log } from "../system/log.ts";
 import { createSupervisorLogs, type SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import { AutomationPause } from "../pause/automation-pause.ts";
+import type { RemoteDoor } from "../remote/remote-door.ts";
+import { openRemoteDoor } from "./open-remote-door.ts";
 import { type Activity, reportRest, trackActivity } from "./activity.ts";
 import { Assignments } from "./assignments.ts";
 import { controlPrefix, createControl } from "./control.ts";
@@ -59,6 +61,7 @@ class InstanceProgram {
   readonly #assignments: Assignments;
   readonly #ending: Ending;
   readonly #server: Server;
+  #door: RemoteDoor | undefined;
   #served = false;
 
   constructor(started: StartedInstance) {
@@ -110,9 +113,12 @@ class InstanceProgram {
     const onGone = () => {
       this.#stop("the parent is gone");
     };
-    process.stdin.on("end", onGone);
-    process.stdin.on("error", onGone);
-    process.stdin.resume();
+    // A service on another machine is not the parent.
+    if (this.#config.remote === undefined) {
+      process.stdin.on("end", onGone);
+      process.stdin.on("error", onGone);
+      process.stdin.resume();
+    }
     process.on("SIGTERM", () => {
       this.#stop();
     });
@@ -122,10 +128,31 @@ class InstanceProgram {
   }
 
   listen(): void {
-    const { listen_for_all: forAll = false, listen_path: path } = this.#config;
+    const { listen_for_all: forAll = false, listen_path: path, remote } = this.#config;
+    if (remote !== undefined) {
+      this.#openRemoteDoor(remote);
+      return;
+    }
     this.#server.listen({ path, readableAll: forAll, writableAll: forAll }, () => {
       process.stdout.write('{"listening":true}\n');
     });
+  }
+
+  #openRemoteDoor(remote: NonNullable<InstanceConfig["remote"]>): void {
+    openRemoteDoor(this.#config, remote, {
+      onConnection: (socket) => this.#server.emit("connection", socket),
+      onError: (error) => this.#server.emit("error", error),
+      onAbandoned: () => {
+        this.#stop("the service is gone");
+      },
+    }).then(
+      (door) => {
+        this.#door = door;
+      },
+      (error: unknown) => {
+        this.#server.emit("error", errorOf(error));
+      },
+    );
   }
 
   #trackActivity(): Activity {
@@ -281,7 +308,7 @@ class InstanceProgram {
       }),
     );
     server.on("error", (error) => {
-      log("error", `cannot listen on ${this.#config.listen_path}`, { error: error.message });
+      log("error", "cannot listen", { error: error.message });
       this.#stop(error.message);
     });
     return server;
@@ -327,6 +354,7 @@ class InstanceProgram {
     await this.#browser.stop();
     await this.#assignments.display?.close();
     this.#forwarder.close();
+    this.#door?.close();
     this.#server.close();
     this.#server.closeAllConnections();
     process.exit(0);

@@ -29,11 +29,26 @@ const PageAddress = checked(z.string(), z.maxLength(1024));
 export interface InstanceConfig extends z.output<typeof InstanceConfig> {}
 export const InstanceConfig = lazyObject(() => ({
   instance_id: checked(z.string(), z.minLength(1), z.maxLength(255)),
-  listen_path: HostPath,
+  /** Unix socket; absent with `remote`. */
+  listen_path: z.optional(HostPath),
   /** The service runs as another user, which may connect only to a socket that is open to all. */
   listen_for_all: z.optional(z.boolean()),
   /** Unix socket or Windows named pipe of the egress gateway, an HTTP proxy. */
   egress_path: HostPath,
+  /**
+   * Listens with mutual TLS on the address in the environment variable `SHOAL_ADDRESS`, for a service on another
+   * machine. The program then serves `egress_path` itself, over connections of the service.
+   */
+  remote: z.optional(
+    z.object({
+      /** 0 selects a free one. */
+      port: checked(z.int(), z.minimum(0), z.maximum(65_535)),
+      /** SHA-256 of the public key of the service, in hexadecimal. */
+      service_pin: checked(z.string(), z.regex(/^[0-9a-f]{64}$/)),
+      /** Milliseconds without a connection of the service, after which the instance ends; 60,000 by default. */
+      abandoned_ms: z.optional(checked(z.int(), z.minimum(1_000))),
+    }),
+  ),
   /** Root of API paths: `/` in a box, otherwise a directory that paths cannot leave. */
   root: HostPath,
   /** API path; contains `Downloads`. */
@@ -67,6 +82,15 @@ export const LaunchWishes = lazyObject(() => ({
   headless: z.optional(z.boolean()),
   kiosk: z.optional(z.boolean()),
   stealth: z.optional(z.boolean()),
+}));
+
+/** Printed to stdout by an instance with `remote`, in place of `{"listening":true}`. */
+export interface RemoteListening extends z.output<typeof RemoteListening> {}
+export const RemoteListening = lazyObject(() => ({
+  listening: z.literal(true),
+  port: checked(z.int(), z.minimum(1), z.maximum(65_535)),
+  /** Of the key that the instance has just made. */
+  pin: checked(z.string(), z.regex(/^[0-9a-f]{64}$/)),
 }));
 
 /** Hands a waiting instance to a session and starts its idle timer. Repeat it to change the settings. */

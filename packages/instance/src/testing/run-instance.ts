@@ -15,7 +15,7 @@ import { processesWith } from "./processes.ts";
 
 export interface RunningInstance extends AsyncDisposable {
   readonly process: ChildProcess;
-  readonly config: InstanceConfig;
+  readonly config: TestConfig;
   readonly egress: EgressProxy;
   readonly events: readonly InstanceEvent[];
   /** Resolves with the first matching event, including past ones. */
@@ -35,6 +35,8 @@ export interface RunningInstance extends AsyncDisposable {
   stderr(): string;
 }
 
+type TestConfig = InstanceConfig & { readonly listen_path: string };
+
 export interface RunOptions {
   readonly chromium: Pick<InstanceConfig["chromium"], "kind" | "executable" | "full">;
   readonly cacheDir?: string;
@@ -45,7 +47,7 @@ export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<R
     throw new Error(`${instanceProgramPath} does not exist: run \`pnpm build\` first.`);
   // Short, because the directory contains Unix sockets.
   const directory = await mkdtemp(join(tmpdir(), "shoal-i-"));
-  const config: InstanceConfig = {
+  const config: TestConfig = {
     instance_id: "test",
     listen_path: join(directory, "listen"),
     egress_path: join(directory, "egress"),
@@ -64,12 +66,12 @@ export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<R
 }
 
 class InstanceProgram {
-  readonly config: InstanceConfig;
+  readonly config: TestConfig;
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly exited: Promise<number | string | null>;
   #stderr = "";
 
-  constructor(config: InstanceConfig) {
+  constructor(config: TestConfig) {
     this.config = config;
     this.process = spawn(process.execPath, [instanceProgramPath], {
       env: { ...process.env, SHOAL_INSTANCE: JSON.stringify(config) },
@@ -150,7 +152,7 @@ interface ProgramRunOptions {
 
 class ProgramRun implements RunningInstance {
   readonly process: ChildProcess;
-  readonly config: InstanceConfig;
+  readonly config: TestConfig;
   readonly egress: EgressProxy;
   readonly events: readonly InstanceEvent[];
   readonly exited: Promise<number | string | null>;

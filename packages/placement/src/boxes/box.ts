@@ -2,18 +2,25 @@ import type { BrowserViewport } from "@shoal/schemas";
 import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { BoxFreezer } from "../host/freezer.ts";
 import type { ChromePolicies, PlacementKind } from "../interface/placement.ts";
+import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
+  /** One sentence, if the box was ended from outside or never ran. */
+  readonly reason?: string | undefined;
 }
 
 export type Viewport = Pick<BrowserViewport, "width" | "height">;
 
+/** Opens a connection to the instance program. */
+export type Dial = () => Promise<Socket>;
+
 export interface Box {
   readonly id: string;
-  readonly pid: number;
+  /** `undefined` on another machine. */
+  readonly pid: number | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when all its processes have ended. Never rejects. */
@@ -22,8 +29,11 @@ export interface Box {
   readonly asksToEnd: boolean;
   /** Absent if its processes cannot be frozen. */
   readonly freezer?: BoxFreezer | undefined;
-  /** The path keeps naming the same socket, even if the box changes its directory. @throws if it is not a socket. */
-  pinSocket(): Promise<string>;
+  /**
+   * Call it when the program listens. A path keeps naming the same socket, even if the box changes its directory.
+   * @throws if it is not a socket.
+   */
+  reach(): Promise<string | Dial>;
   setUpstream(upstream: EgressUpstream | undefined): void;
   setPrivateHosts(hosts: readonly string[]): void;
   setProject(project: string): void;

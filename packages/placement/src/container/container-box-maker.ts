@@ -8,7 +8,7 @@ import { splitAttached } from "./attached-streams.ts";
 import { ContainerBox } from "./container-box.ts";
 import { containerSpec, inside, type Mount } from "./container-spec.ts";
 import type { ContainerEngine } from "./engine.ts";
-import type { ImageContents } from "./examine-image.ts";
+import type { ImageContents } from "./image-contents.ts";
 import { folderLabel } from "./leftovers.ts";
 import { chmod } from "node:fs/promises";
 import { basename, dirname } from "node:path";

@@ -52,7 +52,7 @@ export class ContainerBox implements Box {
     });
   }
 
-  async pinSocket(): Promise<string> {
+  async reach(): Promise<string> {
     const { files, socketName } = this.#parts;
     const socket = join(files.state, socketName);
     const pinned = files.pinSocket(socket);

@@ -1,7 +1,8 @@
 import type { DockerOptions } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import { findEngine, profileFor } from "./create-containers.ts";
-import { examineImage, type ImageContents } from "./examine-image.ts";
+import { examineImage } from "./examine-image.ts";
+import type { ImageContents } from "./image-contents.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

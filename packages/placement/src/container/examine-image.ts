@@ -3,6 +3,7 @@ import { PlacementError } from "../interface/placement-error.ts";
 import { splitAttached } from "./attached-streams.ts";
 import { containerSpec, inside } from "./container-spec.ts";
 import type { ContainerEngine } from "./engine.ts";
+import { contentsOf, type ImageContents, ImageReport, loaderPath } from "./image-contents.ts";
 import { folderLabel } from "./leftovers.ts";
 import * as z from "zod/mini";
 import { randomBytes } from "node:crypto";
@@ -10,28 +11,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-export interface ImageContents {
-  readonly node: string;
-  /** Unreadable copy of the dynamic loader. @see makeNodeLoader */
-  readonly loader: string | undefined;
-  readonly chromium: { readonly executable: string; readonly kind: "headless_shell" | "chrome" };
-  readonly full: string | undefined;
-  readonly innerSandbox: boolean;
-  readonly windows: boolean;
-  readonly authorities: boolean;
-}
-
-const Report = z.object({
-  token: z.string(),
-  node: z.string(),
-  version: z.string(),
-  found: z.array(z.string()),
-  userNamespaces: z.boolean(),
-});
-
-const loaderPath = "/opt/shoal/loader";
 const tokenFile = "token";
-const wantedMajor = 24;
 
 const script = `
 const { existsSync, readFileSync } = require("node:fs");
@@ -92,26 +72,7 @@ export async function examineImage(
       "bad_option",
       "docker_host: the containers do not see the files of this server. The engine must run on the same machine, and a server in a container needs its data folder and temporary folder at the same paths as on the host.",
     );
-  return contentsOf(report, image);
-}
-
-function contentsOf({ found, node, userNamespaces, version }: z.output<typeof Report>, image: string): ImageContents {
-  const lacks = (part: string): PlacementError =>
-    new PlacementError("bad_option", `docker_image: ${image} has no ${part}. Use the image of Shoal's Dockerfile.`);
-  if (Number.parseInt(version) < wantedMajor) throw lacks(`Node ${String(wantedMajor)} or later`);
-  const browsers = found.filter((path) => installedPlaces().includes(path));
-  const executable = browsers[0];
-  if (executable === undefined) throw lacks("Chromium");
-  const isShell = (path: string): boolean => path.includes("headless");
-  return {
-    node,
-    loader: found.includes(loaderPath) ? loaderPath : undefined,
-    chromium: { executable, kind: isShell(executable) ? "headless_shell" : "chrome" },
-    full: isShell(executable) ? browsers.find((path) => !isShell(path)) : undefined,
-    innerSandbox: userNamespaces,
-    windows: found.includes("/usr/bin/Xvfb"),
-    authorities: found.includes("/usr/bin/certutil"),
-  };
+  return contentsOf(report, `docker_image: ${image}`);
 }
 
 async function runOnce(
@@ -152,9 +113,9 @@ async function runOnce(
   }
 }
 
-function parse(stdout: string): z.output<typeof Report> | undefined {
+function parse(stdout: string): z.output<typeof ImageReport> | undefined {
   try {
-    return Report.parse(JSON.parse(stdout));
+    return ImageReport.parse(JSON.parse(stdout));
   } catch {
     return undefined;
   }

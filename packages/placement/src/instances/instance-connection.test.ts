@@ -47,7 +47,7 @@ describe.skipIf(process.platform !== "linux")("an instance that is too busy to a
 
   it("answers all requests of a burst", async () => {
     const path = await listen();
-    const agent = createInstanceAgent(path);
+    const agent = createInstanceAgent(() => connectInstance(path));
     const answers = await Promise.all(
       many.map(
         () =>

@@ -1,4 +1,5 @@
 import { errorOf } from "@shoal/primitives";
+import type { Dial } from "../boxes/box.ts";
 import { once } from "node:events";
 import { Agent } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -27,10 +28,10 @@ export async function connectInstance(socketPath: string): Promise<Socket> {
   }
 }
 
-export function createInstanceAgent(socketPath: string): Agent {
+export function createInstanceAgent(dial: Dial): Agent {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   agent.createConnection = (_options, done) => {
-    connectInstance(socketPath).then(
+    dial().then(
       (socket) => done?.(null, socket),
       (error: unknown) => done?.(errorOf(error), undefined as never),
     );

@@ -1,4 +1,5 @@
 import type { Box } from "../boxes/box.ts";
+import { connectInstance } from "./instance-connection.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
 import { once } from "node:events";
@@ -21,7 +22,7 @@ function boxOf(gone: PromiseWithResolvers<{ code: number; signal: null }>): Box 
     stdout: new PassThrough(),
     stderr: new PassThrough(),
     gone: gone.promise,
-    pinSocket: () => Promise.resolve(""),
+    reach: () => Promise.resolve(""),
     setUpstream: () => undefined,
     setPrivateHosts: () => undefined,
     setProject: () => undefined,
@@ -56,7 +57,7 @@ beforeEach(async () => {
   handle = new InstanceHandle({
     box: boxOf(Promise.withResolvers()),
     kind: "process",
-    socketPath,
+    dial: () => connectInstance(socketPath),
     log: { debug: silent, info: silent, warn: silent, error: silent },
     lastLines: () => "",
     headMs,

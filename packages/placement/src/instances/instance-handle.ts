@@ -1,7 +1,7 @@
 import { InstanceEvent, instanceControl, maxInstanceEventBytes, type AssignInstance } from "@shoal/instance";
 import { messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
-import type { Box, Exit } from "../boxes/box.ts";
+import type { Box, Dial, Exit } from "../boxes/box.ts";
 import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, PlacementKind } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
@@ -13,7 +13,7 @@ import { readBoundedLines } from "../streams/bounded-lines.ts";
 import { assignInstance, type AssignOptions } from "./assign-instance.ts";
 import { callInstance, InstanceRefusal, streamFromInstance } from "./call-instance.ts";
 import { answerOf } from "./instance-answer.ts";
-import { connectInstance, createInstanceAgent } from "./instance-connection.ts";
+import { createInstanceAgent } from "./instance-connection.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { type Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import type { Socket } from "node:net";
@@ -22,7 +22,7 @@ import { pipeline, type Readable } from "node:stream";
 export interface InstanceHandleOptions {
   readonly box: Box;
   readonly kind: PlacementKind;
-  readonly socketPath: string;
+  readonly dial: Dial;
   readonly log: PlacementLog;
   readonly lastLines: () => string;
   /** Milliseconds from the first byte to the end of the head; 10,000 by default. */
@@ -45,7 +45,7 @@ const restMs = 5_000;
 
 export class InstanceHandle implements Instance {
   readonly id: string;
-  readonly pid: number;
+  readonly pid: number | undefined;
   readonly kind: PlacementKind;
   /** Rejects when the instance ends before its browser answers. */
   readonly ready: Promise<void>;
@@ -63,13 +63,13 @@ export class InstanceHandle implements Instance {
   #stopping: Promise<void> | undefined;
 
   constructor(options: InstanceHandleOptions) {
-    const { box, kind, socketPath } = options;
+    const { box, dial, kind } = options;
     this.#options = options;
     this.#box = box;
     this.id = box.id;
     this.pid = box.pid;
     this.kind = kind;
-    this.#agent = createInstanceAgent(socketPath);
+    this.#agent = createInstanceAgent(dial);
     this.#sleeper = this.#openSleeper();
     this.ready = this.#becameReady.promise;
     this.ready.catch(() => undefined);
@@ -105,10 +105,9 @@ export class InstanceHandle implements Instance {
   async #send(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {
     if (this.#isOver) throw this.#lost();
     const { method, path, headers, signal } = init;
-    const { socketPath, headMs = 10_000 } = this.#options;
+    const { headMs = 10_000 } = this.#options;
     const outgoing = httpRequest({
       agent: this.#agent,
-      socketPath,
       method,
       path,
       ...(headers && { headers }),
@@ -136,7 +135,7 @@ export class InstanceHandle implements Instance {
     if (this.#isOver) throw this.#lost();
     this.#sleeper?.touch();
     try {
-      return await connectInstance(this.#options.socketPath);
+      return await this.#options.dial();
     } catch (error) {
       throw this.#lost(error);
     }
@@ -314,6 +313,7 @@ export class InstanceHandle implements Instance {
     // An instance also reports "stopped" when it notices that its parent was killed.
     const wasKilled = exit.signal === "SIGKILL" || exit.code === 137;
     if (this.#end !== undefined && !(wasKilled && this.#end.reason === "stopped")) return this.#end;
+    if (exit.reason !== undefined) return { reason: "instance_lost", detail: exit.reason };
     const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
     const lines = this.#options.lastLines();
     return {

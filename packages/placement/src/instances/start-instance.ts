@@ -1,8 +1,9 @@
 import { messageOf } from "@shoal/primitives";
-import type { Box, BoxMaker } from "../boxes/box.ts";
+import type { Box, BoxMaker, Dial } from "../boxes/box.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { readBoundedLines } from "../streams/bounded-lines.ts";
+import { connectInstance } from "./instance-connection.ts";
 import { InstanceHandle } from "./instance-handle.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { randomBytes } from "node:crypto";
@@ -34,7 +35,7 @@ export async function startInstance(
   try {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(readyMs)]);
     await within(deadline, listening(box));
-    const handle = new InstanceHandle({ box, kind: maker.kind, socketPath: await box.pinSocket(), log, lastLines });
+    const handle = new InstanceHandle({ box, kind: maker.kind, dial: dialerOf(await box.reach()), log, lastLines });
     await within(deadline, handle.ready);
     log.debug(
       { instance_id: box.id, pid: box.pid, took_ms: Math.round(performance.now() - beganMs) },
@@ -47,6 +48,8 @@ export async function startInstance(
     await box.clear();
     signal.throwIfAborted();
     const lines = lastLines();
+    if (exit.reason !== undefined)
+      throw new PlacementError("start_failed", `An instance could not start: ${exit.reason}`, { cause: error });
     const what =
       performance.now() - beganMs >= readyMs
         ? `was not ready within ${readyMs / 1000} s`
@@ -57,6 +60,10 @@ export async function startInstance(
       { cause: error },
     );
   }
+}
+
+function dialerOf(place: string | Dial): Dial {
+  return typeof place === "string" ? () => connectInstance(place) : place;
 }
 
 function listening(box: Box): Promise<void> {

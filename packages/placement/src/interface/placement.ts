@@ -18,15 +18,26 @@ import type { Readable } from "node:stream";
 
 /**
  * `sandbox`: a bubblewrap box per instance (Linux). `docker`: a container per instance, of Docker or Podman on this
- * machine. `process`: a plain process, without isolation.
+ * machine. `kubernetes`: a pod per instance. `process`: a plain process, without isolation.
  */
-export type PlacementKind = "sandbox" | "docker" | "process";
+export type PlacementKind = "sandbox" | "docker" | "kubernetes" | "process";
 
 export interface DockerOptions {
   /** Socket of the engine, `unix:///run/podman/podman.sock`. */
   readonly host: string;
   /** Of Shoal's Dockerfile. */
   readonly image: string;
+}
+
+export interface KubernetesOptions {
+  /** Of Shoal's Dockerfile, in the version of this server. */
+  readonly image: string;
+  /** By default the namespace of the kubeconfig, or of the server's pod. */
+  readonly namespace?: string | undefined;
+  /** For micro virtual machines, such as `kata`. */
+  readonly runtimeClass?: string | undefined;
+  /** By default `KUBECONFIG`, `~/.kube/config`, or the service account of the server's pod. */
+  readonly kubeconfig?: string | undefined;
 }
 
 export interface PlacementOptions {
@@ -52,6 +63,8 @@ export interface PlacementOptions {
   readonly egressLimits?: Partial<EgressLimits>;
   /** Only for the kind `docker`, which needs them. */
   readonly docker?: DockerOptions;
+  /** Only for the kind `kubernetes`, which needs it. */
+  readonly kubernetes?: KubernetesOptions;
   readonly log: PlacementLog;
 }
 
@@ -147,8 +160,8 @@ export interface InstanceRequest {
 
 export interface Instance {
   readonly id: string;
-  /** Killing this process ends the instance. */
-  readonly pid: number;
+  /** Killing this process ends the instance; `undefined` on another machine. */
+  readonly pid: number | undefined;
   readonly kind: PlacementKind;
   readonly sleep: InstanceSleep;
   /** Bodies stream with backpressure; read or destroy the answer's. @throws {PlacementError} `instance_lost`. */

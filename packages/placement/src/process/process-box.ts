@@ -117,7 +117,7 @@ class ProcessBox implements Box {
     this.#process.kill();
   }
 
-  async pinSocket(): Promise<string> {
+  async reach(): Promise<string> {
     return this.#files.pinSocket();
   }
 

@@ -167,7 +167,7 @@ class SandboxBoxMaker implements BoxMaker {
     }
   }
 
-  #configOf(id: string, files: InstanceFiles, viewport: Viewport): InstanceConfig {
+  #configOf(id: string, files: InstanceFiles, viewport: Viewport): InstanceConfig & { readonly listen_path: string } {
     const { chromium, support } = this.#options;
     const { browser, fullBrowser, hasCache } = this.#contents;
     return {

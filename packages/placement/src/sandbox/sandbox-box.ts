@@ -50,7 +50,7 @@ export class SandboxBox implements Box {
     }
   }
 
-  async pinSocket(): Promise<string> {
+  async reach(): Promise<string> {
     const { files, listenPath, process } = this.#parts;
     await process.reported;
     // Nothing else has run yet. Without a name, no process in the box can connect to the socket.

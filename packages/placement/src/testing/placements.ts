@@ -23,6 +23,8 @@ export interface TestPlacementOptions extends Partial<Omit<PlacementOptions, "ki
   readonly kind: PlacementKind | "auto";
   readonly standIn?: Behaviour;
   readonly readyMs?: number;
+  /** `host:port` that pods must not reach. */
+  readonly closed?: readonly string[];
 }
 
 const clearing: (() => Promise<unknown>)[] = [];
@@ -44,6 +46,7 @@ const dockerOptions = testEngine !== undefined && {
 export async function openPlacement({
   standIn,
   readyMs = 30_000,
+  closed,
   ...options
 }: TestPlacementOptions): Promise<TestPlacement> {
   const lines: { level: string; fields: object; message: string }[] = [];
@@ -55,7 +58,7 @@ export async function openPlacement({
   const programPath = standIn === undefined ? instanceProgramPath : await standInProgram(standIn);
   const placement = await createPlacementWith(
     { warm: 0, allowPrivateHosts: [], ...dockerOptions, ...options, sessionsDir, log },
-    { resolveName: createNameResolver(), programPath, readyMs },
+    { resolveName: createNameResolver(), programPath, readyMs, ...(closed && { closed }) },
   );
   clearing.push(() => placement.close());
   return { placement, sessionsDir, lines };

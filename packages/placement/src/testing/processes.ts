@@ -30,7 +30,7 @@ export function processOf(pid: number): Known | undefined {
   }
 }
 
-export function familyOf(pid: number): readonly Known[] {
+export function familyOf(pid: number | undefined): readonly Known[] {
   const table = processTable();
   const family = table.filter((each) => each.pid === pid);
   // The array grows during the walk.

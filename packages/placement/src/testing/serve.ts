@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 
 export interface Served {
   readonly pid: number;
-  readonly instance: { readonly id: string; readonly pid: number; readonly kind: PlacementKind };
+  readonly instance: { readonly id: string; readonly pid: number | undefined; readonly kind: PlacementKind };
   readonly printed: string;
   readonly warnings: readonly string[];
 }

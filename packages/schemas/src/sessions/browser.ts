@@ -244,8 +244,8 @@ export const Browser = lazyObject(() => ({
   ended_reason: z.optional(openEnum(...endedReasons)),
   /** How often a crashed Chromium was started again, 0 or 1: the second crash ends the session. */
   browser_restarts: z.optional(z.int()),
-  /** Where the session runs: `sandbox`, `docker` (a container), or `process`, which does not isolate. */
-  placement: z.optional(openEnum("sandbox", "docker", "process")),
+  /** Where the session runs: `sandbox`, `docker` (a container), `kubernetes` (a pod), or `process`, which does not isolate. */
+  placement: z.optional(openEnum("sandbox", "docker", "kubernetes", "process")),
 }));
 
 /** Input of `browsers.create`. */

@@ -5,9 +5,9 @@ import { integer, integerOrAuto, optionalSetting, setting, text } from "./settin
 export const sessions = {
   placement: setting({
     kind: "text",
-    schema: z.enum(["auto", "sandbox", "docker", "process"]),
+    schema: z.enum(["auto", "sandbox", "docker", "kubernetes", "process"]),
     summary:
-      "Where sessions run: sandbox (bubblewrap), docker (a container each, see docker_host), process (no isolation) or auto (sandbox, else process).",
+      "Where sessions run: sandbox (bubblewrap), docker (a container each, see docker_host), kubernetes (a pod each, see kubernetes_image), process (no isolation) or auto (sandbox, else process).",
     fallback: "auto",
   }),
   docker_host: setting({
@@ -24,6 +24,32 @@ export const sessions = {
     schema: text,
     summary: "Image of each session's container, for the placement docker: the one of Shoal's Dockerfile.",
     fallback: "shoal",
+  }),
+  kubernetes_image: setting({
+    kind: "text",
+    schema: text,
+    summary:
+      "Image of each session's pod, for the placement kubernetes: the one of Shoal's Dockerfile, in the version of this server.",
+    fallback: "shoal",
+  }),
+  kubernetes_namespace: optionalSetting({
+    kind: "text",
+    schema: text.check(z.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "must be the name of a namespace")),
+    summary: "Namespace of the pods of sessions, for the placement kubernetes.",
+    default: "of the kubeconfig, or of the server's pod",
+  }),
+  kubernetes_runtime_class: optionalSetting({
+    kind: "text",
+    schema: text,
+    summary:
+      "RuntimeClass of the pods of sessions, for the placement kubernetes, such as kata or gvisor. It can also select nodes.",
+    default: "none",
+  }),
+  kubernetes_kubeconfig: optionalSetting({
+    kind: "text",
+    schema: text,
+    summary: "File with the address of the cluster and the credentials, for the placement kubernetes.",
+    default: "KUBECONFIG, ~/.kube/config, or the service account of the server's pod",
   }),
   warm: setting({
     kind: "auto_integer",

@@ -43,7 +43,7 @@ export function spawnChromium(
       XDG_CACHE_HOME: join(config.session_dir, "cache"),
       ...(launch.display !== undefined && { DISPLAY: launch.display, XAUTHORITY: authorityPath(config.session_dir) }),
       DBUS_SESSION_BUS_ADDRESS: "disabled:",
-      ...temporaryDirectory([temporary, dirname(config.listen_path)]),
+      ...temporaryDirectory([temporary, dirname(config.listen_path ?? config.egress_path)]),
     },
     stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
   });

@@ -107,8 +107,8 @@ export function checkPolicies(policies: Readonly<Record<string, unknown>>, abili
   if (!abilities.policies) {
     throw badInput(
       "body.chrome_policy",
-      "needs sessions that run in a sandbox: Chromium reads policies from a folder of the whole system, and here sessions are plain processes",
-      { hint: "Install bubblewrap (`shoal doctor` lists missing parts), or omit the field" },
+      "needs sessions that run in a sandbox or a container of this machine: Chromium reads policies from a folder of the whole system",
+      { hint: "Use the placement sandbox or docker (`shoal doctor` lists missing parts), or omit the field" },
     );
   }
   if (names.length > maxPolicies)

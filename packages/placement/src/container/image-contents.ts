@@ -1,0 +1,49 @@
+import { installedPlaces } from "../chromium/places.ts";
+import { PlacementError } from "../interface/placement-error.ts";
+import * as z from "zod/mini";
+
+export interface ImageContents {
+  readonly node: string;
+  /** Unreadable copy of the dynamic loader. @see makeNodeLoader */
+  readonly loader: string | undefined;
+  readonly chromium: { readonly executable: string; readonly kind: "headless_shell" | "chrome" };
+  readonly full: string | undefined;
+  readonly innerSandbox: boolean;
+  readonly windows: boolean;
+  readonly authorities: boolean;
+}
+
+/** What a program inside the image finds. */
+export const ImageReport = z.object({
+  token: z.string(),
+  node: z.string(),
+  version: z.string(),
+  found: z.array(z.string()),
+  userNamespaces: z.boolean(),
+});
+
+export const loaderPath = "/opt/shoal/loader";
+const wantedMajor = 24;
+
+/** @param image - as the subject of an error. @throws {PlacementError} `bad_option` if it lacks a part. */
+export function contentsOf(
+  { found, node, userNamespaces, version }: z.output<typeof ImageReport>,
+  image: string,
+): ImageContents {
+  const lacks = (part: string): PlacementError =>
+    new PlacementError("bad_option", `${image} has no ${part}. Use the image of Shoal's Dockerfile.`);
+  if (Number.parseInt(version) < wantedMajor) throw lacks(`Node ${String(wantedMajor)} or later`);
+  const browsers = found.filter((path) => installedPlaces().includes(path));
+  const executable = browsers[0];
+  if (executable === undefined) throw lacks("Chromium");
+  const isShell = (path: string): boolean => path.includes("headless");
+  return {
+    node,
+    loader: found.includes(loaderPath) ? loaderPath : undefined,
+    chromium: { executable, kind: isShell(executable) ? "headless_shell" : "chrome" },
+    full: isShell(executable) ? browsers.find((path) => !isShell(path)) : undefined,
+    innerSandbox: userNamespaces,
+    windows: found.includes("/usr/bin/Xvfb"),
+    authorities: found.includes("/usr/bin/certutil"),
+  };
+}

@@ -1,0 +1,189 @@
+import { openPage } from "./testing/cdp.ts";
+import { FakeCluster } from "./testing/fake-cluster.ts";
+import {
+  openPlacement,
+  sessionFolders,
+  temporaryDirectory,
+  type TestPlacement,
+  type TestPlacementOptions,
+} from "./testing/placements.ts";
+import { describeWith } from "./testing/requirements.ts";
+import { examineKubernetes } from "./kubernetes/examine-kubernetes.ts";
+import { TlsIdentity } from "@shoal/primitives/pinned-tls";
+import { remoteProtocols } from "@shoal/instance";
+import { connectRemote } from "./remote/remote-connection.ts";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, it, onTestFinished, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const assign = { session_id: "s1", timeout_seconds: 60 };
+const image = "registry.example/shoal:1";
+
+interface Opened extends TestPlacement {
+  readonly cluster: FakeCluster;
+}
+
+async function startCluster(sandboxes = true): Promise<{ readonly cluster: FakeCluster; readonly kubeconfig: string }> {
+  const cluster = await FakeCluster.start({ sandboxes });
+  onTestFinished(() => cluster.close());
+  const kubeconfig = join(await temporaryDirectory(), "kubeconfig");
+  await writeFile(kubeconfig, cluster.kubeconfig);
+  return { cluster, kubeconfig };
+}
+
+async function open({
+  sandboxes = true,
+  ...options
+}: Partial<TestPlacementOptions> & { readonly sandboxes?: boolean } = {}): Promise<Opened> {
+  const { cluster, kubeconfig } = await startCluster(sandboxes);
+  const opened = await openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig }, closed: [], ...options });
+  return { ...opened, cluster };
+}
+
+function remains(cluster: FakeCluster): readonly string[] {
+  return [...cluster.objects("pods"), ...cluster.objects("sandboxes")].map(({ metadata }) => metadata.name);
+}
+
+describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
+  it("runs a session in a pod, whose only way out is the egress gateway", async () => {
+    const site = await startSite();
+    const port = String((site.address() as AddressInfo).port);
+    const { cluster, placement, sessionsDir } = await open({ allowPrivateHosts: [`127.0.0.1:${port}`] });
+    const instance = await placement.acquire(assign, undefined, { memoryBytes: 2 ** 30 });
+    expect(instance).toMatchObject({ kind: "kubernetes", pid: undefined });
+    expect(cluster.resized).toEqual([expect.stringContaining('"memory":"1073741824"')]);
+    const [pod] = cluster.objects("pods");
+    expect(pod?.spec).toMatchObject({ automountServiceAccountToken: false, containers: [{ image }] });
+
+    const page = await openPage(instance);
+    expect(await page.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+    expect((await page.open(`http://127.0.0.2:${port}/`)).error).toBe("net::ERR_EMPTY_RESPONSE");
+    expect(instance.transferred().receivedBytes).toBeGreaterThan(0);
+    const listed = await instance.request({ method: "GET", path: "/fs/list_files?path=/home/shoal" });
+    expect(await text(listed)).toContain("Downloads");
+
+    // Other machines of the network reach the port, and nothing behind it.
+    const host = String(pod?.status?.podIP);
+    const other = { host, port: 7801, pin: "0".repeat(64) };
+    await expect(connectRemote(other, new TlsIdentity("other"), remoteProtocols.instance)).rejects.toThrow(
+      /another key/,
+    );
+
+    await instance.stop();
+    expect(await instance.ended).toEqual({ reason: "stopped" });
+    expect(remains(cluster)).toEqual([]);
+    expect(await sessionFolders(sessionsDir)).toEqual([]);
+  });
+
+  it("survives conflicts, broken watches and forgotten resource versions", async () => {
+    const { cluster, placement } = await open({ sandboxes: false });
+    cluster.failures.push(409, 503, 429);
+    const [first, second] = await Promise.all([placement.acquire(assign), placement.acquire(assign)]);
+    cluster.dropWatches(false);
+    cluster.dropWatches(true);
+    const third = await placement.acquire(assign);
+    expect(cluster.objects("pods")).toHaveLength(3);
+    cluster.dropWatches(true);
+    await Promise.all([first, second, third].map((each) => each.stop()));
+    expect(remains(cluster)).toEqual([]);
+  });
+
+  it("ends a session with the reason when its pod is evicted or deleted", async () => {
+    const { cluster, placement } = await open();
+    const [evicted, deleted] = await Promise.all([placement.acquire(assign), placement.acquire(assign)]);
+    cluster.evict(`shoal-${evicted.id}`);
+    expect(await evicted.ended).toEqual({
+      reason: "instance_lost",
+      detail: expect.stringMatching(/ended it \(Evicted\): The node was low on resource: memory/) as string,
+    });
+    cluster.deletePod(`shoal-${deleted.id}`);
+    expect((await deleted.ended).reason).toBe("instance_lost");
+    await expect.poll(() => remains(cluster)).toEqual([]);
+  });
+
+  it("explains why a session cannot start, and leaves nothing behind", async () => {
+    const { cluster, placement, sessionsDir } = await open({ readyMs: 5_000 });
+    cluster.fate = "image missing";
+    await expect(placement.acquire(assign)).rejects.toMatchObject({
+      code: "start_failed",
+      message: expect.stringContaining("ImagePullBackOff") as string,
+    });
+    cluster.fate = "unschedulable";
+    await expect(placement.acquire(assign)).rejects.toThrow(/cannot be scheduled \(Unschedulable\): 0\/3 nodes/);
+    cluster.quota = "browsers, requested: pods=1, used: pods=10, limited: pods=10";
+    await expect(placement.acquire(assign)).rejects.toThrow(/exceeded quota: browsers/);
+    expect(remains(cluster)).toEqual([]);
+    expect(await sessionFolders(sessionsDir)).toEqual([]);
+  });
+
+  it("deletes the pod of an acquisition that is aborted", async () => {
+    const { cluster, placement } = await open();
+    cluster.fate = "never ready";
+    const abort = new AbortController();
+    const acquiring = placement.acquire(assign, abort.signal);
+    await expect.poll(() => remains(cluster)).toHaveLength(2);
+    abort.abort(new Error("the caller left"));
+    await expect(acquiring).rejects.toThrow("the caller left");
+    await expect.poll(() => remains(cluster)).toEqual([]);
+  });
+
+  it("deletes what killed servers left, and not the pods of others", async () => {
+    const { cluster, kubeconfig } = await startCluster();
+    const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+    const labels = {
+      "app.kubernetes.io/managed-by": "shoal",
+      "shoal.dev/part": "session",
+      "shoal.dev/server": "killed",
+    };
+    const terminated = { exitCode: 0, finishedAt: hourAgo };
+    const put = (name: string, status: Record<string, unknown>): void => {
+      const metadata = { name, namespace: "browsers", labels: { ...labels, "shoal.dev/instance": name } };
+      cluster.put("pods", { apiVersion: "v1", kind: "Pod", metadata, status });
+    };
+    put("ended", { phase: "Succeeded", containerStatuses: [{ name: "instance", state: { terminated } }] });
+    put("running", { phase: "Running", podIP: "127.0.0.9", containerStatuses: [{ state: { running: {} } }] });
+    const sandbox = { name: "expired", namespace: "browsers", labels };
+    const spec = { shutdownTime: hourAgo };
+    cluster.put("sandboxes", { apiVersion: "agents.x-k8s.io/v1beta1", kind: "Sandbox", metadata: sandbox, spec });
+    await openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig }, closed: [] });
+    await expect.poll(() => remains(cluster)).toEqual(["running"]);
+  });
+
+  it("refuses pods with a network, and an image of another version", async () => {
+    const { kubeconfig } = await startCluster();
+    // Without a NetworkPolicy, pods reach the API server.
+    expect(await examineKubernetes({ image, kubeconfig })).toEqual({
+      works: false,
+      reason: expect.stringMatching(/reach 127\.0\.0\.1:\d+, and must have no network.*NetworkPolicy/) as string,
+    });
+    const other = openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig }, closed: [], standIn: "fine" });
+    await expect(other).rejects.toThrow(/has no instance program/);
+  });
+
+  it("refuses a cluster that does not answer", async () => {
+    const kubeconfig = join(await temporaryDirectory(), "kubeconfig");
+    await writeFile(kubeconfig, (await startCluster()).cluster.kubeconfig.replace("fake-token", "wrong"));
+    const refused = openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig }, closed: [] });
+    await expect(refused).rejects.toMatchObject({
+      code: "bad_option",
+      message: expect.stringContaining("status 401") as string,
+    });
+  });
+});
+
+async function startSite(): Promise<Server> {
+  const site = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/html", connection: "close" }).end("<body>the host's page</body>");
+  });
+  onTestFinished(() => {
+    site.close();
+  });
+  await once(site.listen(0, "127.0.0.1"), "listening");
+  return site;
+}

@@ -1,0 +1,251 @@
+import type { CoreV1Api, KubeConfig, KubernetesObject, KubernetesObjectApi, V1Pod } from "@kubernetes/client-node";
+import { messageOf } from "@shoal/primitives";
+import { PassThrough, type Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export const sandboxVersion = "agents.x-k8s.io/v1beta1";
+
+/** A Sandbox of agent-sandbox, as far as the service reads it. */
+export interface Sandbox extends KubernetesObject {
+  readonly spec?: { readonly shutdownTime?: string };
+  readonly status?: {
+    readonly conditions?: readonly {
+      readonly type?: string;
+      readonly status?: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
+  };
+}
+
+/** The API server refused a request or did not answer. */
+export class ClusterError extends Error {
+  /** Of HTTP; `undefined` without an answer. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status: number | undefined, cause?: unknown) {
+    super(message, { cause });
+    this.name = "ClusterError";
+    this.status = status;
+  }
+}
+
+type Library = typeof import("@kubernetes/client-node");
+
+/** Parameters before the label selector, or the strategy of a patch. */
+const defaults = [undefined, undefined, undefined, undefined] as const;
+const defaultPorts = { "http:": "80", "https:": "443" } as const;
+const attempts = 5;
+const firstRetryMs = 200;
+const passing: ReadonlySet<number | undefined> = new Set([undefined, 409, 429, 500, 502, 503, 504]);
+const maxMessageCharacters = 500;
+const restartWatchMs = 1_000;
+
+/** One namespace of a cluster. Temporary failures are tried again. The API server is trusted, pods are not. */
+export class Cluster {
+  readonly namespace: string;
+  readonly #config: KubeConfig;
+  readonly #library: Library;
+  readonly #objects: KubernetesObjectApi;
+  readonly #core: CoreV1Api;
+
+  private constructor(library: Library, config: KubeConfig, namespace: string) {
+    this.namespace = namespace;
+    this.#library = library;
+    this.#config = config;
+    this.#objects = library.KubernetesObjectApi.makeApiClient(config);
+    this.#core = config.makeApiClient(library.CoreV1Api);
+  }
+
+  /** The library takes a moment to load, so only this placement loads it. @throws for an unreadable kubeconfig. */
+  static async open(kubeconfig: string | undefined, namespace: string | undefined): Promise<Cluster> {
+    const library = await import("@kubernetes/client-node");
+    const config = new library.KubeConfig();
+    if (kubeconfig === undefined) config.loadFromDefault();
+    else config.loadFromFile(kubeconfig);
+    const current = config.getContextObject(config.getCurrentContext())?.namespace;
+    return new Cluster(library, config, namespace ?? current ?? "default");
+  }
+
+  /** `host:port` of the API server. */
+  get address(): string {
+    const { hostname, port, protocol } = new URL(this.#config.getCurrentCluster()?.server ?? "https://kubernetes");
+    return `${hostname.replace(/^\[|\]$/g, "")}:${port === "" ? defaultPorts[protocol as "https:"] : port}`;
+  }
+
+  async version(): Promise<string> {
+    const api = this.#config.makeApiClient(this.#library.VersionApi);
+    return (await this.#try(() => api.getCode())).gitVersion;
+  }
+
+  async hasSandboxes(): Promise<boolean> {
+    try {
+      await this.#try(() =>
+        this.#objects.list(sandboxVersion, "Sandbox", this.namespace, ...defaults, "shoal.dev/part=none"),
+      );
+      return true;
+    } catch (error) {
+      const isMissing =
+        (error instanceof ClusterError && error.status === 404) || /unrecognized|404/i.test(messageOf(error));
+      if (isMissing) return false;
+      throw error;
+    }
+  }
+
+  /** A retry after a lost answer finds its own object. */
+  async create(object: KubernetesObject): Promise<void> {
+    let isRetry = false;
+    await this.#try(async () => {
+      try {
+        await this.#objects.create(object);
+      } catch (error) {
+        if (isRetry && statusOf(error) === 409) return;
+        isRetry = true;
+        throw error;
+      }
+    });
+  }
+
+  async merge(object: KubernetesObject): Promise<void> {
+    await this.#try(() => this.#objects.patch(object, ...defaults, this.#library.PatchStrategy.MergePatch));
+  }
+
+  /** Succeeds if it does not exist. */
+  async remove(object: KubernetesObject, graceSeconds: number): Promise<void> {
+    try {
+      await this.#try(() => this.#objects.delete(object, undefined, undefined, graceSeconds, undefined, "Background"));
+    } catch (error) {
+      if (!(error instanceof ClusterError) || error.status !== 404) throw error;
+    }
+  }
+
+  async pods(selector: string): Promise<readonly V1Pod[]> {
+    const list = await this.#try(() =>
+      this.#core.listNamespacedPod({ namespace: this.namespace, labelSelector: selector }),
+    );
+    return list.items;
+  }
+
+  async sandboxes(selector: string): Promise<readonly Sandbox[]> {
+    const list = await this.#try(() =>
+      this.#objects.list<Sandbox>(sandboxVersion, "Sandbox", this.namespace, ...defaults, selector),
+    );
+    return list.items;
+  }
+
+  /** Needs Kubernetes 1.33. */
+  async resize(pod: string, container: string, memory: string): Promise<void> {
+    const { PatchStrategy, setHeaderOptions } = this.#library;
+    const containers = [{ name: container, resources: { limits: { memory } } }];
+    await this.#try(() =>
+      this.#core.patchNamespacedPodResize(
+        { name: pod, namespace: this.namespace, body: { spec: { containers } } },
+        setHeaderOptions("Content-Type", PatchStrategy.StrategicMergePatch),
+      ),
+    );
+  }
+
+  /** What the container prints; ends with it, or when `signal` aborts. */
+  logs(pod: string, container: string, signal: AbortSignal): Readable {
+    const output = new PassThrough();
+    // The library handles no errors of the answer, and an unhandled one would end the service.
+    output.on("pipe", (source) => {
+      source.on("error", (error: Error) => output.destroy(error));
+    });
+    const log = new this.#library.Log(this.#config);
+    this.#try(() => log.log(this.namespace, pod, container, output, { follow: true })).then(
+      (controller) => {
+        const stop = (): void => {
+          output.destroy();
+          controller.abort();
+        };
+        if (signal.aborted) stop();
+        else signal.addEventListener("abort", stop, { once: true });
+      },
+      (error: unknown) => output.destroy(error instanceof Error ? error : new Error(String(error))),
+    );
+    output.on("error", () => undefined);
+    return output;
+  }
+
+  /** Follows objects with a label; a broken watch is opened again. Returns a function that ends it. */
+  follow<T extends KubernetesObject>(
+    kind: "pods" | "sandboxes",
+    selector: string,
+    listener: (object: T, isGone: boolean) => void,
+  ): () => void {
+    const root = kind === "pods" ? "/api/v1" : `/apis/${sandboxVersion}`;
+    const path = `${root}/namespaces/${encodeURIComponent(this.namespace)}/${kind}`;
+    const list =
+      kind === "pods"
+        ? () => this.#core.listNamespacedPod({ namespace: this.namespace, labelSelector: selector })
+        : () => this.#objects.list(sandboxVersion, "Sandbox", this.namespace, ...defaults, selector);
+    const watch = new this.#library.ListWatch<T>(
+      path,
+      new this.#library.Watch(this.#config),
+      list as never,
+      false,
+      selector,
+    );
+    let timer: NodeJS.Timeout | undefined;
+    watch.on("change", (object) => {
+      listener(object, false);
+    });
+    watch.on("delete", (object) => {
+      listener(object, true);
+    });
+    watch.on("error", () => {
+      timer = setTimeout(() => void watch.start(), restartWatchMs);
+    });
+    void watch.start();
+    return () => {
+      clearTimeout(timer);
+      void watch.stop();
+    };
+  }
+
+  async #try<T>(send: () => Promise<T>): Promise<T> {
+    for (let attempt = 1, delayMs = firstRetryMs; ; attempt++, delayMs *= 2) {
+      try {
+        return await send();
+      } catch (error) {
+        const status = statusOf(error);
+        if (attempt === attempts || !passing.has(status) || isConflictForGood(error))
+          throw new ClusterError(reasonOf(error), status, error);
+        await sleep(delayMs * (0.5 + Math.random()));
+      }
+    }
+  }
+}
+
+/** The library's `ApiException`, which is loaded late. */
+function isAnswer(error: unknown): error is Error & { readonly code: number; readonly body: unknown } {
+  return error instanceof Error && "code" in error && typeof error.code === "number" && "body" in error;
+}
+
+function statusOf(error: unknown): number | undefined {
+  return isAnswer(error) ? error.code : undefined;
+}
+
+function isConflictForGood(error: unknown): boolean {
+  return /already exists/i.test(reasonOf(error));
+}
+
+/** The `message` of the API server's Status, without the rest of the answer. */
+function reasonOf(error: unknown): string {
+  if (!isAnswer(error)) return messageOf(error);
+  const { body } = error;
+  return (messageIn(body) ?? `status ${String(error.code)}`).slice(0, maxMessageCharacters);
+}
+
+function messageIn(body: unknown): string | undefined {
+  if (typeof body === "string") {
+    try {
+      return messageIn(JSON.parse(body));
+    } catch {
+      return body;
+    }
+  }
+  if (typeof body !== "object" || body === null || !("message" in body)) return undefined;
+  return typeof body.message === "string" ? body.message : undefined;
+}

@@ -1,0 +1,92 @@
+import { TlsIdentity } from "@shoal/primitives/pinned-tls";
+import type { InstanceFilesOptions } from "../boxes/instance-files.ts";
+import type { ImageContents } from "../container/image-contents.ts";
+import type { KubernetesOptions } from "../interface/placement.ts";
+import { PlacementError } from "../interface/placement-error.ts";
+import type { PlacementLog } from "../interface/placement-log.ts";
+import { Cluster } from "./cluster.ts";
+import { examinePodImage } from "./examine-image.ts";
+import { KubernetesBoxMaker } from "./kubernetes-box-maker.ts";
+import { removeLeftovers } from "./leftovers.ts";
+import { messageOf } from "@shoal/primitives";
+import { randomBytes } from "node:crypto";
+
+export interface PodsOptions extends InstanceFilesOptions {
+  readonly kubernetes: KubernetesOptions | undefined;
+  readonly programPath: string;
+  readonly closed: readonly string[] | undefined;
+  readonly startMs: number;
+  readonly memoryBytes: number | undefined;
+  readonly diskBytes: number | undefined;
+  readonly log: PlacementLog;
+}
+
+export interface Pods {
+  readonly maker: KubernetesBoxMaker;
+  readonly contents: ImageContents;
+  readonly close: () => Promise<void>;
+}
+
+const sweepEveryMs = 60_000;
+
+/** @throws {PlacementError} `bad_option` if the cluster does not answer or the image does not work; `no_isolation`. */
+export async function createPods(options: PodsOptions): Promise<Pods> {
+  const { closed, diskBytes, folders, gateway, kubernetes, log, memoryBytes, policy, programPath, startMs } = options;
+  if (kubernetes === undefined)
+    throw new PlacementError("bad_option", "kubernetes: the kind kubernetes needs an image.");
+  const { cluster, usesSandboxes, version } = await openCluster(kubernetes);
+  const server = randomBytes(6).toString("hex");
+  const sweep = (): Promise<void> => removeLeftovers(cluster, { server, usesSandboxes, log });
+  await sweep();
+  const image = await examinePodImage(cluster, {
+    image: kubernetes.image,
+    runtimeClass: kubernetes.runtimeClass,
+    programPath,
+    server,
+    closed: closed ?? [cluster.address],
+    startMs,
+  });
+  const maker = new KubernetesBoxMaker({
+    ...{ folders, gateway, policy, cluster, image, server, usesSandboxes, memoryBytes, diskBytes, log },
+    identity: new TlsIdentity("shoal"),
+  });
+  const timer = setInterval(() => void sweep(), sweepEveryMs);
+  timer.unref();
+  log.info(
+    {
+      kubernetes_version: version,
+      namespace: cluster.namespace,
+      image: kubernetes.image,
+      agent_sandbox: usesSandboxes,
+      inner_sandbox: image.contents.innerSandbox,
+    },
+    "Each session runs in a pod.",
+  );
+  return {
+    maker,
+    contents: image.contents,
+    close: () => {
+      clearInterval(timer);
+      maker.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** @throws {PlacementError} `bad_option` if the API server does not answer. */
+export async function openCluster({ kubeconfig, namespace }: KubernetesOptions): Promise<{
+  readonly cluster: Cluster;
+  readonly version: string;
+  readonly usesSandboxes: boolean;
+}> {
+  try {
+    const cluster = await Cluster.open(kubeconfig, namespace);
+    return { cluster, version: await cluster.version(), usesSandboxes: await cluster.hasSandboxes() };
+  } catch (error) {
+    throw new PlacementError(
+      "bad_option",
+      `kubernetes: no usable API server (${messageOf(error)}). Check the kubeconfig, and that the service account may use pods and, with agent-sandbox, sandboxes in the namespace.`,
+      { cause: error },
+    );
+  }
+}

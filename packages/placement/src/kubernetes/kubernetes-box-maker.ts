@@ -1,0 +1,157 @@
+import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
+import { disableInspectorSignal, type InstanceConfig } from "@shoal/instance";
+import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
+import type { Box, BoxMaker, Viewport } from "../boxes/box.ts";
+import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
+import type { PlacementLog } from "../interface/placement-log.ts";
+import type { Cluster, Sandbox } from "./cluster.ts";
+import type { PodImage } from "./examine-image.ts";
+import { KubernetesBox } from "./kubernetes-box.ts";
+import { instancePort, labels, podSpec, programFolder, sessionObject, stateFolder } from "./pod-spec.ts";
+import { messageOf } from "@shoal/primitives";
+
+export interface KubernetesBoxMakerOptions extends InstanceFilesOptions {
+  readonly cluster: Cluster;
+  readonly image: PodImage;
+  /** Names this server process in labels. */
+  readonly server: string;
+  readonly identity: TlsIdentity;
+  /** Whether agent-sandbox is installed. */
+  readonly usesSandboxes: boolean;
+  readonly memoryBytes: number | undefined;
+  readonly diskBytes: number | undefined;
+  readonly log: PlacementLog;
+}
+
+/** A dead man's switch of the cluster: the server moves it on while it lives. */
+const shutdownAfterMs = 10 * 60_000;
+const renewEveryMs = 3 * 60_000;
+const removalGraceSeconds = 2;
+
+/** Starts each instance in a pod, by agent-sandbox if it is installed. Its only way out is a connection of the service. */
+export class KubernetesBoxMaker implements BoxMaker {
+  readonly kind = "kubernetes";
+  readonly #options: KubernetesBoxMakerOptions;
+  readonly #boxes = new Map<string, KubernetesBox>();
+  readonly #unfollow: readonly (() => void)[];
+  readonly #renewal: NodeJS.Timeout;
+
+  constructor(options: KubernetesBoxMakerOptions) {
+    this.#options = options;
+    const { cluster, server, usesSandboxes } = options;
+    const selector = `${labels.server}=${server},${labels.part}=session`;
+    this.#unfollow = [
+      cluster.follow<V1Pod>("pods", selector, (pod, isGone) => {
+        this.#boxOf(pod)?.podChanged(pod, isGone);
+      }),
+      ...(usesSandboxes
+        ? [
+            cluster.follow<Sandbox>("sandboxes", selector, (sandbox, isGone) => {
+              this.#boxOf(sandbox)?.sandboxChanged(sandbox, isGone);
+            }),
+          ]
+        : []),
+    ];
+    this.#renewal = setInterval(() => void this.renew(), renewEveryMs);
+    this.#renewal.unref();
+  }
+
+  async start(id: string, viewport: Viewport): Promise<Box> {
+    const { cluster, identity, log } = this.#options;
+    const files = await makeInstanceFiles(id, this.#options);
+    const object = this.#objectOf(id, viewport);
+    const name = nameOf(id);
+    const box = new KubernetesBox(id, {
+      cluster,
+      name,
+      files,
+      identity,
+      remove: () => cluster.remove(object, removalGraceSeconds),
+      onGone: () => this.#boxes.delete(id),
+      log,
+    });
+    // Before the object exists, so that no report is missed.
+    this.#boxes.set(id, box);
+    try {
+      await cluster.create(object);
+      return box;
+    } catch (error) {
+      this.#boxes.delete(id);
+      await cluster.remove(object, removalGraceSeconds).catch(() => undefined);
+      await files.clear();
+      throw error;
+    }
+  }
+
+  /** Moves the end of the sandboxes of this server. */
+  async renew(): Promise<void> {
+    const { cluster, log, usesSandboxes } = this.#options;
+    if (!usesSandboxes) return;
+    const shutdownTime = new Date(Date.now() + shutdownAfterMs).toISOString();
+    for (const id of this.#boxes.keys()) {
+      try {
+        const { apiVersion, kind, metadata } = this.#objectOf(id, { width: 1, height: 1 });
+        await cluster.merge({ apiVersion, kind, metadata, spec: { shutdownTime } } as KubernetesObject);
+      } catch (error) {
+        log.warn({ instance_id: id, error: messageOf(error) }, "Cannot renew the shutdown time of a sandbox.");
+      }
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#renewal);
+    for (const unfollow of this.#unfollow) unfollow();
+  }
+
+  #boxOf({ metadata }: KubernetesObject): KubernetesBox | undefined {
+    return this.#boxes.get(metadata?.labels?.[labels.instance] ?? "");
+  }
+
+  #objectOf(id: string, viewport: Viewport): KubernetesObject {
+    const { cluster, diskBytes, image, memoryBytes, server, usesSandboxes } = this.#options;
+    const config = this.#configOf(id, viewport);
+    return sessionObject({
+      name: nameOf(id),
+      namespace: cluster.namespace,
+      labels: {
+        [labels.managedBy]: "shoal",
+        [labels.part]: "session",
+        [labels.server]: server,
+        [labels.instance]: id,
+      },
+      shutdownTime: usesSandboxes ? new Date(Date.now() + shutdownAfterMs) : undefined,
+      spec: podSpec({
+        image: image.name,
+        runtimeClass: image.runtimeClass,
+        command: [image.contents.node, disableInspectorSignal, `${programFolder}/${image.programFile}`],
+        env: { SHOAL_INSTANCE: JSON.stringify(config) },
+        memoryBytes,
+        diskBytes,
+      }),
+    });
+  }
+
+  #configOf(id: string, viewport: Viewport): InstanceConfig {
+    const { identity, image } = this.#options;
+    const { chromium, full, innerSandbox: inner_sandbox, node } = image.contents;
+    return {
+      instance_id: id,
+      remote: { port: instancePort, service_pin: identity.pin },
+      egress_path: `${stateFolder}/egress.sock`,
+      root: "/",
+      home: homePath,
+      session_dir: stateFolder,
+      chromium: {
+        ...chromium,
+        inner_sandbox,
+        ...(full !== undefined && { full: { executable: full, inner_sandbox } }),
+      },
+      viewport,
+      node,
+    };
+  }
+}
+
+function nameOf(id: string): string {
+  return `shoal-${id}`;
+}

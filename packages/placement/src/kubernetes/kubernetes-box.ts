@@ -1,0 +1,214 @@
+import type { V1Pod } from "@kubernetes/client-node";
+import { RemoteListening, remoteProtocols } from "@shoal/instance";
+import { messageOf } from "@shoal/primitives";
+import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
+import type { Box, Dial, Exit } from "../boxes/box.ts";
+import type { InstanceFiles } from "../boxes/instance-files.ts";
+import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
+import { PlacementError } from "../interface/placement-error.ts";
+import type { PlacementLog } from "../interface/placement-log.ts";
+import { EgressLink } from "../remote/egress-link.ts";
+import { connectRemote, type RemoteAddress } from "../remote/remote-connection.ts";
+import { readBoundedLines } from "../streams/bounded-lines.ts";
+import { type Cluster, ClusterError, type Sandbox } from "./cluster.ts";
+import { containerName } from "./pod-spec.ts";
+import { podState } from "./pod-state.ts";
+import { PassThrough } from "node:stream";
+
+export interface KubernetesBoxParts {
+  readonly cluster: Cluster;
+  readonly name: string;
+  readonly files: InstanceFiles;
+  readonly identity: TlsIdentity;
+  /** Deletes the object of the box. */
+  readonly remove: () => Promise<void>;
+  /** Calls when the box is over. */
+  readonly onGone: () => void;
+  readonly log: PlacementLog;
+}
+
+const maxLineBytes = 4_096;
+/** Milliseconds for Kubernetes to report the end of a deleted pod. */
+const removalMs = 60_000;
+
+export class KubernetesBox implements Box {
+  readonly id: string;
+  readonly pid = undefined;
+  readonly stdout = new PassThrough();
+  readonly stderr = new PassThrough();
+  readonly gone: Promise<Exit>;
+  /** The node's kubelet ends all processes of a pod together. */
+  readonly asksToEnd = false;
+  readonly #parts: KubernetesBoxParts;
+  readonly #ended = Promise.withResolvers<Exit>();
+  readonly #reading = new AbortController();
+  #podName: string | undefined;
+  #host: string | undefined;
+  #address: RemoteAddress | undefined;
+  #link: EgressLink | undefined;
+  /** Why it does not run yet. */
+  #obstacle: string | undefined;
+  #isKilled = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(id: string, parts: KubernetesBoxParts) {
+    this.id = id;
+    this.#parts = parts;
+    this.gone = this.#follow();
+  }
+
+  /** The newest report about its pod. */
+  podChanged(pod: V1Pod, isDeleted: boolean): void {
+    this.#podName = pod.metadata?.name;
+    const state = podState(pod);
+    if (state.phase === "ended")
+      this.#ended.resolve({ code: state.code, signal: null, reason: this.#reason(state.reason) });
+    else if (isDeleted)
+      this.#ended.resolve({ code: null, signal: null, reason: this.#reason("it was deleted outside of the service") });
+    else if (state.phase === "running") this.#read(state.address);
+    else if (state.reason !== undefined) {
+      this.#obstacle = state.reason;
+      if (state.isFinal) this.kill();
+    }
+  }
+
+  sandboxChanged({ status }: Sandbox, isDeleted: boolean): void {
+    const ready = status?.conditions?.find(({ type }) => type === "Ready");
+    if (this.#podName === undefined && ready?.status === "False" && ready.message !== undefined)
+      this.#obstacle = `its pod is not ready (${ready.reason ?? "NotReady"}): ${ready.message.slice(0, 500)}`;
+    // Without a pod, nothing else will report the end.
+    if (isDeleted && this.#podName === undefined)
+      this.#ended.resolve({ code: null, signal: null, reason: this.#reason("it was deleted outside of the service") });
+  }
+
+  kill(): void {
+    if (this.#isKilled) return;
+    this.#isKilled = true;
+    this.#remove();
+    this.#timer = setTimeout(() => {
+      const { log, name } = this.#parts;
+      log.warn({ instance_id: this.id, name }, "Kubernetes does not report the end of a deleted pod.");
+      this.#ended.resolve({ code: null, signal: null, reason: this.#reason(undefined) });
+    }, removalMs);
+  }
+
+  reach(): Promise<Dial> {
+    const address = this.#address;
+    if (address === undefined) return Promise.reject(new Error("The instance does not listen."));
+    const { files, identity } = this.#parts;
+    this.#link = new EgressLink({ address, identity, gatewaySocket: files.egressSocket });
+    this.#link.open();
+    return Promise.resolve(() => connectRemote(address, identity, remoteProtocols.instance));
+  }
+
+  setUpstream(upstream: EgressUpstream | undefined): void {
+    this.#parts.files.setUpstream(upstream);
+  }
+
+  setPrivateHosts(hosts: readonly string[]): void {
+    this.#parts.files.setPrivateHosts(hosts);
+  }
+
+  setProject(project: string): void {
+    this.#parts.files.setProject(project);
+  }
+
+  transferred(): TransferredBytes {
+    return this.#parts.files.transferred();
+  }
+
+  setSigner(signer: RequestSigner): void {
+    this.#parts.files.setSigner(signer);
+  }
+
+  setRules(source: RuleSource, rules: EgressRules | undefined): void {
+    this.#parts.files.setRules(source, rules);
+  }
+
+  setPolicies(): Promise<string> {
+    return Promise.reject(new PlacementError("bad_option", "Sessions in Kubernetes cannot have policies."));
+  }
+
+  async setMemory(bytes: number): Promise<void> {
+    const { cluster } = this.#parts;
+    try {
+      await cluster.resize(this.#podName ?? "", containerName, String(bytes));
+    } catch (error) {
+      const isUnknown = error instanceof ClusterError && (error.status === 404 || error.status === 405);
+      throw new PlacementError(
+        "start_failed",
+        isUnknown
+          ? "This cluster cannot change the memory of a pod; `memory` needs Kubernetes 1.33 or later."
+          : `Kubernetes refuses to limit the memory of an instance to ${String(bytes)} bytes: ${messageOf(error)}.`,
+        { cause: error },
+      );
+    }
+  }
+
+  async clear(): Promise<void> {
+    await this.#parts.files.clear();
+  }
+
+  #reason(reason: string | undefined): string | undefined {
+    const { name } = this.#parts;
+    if (this.#isKilled)
+      return this.#address === undefined && this.#obstacle !== undefined
+        ? `Pod ${name}: ${this.#obstacle}.`
+        : undefined;
+    return reason === undefined ? undefined : `Pod ${name}: ${reason}.`;
+  }
+
+  #read(host: string): void {
+    if (this.#host !== undefined || this.#podName === undefined) return;
+    this.#host = host;
+    const printed = this.#parts.cluster.logs(this.#podName, containerName, this.#reading.signal);
+    readBoundedLines(printed, maxLineBytes, (line) => {
+      this.#take(host, line);
+    });
+  }
+
+  /** The API server is the channel that proves the key: nothing but the instance program has run in the pod yet. */
+  #take(host: string, line: string): void {
+    const announced = this.#address === undefined ? announcementOf(line) : undefined;
+    if (announced === undefined) {
+      if (!this.stderr.writableNeedDrain) this.stderr.write(`${line}\n`);
+      return;
+    }
+    this.#address = { host, port: announced.port, pin: announced.pin };
+    this.stdout.write('{"listening":true}\n');
+  }
+
+  #remove(): void {
+    const { log, name, remove } = this.#parts;
+    remove().catch((error: unknown) => {
+      const fields = { instance_id: this.id, name, error: messageOf(error) };
+      log.error(
+        fields,
+        "Cannot delete a pod. It ends a minute after its last connection, and a server deletes it then.",
+      );
+      this.#ended.resolve({ code: null, signal: null, reason: this.#reason(undefined) });
+    });
+  }
+
+  async #follow(): Promise<Exit> {
+    const exit = await this.#ended.promise;
+    clearTimeout(this.#timer);
+    this.#link?.close();
+    this.#reading.abort();
+    this.stdout.end();
+    this.stderr.end();
+    if (!this.#isKilled) this.#remove();
+    this.#parts.onGone();
+    return exit;
+  }
+}
+
+function announcementOf(line: string): RemoteListening | undefined {
+  if (!line.startsWith('{"listening":true,')) return undefined;
+  try {
+    const result = RemoteListening.safeParse(JSON.parse(line));
+    return result.success ? result.data : undefined;
+  } catch {
+    return undefined;
+  }
+}

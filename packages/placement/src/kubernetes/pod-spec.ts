@@ -1,0 +1,122 @@
+import type { KubernetesObject, V1PodSpec } from "@kubernetes/client-node";
+import { boxEnvironment } from "../boxes/box-environment.ts";
+import { homePath } from "../boxes/instance-files.ts";
+import { sandboxVersion } from "./cluster.ts";
+
+export const containerName = "instance";
+/** The user of the sessions in containers, too. */
+const podUser = 64_987;
+/** Where the image keeps the instance program. */
+export const programFolder = "/opt/shoal/instance";
+export const stateFolder = "/run/shoal-state";
+export const instancePort = 7801;
+
+export const labels = {
+  managedBy: "app.kubernetes.io/managed-by",
+  /** The chart's NetworkPolicy selects it. */
+  part: "shoal.dev/part",
+  /** A server process. */
+  server: "shoal.dev/server",
+  instance: "shoal.dev/instance",
+} as const;
+
+export interface PodOptions {
+  readonly image: string;
+  readonly runtimeClass: string | undefined;
+  /** After the image's own `tini`. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly memoryBytes: number | undefined;
+  readonly diskBytes: number | undefined;
+}
+
+const writable = { tmp: "/tmp", home: homePath, state: stateFolder, shm: "/dev/shm", data: "/var/lib/shoal" } as const;
+/** Enough for the pod to be placed; its limit is higher. */
+const requestedMemory = "256Mi";
+const requestedCpu = "100m";
+const graceSeconds = 5;
+
+/** No name server, service account, capabilities, privileges or writable image. The chart's policy closes the network. */
+export function podSpec({ command, diskBytes, env, image, memoryBytes, runtimeClass }: PodOptions): V1PodSpec {
+  const sizeLimit = diskBytes === undefined ? undefined : String(diskBytes);
+  return {
+    ...(runtimeClass !== undefined && { runtimeClassName: runtimeClass }),
+    restartPolicy: "Never",
+    terminationGracePeriodSeconds: graceSeconds,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    hostname: "shoal",
+    // Names are resolved by the egress gateway.
+    dnsPolicy: "None",
+    dnsConfig: { nameservers: ["127.0.0.1"] },
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: podUser,
+      runAsGroup: podUser,
+      fsGroup: podUser,
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    containers: [
+      {
+        name: containerName,
+        image,
+        command: [
+          "/usr/bin/tini",
+          "--",
+          "/bin/sh",
+          "-c",
+          `ulimit -c 0 && mkdir -p ${homePath}/Downloads && exec "$@"`,
+          "shoal",
+          ...command,
+        ],
+        workingDir: homePath,
+        env: [
+          ...Object.entries({ ...boxEnvironment, ...env }).map(([name, value]) => ({ name, value })),
+          { name: "SHOAL_ADDRESS", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+        ],
+        ports: [{ containerPort: instancePort, protocol: "TCP" }],
+        resources: {
+          requests: { cpu: requestedCpu, memory: requestedMemory },
+          ...(memoryBytes !== undefined && { limits: { memory: String(memoryBytes) } }),
+        },
+        // A limit can change without a restart.
+        resizePolicy: [{ resourceName: "memory", restartPolicy: "NotRequired" }],
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        },
+        volumeMounts: Object.entries(writable).map(([name, mountPath]) => ({ name, mountPath })),
+      },
+    ],
+    volumes: Object.keys(writable).map((name) => ({
+      name,
+      emptyDir: { medium: "Memory", ...(sizeLimit !== undefined && { sizeLimit }) },
+    })),
+  };
+}
+
+export interface ObjectOptions {
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly spec: V1PodSpec;
+  /** Absent for a plain pod. */
+  readonly shutdownTime: Date | undefined;
+}
+
+/** A Sandbox of agent-sandbox, or a plain pod. */
+export function sessionObject({ name, namespace, labels: own, shutdownTime, spec }: ObjectOptions): KubernetesObject {
+  const metadata = { name, namespace, labels: own };
+  if (shutdownTime === undefined) return { apiVersion: "v1", kind: "Pod", metadata, spec } as KubernetesObject;
+  return {
+    apiVersion: sandboxVersion,
+    kind: "Sandbox",
+    metadata,
+    spec: {
+      podTemplate: { metadata: { labels: own }, spec },
+      shutdownTime: shutdownTime.toISOString(),
+      shutdownPolicy: "Delete",
+    },
+  } as KubernetesObject;
+}

@@ -1,0 +1,99 @@
+import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
+import { remoteProtocols } from "@shoal/instance";
+import { connectRemote, type RemoteAddress } from "./remote-connection.ts";
+import { connect } from "node:net";
+import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+
+export interface EgressLinkOptions {
+  readonly address: RemoteAddress;
+  readonly identity: TlsIdentity;
+  /** Socket of the egress gateway for this instance. */
+  readonly gatewaySocket: string;
+}
+
+const firstRetryMs = 100;
+const maxRetryMs = 5_000;
+/** Bounds for an instance that is not trusted. Streams have flow control, so readers that wait hold little memory. */
+const maxStreams = 1_024;
+const maxHeaderPairs = 16;
+const maxSessionMegabytes = 16;
+const streamWindowBytes = 256 * 1024;
+const connectionWindowBytes = 4 * 2 ** 20;
+
+/** Connects an instance without a network to its egress gateway, through a connection that the service opens. */
+export class EgressLink {
+  readonly #options: EgressLinkOptions;
+  #session: ServerHttp2Session | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #retryMs = firstRetryMs;
+  #isClosed = false;
+
+  constructor(options: EgressLinkOptions) {
+    this.#options = options;
+  }
+
+  /** Opens the connection, and again whenever it breaks, until `close`. */
+  open(): void {
+    const { address, identity } = this.#options;
+    connectRemote(address, identity, remoteProtocols.egress).then(
+      (socket) => {
+        if (this.#isClosed) {
+          socket.destroy();
+          return;
+        }
+        this.#retryMs = firstRetryMs;
+        const session = performServerHandshake(socket, {
+          maxSessionMemory: maxSessionMegabytes,
+          maxHeaderListPairs: maxHeaderPairs,
+          settings: { maxConcurrentStreams: maxStreams, initialWindowSize: streamWindowBytes, enablePush: false },
+        });
+        session.setLocalWindowSize(connectionWindowBytes);
+        session.on("stream", (stream, headers) => {
+          this.#forward(stream, headers[":method"]);
+        });
+        session.on("error", () => socket.destroy());
+        session.on("close", () => {
+          this.#openLater();
+        });
+        this.#session = session;
+      },
+      () => {
+        this.#openLater();
+      },
+    );
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#session?.destroy();
+  }
+
+  #openLater(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      this.open();
+    }, this.#retryMs);
+    this.#timer.unref();
+    this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs);
+  }
+
+  #forward(stream: ServerHttp2Stream, method: string | undefined): void {
+    stream.on("error", () => undefined);
+    if (method !== "CONNECT") {
+      stream.respond({ ":status": 405 }, { endStream: true });
+      return;
+    }
+    const gateway = connect({ path: this.#options.gatewaySocket, allowHalfOpen: true });
+    gateway.on("error", () => {
+      stream.close();
+    });
+    stream.on("close", () => gateway.destroy());
+    gateway.on("close", () => {
+      if (!stream.closed) stream.close();
+    });
+    stream.respond({ ":status": 200 });
+    stream.pipe(gateway);
+    gateway.pipe(stream);
+  }
+}

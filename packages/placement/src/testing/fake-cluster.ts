@@ -1,0 +1,344 @@
+import { instanceProgramPath } from "@shoal/instance";
+import { certificate, certificateKey } from "./certificate.ts";
+import { type FakePodSpec, type RunningPod, runPod } from "./fake-node.ts";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+export interface FakeObject {
+  apiVersion: string;
+  kind: string;
+  metadata: {
+    name: string;
+    namespace?: string;
+    labels?: Record<string, string>;
+    resourceVersion?: string;
+    creationTimestamp?: string;
+  };
+  spec?: Record<string, unknown>;
+  status?: Record<string, unknown>;
+}
+
+interface Event {
+  readonly version: number;
+  readonly kind: Kind;
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly object: FakeObject;
+}
+
+type Kind = "pods" | "sandboxes";
+const kindNames = { pods: "Pod", sandboxes: "Sandbox" } as const;
+const token = "fake-token";
+
+/** What the next pods do in place of running. */
+export type PodFate = "runs" | "unschedulable" | "image missing" | "never ready";
+
+/**
+ * An API server with a controller for sandboxes and one node, which runs pods as local processes. It serves what the
+ * service uses of pods and sandboxes: create, get, list, watch, merge patch, delete, logs and resize.
+ */
+export class FakeCluster {
+  fate: PodFate = "runs";
+  /** Refuses the creation of pods and sandboxes. */
+  quota: string | undefined;
+  /** Statuses of the next requests that change something. */
+  readonly failures: number[] = [];
+  readonly resized: string[] = [];
+  programPath = instanceProgramPath;
+  readonly #server: Server;
+  readonly #hasSandboxes: boolean;
+  readonly #objects = { pods: new Map<string, FakeObject>(), sandboxes: new Map<string, FakeObject>() };
+  readonly #running = new Map<string, RunningPod>();
+  readonly #watches = new Set<{ readonly kind: Kind; readonly selector: string; readonly response: ServerResponse }>();
+  #events: Event[] = [];
+  #oldest = 0;
+  #version = 1;
+  #pods = 0;
+
+  private constructor(hasSandboxes: boolean) {
+    this.#hasSandboxes = hasSandboxes;
+    this.#server = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
+      this.#serve(request, response).catch((error: unknown) => {
+        refuse(response, 500, String(error));
+      });
+    });
+  }
+
+  static async start({ sandboxes = true }: { readonly sandboxes?: boolean } = {}): Promise<FakeCluster> {
+    const cluster = new FakeCluster(sandboxes);
+    await once(cluster.#server.listen(0, "127.0.0.1"), "listening");
+    return cluster;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get kubeconfig(): string {
+    return JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "fake",
+      contexts: [{ name: "fake", context: { cluster: "fake", user: "fake", namespace: "browsers" } }],
+      clusters: [
+        {
+          name: "fake",
+          cluster: {
+            server: `https://127.0.0.1:${String(this.port)}`,
+            "certificate-authority-data": Buffer.from(certificate).toString("base64"),
+          },
+        },
+      ],
+      users: [{ name: "fake", user: { token } }],
+    });
+  }
+
+  objects(kind: Kind): readonly FakeObject[] {
+    return [...this.#objects[kind].values()];
+  }
+
+  put(kind: Kind, object: FakeObject): void {
+    this.#change(kind, "ADDED", object);
+  }
+
+  /** Breaks all watches. With `forgets`, their resource versions are too old to continue. */
+  dropWatches(forgets: boolean): void {
+    if (forgets) {
+      this.#events = [];
+      this.#oldest = this.#version;
+    }
+    for (const { response } of this.#watches) response.destroy();
+  }
+
+  evict(name: string): void {
+    this.#finish(name, 137, { reason: "Evicted", message: "The node was low on resource: memory." });
+    this.#running.get(name)?.kill();
+  }
+
+  deletePod(name: string): void {
+    this.#remove("pods", name);
+  }
+
+  async close(): Promise<void> {
+    for (const pod of this.#running.values()) pod.kill();
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? "/", "https://cluster");
+    if (request.headers.authorization !== `Bearer ${token}`) {
+      refuse(response, 401, "Unauthorized");
+      return;
+    }
+    const method = request.method ?? "GET";
+    const failure = method === "GET" ? undefined : this.failures.shift();
+    if (failure !== undefined) {
+      refuse(response, failure, "try again");
+      return;
+    }
+    const found =
+      /^(?:\/api\/v1|\/apis\/agents\.x-k8s\.io\/v1beta1)\/namespaces\/browsers\/(pods|sandboxes)(?:\/([^/]+))?(?:\/(log|resize))?$/.exec(
+        url.pathname,
+      );
+    if (found === null) {
+      this.#discover(url.pathname, response);
+      return;
+    }
+    const [, kind, name, part] = found as unknown as [string, Kind, string | undefined, string | undefined];
+    if (kind === "sandboxes" && !this.#hasSandboxes) refuse(response, 404, "not found");
+    else if (part === "log") this.#log(name ?? "", response);
+    else if (name !== undefined) await this.#one(kind, name, part, { request, response });
+    else if (method === "POST") this.#create(kind, JSON.parse(await text(request)) as FakeObject, response);
+    else if (url.searchParams.get("watch") === "true") this.#watch(kind, url.searchParams, response);
+    else this.#list(kind, url.searchParams.get("labelSelector") ?? "", response);
+  }
+
+  #discover(path: string, response: ServerResponse): void {
+    const resource = (name: Kind) => ({ name, kind: kindNames[name], namespaced: true, singularName: "", verbs: [] });
+    if (/^\/version\/?$/.test(path)) answer(response, 200, { gitVersion: "v1.34.0", major: "1", minor: "34" });
+    else if (path === "/api/v1") answer(response, 200, { groupVersion: "v1", resources: [resource("pods")] });
+    else if (path === "/apis/agents.x-k8s.io/v1beta1" && this.#hasSandboxes)
+      answer(response, 200, { groupVersion: "agents.x-k8s.io/v1beta1", resources: [resource("sandboxes")] });
+    else refuse(response, 404, "the server could not find the requested resource");
+  }
+
+  async #one(
+    kind: Kind,
+    name: string,
+    part: string | undefined,
+    { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  ): Promise<void> {
+    const object = this.#objects[kind].get(name);
+    if (object === undefined) {
+      refuse(response, 404, `${kind} "${name}" not found`);
+      return;
+    }
+    if (request.method === "PATCH") {
+      const patch = JSON.parse(await text(request)) as FakeObject;
+      if (part === "resize") this.resized.push(JSON.stringify(patch.spec));
+      else this.#change(kind, "MODIFIED", { ...object, spec: { ...object.spec, ...patch.spec } });
+    } else if (request.method === "DELETE") this.#remove(kind, name);
+    answer(response, 200, object);
+  }
+
+  #create(kind: Kind, object: FakeObject, response: ServerResponse): void {
+    const { name } = object.metadata;
+    if (this.quota !== undefined)
+      refuse(response, 403, `${kind} "${name}" is forbidden: exceeded quota: ${this.quota}`);
+    else if (this.#objects[kind].has(name)) refuse(response, 409, `${kind} "${name}" already exists`);
+    else {
+      const made = { ...object, metadata: { ...object.metadata, creationTimestamp: new Date().toISOString() } };
+      answer(response, 201, made);
+      this.#change(kind, "ADDED", made);
+      if (kind === "pods") this.#schedule(made);
+      else this.#control(made);
+    }
+  }
+
+  /** The controller of agent-sandbox. */
+  #control({ metadata, spec }: FakeObject): void {
+    const { podTemplate } = spec as { podTemplate: { metadata: { labels: Record<string, string> }; spec: object } };
+    const pod: FakeObject = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { ...metadata, labels: podTemplate.metadata.labels, creationTimestamp: new Date().toISOString() },
+      spec: podTemplate.spec as Record<string, unknown>,
+    };
+    this.#change("pods", "ADDED", pod);
+    this.#schedule(pod);
+  }
+
+  #schedule(pod: FakeObject): void {
+    const { name } = pod.metadata;
+    if (this.fate === "never ready") return;
+    if (this.fate === "unschedulable") {
+      const message = "0/3 nodes are available: 3 Insufficient memory.";
+      const conditions = [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message }];
+      this.#setStatus(name, { phase: "Pending", conditions });
+      return;
+    }
+    if (this.fate === "image missing") {
+      const waiting = { reason: "ImagePullBackOff", message: 'Back-off pulling image "shoal"' };
+      this.#setStatus(name, { phase: "Pending", containerStatuses: [{ name: "instance", state: { waiting } }] });
+      return;
+    }
+    this.#pods += 1;
+    const podIP = `127.1.${String(this.#pods >> 8)}.${String((this.#pods & 255) + 1)}`;
+    const running = runPod(pod.spec as unknown as FakePodSpec, podIP, this.programPath);
+    this.#running.set(name, running);
+    const containerStatuses = [{ name: "instance", state: { running: {} } }];
+    this.#setStatus(name, { phase: "Running", podIP, containerStatuses });
+    void running.ended.then((code) => {
+      this.#finish(name, code, {});
+    });
+  }
+
+  #finish(name: string, exitCode: number, status: object): void {
+    const pod = this.#objects.pods.get(name);
+    if (pod === undefined || pod.status?.phase === "Failed" || pod.status?.phase === "Succeeded") return;
+    const terminated = { exitCode, finishedAt: new Date().toISOString() };
+    const containerStatuses = [{ name: "instance", state: { terminated } }];
+    this.#setStatus(name, {
+      ...pod.status,
+      ...status,
+      phase: exitCode === 0 ? "Succeeded" : "Failed",
+      containerStatuses,
+    });
+  }
+
+  #setStatus(name: string, status: Record<string, unknown>): void {
+    const pod = this.#objects.pods.get(name);
+    if (pod !== undefined) this.#change("pods", "MODIFIED", { ...pod, status });
+  }
+
+  #remove(kind: Kind, name: string): void {
+    const object = this.#objects[kind].get(name);
+    if (object === undefined) return;
+    if (kind === "sandboxes") {
+      this.#change(kind, "DELETED", object);
+      this.#remove("pods", name);
+      return;
+    }
+    const running = this.#running.get(name);
+    running?.kill();
+    // As a kubelet: the object goes when its processes have ended.
+    void Promise.resolve(running?.ended).then(() => {
+      this.#running.delete(name);
+      const last = this.#objects.pods.get(name);
+      if (last !== undefined) this.#change("pods", "DELETED", last);
+    });
+  }
+
+  #change(kind: Kind, type: Event["type"], object: FakeObject): void {
+    const version = ++this.#version;
+    const changed = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+    if (type === "DELETED") this.#objects[kind].delete(object.metadata.name);
+    else this.#objects[kind].set(object.metadata.name, changed);
+    const event: Event = { version, kind, type, object: changed };
+    this.#events.push(event);
+    for (const watch of this.#watches)
+      if (watch.kind === kind && fits(changed, watch.selector)) watch.response.write(lineOf(event));
+  }
+
+  #list(kind: Kind, selector: string, response: ServerResponse): void {
+    const items = this.objects(kind).filter((object) => fits(object, selector));
+    const metadata = { resourceVersion: String(this.#version) };
+    answer(response, 200, { apiVersion: "v1", kind: `${kindNames[kind]}List`, metadata, items });
+  }
+
+  #watch(kind: Kind, query: URLSearchParams, response: ServerResponse): void {
+    const since = Number(query.get("resourceVersion"));
+    const selector = query.get("labelSelector") ?? "";
+    response.writeHead(200, { "content-type": "application/json" });
+    response.flushHeaders();
+    if (since < this.#oldest) {
+      const object = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version" };
+      response.end(`${JSON.stringify({ type: "ERROR", object })}\n`);
+      return;
+    }
+    const bookmark = { kind: kindNames[kind], metadata: { resourceVersion: String(since) } };
+    response.write(`${JSON.stringify({ type: "BOOKMARK", object: bookmark })}\n`);
+    for (const event of this.#events)
+      if (event.kind === kind && event.version > since && fits(event.object, selector)) response.write(lineOf(event));
+    const watch = { kind, selector, response };
+    this.#watches.add(watch);
+    response.on("close", () => this.#watches.delete(watch));
+  }
+
+  #log(name: string, response: ServerResponse): void {
+    const running = this.#running.get(name);
+    if (running === undefined) {
+      refuse(response, 404, `pods "${name}" not found`);
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/plain" }).write(running.output());
+    running.onOutput((piece) => response.write(piece));
+    void running.ended.then(() => response.end());
+  }
+}
+
+function lineOf({ object, type }: Event): string {
+  return `${JSON.stringify({ type, object })}\n`;
+}
+
+function fits({ metadata }: FakeObject, selector: string): boolean {
+  return selector
+    .split(",")
+    .filter((term) => term !== "")
+    .every((term) => {
+      const [, name = "", sign, value] = /^([^!=]+)(!?=)(.*)$/.exec(term) ?? [];
+      return ((metadata.labels?.[name] ?? "") === value) === (sign === "=");
+    });
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+function refuse(response: ServerResponse, code: number, message: string): void {
+  answer(response, code, { kind: "Status", apiVersion: "v1", status: "Failure", code, message });
+}

@@ -1,0 +1,74 @@
+import { dirname } from "node:path";
+import { type ChildProcess, spawn } from "node:child_process";
+
+interface Container {
+  readonly command: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[];
+  readonly volumeMounts?: readonly { readonly mountPath: string }[];
+}
+
+export interface FakePodSpec {
+  readonly containers: readonly [Container];
+  readonly securityContext?: { readonly runAsUser?: number };
+}
+
+export interface RunningPod {
+  readonly output: () => string;
+  readonly onOutput: (listener: (text: string) => void) => void;
+  readonly ended: Promise<number>;
+  readonly kill: () => void;
+}
+
+/**
+ * Runs the container of a pod as a local process: in bubblewrap with the pod's mounts, user and environment, and with
+ * the network of this machine, where the pod has its own loopback address. The image is this machine's `/usr`.
+ */
+export function runPod(spec: FakePodSpec, address: string, programPath: string): RunningPod {
+  const container = spec.containers[0];
+  const user = String(spec.securityContext?.runAsUser ?? 1000);
+  const node = dirname(process.execPath);
+  const binds = (...paths: string[]): string[] => paths.flatMap((path) => ["--ro-bind-try", path, path]);
+  const links = ["bin", "lib", "lib64", "sbin"].flatMap((name) => ["--symlink", `usr/${name}`, `/${name}`]);
+  const env = (container.env ?? []).flatMap(({ name, value, valueFrom }) => [
+    "--setenv",
+    name,
+    // The only reference that the service uses is `status.podIP`.
+    valueFrom === undefined ? (value ?? "") : address,
+  ]);
+  const [init, separator, ...command] = container.command;
+  if (init !== "/usr/bin/tini" || separator !== "--") throw new Error("The image starts programs with tini.");
+  const child: ChildProcess = spawn(
+    "bwrap",
+    [
+      ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--clearenv"],
+      ...["--uid", user, "--gid", user, ...binds("/usr", "/etc"), ...links],
+      ...["--proc", "/proc", "--dev", "/dev"],
+      ...binds(dirname(node)),
+      ...["--ro-bind", dirname(programPath), "/opt/shoal/instance"],
+      ...(container.volumeMounts ?? []).flatMap(({ mountPath }) => ["--tmpfs", mountPath]),
+      ...env,
+      ...["--setenv", "PATH", `${node}:/usr/local/bin:/usr/bin:/bin`, "--", ...command],
+    ],
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
+  let output = "";
+  const listeners: ((text: string) => void)[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      for (const listener of listeners) listener(text);
+    });
+  return {
+    output: () => output,
+    onOutput: (listener) => listeners.push(listener),
+    ended: new Promise((resolve) => {
+      child.once("error", () => {
+        resolve(127);
+      });
+      child.once("close", (code, signal) => {
+        resolve(code ?? (signal === "SIGKILL" ? 137 : 143));
+      });
+    }),
+    kill: () => child.kill("SIGKILL"),
+  };
+}

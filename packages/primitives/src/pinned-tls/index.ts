@@ -1,0 +1,1 @@
+export { refusalOfPeer, type TlsCredentials, TlsIdentity } from "./tls-identity.ts";
