@@ -17,6 +17,7 @@ it("exports exactly the public API", () => {
     "createPlacement",
     "examineDocker",
     "examineHost",
+    "examineKubernetes",
     "findChromium",
     "locateFullChromium",
     "streamFromInstance",

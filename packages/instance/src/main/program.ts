@@ -16,7 +16,7 @@ import { createSupervisorLogs, type SupervisorLogs } from "../operations/logs/su
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import { AutomationPause } from "../pause/automation-pause.ts";
 import type { RemoteDoor } from "../remote/remote-door.ts";
-import { openRemoteDoor } from "./open-remote-door.ts";
+import { openRemoteDoor } from "../remote/open-remote-door.ts";
 import { type Activity, reportRest, trackActivity } from "./activity.ts";
 import { Assignments } from "./assignments.ts";
 import { controlPrefix, createControl } from "./control.ts";

@@ -1,22 +1,8 @@
-import type { CoreV1Api, KubeConfig, KubernetesObject, KubernetesObjectApi, V1Pod } from "@kubernetes/client-node";
+import type { CoreV1Api, KubeConfig, KubernetesObject, KubernetesObjectApi } from "@kubernetes/client-node";
 import { messageOf } from "@shoal/primitives";
+import { type ClusterObject, type Pod, type Sandbox, sandboxVersion } from "./objects.ts";
 import { PassThrough, type Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-
-export const sandboxVersion = "agents.x-k8s.io/v1beta1";
-
-/** A Sandbox of agent-sandbox, as far as the service reads it. */
-export interface Sandbox extends KubernetesObject {
-  readonly spec?: { readonly shutdownTime?: string };
-  readonly status?: {
-    readonly conditions?: readonly {
-      readonly type?: string;
-      readonly status?: string;
-      readonly reason?: string;
-      readonly message?: string;
-    }[];
-  };
-}
 
 /** The API server refused a request or did not answer. */
 export class ClusterError extends Error {
@@ -93,11 +79,11 @@ export class Cluster {
   }
 
   /** A retry after a lost answer finds its own object. */
-  async create(object: KubernetesObject): Promise<void> {
+  async create(object: ClusterObject): Promise<void> {
     let isRetry = false;
     await this.#try(async () => {
       try {
-        await this.#objects.create(object);
+        await this.#objects.create(forLibrary(object));
       } catch (error) {
         if (isRetry && statusOf(error) === 409) return;
         isRetry = true;
@@ -106,20 +92,22 @@ export class Cluster {
     });
   }
 
-  async merge(object: KubernetesObject): Promise<void> {
-    await this.#try(() => this.#objects.patch(object, ...defaults, this.#library.PatchStrategy.MergePatch));
+  async merge(object: ClusterObject): Promise<void> {
+    await this.#try(() => this.#objects.patch(forLibrary(object), ...defaults, this.#library.PatchStrategy.MergePatch));
   }
 
   /** Succeeds if it does not exist. */
-  async remove(object: KubernetesObject, graceSeconds: number): Promise<void> {
+  async remove(object: ClusterObject, graceSeconds: number): Promise<void> {
     try {
-      await this.#try(() => this.#objects.delete(object, undefined, undefined, graceSeconds, undefined, "Background"));
+      await this.#try(() =>
+        this.#objects.delete(forLibrary(object), undefined, undefined, graceSeconds, undefined, "Background"),
+      );
     } catch (error) {
       if (!(error instanceof ClusterError) || error.status !== 404) throw error;
     }
   }
 
-  async pods(selector: string): Promise<readonly V1Pod[]> {
+  async pods(selector: string): Promise<readonly Pod[]> {
     const list = await this.#try(() =>
       this.#core.listNamespacedPod({ namespace: this.namespace, labelSelector: selector }),
     );
@@ -128,7 +116,7 @@ export class Cluster {
 
   async sandboxes(selector: string): Promise<readonly Sandbox[]> {
     const list = await this.#try(() =>
-      this.#objects.list<Sandbox>(sandboxVersion, "Sandbox", this.namespace, ...defaults, selector),
+      this.#objects.list(sandboxVersion, "Sandbox", this.namespace, ...defaults, selector),
     );
     return list.items;
   }
@@ -169,10 +157,10 @@ export class Cluster {
   }
 
   /** Follows objects with a label; a broken watch is opened again. Returns a function that ends it. */
-  follow<T extends KubernetesObject>(
+  follow(
     kind: "pods" | "sandboxes",
     selector: string,
-    listener: (object: T, isGone: boolean) => void,
+    listener: (object: Pod & Sandbox, isGone: boolean) => void,
   ): () => void {
     const root = kind === "pods" ? "/api/v1" : `/apis/${sandboxVersion}`;
     const path = `${root}/namespaces/${encodeURIComponent(this.namespace)}/${kind}`;
@@ -180,10 +168,10 @@ export class Cluster {
       kind === "pods"
         ? () => this.#core.listNamespacedPod({ namespace: this.namespace, labelSelector: selector })
         : () => this.#objects.list(sandboxVersion, "Sandbox", this.namespace, ...defaults, selector);
-    const watch = new this.#library.ListWatch<T>(
+    const watch = new this.#library.ListWatch<KubernetesObject>(
       path,
       new this.#library.Watch(this.#config),
-      list as never,
+      list,
       false,
       selector,
     );
@@ -221,6 +209,10 @@ export class Cluster {
 /** The library's `ApiException`, which is loaded late. */
 function isAnswer(error: unknown): error is Error & { readonly code: number; readonly body: unknown } {
   return error instanceof Error && "code" in error && typeof error.code === "number" && "body" in error;
+}
+
+function forLibrary(object: ClusterObject): KubernetesObject {
+  return object as unknown as KubernetesObject;
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -1,4 +1,3 @@
-import type { V1Pod } from "@kubernetes/client-node";
 import { installedPlaces } from "../chromium/places.ts";
 import { contentsOf, type ImageContents, ImageReport } from "../container/image-contents.ts";
 import { PlacementError } from "../interface/placement-error.ts";
@@ -150,7 +149,7 @@ function ended(cluster: Cluster, selector: string, startMs: number): Promise<voi
     const timer = setTimeout(() => {
       finish(`${obstacle} (within ${String(startMs / 1000)} s)`);
     }, startMs);
-    const unfollow = cluster.follow<V1Pod>("pods", selector, (pod, isGone) => {
+    const unfollow = cluster.follow("pods", selector, (pod, isGone) => {
       const state = podState(pod);
       if (state.phase === "ended") finish(state.reason);
       else if (isGone) finish("it was deleted outside of the service");

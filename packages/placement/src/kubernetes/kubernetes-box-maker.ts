@@ -1,10 +1,10 @@
-import type { KubernetesObject, V1Pod } from "@kubernetes/client-node";
 import { disableInspectorSignal, type InstanceConfig } from "@shoal/instance";
 import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import type { Box, BoxMaker, Viewport } from "../boxes/box.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
-import type { Cluster, Sandbox } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import type { ClusterObject } from "./objects.ts";
 import type { PodImage } from "./examine-image.ts";
 import { KubernetesBox } from "./kubernetes-box.ts";
 import { instancePort, labels, podSpec, programFolder, sessionObject, stateFolder } from "./pod-spec.ts";
@@ -41,12 +41,12 @@ export class KubernetesBoxMaker implements BoxMaker {
     const { cluster, server, usesSandboxes } = options;
     const selector = `${labels.server}=${server},${labels.part}=session`;
     this.#unfollow = [
-      cluster.follow<V1Pod>("pods", selector, (pod, isGone) => {
+      cluster.follow("pods", selector, (pod, isGone) => {
         this.#boxOf(pod)?.podChanged(pod, isGone);
       }),
       ...(usesSandboxes
         ? [
-            cluster.follow<Sandbox>("sandboxes", selector, (sandbox, isGone) => {
+            cluster.follow("sandboxes", selector, (sandbox, isGone) => {
               this.#boxOf(sandbox)?.sandboxChanged(sandbox, isGone);
             }),
           ]
@@ -90,8 +90,8 @@ export class KubernetesBoxMaker implements BoxMaker {
     const shutdownTime = new Date(Date.now() + shutdownAfterMs).toISOString();
     for (const id of this.#boxes.keys()) {
       try {
-        const { apiVersion, kind, metadata } = this.#objectOf(id, { width: 1, height: 1 });
-        await cluster.merge({ apiVersion, kind, metadata, spec: { shutdownTime } } as KubernetesObject);
+        const object = this.#objectOf(id, { width: 1, height: 1 });
+        await cluster.merge({ ...object, spec: { shutdownTime } });
       } catch (error) {
         log.warn({ instance_id: id, error: messageOf(error) }, "Cannot renew the shutdown time of a sandbox.");
       }
@@ -103,11 +103,11 @@ export class KubernetesBoxMaker implements BoxMaker {
     for (const unfollow of this.#unfollow) unfollow();
   }
 
-  #boxOf({ metadata }: KubernetesObject): KubernetesBox | undefined {
+  #boxOf({ metadata }: ClusterObject): KubernetesBox | undefined {
     return this.#boxes.get(metadata?.labels?.[labels.instance] ?? "");
   }
 
-  #objectOf(id: string, viewport: Viewport): KubernetesObject {
+  #objectOf(id: string, viewport: Viewport): ClusterObject {
     const { cluster, diskBytes, image, memoryBytes, server, usesSandboxes } = this.#options;
     const config = this.#configOf(id, viewport);
     return sessionObject({

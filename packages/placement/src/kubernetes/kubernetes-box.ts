@@ -1,4 +1,3 @@
-import type { V1Pod } from "@kubernetes/client-node";
 import { RemoteListening, remoteProtocols } from "@shoal/instance";
 import { messageOf } from "@shoal/primitives";
 import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
@@ -10,7 +9,8 @@ import type { PlacementLog } from "../interface/placement-log.ts";
 import { EgressLink } from "../remote/egress-link.ts";
 import { connectRemote, type RemoteAddress } from "../remote/remote-connection.ts";
 import { readBoundedLines } from "../streams/bounded-lines.ts";
-import { type Cluster, ClusterError, type Sandbox } from "./cluster.ts";
+import { type Cluster, ClusterError } from "./cluster.ts";
+import type { Pod, Sandbox } from "./objects.ts";
 import { containerName } from "./pod-spec.ts";
 import { podState } from "./pod-state.ts";
 import { PassThrough } from "node:stream";
@@ -58,7 +58,7 @@ export class KubernetesBox implements Box {
   }
 
   /** The newest report about its pod. */
-  podChanged(pod: V1Pod, isDeleted: boolean): void {
+  podChanged(pod: Pod, isDeleted: boolean): void {
     this.#podName = pod.metadata?.name;
     const state = podState(pod);
     if (state.phase === "ended")

@@ -1,7 +1,7 @@
-import type { V1Pod } from "@kubernetes/client-node";
 import { messageOf } from "@shoal/primitives";
 import type { PlacementLog } from "../interface/placement-log.ts";
-import { type Cluster, type Sandbox, sandboxVersion } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import { type Pod, type Sandbox, sandboxVersion } from "./objects.ts";
 import { labels } from "./pod-spec.ts";
 import { podState } from "./pod-state.ts";
 
@@ -30,8 +30,8 @@ export async function removeLeftovers(
     const objects = [
       ...sandboxes
         .filter((sandbox) => over.has(instanceOf(sandbox)) || isExpired(sandbox))
-        .map((each) => ({ ...each, apiVersion: sandboxVersion, kind: "Sandbox" })),
-      ...pods.filter(isOver).map((each) => ({ ...each, apiVersion: "v1", kind: "Pod" })),
+        .map(({ metadata }) => ({ metadata, apiVersion: sandboxVersion, kind: "Sandbox" })),
+      ...pods.filter(isOver).map(({ metadata }) => ({ metadata, apiVersion: "v1", kind: "Pod" })),
     ];
     for (const { apiVersion, kind, metadata } of objects) {
       const { name = "", namespace = cluster.namespace } = metadata ?? {};
@@ -43,11 +43,11 @@ export async function removeLeftovers(
   }
 }
 
-function instanceOf({ metadata }: Pick<V1Pod, "metadata">): string {
+function instanceOf({ metadata }: Pick<Pod, "metadata">): string {
   return metadata?.labels?.[labels.instance] ?? "";
 }
 
-function isOver(pod: V1Pod): boolean {
+function isOver(pod: Pod): boolean {
   const { phase } = podState(pod);
   if (phase === "waiting") return sinceMs(pod.metadata?.creationTimestamp) > startMs;
   const finished = pod.status?.containerStatuses?.[0]?.state?.terminated?.finishedAt;
@@ -59,6 +59,6 @@ function isExpired({ spec }: Sandbox): boolean {
   return spec?.shutdownTime !== undefined && Date.parse(spec.shutdownTime) < Date.now();
 }
 
-function sinceMs(time: Date | undefined): number {
+function sinceMs(time: Date | string | undefined): number {
   return time === undefined ? 0 : Date.now() - new Date(time).getTime();
 }

@@ -1,7 +1,6 @@
-import type { KubernetesObject, V1PodSpec } from "@kubernetes/client-node";
 import { boxEnvironment } from "../boxes/box-environment.ts";
 import { homePath } from "../boxes/instance-files.ts";
-import { sandboxVersion } from "./cluster.ts";
+import { type ClusterObject, sandboxVersion } from "./objects.ts";
 
 export const containerName = "instance";
 /** The user of the sessions in containers, too. */
@@ -37,7 +36,7 @@ const requestedCpu = "100m";
 const graceSeconds = 5;
 
 /** No name server, service account, capabilities, privileges or writable image. The chart's policy closes the network. */
-export function podSpec({ command, diskBytes, env, image, memoryBytes, runtimeClass }: PodOptions): V1PodSpec {
+export function podSpec({ command, diskBytes, env, image, memoryBytes, runtimeClass }: PodOptions): object {
   const sizeLimit = diskBytes === undefined ? undefined : String(diskBytes);
   return {
     ...(runtimeClass !== undefined && { runtimeClassName: runtimeClass }),
@@ -100,15 +99,15 @@ export interface ObjectOptions {
   readonly name: string;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly spec: V1PodSpec;
+  readonly spec: object;
   /** Absent for a plain pod. */
   readonly shutdownTime: Date | undefined;
 }
 
 /** A Sandbox of agent-sandbox, or a plain pod. */
-export function sessionObject({ name, namespace, labels: own, shutdownTime, spec }: ObjectOptions): KubernetesObject {
+export function sessionObject({ name, namespace, labels: own, shutdownTime, spec }: ObjectOptions): ClusterObject {
   const metadata = { name, namespace, labels: own };
-  if (shutdownTime === undefined) return { apiVersion: "v1", kind: "Pod", metadata, spec } as KubernetesObject;
+  if (shutdownTime === undefined) return { apiVersion: "v1", kind: "Pod", metadata, spec };
   return {
     apiVersion: sandboxVersion,
     kind: "Sandbox",
@@ -118,5 +117,5 @@ export function sessionObject({ name, namespace, labels: own, shutdownTime, spec
       shutdownTime: shutdownTime.toISOString(),
       shutdownPolicy: "Delete",
     },
-  } as KubernetesObject;
+  };
 }

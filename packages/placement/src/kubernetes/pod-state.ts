@@ -1,4 +1,4 @@
-import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
+import type { ContainerStatus, Pod } from "./objects.ts";
 
 export type PodState =
   /** `reason`: why it does not run yet, if Kubernetes said so. `isFinal`: it will not change without a person. */
@@ -20,7 +20,7 @@ const finalReasons: ReadonlySet<string | undefined> = new Set([
 const maxReasonCharacters = 500;
 
 /** What Kubernetes reports about a pod of one container, in the words of an error for a person. */
-export function podState(pod: V1Pod): PodState {
+export function podState(pod: Pod): PodState {
   const { status } = pod;
   const container = status?.containerStatuses?.[0];
   const terminated = container?.state?.terminated;
@@ -31,7 +31,7 @@ export function podState(pod: V1Pod): PodState {
   return waiting(pod, container);
 }
 
-function ended(pod: V1Pod, terminated: NonNullable<V1ContainerStatus["state"]>["terminated"]): PodState {
+function ended(pod: Pod, terminated: NonNullable<ContainerStatus["state"]>["terminated"]): PodState {
   const { message, reason } = pod.status ?? {};
   const code = terminated?.exitCode ?? null;
   // Evicted, Preempting, DeadlineExceeded, NodeShutdown.
@@ -41,7 +41,7 @@ function ended(pod: V1Pod, terminated: NonNullable<V1ContainerStatus["state"]>["
   return { phase: "ended", code };
 }
 
-function waiting(pod: V1Pod, container: V1ContainerStatus | undefined): PodState {
+function waiting(pod: Pod, container: ContainerStatus | undefined): PodState {
   const blocked = container?.state?.waiting;
   if (blocked?.reason !== undefined && blocked.reason !== "ContainerCreating" && blocked.reason !== "PodInitializing") {
     const reason = sentence("its container cannot start", blocked.reason, blocked.message);

@@ -7,6 +7,7 @@ const defaultLifeMs = 24 * hourMs;
 /** Clocks of two machines may differ by this much. */
 const skewMs = 5 * 60_000;
 
+/** For `tls.connect` and `tls.createServer`. */
 export interface TlsCredentials {
   /** PEM. */
   readonly key: string;
