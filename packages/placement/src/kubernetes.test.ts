@@ -107,7 +107,7 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     await expect.poll(() => remains(cluster)).toEqual([]);
   });
 
-  it("explains why a session cannot start, and leaves nothing behind", async () => {
+  it("explains why a session cannot start, and removes its pod and its files", async () => {
     const { cluster, placement, sessionsDir } = await open({ readyMs: 5_000 });
     cluster.fate = "image missing";
     await expect(placement.acquire(assign)).rejects.toMatchObject({

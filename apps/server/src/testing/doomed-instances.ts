@@ -80,7 +80,7 @@ export function doomedInstances(): DoomedInstances {
 }
 
 async function kill({ ended, pid }: Instance): Promise<void> {
-  process.kill(pid, "SIGKILL");
+  process.kill(pid ?? Number.NaN, "SIGKILL");
   await ended;
 }
 

@@ -68,6 +68,6 @@ function removeOld(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Usually there is none.
+    // A restarted program finds its old socket.
   }
 }
