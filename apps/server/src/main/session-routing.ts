@@ -65,6 +65,8 @@ export class SessionRouting {
   enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
     const { entrance, replicas, sessions } = this.#parts;
     const access = entrance.enter(request, endpoint);
+    // The database has handoffs, so a wait for the end survives the server of the session.
+    if (endpoint === contract.getHandoff) return access;
     const { id, id_or_name: idOrName = id ?? "" } = request.params as Readonly<Record<string, string | undefined>>;
     if (sessions.isHere(idOrName) || replicas.isAlone() || replicas.isForwarded(request.raw)) return access;
     return this.#enterElsewhere(request, endpoint, { idOrName, access });

@@ -52,6 +52,16 @@ it("returns the changes of the page after an action, within the limit of the con
   expect(silent.service.actions[0]).not.toHaveProperty("observe");
 });
 
+it("answers with text only on request", async () => {
+  const { call, client } = await connect({ structured: "false" });
+  expect(await call("snapshot")).toMatchObject({
+    text: expect.stringContaining('button "of session-1" [e1]') as string,
+    structured: undefined,
+  });
+  const { tools } = await client.listTools();
+  expect(tools.filter(({ outputSchema }) => outputSchema !== undefined)).toEqual([]);
+});
+
 it("answers errors with code, message and the next step in terms of tools", async () => {
   const { call, client } = await connect();
   expect(await call("click", { ref: "e404" })).toMatchObject({

@@ -66,7 +66,7 @@ function registerTool(server: McpServer, tool: Tool, parts: ServerParts): void {
       description,
       annotations,
       inputSchema: inputSchema(fields),
-      ...(output !== undefined && { outputSchema: outputSchema(output) }),
+      ...(output !== undefined && parts.settings.isStructured && { outputSchema: outputSchema(output) }),
     },
     (input, context) => callTool(tool, input, { context, parts }),
   );
@@ -94,7 +94,7 @@ async function callTool(
     );
     return {
       content: [...answer.content],
-      ...(answer.structured !== undefined && { structuredContent: answer.structured }),
+      ...(answer.structured !== undefined && settings.isStructured && { structuredContent: answer.structured }),
     };
   } catch (error) {
     signal.throwIfAborted();

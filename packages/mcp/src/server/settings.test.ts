@@ -14,11 +14,13 @@ it("reads every setting", () => {
       headless: "false",
       timeout_seconds: "90",
       outline_tokens: "0",
+      structured: "false",
     }),
   ).toEqual({
     groups: new Set(["observe", "files"]),
     session: "research",
     outlineTokens: 0,
+    isStructured: false,
     browser: {
       profile: { name: "shopping", save_changes: true },
       proxy: { id: "abcdefghijklmnopqrstuvwx" },
@@ -35,6 +37,7 @@ it("has defaults, also for empty texts", () => {
     groups: new Set(["observe", "act", "read", "screenshot", "files"]),
     session: undefined,
     outlineTokens: 2000,
+    isStructured: true,
     browser: { timeout_seconds: 600 },
   });
   expect(readSettings({ tools: "all" })).toMatchObject({ groups: expect.objectContaining({ size: 9 }) as object });

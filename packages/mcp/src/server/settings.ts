@@ -11,6 +11,8 @@ export interface McpSettings {
   readonly session: string | undefined;
   /** Limit of the outline after each action, in estimated tokens; 0 = none. */
   readonly outlineTokens: number;
+  /** Whether tools have output schemas, and answers structured content next to the text. */
+  readonly isStructured: boolean;
 }
 
 /** An invalid setting. */
@@ -31,6 +33,7 @@ export const settingNames = [
   "headless",
   "timeout_seconds",
   "outline_tokens",
+  "structured",
 ] as const;
 /** One of {@link settingNames}. */
 export type SettingName = (typeof settingNames)[number];
@@ -77,6 +80,7 @@ function settingsFrom(read: (name: SettingName) => string | undefined): McpSetti
     groups: groupsIn(read("tools")),
     session,
     outlineTokens: count("outline_tokens", { minimum: 0, maximum: 100_000 }) ?? 2000,
+    isStructured: flag("structured") ?? true,
     browser: withoutUndefined(
       requestOf({
         profile,

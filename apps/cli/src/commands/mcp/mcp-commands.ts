@@ -67,5 +67,6 @@ function withServerFlags(command: Command): Command {
     .option("--stealth", "Hide the signs of automation")
     .option("--no-headless", "Use a full Chromium with a window")
     .option("--timeout-seconds <seconds>", "End the session after this time without use (default: 600)")
-    .option("--outline-tokens <number>", "Limit of the outline after each action, 0 = none (default: 2000)");
+    .option("--outline-tokens <number>", "Limit of the outline after each action, 0 = none (default: 2000)")
+    .option("--no-structured", "Answer with text only, for clients that show text and structured content to the model");
 }

@@ -12,6 +12,7 @@ export interface McpFlags extends GlobalFlags {
   readonly headless: boolean;
   readonly timeoutSeconds?: string;
   readonly outlineTokens?: string;
+  readonly structured: boolean;
 }
 
 export interface InstallFlags extends McpFlags {

@@ -2,10 +2,9 @@ import type { McpFlags } from "./mcp-flags.ts";
 
 /** Settings of `@shoal/mcp`, by their names. */
 export function settingsOf(flags: McpFlags): Readonly<Record<string, string>> {
-  const { headless, outlineTokens, profile, proxy, saveChanges, session, startUrl, stealth, timeoutSeconds, tools } =
-    flags;
+  const { headless, outlineTokens, profile, proxy, saveChanges, session, startUrl, stealth, structured } = flags;
   return present({
-    tools,
+    tools: flags.tools,
     session,
     profile,
     save_changes: saveChanges === true ? "true" : undefined,
@@ -13,8 +12,9 @@ export function settingsOf(flags: McpFlags): Readonly<Record<string, string>> {
     start_url: startUrl,
     stealth: stealth === true ? "true" : undefined,
     headless: headless ? undefined : "false",
-    timeout_seconds: timeoutSeconds,
+    timeout_seconds: flags.timeoutSeconds,
     outline_tokens: outlineTokens,
+    structured: structured ? undefined : "false",
   });
 }
 
@@ -22,8 +22,8 @@ export function settingsOf(flags: McpFlags): Readonly<Record<string, string>> {
 export function argumentsOf(flags: McpFlags): readonly string[] {
   const global = present({ context: flags.context, base_url: flags.baseUrl, project: flags.project });
   const given = Object.entries({ ...global, ...settingsOf(flags) }).flatMap(([name, value]) => {
-    if (name === "headless") return ["--no-headless"];
     const flag = `--${name.replaceAll("_", "-")}`;
+    if (name === "headless" || name === "structured") return [`--no-${name}`];
     return value === "true" ? [flag] : [flag, value];
   });
   return ["mcp", ...given];

@@ -34,12 +34,13 @@ it("adds the command with its flags to the clients on this machine, without the 
     "--tools",
     "observe,act",
     "--no-headless",
+    "--no-structured",
     "--context",
     "work",
   );
   expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining("work") as string });
   expect(stdout).toBe("Codex: changed ~/.codex/config.toml\nCursor: changed ~/.cursor/mcp.json\n");
-  const args = [shoalPath, "mcp", "--context", "work", "--tools", "observe,act", "--no-headless"];
+  const args = [shoalPath, "mcp", "--context", "work", "--tools", "observe,act", "--no-headless", "--no-structured"];
   expect(JSON.parse(read(cursor()))).toEqual({ mcpServers: { shoal: { command: process.execPath, args } } });
   expect(read(join(home, ".codex/config.toml"))).toContain("[mcp_servers.shoal]");
   expect(read(cursor())).not.toContain("sk_secret");
