@@ -36,11 +36,7 @@ for (const name of ["dist", "skills", "package.json"])
   cpSync(join(root, "apps/cli", name), join(command, name), { recursive: true });
 symlinkSync("../..", join(modules, "@shoal/server"));
 // The pods of the placement kubernetes start this program.
-const instance = readdirSync(store).find((name) => name.startsWith("@shoal+instance@"));
-symlinkSync(
-  join("node_modules/.pnpm", instance, "node_modules/@shoal/instance/dist/program"),
-  join(target, "instance"),
-);
+symlinkSync("node_modules/@shoal/instance/dist/program", join(target, "instance"));
 cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
 
 const file = join(target, "sbom.cdx.json");

@@ -1,5 +1,5 @@
 import { openPage } from "./testing/cdp.ts";
-import { FakeCluster } from "./testing/fake-cluster.ts";
+import { FakeCluster, manifestOf } from "./testing/fake-cluster.ts";
 import {
   openPlacement,
   sessionFolders,
@@ -9,6 +9,7 @@ import {
 } from "./testing/placements.ts";
 import { describeWith } from "./testing/requirements.ts";
 import { examineKubernetes } from "./kubernetes/examine-kubernetes.ts";
+import { instancePort } from "./kubernetes/pod-spec.ts";
 import { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import { remoteProtocols } from "@shoal/instance";
 import { connectRemote } from "./remote/remote-connection.ts";
@@ -61,6 +62,12 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     const [pod] = cluster.objects("pods");
     expect(pod?.spec).toMatchObject({ automountServiceAccountToken: false, containers: [{ image }] });
 
+    expect(manifestOf("NetworkPolicy").spec).toMatchObject({
+      podSelector: { matchLabels: { "shoal.dev/part": pod?.metadata.labels?.["shoal.dev/part"] } },
+      ingress: [{ ports: [{ port: instancePort }] }],
+      egress: [],
+    });
+
     const page = await openPage(instance);
     expect(await page.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
     expect((await page.open(`http://127.0.0.2:${port}/`)).error).toBe("net::ERR_EMPTY_RESPONSE");
@@ -70,7 +77,7 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
 
     // Other machines of the network reach the port, and nothing behind it.
     const host = String(pod?.status?.podIP);
-    const other = { host, port: 7801, pin: "0".repeat(64) };
+    const other = { host, port: instancePort, pin: "0".repeat(64) };
     await expect(connectRemote(other, new TlsIdentity("other"), remoteProtocols.instance)).rejects.toThrow(
       /another key/,
     );

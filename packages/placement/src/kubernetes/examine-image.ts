@@ -80,7 +80,7 @@ export async function examinePodImage(cluster: Cluster, options: ExamineOptions)
   if (report.reached.length > 0)
     throw new PlacementError(
       "no_isolation",
-      `Pods of sessions reach ${report.reached.join(", ")}, and must have no network. Install the NetworkPolicy of the chart, and a network plugin that enforces policies.`,
+      `Pods of sessions reach ${report.reached.join(", ")}, and must have no network. Install the NetworkPolicy of docs/service/kubernetes.yaml, and a network plugin that enforces policies.`,
     );
   const wanted = createHash("sha256")
     .update(await readFile(programPath))

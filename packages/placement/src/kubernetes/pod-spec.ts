@@ -12,7 +12,7 @@ export const instancePort = 7801;
 
 export const labels = {
   managedBy: "app.kubernetes.io/managed-by",
-  /** The chart's NetworkPolicy selects it. */
+  /** The NetworkPolicy of `docs/service/kubernetes.yaml` selects it. */
   part: "shoal.dev/part",
   /** A server process. */
   server: "shoal.dev/server",
@@ -35,7 +35,7 @@ const requestedMemory = "256Mi";
 const requestedCpu = "100m";
 const graceSeconds = 5;
 
-/** No name server, service account, capabilities, privileges or writable image. The chart's policy closes the network. */
+/** No name server, service account, capabilities, privileges or writable image. The NetworkPolicy closes the network. */
 export function podSpec({ command, diskBytes, env, image, memoryBytes, runtimeClass }: PodOptions): object {
   const sizeLimit = diskBytes === undefined ? undefined : String(diskBytes);
   return {

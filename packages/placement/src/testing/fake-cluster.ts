@@ -1,7 +1,9 @@
 import { instanceProgramPath } from "@shoal/instance";
 import { certificate, certificateKey } from "./certificate.ts";
 import { type FakePodSpec, type RunningPod, runPod } from "./fake-node.ts";
+import { parseAllDocuments } from "yaml";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -37,7 +39,8 @@ export type PodFate = "runs" | "unschedulable" | "image missing" | "never ready"
 
 /**
  * An API server with a controller for sandboxes and one node, which runs pods as local processes. It serves what the
- * service uses of pods and sandboxes: create, get, list, watch, merge patch, delete, logs and resize.
+ * service uses of pods and sandboxes: create, get, list, watch, merge patch, delete, logs and resize. It grants the verbs of
+ * the role in `docs/service/kubernetes.yaml`, and no others.
  */
 export class FakeCluster {
   fate: PodFate = "runs";
@@ -149,7 +152,9 @@ export class FakeCluster {
       return;
     }
     const [, kind, name, part] = found as unknown as [string, Kind, string | undefined, string | undefined];
-    if (kind === "sandboxes" && !this.#hasSandboxes) refuse(response, 404, "not found");
+    if (!grants(verbOf(method, name, url.searchParams), part === undefined ? kind : `${kind}/${part}`))
+      refuse(response, 403, `the service account may not ${method} ${url.pathname}`);
+    else if (kind === "sandboxes" && !this.#hasSandboxes) refuse(response, 404, "not found");
     else if (part === "log") this.#log(name ?? "", response);
     else if (name !== undefined) await this.#one(kind, name, part, { request, response });
     else if (method === "POST") this.#create(kind, JSON.parse(await text(request)) as FakeObject, response);
@@ -319,6 +324,32 @@ export class FakeCluster {
     running.onOutput((piece) => response.write(piece));
     void running.ended.then(() => response.end());
   }
+}
+
+interface Rule {
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const manifests = parseAllDocuments(
+  readFileSync(new URL("../../../../docs/service/kubernetes.yaml", import.meta.url), "utf8"),
+).map((document) => document.toJS() as FakeObject & { readonly rules?: readonly Rule[] });
+
+/** The documented object of a kind. */
+export function manifestOf(kind: string): FakeObject & { readonly rules?: readonly Rule[] } {
+  const found = manifests.find((each) => each.kind === kind);
+  if (found === undefined) throw new Error(`docs/service/kubernetes.yaml has no ${kind}.`);
+  return found;
+}
+
+function grants(verb: string, resource: string): boolean {
+  const { rules = [] } = manifestOf("Role");
+  return rules.some(({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb));
+}
+
+function verbOf(method: string, name: string | undefined, query: URLSearchParams): string {
+  if (method === "GET") return name !== undefined ? "get" : query.get("watch") === "true" ? "watch" : "list";
+  return { POST: "create", PATCH: "patch", DELETE: "delete" }[method] ?? method;
 }
 
 function lineOf({ object, type }: Event): string {
