@@ -30,7 +30,7 @@ export async function fillLists(shoal: Shoal): Promise<void> {
   await shoal.webhooks.create({ url: "https://hooks.example.com/shoal", event_types: ["browser.ended"] });
   await shoal.telemetry.destinations.create({ name: "collector", endpoint: "https://otlp.example.com" });
   await shoal.apiKeys.create({ name: "order-agent" });
-  await shoal.browsers.create({ name: "order-agent", timeout_seconds: 600 });
+  await shoal.browsers.create({ name: "shop-watch", timeout_seconds: 600 });
 }
 
 export interface ShownSection {

@@ -33,7 +33,7 @@ interface Change {
 /** A change of every section. A new section needs its line here. */
 const changes: Readonly<Record<string, Change>> = {
   Home: { button: "Start", request: "POST /browsers", needs: "operator" },
-  Sessions: { button: "End session order-agent", request: "DELETE /browsers/order-agent-2", needs: "operator" },
+  Sessions: { button: "End session shop-watch", request: "DELETE /browsers/other", needs: "operator" },
   Profiles: { button: "New profile", request: "POST /profiles", needs: "operator" },
   Pools: { button: "New pool", request: "POST /browser_pools", needs: "operator" },
   Proxies: { button: "New proxy", request: "POST /proxies", needs: "admin" },

@@ -24,7 +24,7 @@ const columns: readonly Column<AuditLogEntry>[] = [
     ),
     share: 1.3,
   },
-  { name: "Action", cell: (entry) => <Action entry={entry} />, share: 2 },
+  { name: "Action", cell: (entry) => <Action entry={entry} />, share: 3 },
   { name: "Answer", cell: ({ status }) => <AnswerBadge status={status} />, share: 0.6 },
   { name: "Address", cell: ({ client_ip }) => client_ip },
 ];

@@ -105,8 +105,14 @@ function ViewSwitch() {
       aria-label="View"
       value={view}
       data={[
-        { value: "list", label: <List size={16} aria-label="List" role="img" /> },
-        { value: "grid", label: <LayoutGrid size={16} aria-label="Pictures" role="img" /> },
+        {
+          value: "list",
+          label: <List size={16} aria-label="List" role="img" display="block" style={{ marginBlock: 3 }} />,
+        },
+        {
+          value: "grid",
+          label: <LayoutGrid size={16} aria-label="Pictures" role="img" display="block" style={{ marginBlock: 3 }} />,
+        },
       ]}
       onChange={(value) =>
         void navigate({

@@ -1,0 +1,116 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, it } from "vitest";
+import { useService } from "../testing/service.ts";
+import { fillLists, openSection, type ShownSection, sectionsOf } from "./every-section.ts";
+import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
+
+const test = useService(() => ["--credential-provider-hosts", "vault.example.com"]);
+const person = usePerson(test);
+beforeAll(async () => {
+  await fillLists(test.shoal);
+  await test.shoal.projects.create({ name: "empty" });
+}, 60_000);
+
+/** Sections without a list that fails as a whole. */
+const withoutList = new Set(["Home", "Usage"]);
+
+async function forEachSection(page: Page, check: (section: ShownSection) => Promise<void>): Promise<void> {
+  for (const section of await sectionsOf(page)) await check(section);
+}
+
+it("shows every section to assistive technology, in light and dark, on a phone, without movement", async () => {
+  const { page, problems } = await person.openSignedIn("", { colorScheme: "light", timezoneId: "Asia/Kolkata" });
+  await page.addInitScript(() => {
+    const moved = globalThis as unknown as { moved: number };
+    moved.moved = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as unknown as readonly { value: number }[]) moved.moved += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await forEachSection(page, async ({ name, path }) => {
+    await openSection(page, path);
+    expect(await page.title(), name).toMatch(/ · Shoal$/);
+    const moved = await page.evaluate(() => (globalThis as unknown as { moved: number }).moved);
+    // The bound of a good page by Core Web Vitals.
+    expect(moved, `${name} moves`).toBeLessThan(0.1);
+    await expect.poll(() => violationsOf(page), { message: name }).toEqual([]);
+    for (const time of await page.locator("main time[datetime]:visible").all()) {
+      const text = (await time.getAttribute("title")) ?? (await time.innerText());
+      const date = new Date((await time.getAttribute("datetime")) ?? "");
+      const minutes = date.toLocaleTimeString("en", { timeZone: "Asia/Kolkata", minute: "2-digit" });
+      expect(text, `${name} shows times in the reader's zone`).toContain(`:${minutes.padStart(2, "0")}`);
+    }
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize(phone);
+    await expect.poll(() => widthOf(page), { message: name }).toBeLessThanOrEqual(phone.width);
+    await expect.poll(() => violationsOf(page), { message: `${name} in dark, on a phone` }).toEqual([]);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+it("reports a failure of the service on every section with a list, and reads it again on request", async () => {
+  const { page } = await person.openSignedIn();
+  let isBroken = false;
+  await page.route(
+    (url) => !url.pathname.startsWith("/console"),
+    async (route) => {
+      if (!isBroken) return route.fallback();
+      return route.fulfill({ status: 400, json: { code: "bad_request", message: "The disk is on holiday." } });
+    },
+  );
+  await forEachSection(page, async ({ name, path }) => {
+    if (withoutList.has(name)) return;
+    isBroken = true;
+    await openSection(page, `${path}?project=empty`);
+    const alerts = page.getByRole("main").getByRole("alert").filter({ hasText: "The disk is on holiday." });
+    await alerts.first().waitFor();
+    isBroken = false;
+    // Some pages read more than their list.
+    for (let left = await alerts.count(); left > 0; left -= 1) {
+      await alerts.first().getByRole("button", { name: "Try again" }).press("Enter");
+      await expect.poll(() => alerts.count(), { message: name, timeout: 10_000 }).toBeLessThan(left);
+    }
+  });
+  await page.close();
+});
+
+it("opens, leaves and closes menus and dialogs of every section with the keyboard", async () => {
+  const { page, problems } = await person.openSignedIn();
+  await forEachSection(page, async ({ name, path }) => {
+    await openSection(page, path);
+    const menu = page
+      .getByRole("main")
+      .getByRole("button", { name: /^Actions for/ })
+      .first();
+    if ((await menu.count()) > 0) {
+      await menu.focus();
+      await page.keyboard.press("Enter");
+      const items = page.getByRole("menuitem");
+      await items.first().waitFor();
+      await page.keyboard.press("ArrowDown");
+      await expect
+        .poll(() => items.evaluateAll((all) => all.includes(document.activeElement as HTMLElement)), { message: name })
+        .toBe(true);
+      await page.keyboard.press("Escape");
+      await items.first().waitFor({ state: "hidden" });
+      await expect.poll(() => menu.evaluate((one) => one === document.activeElement), { message: name }).toBe(true);
+    }
+    const create = page.getByRole("main").getByRole("button", { name: /^New / }).first();
+    if ((await create.count()) === 0) return;
+    await create.focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.waitFor();
+    await expect
+      .poll(() => dialog.evaluate((one) => one.contains(document.activeElement)), { message: name })
+      .toBe(true);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await expect.poll(() => create.evaluate((one) => one === document.activeElement), { message: name }).toBe(true);
+  });
+  expect(problems).toEqual([]);
+  await page.close();
+});
