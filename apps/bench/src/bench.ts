@@ -29,6 +29,7 @@ import { measureSoak } from "./sessions/soak.ts";
 import { measureStoredRows } from "./service/stored-rows.ts";
 import { measureTelemetry } from "./browser/telemetry.ts";
 import { measureWarmCreates } from "./sessions/warm-creates.ts";
+import { measureTenThousand } from "./scale/ten-thousand.ts";
 import { measureWatchLatency } from "./browser/watch-latency.ts";
 
 const { values, positionals } = parseArgs({
@@ -87,6 +88,10 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
     run: () => measureClientTransfers(quick ? 2 ** 27 : 2 ** 30, quick ? 3 : 5),
   },
   command: { title: "The command, from its start to its end", run: () => measureCommandStart(quick ? 5 : 41) },
+  scale: {
+    title: "Ten thousand sessions of one server, without browsers",
+    run: () => measureTenThousand(quick ? 500 : 10_000),
+  },
   soak: { title: "A thousand sessions", run: () => measureSoak(quick ? 60 : 1000) },
   memory: { title: "Memory", run: () => measureMemory(quick ? 20 : 500) },
 };

@@ -12,7 +12,7 @@ export const sharedSecret = "the same on both servers, 32 characters";
 export function startSecondServer(
   first: TestServer,
   settings: Settings = {},
-  options: Pick<StartOptions, "appRuntime"> = {},
+  options: Pick<StartOptions, "appRuntime" | "aroundPlacement"> = {},
 ): Promise<RunningServer> {
   const config = completeConfig({
     data_dir: join(first.dataDir, "..", "second"),

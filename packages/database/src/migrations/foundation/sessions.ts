@@ -74,6 +74,7 @@ export const sessions: readonly string[] = [
   "create unique index sessions_active_name on sessions (project_id, name) where ended_at is null",
   "create index sessions_by_age on sessions (project_id, created_at desc, id)",
   "create index sessions_active_by_age on sessions (project_id, created_at desc, id) where ended_at is null",
+  "create index sessions_active_by_project on sessions (project_id) where ended_at is null and pool_id is null",
   "create index sessions_active_by_server on sessions (server_id) where ended_at is null",
   "create index sessions_active_by_pool on sessions (pool_id) where ended_at is null and pool_id is not null",
   "create index sessions_active_by_invocation on sessions (invocation_id) where ended_at is null and invocation_id is not null",
@@ -100,23 +101,27 @@ export const sessions: readonly string[] = [
          from browser_pools where project is null or project_id = project)
   $$`,
 
+  // One scan counts for both limits, because all creates wait for this lock.
   `create function shoal_admit_sessions(project text, project_default integer, organization_limit integer, wanted bigint) returns boolean language plpgsql as $$
     declare
       project_limit integer;
-      used bigint;
+      used_by_project bigint;
+      used_by_all bigint;
     begin
       perform pg_advisory_xact_lock(1936223073, 27650);
       select coalesce(projects.max_sessions, nullif(coalesce(organization.default_max_sessions, project_default), 0)) into project_limit
         from projects cross join organization where projects.id = project;
-      if project_limit is not null then
-        select shoal_used_sessions(project) into used;
-        if used + wanted > project_limit then
-          raise exception using errcode = 'SH429', message = 'the project runs all the sessions it may', detail = json_build_object('scope', 'project', 'limit', project_limit, 'used', used)::text;
-        end if;
+      select count(*) filter (where project_id = project), count(*) into used_by_project, used_by_all
+        from sessions where ended_at is null and pool_id is null;
+      select used_by_project + coalesce(sum(used) filter (where project_id = project), 0), used_by_all + coalesce(sum(used), 0)
+        into used_by_project, used_by_all
+        from (select project_id, greatest(size, (select count(*) from sessions where sessions.pool_id = browser_pools.id and ended_at is null)) as used
+          from browser_pools) as pools;
+      if used_by_project + wanted > project_limit then
+        raise exception using errcode = 'SH429', message = 'the project runs all the sessions it may', detail = json_build_object('scope', 'project', 'limit', project_limit, 'used', used_by_project)::text;
       end if;
-      select shoal_used_sessions(null) into used;
-      if used + wanted > organization_limit then
-        raise exception using errcode = 'SH429', message = 'the organisation runs all the sessions it may', detail = json_build_object('scope', 'organization', 'limit', organization_limit, 'used', used)::text;
+      if used_by_all + wanted > organization_limit then
+        raise exception using errcode = 'SH429', message = 'the organisation runs all the sessions it may', detail = json_build_object('scope', 'organization', 'limit', organization_limit, 'used', used_by_all)::text;
       end if;
       return true;
     end $$`,
