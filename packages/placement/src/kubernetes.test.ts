@@ -173,6 +173,18 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     await expect(other).rejects.toThrow(/has no instance program/);
   });
 
+  it("says that it finds no cluster", async () => {
+    vi.stubEnv("KUBECONFIG", undefined);
+    vi.stubEnv("HOME", await temporaryDirectory());
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    expect(await examineKubernetes({ image })).toEqual({
+      works: false,
+      reason: expect.stringContaining("neither a kubeconfig nor the service account") as string,
+    });
+  });
+
   it("refuses a cluster that does not answer", async () => {
     const kubeconfig = join(await temporaryDirectory(), "kubeconfig");
     await writeFile(kubeconfig, (await startCluster()).cluster.kubeconfig.replace("fake-token", "wrong"));

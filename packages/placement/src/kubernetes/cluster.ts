@@ -21,6 +21,8 @@ type Library = typeof import("@kubernetes/client-node");
 /** Parameters before the label selector, or the strategy of a patch. */
 const defaults = [undefined, undefined, undefined, undefined] as const;
 const defaultPorts = { "http:": "80", "https:": "443" } as const;
+/** What the library selects when it finds nothing. */
+const libraryDefault = "http://localhost:8080";
 const attempts = 5;
 const firstRetryMs = 200;
 const passing: ReadonlySet<number | undefined> = new Set([undefined, 409, 429, 500, 502, 503, 504]);
@@ -49,6 +51,8 @@ export class Cluster {
     const config = new library.KubeConfig();
     if (kubeconfig === undefined) config.loadFromDefault();
     else config.loadFromFile(kubeconfig);
+    if (config.getCurrentCluster()?.server === libraryDefault)
+      throw new Error("neither a kubeconfig nor the service account of a pod was found");
     const current = config.getContextObject(config.getCurrentContext())?.namespace;
     return new Cluster(library, config, namespace ?? current ?? "default");
   }
