@@ -29,6 +29,7 @@ export type {
   ProjectsTable,
   RateLimitUsesTable,
   ServersTable,
+  SessionLifecycle,
   SessionsTable,
   Tables,
 } from "./tables.ts";

@@ -110,6 +110,14 @@ export interface ProfileVersionsTable {
   created_at: TimestampOfInsert;
 }
 
+export interface SessionLifecycle {
+  readonly start?: string;
+  readonly first_used_at?: string;
+  readonly sleeps?: number;
+  readonly ended_by?: { readonly type: string; readonly id?: string; readonly name?: string };
+  readonly ended_detail?: string;
+}
+
 export interface SessionsTable {
   id: string;
   project_id: string;
@@ -136,6 +144,8 @@ export interface SessionsTable {
   /** Only one active session per profile may. */
   profile_save_changes: Generated<boolean>;
   browser_restarts: Generated<number>;
+  /** Written at the end. */
+  lifecycle: Generated<SessionLifecycle>;
   telemetry_destination_id: Generated<string | null>;
   invocation_id: Generated<string | null>;
   /** For usage; `null` = the service itself started it. */

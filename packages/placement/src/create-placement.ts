@@ -318,6 +318,7 @@ class LocalPlacement implements Placement {
     for (;;) {
       const wasWaiting = this.#pool.hasWaiting;
       const handle = await this.#pool.take(signal);
+      handle.wasWarm = wasWaiting;
       try {
         await prepare(handle, surroundings);
         await handle.assign(assign, { files: surroundings.files, ...(signal && { signal }) });

@@ -2,16 +2,20 @@ import type { IncomingMessage } from "node:http";
 import { expect, it } from "vitest";
 import { isPassive } from "./passive-requests.ts";
 
-const request = (url: string, value?: string) =>
+const request = (url: string, value?: string, method = "GET") =>
   isPassive({
     url,
+    method,
     headers: { ...(value !== undefined && { "x-shoal-passive": value }) },
   } as unknown as IncomingMessage);
 
-it("accepts stats, and pictures with the header", () => {
+it("accepts stats, and with the header pictures and the list of processes", () => {
   expect(request("/stats")).toBe(true);
   expect(request("/screenshot?x", "1")).toBe(true);
   expect(request("/screenshot")).toBe(false);
   expect(request("/screenshot", "0")).toBe(false);
+  expect(request("/process?limit=50", "1")).toBe(true);
+  expect(request("/process")).toBe(false);
+  expect(request("/process", "1", "POST")).toBe(false);
   expect(request("/process/exec", "1")).toBe(false);
 });

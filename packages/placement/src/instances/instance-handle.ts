@@ -47,6 +47,7 @@ export class InstanceHandle implements Instance {
   readonly id: string;
   readonly pid: number | undefined;
   readonly kind: PlacementKind;
+  wasWarm = false;
   /** Rejects when the instance ends before its browser answers. */
   readonly ready: Promise<void>;
   readonly ended: Promise<InstanceEnd>;

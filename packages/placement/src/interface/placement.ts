@@ -163,6 +163,8 @@ export interface Instance {
   /** Killing this process ends the instance; `undefined` on another machine. */
   readonly pid: number | undefined;
   readonly kind: PlacementKind;
+  /** It waited with an idle browser before its session. */
+  readonly wasWarm?: boolean;
   readonly sleep: InstanceSleep;
   /** Bodies stream with backpressure; read or destroy the answer's. @throws {PlacementError} `instance_lost`. */
   request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage>;

@@ -167,6 +167,30 @@ export const endedReasons = [
 /** One of {@link endedReasons}, or a reason that this version does not know. */
 export type EndedReason = (typeof endedReasons)[number] | (string & {});
 
+const SessionEnder = lazyObject(() => ({
+  /** `api_key`, `user`, `pool`, `invocation`, or `login`. */
+  type: openEnum("api_key", "user", "pool", "invocation", "login"),
+  /** Id of the key, user, pool or invocation; absent for a login. */
+  id: z.optional(z.string()),
+  /** Name of the key, or the user's email address, at that time. */
+  name: z.optional(z.string()),
+}));
+
+/** How a session started, was used, and ended. */
+export interface BrowserLifecycle extends z.output<typeof BrowserLifecycle> {}
+export const BrowserLifecycle = lazyObject(() => ({
+  /** `warm`: it took a browser that was waiting. `cold`: a browser was started for it. */
+  start: z.optional(openEnum("warm", "cold")),
+  /** When a client, a viewer or an operation first used it. */
+  first_used_at: z.optional(Timestamp),
+  /** How often it slept; absent = never. */
+  sleeps: z.optional(z.int()),
+  /** The caller that ended it; absent while it runs, and if no request ended it. */
+  ended_by: z.optional(SessionEnder),
+  /** What the service saw of an unexpected end, such as an exit code and the last lines of the session's program. Content of the session: at most 2000 characters. */
+  ended_detail: z.optional(z.string()),
+}));
+
 /** A browser session. */
 export interface Browser extends z.output<typeof Browser> {}
 export const Browser = lazyObject(() => ({
@@ -242,6 +266,8 @@ export const Browser = lazyObject(() => ({
   asleep_since: z.optional(Timestamp),
   /** Why the session ended; absent while it runs. */
   ended_reason: z.optional(openEnum(...endedReasons)),
+  /** More about its start and its end. Running sessions of other servers, and sessions that a lost server ran, have none. */
+  lifecycle: z.optional(BrowserLifecycle),
   /** How often a crashed Chromium was started again, 0 or 1: the second crash ends the session. */
   browser_restarts: z.optional(z.int()),
   /** Where the session runs: `sandbox`, `docker` (a container), `kubernetes` (a pod), or `process`, which does not isolate. */

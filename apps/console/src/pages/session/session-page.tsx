@@ -25,6 +25,10 @@ const tabs: Readonly<Record<SessionTab, { readonly label: string; readonly Part:
     label: "Terminal",
     Part: lazy(async () => only((await import("./terminal/terminal-tab.tsx")).TerminalTab)),
   },
+  processes: {
+    label: "Processes",
+    Part: lazy(async () => only((await import("./processes/processes-tab.tsx")).ProcessesTab)),
+  },
   logs: { label: "Logs", Part: lazy(async () => only((await import("./logs-tab.tsx")).LogsTab)) },
   recordings: {
     label: "Recordings",

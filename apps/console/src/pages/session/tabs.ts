@@ -5,6 +5,7 @@ export const sessionTabs = [
   "events",
   "files",
   "terminal",
+  "processes",
   "logs",
   "recordings",
   "details",

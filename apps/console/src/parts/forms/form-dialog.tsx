@@ -30,6 +30,8 @@ export interface Form<Values extends FormValues> {
 interface FormDialogProps<Values extends FormValues, Result> {
   readonly isOpen: boolean;
   readonly title: string;
+  /** Width. Default: that of all dialogs. */
+  readonly size?: "lg";
   /** Text of the button: `Create`. */
   readonly action: string;
   readonly initial: Values;
@@ -44,11 +46,12 @@ interface FormDialogProps<Values extends FormValues, Result> {
 export function FormDialog<Values extends FormValues, Result>({
   isOpen,
   title,
+  size,
   close,
   ...form
 }: FormDialogProps<Values, Result>) {
   return (
-    <Modal opened={isOpen} onClose={close} title={title}>
+    <Modal opened={isOpen} onClose={close} title={title} {...(size !== undefined && { size })}>
       <DialogForm {...form} close={close} />
     </Modal>
   );
@@ -62,7 +65,7 @@ function DialogForm<Values extends FormValues, Result>({
   done,
   close,
   children,
-}: Omit<FormDialogProps<Values, Result>, "isOpen" | "title">) {
+}: Omit<FormDialogProps<Values, Result>, "isOpen" | "size" | "title">) {
   const element = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState(initial);
   const { error, isPending, mutate } = useMutation({
@@ -70,7 +73,7 @@ function DialogForm<Values extends FormValues, Result>({
     onSuccess: done,
   });
   const errors = fieldErrorsOf(error);
-  const isShownAtField = [...errors.keys()].some((path) => path in initial);
+  const isShownAtField = Object.keys(initial).some((name) => errorAt(errors, name) !== undefined);
   useEffect(() => {
     if (error !== null) element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [error]);
@@ -85,14 +88,14 @@ function DialogForm<Values extends FormValues, Result>({
       onChange: ({ currentTarget: { value } }) => {
         setValues((before) => ({ ...before, [name]: value }));
       },
-      error: errors.get(name),
+      error: errorAt(errors, name),
     }),
     check: (name) => ({
       checked: values[name] === true,
       onChange: ({ currentTarget: { checked } }) => {
         setValues((before) => ({ ...before, [name]: checked }));
       },
-      error: errors.get(name),
+      error: errorAt(errors, name),
     }),
   };
   return (
@@ -117,4 +120,12 @@ function DialogForm<Values extends FormValues, Result>({
       </Stack>
     </form>
   );
+}
+
+/** The problem of a field, or of a part of it: `tags` has the problem of `tags.team`. */
+function errorAt(errors: ReadonlyMap<string, string>, name: string): string | undefined {
+  const path = [...errors.keys()].find(
+    (path) => path === name || (/^[.[]/.test(path.slice(name.length)) && path.startsWith(name)),
+  );
+  return path === undefined ? undefined : errors.get(path);
 }

@@ -168,7 +168,7 @@ async function endSession(
   sessionId: string,
 ): Promise<void> {
   try {
-    await sessions.delete(projectId, sessionId);
+    await sessions.delete(projectId, sessionId, { type: "login" });
   } catch (error) {
     // It has ended already.
     if (!ServiceError.isInstance(error) || error.status !== 404)

@@ -40,6 +40,7 @@ function sessionRow(projectId: string): SessionRow {
     profile_id: null,
     profile_version: null,
     profile_save_changes: false,
+    lifecycle: {},
     browser_restarts: 0,
     options: {},
     region: "default",

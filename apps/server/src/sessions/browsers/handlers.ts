@@ -8,6 +8,7 @@ import { RegionElsewhere } from "../../cluster/elsewhere.ts";
 import type { Regions } from "../../cluster/regions.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { shownCategories, shownExport } from "../telemetry/categories.ts";
+import { enderOf } from "./lifecycle.ts";
 import type { SessionOptions } from "./options/session-options.ts";
 import type { SessionView } from "./running-session.ts";
 import type { Sessions } from "./sessions.ts";
@@ -84,6 +85,7 @@ export async function toBrowser(
   if (row.max_duration_seconds !== null) browser.max_duration_seconds = row.max_duration_seconds;
   if (row.ends_at !== null) browser.ends_at = row.ends_at;
   if (row.ended_reason !== null) browser.ended_reason = row.ended_reason;
+  if (Object.keys(row.lifecycle).length > 0) browser.lifecycle = row.lifecycle;
   return browser;
 }
 
@@ -132,6 +134,6 @@ export function browserHandlers(
       shown(await sessions.update(context.projectId, params.id_or_name, body, signal), context),
     extendBrowser: async ({ params, body, context }) =>
       shown(await sessions.extend(context.projectId, params.id_or_name, body), context),
-    deleteBrowser: ({ params, context }) => sessions.delete(context.projectId, params.id_or_name),
+    deleteBrowser: ({ params, context }) => sessions.delete(context.projectId, params.id_or_name, enderOf(context)),
   };
 }

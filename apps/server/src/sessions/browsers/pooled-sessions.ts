@@ -146,7 +146,9 @@ export class PooledSessions {
   end(id: string, reason: EndedReason): void {
     const { runner } = this.#parts;
     const session = runner.sessions.get(id);
-    if (session !== undefined) runner.end(session, reason);
+    const poolId = session?.row.pool_id;
+    const by = reason === "deleted" && poolId != null ? { type: "pool", id: poolId } : undefined;
+    if (session !== undefined) runner.end(session, reason, { by });
   }
 
   of(poolId: string): string[] {

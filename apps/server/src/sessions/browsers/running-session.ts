@@ -1,3 +1,4 @@
+import type { SessionLifecycle } from "@shoal/database";
 import type { Instance } from "@shoal/placement";
 import type { CreateBrowser, EndedReason } from "@shoal/schemas";
 import type * as z from "zod/mini";
@@ -27,6 +28,7 @@ export interface RunningSession {
         readonly done: Promise<void>;
       }
     | undefined;
+  lifecycle: SessionLifecycle;
   readonly abort: AbortController;
   /** Ends the session at its `max_duration_seconds`. A timer, because the system clock behind `ends_at` can be set. */
   endTimer: NodeJS.Timeout | undefined;
@@ -88,6 +90,7 @@ export function newSession(
     collector: undefined,
     exporting: undefined,
     ending: undefined,
+    lifecycle: {},
     abort: new AbortController(),
     endTimer: undefined,
     savesAtEnd,

@@ -10,6 +10,7 @@ import type { ReplayStore } from "../replays/replay-store.ts";
 import { categoriesNamed } from "../telemetry/categories.ts";
 import type { TelemetryExports } from "../telemetry/export/exports.ts";
 import type { UsageMeter } from "../../usage/usage-meter.ts";
+import { crashText, type EndCause, lifecycleAtEnd, noteUse } from "./lifecycle.ts";
 import type { RunningSession, SessionView } from "./running-session.ts";
 import { hasEnded } from "./session-errors.ts";
 import type { SessionProfiles } from "./session-profiles.ts";
@@ -72,7 +73,10 @@ export class SessionRunner {
     const running = this.sessions.get(row.id);
     const idleSinceMs = row.ended_at === null ? ((running ?? live)?.idleSinceMs ?? null) : null;
     return {
-      row: running === undefined ? row : { ...row, browser_restarts: running.row.browser_restarts },
+      row:
+        running === undefined
+          ? row
+          : { ...row, browser_restarts: running.row.browser_restarts, lifecycle: running.lifecycle },
       pageUrl: row.ended_at === null ? (running ?? live)?.pageUrl : undefined,
       asleepSinceMs: row.ended_at === null ? (running?.instance?.sleep ?? live)?.asleepSinceMs : undefined,
       expiresAt: idleSinceMs === null ? undefined : new Date(idleSinceMs + row.timeout_seconds * 1000),
@@ -141,15 +145,18 @@ export class SessionRunner {
   follow(session: RunningSession, instance: Instance): void {
     const { log, store, usage } = this.#parts;
     usage.follow(session.row.id, instance);
+    session.lifecycle = { ...session.lifecycle, start: instance.wasWarm === true ? "warm" : "cold" };
     this.#followSleep(session, instance);
     instance.onEvent((event) => {
       switch (event.type) {
         case "state":
           session.idleSinceMs = event.idle_since_ms;
+          noteUse(session);
           session.pageUrl = event.page_url;
           break;
         case "activity":
           session.idleSinceMs = event.idle_since_ms;
+          noteUse(session);
           break;
         case "page":
           session.pageUrl = event.page_url;
@@ -157,6 +164,7 @@ export class SessionRunner {
         case "browser_restarted": {
           const restarts = session.row.browser_restarts + 1;
           session.row = { ...session.row, browser_restarts: restarts };
+          session.lifecycle = { ...session.lifecycle, ended_detail: crashText(event) };
           log.warn(
             { session_id: session.row.id, exit_code: event.exit_code, signal: event.signal },
             "the browser crashed and was restarted",
@@ -182,15 +190,18 @@ export class SessionRunner {
     void instance.ended.then(({ reason, detail }) => {
       if (session.ending === undefined && reason !== "timeout")
         log.warn({ session_id: session.row.id, reason, detail }, "the session's instance ended unexpectedly");
-      return this.end(session, reason === "stopped" ? "instance_lost" : reason).done;
+      return this.end(session, reason === "stopped" ? "instance_lost" : reason, { detail }).done;
     });
   }
 
-  #followSleep({ row: { id, options, pool_state } }: RunningSession, { sleep }: Instance): void {
+  #followSleep(session: RunningSession, { sleep }: Instance): void {
     const { log } = this.#parts;
+    const { id, options, pool_state } = session.row;
     sleep.onChange((change) => {
-      if (change.type === "asleep") log.debug({ session_id: id }, "session sleeps");
-      else if (change.type === "awake")
+      if (change.type === "asleep") {
+        log.debug({ session_id: id }, "session sleeps");
+        session.lifecycle = { ...session.lifecycle, sleeps: (session.lifecycle.sleeps ?? 0) + 1 };
+      } else if (change.type === "awake")
         log.debug({ session_id: id, slept_ms: Math.round(change.sleptMs) }, "session wakes");
     });
     // A browser that waits in a pool must be ready at once.
@@ -198,12 +209,14 @@ export class SessionRunner {
   }
 
   /** Ends a session once; later calls return the first ending. */
-  end(session: RunningSession, reason: EndedReason): NonNullable<RunningSession["ending"]> {
+  end(session: RunningSession, reason: EndedReason, cause: EndCause = {}): NonNullable<RunningSession["ending"]> {
+    if (session.ending === undefined) session.lifecycle = lifecycleAtEnd(session, reason, cause);
     return (session.ending ??= this.#ending(session, reason));
   }
 
   #ending(session: RunningSession, reason: EndedReason): NonNullable<RunningSession["ending"]> {
     const { log, store } = this.#parts;
+    const { lifecycle } = session;
     const { id, project_id } = session.row;
     const at = new Date().toISOString();
     clearTimeout(session.endTimer);
@@ -215,7 +228,7 @@ export class SessionRunner {
     const stopped = stopping?.catch((error: unknown) => {
       log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
     });
-    const write = () => this.persist(session, () => store.end(id, at, reason, !hasFiles));
+    const write = () => this.persist(session, () => store.end(id, at, reason, { filesStored: !hasFiles, lifecycle }));
     // The row is the lock on the profile: it ends after the save, so that the next session starts from that state.
     const recorded = saved === undefined ? write() : saved.then(write);
     const done = Promise.all([stopped, recorded, session.collector?.done]).then(() => {

@@ -1,4 +1,4 @@
-import { containsFolded, type Database, type Tables } from "@shoal/database";
+import { containsFolded, type Database, type SessionLifecycle, type Tables } from "@shoal/database";
 import type { BrowserProxy, DownloadFinishedData, EndedReason, ListBrowsers } from "@shoal/schemas";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type * as z from "zod/mini";
@@ -33,6 +33,8 @@ export interface SessionRow {
   readonly profile_version: number | null;
   readonly profile_save_changes: boolean;
   readonly browser_restarts: number;
+  /** Complete after the end. */
+  readonly lifecycle: SessionLifecycle;
   /** As of its start or latest extension; `null` = unlimited. */
   readonly max_duration_seconds: number | null;
   readonly ends_at: string | null;
@@ -71,6 +73,7 @@ const plainColumns = [
   "profile_version",
   "profile_save_changes",
   "browser_restarts",
+  "lifecycle",
   "max_duration_seconds",
   "ends_at",
   "telemetry_destination_id",
@@ -98,6 +101,12 @@ export type SessionChanges = Partial<
     | "api_key_id"
   >
 >;
+
+export interface SessionEnd {
+  /** This server has no files of the session. */
+  readonly filesStored?: boolean;
+  readonly lifecycle?: SessionLifecycle;
+}
 
 /** Receives changes of sessions, for metrics and traces. */
 export interface StoreObserver {
@@ -289,9 +298,16 @@ export class SessionStore {
     await this.#query.updateTable("sessions").set({ browser_restarts: restarts }).where("id", "=", id).execute();
   }
 
-  /** @param filesStored - this server has no files of the session. */
-  async end(id: string, endedAt: string, reason: EndedReason, filesStored = false): Promise<void> {
-    await this.#running(id).set({ ended_at: endedAt, ended_reason: reason, files_stored: filesStored }).execute();
+  async end(id: string, endedAt: string, reason: EndedReason, end: SessionEnd = {}): Promise<void> {
+    const { filesStored = false, lifecycle = {} } = end;
+    await this.#running(id)
+      .set({
+        ended_at: endedAt,
+        ended_reason: reason,
+        files_stored: filesStored,
+        lifecycle: sql`${JSON.stringify(lifecycle)}::jsonb`,
+      })
+      .execute();
     this.#observer?.ended(reason);
   }
 

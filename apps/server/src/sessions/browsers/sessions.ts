@@ -23,6 +23,7 @@ import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import { answeringInstance } from "./answering-instance.ts";
 import { assignAgain } from "./assign-again.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
+import type { EndCause } from "./lifecycle.ts";
 import { PooledSessions } from "./pooled-sessions.ts";
 import { ProjectRules } from "./project-rules.ts";
 import {
@@ -239,16 +240,16 @@ export class Sessions {
     const session = this.#runner.sessions.get(id);
     if (session === undefined || session.ending !== undefined) return false;
     session.savesAtEnd = true;
-    const { recorded, saved } = this.#runner.end(session, "deleted");
+    const { recorded, saved } = this.#runner.end(session, "deleted", { by: { type: "login" } });
     await recorded;
     return (await saved) ?? false;
   }
 
-  async delete(projectId: string, idOrName: string): Promise<void> {
+  async delete(projectId: string, idOrName: string, by?: EndCause["by"]): Promise<void> {
     const row = await this.#existing(projectId, idOrName);
     const session = this.#runner.sessions.get(row.id);
     // Not `done`: the kernel needs tens of milliseconds to tear down a sandbox.
-    if (session !== undefined) await this.#runner.end(session, "deleted").recorded;
+    if (session !== undefined) await this.#runner.end(session, "deleted", { by }).recorded;
     else if (row.server_id === this.#parts.serverId)
       await this.#parts.store.end(row.id, new Date().toISOString(), "instance_lost");
     else throw this.#remember(row).toError();
@@ -324,7 +325,9 @@ export class Sessions {
 
   async endInvoked(id: string): Promise<void> {
     const session = this.#runner.sessions.get(id);
-    if (session !== undefined) await this.#runner.end(session, "deleted").recorded;
+    const invocationId = session?.row.invocation_id;
+    const by = { type: "invocation", ...(invocationId != null && { id: invocationId }) };
+    if (session !== undefined) await this.#runner.end(session, "deleted", { by }).recorded;
     else await this.#parts.store.end(id, new Date().toISOString(), "instance_lost");
   }
 

@@ -63,6 +63,7 @@ export const sessions: readonly string[] = [
     api_key_id text collate "C",
     invocation_over boolean not null default false,
     browser_restarts integer not null default 0,
+    lifecycle jsonb not null default '{}',
     created_at timestamptz(3) not null default now(),
     ends_at timestamptz(3),
     ended_at timestamptz(3),

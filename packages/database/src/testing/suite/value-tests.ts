@@ -25,6 +25,7 @@ const untouched = {
   profile_version: null,
   profile_save_changes: false,
   browser_restarts: 0,
+  lifecycle: {},
   ended_at: null,
   ended_reason: null,
   max_duration_seconds: null,

@@ -30,7 +30,8 @@ export interface AttachTarget {
 /**
  * Binary messages carry input, and output from the oldest kept byte; text messages are
  * `{"type":"resize","cols":80,"rows":24}` and, as the last message, `{"type":"exit","exit_code":0}`. The process runs
- * on when the client disconnects. Returns the reason for a refusal.
+ * on when the client disconnects, unless the client has sent `{"type":"end_with_connection"}`. Returns the reason for a
+ * refusal.
  */
 export function attachTo(
   request: IncomingMessage,
@@ -75,6 +76,7 @@ class Attachment {
   readonly #pause: Pause;
   readonly #inputLock = pLimit(1);
   readonly #left = new AbortController();
+  #endsProcess = false;
 
   constructor(
     client: WebSocket,
@@ -95,6 +97,7 @@ class Attachment {
     });
     client.on("close", () => {
       this.#left.abort();
+      if (this.#endsProcess) this.#process.kill("SIGHUP");
       void this.#output.return?.();
     });
     this.#sendOutput().catch(() => {
@@ -133,10 +136,11 @@ class Attachment {
   }
 
   #takeControl(message: Buffer): void {
-    const size = message.length > maxControlBytes ? undefined : readResize(message.toString());
-    if (size === undefined)
+    const control = message.length > maxControlBytes ? undefined : readControl(message.toString());
+    if (control === undefined)
       this.#client.close(1008, 'text messages must be {"type":"resize","cols":80,"rows":24}; send input as binary');
-    else this.#process.resize?.(size.cols, size.rows);
+    else if (control === "end_with_connection") this.#endsProcess = true;
+    else this.#process.resize?.(control.cols, control.rows);
   }
 
   async #sendOutput(): Promise<void> {
@@ -161,10 +165,13 @@ class Attachment {
   }
 }
 
-function readResize(text: string): { readonly cols: number; readonly rows: number } | undefined {
+type Control = "end_with_connection" | { readonly cols: number; readonly rows: number };
+
+function readControl(text: string): Control | undefined {
   try {
     const message: unknown = JSON.parse(text);
     if (typeof message !== "object" || message === null) return undefined;
+    if ("type" in message && message.type === "end_with_connection") return "end_with_connection";
     if (!("type" in message && "cols" in message && "rows" in message)) return undefined;
     const { cols, rows, type } = message;
     return type === "resize" && isSize(cols) && isSize(rows) ? { cols, rows } : undefined;

@@ -59,6 +59,8 @@ export function attach(
     terminal.onResize(sendSize),
   ];
   socket.addEventListener("open", () => {
+    // Also when the page closes or the network fails.
+    socket.send(JSON.stringify({ type: "end_with_connection" }));
     sendSize();
     onOpen();
   });

@@ -10,7 +10,7 @@ import { Empty, textOf } from "../../../parts/states.tsx";
 import { attach, startShell } from "./attach.ts";
 import styles from "./terminal.module.css";
 
-/** A shell in the session. It ends with the session, and continues when the page closes. */
+/** A shell in the session. It ends when the page closes. */
 export function TerminalTab({ browser }: { readonly browser: Browser }) {
   const canOperate = useCanOperate();
   const [attempt, setAttempt] = useState(1);

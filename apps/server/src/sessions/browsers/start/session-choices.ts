@@ -118,6 +118,7 @@ export class SessionChoices {
       profile_version: null,
       profile_save_changes: false,
       browser_restarts: 0,
+      lifecycle: {},
       telemetry_destination_id: request.telemetry_destination_id ?? null,
       invocation_id: null,
       api_key_id: null,

@@ -1,0 +1,127 @@
+import { expect, it } from "vitest";
+import { useService } from "../testing/service.ts";
+import { useSession } from "../testing/session.ts";
+import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
+
+const test = useService();
+const session = useSession(test, { name: "operated" });
+const person = usePerson(test);
+const open = (tab: string, options?: Parameters<typeof person.openSignedIn>[1]) =>
+  person.openSignedIn(`sessions/${session.id}?tab=${tab}`, options);
+
+/** Chromium logs an answer with an error. */
+const isRefusal = (problem: string) => problem.includes("status of 400");
+
+it("starts a process, shows its output as it comes and as text, and kills it", async () => {
+  const { page, problems } = await open("processes");
+  await page.getByLabel("Load of the session").getByText(/MiB$/).waitFor();
+  await page.getByText("No process was started").waitFor();
+  const command = page.getByLabel("Start a process");
+  await command.fill("printf '<img src=x onerror=alert(1)>\\n\\033[31mred\\033[0m\\n'; exec sleep 600 # <b>x</b>");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  const output = page.getByRole("log", { name: "Output of the process" });
+  await output.getByText("<img src=x onerror=alert(1)>").waitFor();
+  await output.getByText("red", { exact: true }).waitFor();
+  await page.getByRole("table", { name: "Processes" }).getByText("Running").waitFor();
+  await page.getByRole("table", { name: "Processes" }).getByText("<b>x</b>").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: /^Actions of process/ }).click();
+  await page.getByRole("menuitem", { name: "Kill" }).click();
+  await page
+    .getByRole("dialog", { name: /^Kill process/ })
+    .getByRole("button", { name: "Kill the process" })
+    .click();
+  await page.getByRole("region", { name: "Output" }).getByText("Ended by KILL.").waitFor();
+  await page.getByRole("table", { name: "Processes" }).getByText("Ended by KILL").waitFor();
+  const { items } = await test.shoal.browsers.process.list(session.id);
+  expect(items.map(({ state, exit_code }) => [state, exit_code])).toEqual([["exited", 137]]);
+  await command.fill("/missing/program");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByText("/missing/program was not found or may not be run.").waitFor();
+  expect(problems.filter((problem) => !isRefusal(problem))).toEqual([]);
+  await page.close();
+});
+
+it("changes the settings of a running session, names a refused field, and shows the program", async () => {
+  const { page, problems } = await open("details");
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Change the session" });
+  await dialog.getByLabel("Tags").fill("team=sales");
+  await dialog.getByLabel("Denied hosts").fill("ads.example\nnot a host");
+  await dialog.getByRole("checkbox", { name: "connection" }).check();
+  await dialog.getByText('"connection"').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect.poll(() => dialog.getByLabel("Denied hosts").getAttribute("aria-invalid")).toBe("true");
+  await dialog.getByLabel("Denied hosts").fill("ads.example");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  await page.getByRole("cell", { name: "ads.example" }).waitFor();
+  expect(await test.shoal.browsers.get(session.id)).toMatchObject({
+    tags: { team: "sales" },
+    network: { deny: ["ads.example"] },
+  });
+  expect(problems.filter((problem) => !isRefusal(problem))).toEqual([]);
+  await page.close();
+});
+
+it("ends the shell of a terminal when its page closes", async () => {
+  const { page } = await open("terminal");
+  await page.getByText("A shell in the session").waitFor();
+  const states = async () => {
+    const { items } = await test.shoal.browsers.process.list(session.id);
+    return items.filter(({ tty }) => tty).map(({ state }) => state);
+  };
+  expect(await states()).toEqual(["running"]);
+  await page.close();
+  await expect.poll(states).toEqual(["exited"]);
+});
+
+it.each(["light", "dark"] as const)("fits on a phone in %s colors", async (colorScheme) => {
+  for (const tab of ["processes", "details"]) {
+    const { page, problems } = await open(tab, { colorScheme, viewport: phone });
+    await page.locator("#page-title").waitFor();
+    await page.getByRole("tabpanel").waitFor();
+    await expect.poll(() => widthOf(page)).toBe(phone.width);
+    await expect.poll(() => violationsOf(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+  }
+});
+
+it("tells the life of a session, who ended it, and what is kept", async () => {
+  const { session_id: id } = await test.shoal.browsers.create({
+    name: "told",
+    telemetry: { browser: { connection: { enabled: true } } },
+  });
+  await test.shoal.browsers.update(id, { tags: { team: "sales" } });
+  const { page, problems } = await person.openSignedIn(`sessions/${id}`);
+  await page.frameLocator("iframe").getByText("view only").waitFor();
+  await page.getByRole("tab", { name: "Details" }).click();
+  const life = page.getByLabel("Life of the session");
+  await life.getByText("Started", { exact: true }).waitFor();
+  await life.getByText(/^(A browser was started for it|It took a browser that was waiting)/).waitFor();
+  await life.getByText("Its settings were changed").waitFor();
+  await life.getByText("A viewer opened the live view").first().waitFor();
+  await page.getByRole("button", { name: "End", exact: true }).click();
+  await page.getByRole("button", { name: "End the session" }).click();
+  await life.getByText("Ended by a request with the API key").waitFor();
+  await page.getByRole("heading", { name: "What is left" }).waitFor();
+  await page.getByText("No recordings").waitFor();
+  await page.getByText("Kept until the retention of the service ends").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+it("explains the failure of a session whose process was lost", async () => {
+  const { session_id: id } = await test.shoal.browsers.create({ name: "lost" });
+  await test.shoal.browsers.process
+    .run(id, { command: "sh", args: ["-c", "kill -9 1; kill -9 -1"] })
+    .catch(() => undefined);
+  const { page } = await person.openSignedIn(`sessions/${id}?tab=details`);
+  const life = page.getByLabel("Life of the session");
+  await life.getByText(/^Ended[:.]/).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.close();
+});

@@ -1,0 +1,52 @@
+import type { SessionLifecycle } from "@shoal/database";
+import type { EndedReason } from "@shoal/schemas";
+import type { Access } from "../../http/auth/access.ts";
+import type { RunningSession } from "./running-session.ts";
+
+export interface EndCause {
+  readonly by?: SessionLifecycle["ended_by"];
+  /** Of the instance: untrusted. */
+  readonly detail?: string | undefined;
+}
+
+const maxDetailLength = 2000;
+/** Ends without a fault have no detail. */
+const faults: ReadonlySet<EndedReason> = new Set(["browser_crashed", "instance_lost"]);
+
+export function noteUse(session: RunningSession): void {
+  if (session.idleSinceMs === null && session.lifecycle.first_used_at === undefined)
+    session.lifecycle = { ...session.lifecycle, first_used_at: new Date().toISOString() };
+}
+
+export function crashText({
+  exit_code: code,
+  signal,
+}: {
+  readonly exit_code?: number | null | undefined;
+  readonly signal?: string | null | undefined;
+}): string {
+  return `Chromium crashed with ${signal == null ? `exit code ${String(code)}` : `signal ${signal}`}.`;
+}
+
+export function lifecycleAtEnd(
+  { lifecycle: { ended_detail: crash, ...lifecycle } }: Pick<RunningSession, "lifecycle">,
+  reason: EndedReason,
+  { by, detail }: EndCause,
+): SessionLifecycle {
+  const shown = faults.has(reason) ? (detail ?? (reason === "browser_crashed" ? crash : undefined)) : undefined;
+  return {
+    ...lifecycle,
+    ...(by !== undefined && { ended_by: by }),
+    // PostgreSQL stores no NUL.
+    ...(shown !== undefined && {
+      ended_detail: shown.slice(0, maxDetailLength).replaceAll("\0", "").toWellFormed(),
+    }),
+  };
+}
+
+/** The caller as the end of a session names it. */
+export function enderOf({ key, role }: Pick<Access, "key" | "role">): NonNullable<EndCause["by"]> {
+  return role === undefined
+    ? { type: "api_key", id: key.id, name: key.name }
+    : { type: "user", id: key.id, ...(key.created_by_email !== "" && { name: key.created_by_email }) };
+}
