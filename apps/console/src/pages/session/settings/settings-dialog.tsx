@@ -164,16 +164,21 @@ interface SameProps {
 }
 
 function SameFromAProgram({ id, initial, values }: SameProps) {
-  let problem = "Change a field to see the program that does the same.";
-  try {
-    const change = changeOf(initial, values);
-    if (Object.keys(change).length > 0) return <ProgramCard programs={programsOf(id, change)} />;
-  } catch (error) {
-    problem = textOf(error);
-  }
+  const { change, problem } = readChange(initial, values);
+  if (change !== undefined) return <ProgramCard programs={programsOf(id, change)} />;
   return (
     <Text size="sm" c="dimmed">
       {problem}
     </Text>
   );
+}
+
+function readChange(initial: Settings, values: Settings) {
+  try {
+    const change = changeOf(initial, values);
+    if (Object.keys(change).length > 0) return { change, problem: undefined };
+    return { change: undefined, problem: "Change a field to see the program that does the same." };
+  } catch (error) {
+    return { change: undefined, problem: textOf(error) };
+  }
 }
