@@ -1,4 +1,5 @@
 import { Anchor, Card, Table, Text, Title } from "@mantine/core";
+import { ApiError } from "@shoal/client";
 import type { Browser } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -6,6 +7,7 @@ import type { ReactNode } from "react";
 import { replaysQuery } from "../../../api/browser-queries.ts";
 import { useSignedIn } from "../../../api/shoal.ts";
 import { momentText } from "../../../base/texts.ts";
+import { Failure } from "../../../parts/states.tsx";
 import type { SessionTab } from "../tabs.ts";
 
 const dayMs = 86_400_000;
@@ -20,7 +22,14 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
   const replays = useQuery(replaysQuery(shoal, id));
   const downloads = useQuery({
     queryKey: ["kept-downloads", id],
-    queryFn: async ({ signal }) => (await shoal.browsers.downloads.list(id, { limit: most }, { signal })).items.length,
+    queryFn: ({ signal }) =>
+      shoal.browsers.downloads.list(id, { limit: most }, { signal }).then(
+        ({ items }) => items.length,
+        (error: unknown) => {
+          if (ApiError.isInstance(error) && error.status === 404) return "not kept" as const;
+          throw error;
+        },
+      ),
   });
   const telemetry = useQuery({
     queryKey: ["kept-telemetry", id],
@@ -33,6 +42,7 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
       (await shoal.organization.entitlements.get({ signal })).features.browser_replays.retention_days,
     staleTime: Infinity,
   });
+  const error = replays.error ?? telemetry.error ?? downloads.error;
   const films = replays.data?.filter(({ finished_at }) => finished_at != null) ?? [];
   const filmUntil = untilOf(
     films.map(({ finished_at }) => Date.parse(finished_at ?? created_at)),
@@ -43,6 +53,7 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
       <Title order={2} size="h4" mb="sm">
         What is left
       </Title>
+      {error !== null && <Failure error={error} />}
       <Table verticalSpacing={6} layout="fixed">
         <Table.Tbody>
           <Row name="Recordings" tab={films.length > 0 ? "recordings" : undefined}>
@@ -58,8 +69,8 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
           <Row name="Downloads">
             {downloads.data === undefined
               ? "…"
-              : downloads.data === 0
-                ? "None: the service keeps downloads only if its operator has set it"
+              : downloads.data === "not kept"
+                ? "Deleted: the service keeps downloads only if its operator has set it"
                 : `${counted(downloads.data, "file", "files")}, until the retention of the service ends`}
           </Row>
           <Row name="Audit log">Who started, changed and ended it, for administrators</Row>
