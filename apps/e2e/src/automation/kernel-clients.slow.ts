@@ -1,4 +1,5 @@
 import KernelFirst from "onkernel-sdk-0.23";
+import KernelOlder from "onkernel-sdk-0.49";
 import Kernel from "@onkernel/sdk";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,6 +29,7 @@ describe.skipIf(missing !== undefined)(
 
     it.each([
       ["0.23.0", () => new KernelFirst({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl })],
+      ["0.49.0", () => new KernelOlder({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl })],
       ["0.84.0", () => new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl })],
     ])("@onkernel/sdk %s creates, lists, uses and deletes a browser", async (_version, connect) => {
       const client = connect() as KernelFirst;
