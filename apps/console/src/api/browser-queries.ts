@@ -5,16 +5,17 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 const pageSize = 100;
 const refreshMs = 5000;
 
-export interface SessionFilters extends Pick<ListBrowsers, "status" | "query"> {
+export interface SessionFilters extends Pick<ListBrowsers, "status" | "query" | "pool"> {
   /** `key=value` or `key`. */
   readonly tag?: string | undefined;
 }
 
-function queryOf({ status, query, tag }: SessionFilters): ListBrowsers {
+function queryOf({ status, query, pool, tag }: SessionFilters): ListBrowsers {
   const [name = "", ...value] = (tag ?? "").split("=");
   return {
     ...(status !== undefined && { status }),
     ...(query !== undefined && query !== "" && { query }),
+    ...(pool !== undefined && { pool }),
     ...(name !== "" && value.length > 0 && { tags: { [name]: value.join("=") } }),
   };
 }

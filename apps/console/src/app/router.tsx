@@ -41,6 +41,7 @@ const sessions = createRoute({
     status: z.catch(z.optional(z.enum(["active", "deleted", "all"])), undefined),
     query: optionalText,
     tag: optionalText,
+    pool: optionalText,
     view: z.catch(z.optional(z.enum(["grid"])), undefined),
   }),
   component: lazyRouteComponent(() => import("../pages/sessions/sessions-page.tsx"), "SessionsPage"),

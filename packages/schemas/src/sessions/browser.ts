@@ -390,6 +390,8 @@ export const ListBrowsers = lazyObject(() => ({
   include_deleted: z._default(z.boolean(), false),
   /** Part of a session's name or id, or of the id of its profile or proxy, or of its pool's name; case does not matter. */
   query: z.optional(z.string()),
+  /** Only sessions of this pool, by its id or name. */
+  pool: z.optional(z.string()),
   /** Only sessions that run there. */
   region: z.optional(BrowserRegionName),
   /** Only sessions that carry all of these labels. */

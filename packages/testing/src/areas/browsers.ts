@@ -106,6 +106,8 @@ class FakeBrowsers {
       )
       .filter((session) => Object.entries(tags).every(([key, value]) => session.tags[key] === value))
       .filter(() => query.region === undefined || query.region === region)
+      // The fake service has no pools.
+      .filter(() => query.pool === undefined)
       .filter((session) => part === undefined || holds(session.name, part) || holds(session.id, part))
       .reverse();
     return pageOf(found, { limit, offset }, (row) => toBrowser(row, baseUrl));

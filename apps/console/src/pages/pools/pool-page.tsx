@@ -137,7 +137,7 @@ function FillCard({ pool }: { readonly pool: BrowserPool }) {
         <Group justify="flex-end">
           <Anchor
             size="sm"
-            renderRoot={(props) => <Link to="/sessions" search={{ query: pool.name ?? pool.id }} {...props} />}
+            renderRoot={(props) => <Link to="/sessions" search={{ pool: pool.name ?? pool.id }} {...props} />}
           >
             Leased sessions
           </Anchor>

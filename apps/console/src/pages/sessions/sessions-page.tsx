@@ -1,6 +1,6 @@
-import { Card, Group, SegmentedControl, Text, TextInput } from "@mantine/core";
+import { Card, Group, SegmentedControl, Select, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { AppWindow, LayoutGrid, List, Search, SearchX, Tag } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
@@ -24,8 +24,8 @@ const SessionGrid = lazy(async () => ({ default: (await import("./session-grid.t
 
 export function SessionsPage() {
   const { project, shoal } = useSignedIn();
-  const { status = "active", query, tag, view } = useSearch({ from: "/sessions" });
-  const filters = { status, query, tag };
+  const { status = "active", query, pool, tag, view } = useSearch({ from: "/sessions" });
+  const filters = { status, query, pool, tag };
   const list = useInfiniteQuery(browsersQuery(shoal, project?.id, filters));
   const browsers = list.data?.pages.flatMap(({ items }) => items);
   const Sessions = view === "grid" ? SessionGrid : SessionTable;
@@ -34,7 +34,9 @@ export function SessionsPage() {
       <Filters {...filters} />
       {list.error !== null && <Failure error={list.error} retry={() => void list.refetch()} />}
       {browsers === undefined && list.error === null && <SessionTableSkeleton />}
-      {browsers?.length === 0 && <NoSessions isFiltered={query !== undefined || tag !== undefined} status={status} />}
+      {browsers?.length === 0 && (
+        <NoSessions isFiltered={[query, pool, tag].some((filter) => filter !== undefined)} status={status} />
+      )}
       {browsers !== undefined && browsers.length > 0 && (
         <Suspense fallback={<SessionTableSkeleton />}>
           <Sessions
@@ -50,11 +52,11 @@ export function SessionsPage() {
   );
 }
 
-function Filters({ status = "active", query = "", tag = "" }: SessionFilters) {
+function Filters({ status = "active", query = "", pool, tag = "" }: SessionFilters) {
   const navigate = useNavigate({ from: "/sessions" });
   const [typed, setTyped] = useState(query);
   const [typedTag, setTypedTag] = useState(tag);
-  const change = (next: { status?: Status | undefined; query?: string | undefined; tag?: string | undefined }) =>
+  const change = (next: Partial<SessionFilters>) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   const search = useDebouncedCallback(change, typingMs);
   return (
@@ -92,8 +94,41 @@ function Filters({ status = "active", query = "", tag = "" }: SessionFilters) {
         style={{ flex: "1 1 140px" }}
         maw={220}
       />
+      <PoolFilter pool={pool} change={change} />
       <ViewSwitch />
     </Group>
+  );
+}
+
+/** Only for projects with pools. */
+function PoolFilter({
+  change,
+  pool,
+}: {
+  readonly pool: string | undefined;
+  readonly change: (next: Partial<SessionFilters>) => void;
+}) {
+  const { project, shoal } = useSignedIn();
+  const { data: pools = [] } = useQuery({
+    queryKey: ["pool names", project?.id],
+    queryFn: async ({ signal }) => (await shoal.browserPools.list({ limit: 100 }, { signal })).items,
+  });
+  const names = pools.map(({ id, name }) => ({ value: name ?? id, label: name ?? id }));
+  if (pool !== undefined && !names.some(({ value }) => value === pool)) names.unshift({ value: pool, label: pool });
+  if (names.length === 0) return null;
+  return (
+    <Select
+      aria-label="Pool"
+      placeholder="Pool"
+      data={names}
+      value={pool ?? null}
+      onChange={(value) => {
+        change({ pool: value ?? undefined });
+      }}
+      clearable
+      searchable
+      maw={200}
+    />
   );
 }
 

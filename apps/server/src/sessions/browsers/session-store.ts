@@ -218,9 +218,10 @@ export class SessionStore {
 
   /** Newest first, with one row more than the limit if more exist; without large policies. */
   async list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<SessionRow[]> {
-    const { query: part, region, tags, limit, offset } = filter;
+    const { query: part, pool, region, tags, limit, offset } = filter;
     const labels = Object.entries(tags ?? {});
-    if (!isStorable(part) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value))) return [];
+    if (!isStorable(part) || !isStorable(pool) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value)))
+      return [];
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers; the service still reads it
     const status = filter.include_deleted ? "all" : filter.status;
     let rows = this.#query
@@ -231,6 +232,8 @@ export class SessionStore {
       .where(isSeen);
     if (status !== "all") rows = rows.where("ended_at", status === "active" ? "is" : "is not", null);
     if (region !== undefined) rows = rows.where("region", "=", region);
+    if (pool !== undefined)
+      rows = rows.where((where) => where.or([where("pool_id", "=", pool), where("pool_name", "=", pool)]));
     if (labels.length > 0)
       rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);
     if (part !== undefined)
