@@ -89,7 +89,7 @@ it.each(["light", "dark"] as const)("fits on a phone in %s colors", async (color
   }
 });
 
-it("tells the life of a session, who ended it, and what is kept", async () => {
+it("tells the life of a session, the author of its end, and the things that remain", async () => {
   const { session_id: id } = await test.shoal.browsers.create({
     name: "told",
     telemetry: { browser: { connection: { enabled: true } } },
@@ -106,7 +106,7 @@ it("tells the life of a session, who ended it, and what is kept", async () => {
   await page.getByRole("button", { name: "End", exact: true }).click();
   await page.getByRole("button", { name: "End the session" }).click();
   await life.getByText(/^Ended by /).waitFor();
-  await page.getByRole("heading", { name: "What is left" }).waitFor();
+  await page.getByRole("heading", { name: "Kept after the end" }).waitFor();
   await page.getByText("No recordings").waitFor();
   await page.getByText("Kept until the retention of the service ends").waitFor();
   await page.getByText("Deleted: the service keeps downloads only").waitFor();

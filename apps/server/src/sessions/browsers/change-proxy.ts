@@ -1,6 +1,6 @@
 import type { EgressUpstream, Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
-import { assignAgain } from "./assign-again.ts";
+import { assignAgain } from "./start/assign-again.ts";
 
 /** A browser restart takes some seconds on a busy machine. */
 const applyTimeoutMs = 60_000;

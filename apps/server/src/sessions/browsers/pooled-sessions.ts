@@ -3,7 +3,7 @@ import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { selectCategories } from "../telemetry/categories.ts";
-import { assignAgain } from "./assign-again.ts";
+import { assignAgain } from "./start/assign-again.ts";
 import { newSession, type PooledRequest, type SessionView } from "./running-session.ts";
 import { notFound, refuseImpossible } from "./session-errors.ts";
 import type { SessionRunner } from "./session-runner.ts";

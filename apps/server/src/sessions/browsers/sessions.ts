@@ -21,7 +21,7 @@ import type { UsageMeter } from "../../usage/usage-meter.ts";
 import type { TelemetryExports } from "../telemetry/export/exports.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import { answeringInstance } from "./answering-instance.ts";
-import { assignAgain } from "./assign-again.ts";
+import { assignAgain } from "./start/assign-again.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
 import type { EndCause } from "./lifecycle.ts";
 import { PooledSessions } from "./pooled-sessions.ts";

@@ -15,7 +15,7 @@ const most = 100;
 const counted = (count: number, one: string, many: string) =>
   count === 0 ? `No ${many}` : count >= most ? `${most} ${many} or more` : `${count} ${count === 1 ? one : many}`;
 
-/** What the service still has of an ended session, and what is deleted. */
+/** The things of an ended session that the service keeps, and those that it deleted. */
 export function KeptCard({ browser }: { readonly browser: Browser }) {
   const { session_id: id, created_at, profile, profile_save_changes } = browser;
   const { shoal, project } = useSignedIn();
@@ -51,7 +51,7 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
   return (
     <Card withBorder padding="lg">
       <Title order={2} size="h4" mb="sm">
-        What is left
+        Kept after the end
       </Title>
       {error !== null && <Failure error={error} />}
       <Table verticalSpacing={6} layout="fixed">

@@ -161,7 +161,7 @@ function endOf(browser: Browser): LifeEvent[] {
   ];
 }
 
-/** Why a session ended, and by whom. */
+/** The reason and the author of the end of a session. */
 export function endTitle({ ended_reason = "deleted", lifecycle, timeout_seconds }: Browser): string {
   const { ended_by: by } = lifecycle ?? {};
   const name = by?.name ?? by?.id ?? "";
