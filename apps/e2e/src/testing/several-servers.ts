@@ -22,6 +22,8 @@ export async function startSeveralServers(
   const stopAll = async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   };
+  // A test that skips itself leaves before its own clean-up.
+  TestRunner.getCurrentTest()?.context.onTestFinished(stopAll);
   try {
     const database = await openDatabase({
       dataDir: join(dataDir, "database"),

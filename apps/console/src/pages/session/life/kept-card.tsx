@@ -15,7 +15,7 @@ const most = 100;
 const counted = (count: number, one: string, many: string) =>
   count === 0 ? `No ${many}` : count >= most ? `${most} ${many} or more` : `${count} ${count === 1 ? one : many}`;
 
-/** The things of an ended session that the service keeps, and those that it deleted. */
+/** The things of an ended session that the service keeps or deletes. */
 export function KeptCard({ browser }: { readonly browser: Browser }) {
   const { session_id: id, created_at, profile, profile_save_changes } = browser;
   const { shoal, project } = useSignedIn();
