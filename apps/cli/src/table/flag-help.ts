@@ -119,6 +119,7 @@ export const flagHelp: Readonly<Record<string, string>> = {
   path: "Absolute path in the session",
   payload: "Input of the action as JSON",
   prefix: "Prefix of the object names, up to 512 characters",
+  pool: "Only sessions of this pool, by ID or name",
   priority: "Providers with lower numbers are asked first",
   profile: "Profile as an object",
   "profile.id": "ID of the profile to load",
