@@ -37,7 +37,7 @@ export async function measureTenThousand(count: number): Promise<Figure[]> {
     );
     const many = await measureCalls(calls);
     for (const [index, { name, ours, unit }] of many.entries())
-      figures.push({ name, unit, ours, peer: few[index]?.ours ?? Number.NaN, peerName: "with 1 session" });
+      figures.push({ name, unit, ours, peer: few[index]?.ours ?? Number.NaN, peerName: "with few sessions" });
     figures.push(...(await restFigures(server)));
     const sessions = (await server.report()).sessions;
     const memory = { server: residentBytes(server.pid), postgres: postgres() };
@@ -47,7 +47,7 @@ export async function measureTenThousand(count: number): Promise<Figure[]> {
         unit: "MB",
         ours: memory.server / megabyte,
         peer: memoryBefore.server / megabyte,
-        peerName: "with 1 session",
+        peerName: "with few sessions",
       },
       {
         name: "memory of the server per session",
@@ -59,7 +59,7 @@ export async function measureTenThousand(count: number): Promise<Figure[]> {
         unit: "MB",
         ours: memory.postgres / megabyte,
         peer: memoryBefore.postgres / megabyte,
-        peerName: "with 1 session",
+        peerName: "with few sessions",
       },
     );
     figures.push(...(await endAll(calls, server, ids)));
