@@ -41,7 +41,7 @@ it.each<[string, Parameters<typeof refuseUnable>[0]]>([
 it("refuses options that the server cannot provide", () => {
   expect(refusal({ gpu: true })).toMatch(/^400 body\.gpu/);
   expect(refusal({ chrome_policy: { URLBlocklist: [] } }, { policies: false })).toMatch(
-    /^400 body\.chrome_policy: needs sessions that run in a sandbox.*bubblewrap/,
+    /^400 body\.chrome_policy: needs sessions that run in a sandbox or a container of this machine.*the placement sandbox or docker/,
   );
   expect(refusal({ network: { private_hosts: ["10.0.0.1"] } }, { privateHosts: false })).toMatch(
     /^403 body\.network\.private_hosts: this service lets no session reach private hosts.*allow_private_hosts/,
