@@ -13,6 +13,7 @@ import { until } from "../testing/until.ts";
 
 const waiting = { timeout: 30_000, interval: 50 };
 const size = { width: 900, height: 600 };
+const hrefOf = (link: Element): string => (link as HTMLAnchorElement).href;
 
 /** A page that records its events, with a focused field. */
 const recording = `<!doctype html><title>recording</title><body style="margin:0;height:3000px"><textarea id="field" style="position:absolute;left:10px;top:10px;width:300px;height:80px"></textarea><script>
@@ -311,13 +312,27 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await viewer.waitForSelector("body.showing");
       await until("a page is listed again", async () => (await viewer.locator("#tab-list .shown").count()) === 1);
       const other = await test.shoal.browsers.create();
+      await test.shoal.browsers.replays.start(other.session_id);
       const watched = await watch(other.browser_live_view_url ?? "");
+      const second = await watch(other.browser_live_view_url ?? "");
+      await watched.waitForSelector("text=2 watching");
+      const link = await test.shoal.browsers.liveViewLinks.create(other.session_id, { scope: "view" });
       await test.shoal.browsers.delete(other.session_id);
       await watched.waitForSelector("text=The session has ended");
       await watched.waitForSelector("text=It was deleted.");
+      expect(await watched.locator("#viewers").isVisible()).toBe(false);
+      const film = await watched.getByRole("link", { name: "Watch its recording" }).evaluate(hrefOf);
+      const [replay] = await test.shoal.browsers.replays.list(other.session_id);
+      expect(film).toBe(replay?.replay_view_url);
       const gone = await watched.goto(other.browser_live_view_url ?? "");
       expect(gone?.status()).toBe(404);
       await watched.waitForSelector("text=The session has ended");
+      expect(await watched.getByRole("link", { name: "Watch its recording" }).evaluate(hrefOf)).toBe(film);
+      // A person's link shows the session, and not its recordings.
+      await watched.goto(link.url);
+      await watched.waitForSelector("text=The session has ended");
+      expect(await watched.getByRole("link").count()).toBe(0);
+      await second.close();
       expect(
         (await test.shoal.browsers.get(other.session_id, { include_deleted: true })).browser_live_view_url,
       ).toBeUndefined();

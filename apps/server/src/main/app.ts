@@ -328,6 +328,10 @@ function servePages(app: FastifyInstance, parts: AppParts, routing: SessionRouti
   serveLiveView(app, {
     ...gate,
     store: parts.sessionStore,
+    async recordingOf(sessionId) {
+      const latest = (await parts.replays.list(sessionId)).findLast(({ failure_reason }) => failure_reason == null);
+      return latest && parts.replayAddresses.of(sessionId, latest.replay_id, "../..");
+    },
     frameAncestors: parts.liveViewFrameAncestors,
     signInFrameAncestors: parts.signInFrameAncestors,
     handoffOf: ({ link }) =>

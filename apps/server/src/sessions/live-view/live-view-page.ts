@@ -16,6 +16,8 @@ export interface ShownHandoff {
 export interface LiveViewParts extends LiveViewGate {
   /** @returns `undefined` for other links. */
   readonly handoffOf: (view: AdmittedView) => Promise<ShownHandoff | undefined>;
+  /** @returns the address of its latest recording, relative to that of the live view; `undefined` without one. */
+  readonly recordingOf: (sessionId: string) => Promise<string | undefined>;
   readonly store: {
     find(
       projectId: undefined,
@@ -33,7 +35,7 @@ export interface LiveViewParts extends LiveViewGate {
 interface ViewState {
   readonly shown:
     | { readonly state: "running"; readonly handoff?: ShownHandoff }
-    | { readonly state: "ended"; readonly ended_reason: string | null };
+    | { readonly state: "ended"; readonly ended_reason: string | null; readonly recording_url?: string };
   readonly embedders: readonly string[];
 }
 
@@ -47,7 +49,7 @@ const endings: Readonly<Record<string, string>> = {
 
 export function serveLiveView(
   app: FastifyInstance,
-  { handoffOf, store, frameAncestors, signInFrameAncestors, onRefused, ...gate }: LiveViewParts,
+  { handoffOf, recordingOf, store, frameAncestors, signInFrameAncestors, onRefused, ...gate }: LiveViewParts,
 ): void {
   let loaded: HtmlPage | undefined;
 
@@ -61,8 +63,16 @@ export function serveLiveView(
     }
     const row = await store.find(undefined, access.sessionId, true);
     const embedders = access.isForLogin ? ["self", ...frameAncestors, ...signInFrameAncestors] : frameAncestors;
-    if (row?.ended_at !== null)
-      return { shown: { state: "ended", ended_reason: row?.ended_reason ?? null }, embedders };
+    if (row?.ended_at !== null) {
+      // Links for a person and for a login do not include recordings.
+      const isLimited = access.link !== undefined || access.isForLogin;
+      const recording_url = isLimited ? undefined : await recordingOf(access.sessionId);
+      const ended_reason = row?.ended_reason ?? null;
+      return {
+        shown: { state: "ended", ended_reason, ...(recording_url !== undefined && { recording_url }) },
+        embedders,
+      };
+    }
     const handoff = await handoffOf(access);
     return { shown: { state: "running", ...(handoff && { handoff }) }, embedders };
   }
@@ -72,7 +82,11 @@ export function serveLiveView(
       const { embedders, shown } = await stateOf(request.raw, request.params.token);
       if (shown.state === "ended") {
         const ending = endings[shown.ended_reason ?? ""] ?? "Start a new session.";
-        sendPage(reply, 404, refusalPage("The session has ended", ending), embedders);
+        const link =
+          shown.recording_url === undefined
+            ? ""
+            : ` <a href="${shown.recording_url}" target="_blank">Watch its recording</a>`;
+        sendPage(reply, 404, refusalPage("The session has ended", ending + link), embedders);
       } else sendPage(reply, 200, (loaded ??= htmlPage(readFileSync(liveViewPagePath, "utf8"))), embedders);
     } catch (error) {
       if (!ServiceError.isInstance(error)) throw error;

@@ -6,7 +6,8 @@ export interface ConnectionEvents {
   picture(jpeg: ArrayBuffer): Promise<void>;
   /** The connection is lost. @param retryInMs - absent while connecting. */
   waiting(retryInMs: number | undefined): void;
-  over(title: string, text: string): void;
+  /** @param recordingUrl - of the ended session, relative to the page. */
+  over(title: string, text: string, recordingUrl?: string): void;
 }
 
 export interface Connection {
@@ -98,7 +99,7 @@ class SessionConnection implements Connection {
     const ending = await readEnding(this.#address);
     if (ending !== undefined) {
       this.#isOver = true;
-      this.#events.over(ending.title, ending.text);
+      this.#events.over(ending.title, ending.text, ending.recordingUrl);
       return;
     }
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** this.#failures++) * (0.75 + Math.random() / 2);
@@ -110,12 +111,24 @@ class SessionConnection implements Connection {
 }
 
 /** Returns why the session ended; `undefined` when the page may reconnect. */
-async function readEnding(address: string): Promise<{ title: string; text: string } | undefined> {
+async function readEnding(
+  address: string,
+): Promise<{ title: string; text: string; recordingUrl?: string | undefined } | undefined> {
   try {
     const answer = await fetch(`${address}/state`, { cache: "no-store", referrerPolicy: "no-referrer" });
-    const said = (await answer.json()) as { state?: string; ended_reason?: string; message?: string };
+    const said = (await answer.json()) as {
+      state?: string;
+      ended_reason?: string;
+      message?: string;
+      recording_url?: string;
+    };
     if (answer.status === 401) return { title: "This link is invalid or has expired", text: said.message ?? "" };
-    if (said.state === "ended") return { title: "The session has ended", text: endings[said.ended_reason ?? ""] ?? "" };
+    if (said.state === "ended")
+      return {
+        title: "The session has ended",
+        text: endings[said.ended_reason ?? ""] ?? "",
+        recordingUrl: said.recording_url,
+      };
   } catch {
     // The service is unreachable, perhaps only briefly.
   }

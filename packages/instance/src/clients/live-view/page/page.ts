@@ -230,12 +230,18 @@ const connection = connect(baseAddress, viewerName(), {
   picture: draw,
   waiting(retryInMs) {
     hasPicture = false;
+    // The service sends their number again.
+    element("viewers", HTMLElement).hidden = true;
     if (retryInMs === undefined) cover("Connecting…");
     else
       cover("The connection was lost", `Trying again in ${String(Math.max(1, Math.round(retryInMs / 1000)))} s.`, true);
   },
-  over(title, text) {
+  over(title, text, recordingUrl) {
     hasPicture = false;
+    element("viewers", HTMLElement).hidden = true;
+    const recording = element("recording", HTMLAnchorElement);
+    recording.hidden = recordingUrl === undefined;
+    if (recordingUrl !== undefined) recording.href = recordingUrl;
     tabList.replaceChildren();
     if (pageDialog.open) pageDialog.close();
     if (clipboard.open) clipboard.close();
