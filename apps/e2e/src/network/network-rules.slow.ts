@@ -256,6 +256,27 @@ describe.each(placements)("network rules in the placement $title", ({ placement,
       tcp.close();
     });
 
+    // In the placement process, programs share the network of the machine.
+    it.skipIf(placement === "process")(
+      "lets no program ask a DNS server, which could carry data past the rules",
+      async () => {
+        const udp = createSocket("udp4");
+        let packets = 0;
+        udp.on("message", () => packets++);
+        await new Promise<void>((resolve) => udp.bind(0, "127.0.0.1", resolve));
+        const { browser, id, page } = await open({ network: { allow: ["a.localhost"] } });
+        const script = `echo query > /dev/udp/127.0.0.1/${String(udp.address().port)}; getent ahosts secret.example.com; echo $?`;
+        const { stdout } = await test.shoal.browsers.process.run(id, { command: "bash", args: ["-c", script] });
+        // 2: the name was not found.
+        expect(stdout.trim()).toBe("2");
+        expect(await goto(page, "http://secret.example.com/")).toMatch(/Blocked|net::/);
+        expect(packets).toBe(0);
+        await browser.close();
+        await test.shoal.browsers.delete(id);
+        udp.close();
+      },
+    );
+
     it("keeps sessions within the rules of their project, at once and for running sessions", async () => {
       const [ruled, other] = [
         await addProject(test, `ruled ${placement}`),
