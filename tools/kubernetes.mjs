@@ -1,6 +1,7 @@
 // Runs a command next to a real Kubernetes API server, with KUBECONFIG: npm run kubernetes -- COMMAND…
 // The first run builds Kubernetes 1.20 from Debian's source, which takes 5 to 10 minutes, needs root, and installs Debian's
 // packages golang-go, dpkg-dev and etcd-server. SHOAL_KUBERNETES is its folder, by default ~/.cache/shoal/kubernetes.
+// Objects of own kinds end this API server: its library for maps (reflect2 1.0.1) does not work with Debian's Go 1.19.
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -116,6 +117,12 @@ class Cluster {
     await this.#until("the service account", ["get", "serviceaccount", "default", "--namespace=default"]);
   }
 
+  /** The last lines, if a program of the cluster has ended. */
+  crash() {
+    const isOver = this.#children.some(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null);
+    return isOver ? this.#output.join("") : undefined;
+  }
+
   async stop() {
     for (const child of this.#children.toReversed()) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -138,7 +145,7 @@ class Cluster {
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (text) => {
         this.#output.push(text);
-        if (this.#output.length > 200) this.#output.shift();
+        if (this.#output.length > 5_000) this.#output.shift();
       });
     child.once("error", (error) => this.#output.push(String(error)));
     this.#children.push(child);
@@ -179,7 +186,7 @@ class Cluster {
 if (command.length === 0) fail("Name a command: npm run kubernetes -- COMMAND…");
 if (!programs.every((name) => existsSync(bin(name)))) build();
 const cluster = new Cluster();
-let status = 1;
+let status;
 try {
   await cluster.start();
   const child = spawn(command[0], command.slice(1), {
@@ -192,7 +199,10 @@ try {
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 1));
   });
+  const crash = cluster.crash();
+  if (crash !== undefined) throw new Error(`A program of the cluster ended:\n${crash}`);
 } catch (error) {
+  status = 1;
   console.error(error.message);
 } finally {
   await cluster.stop();
