@@ -1,5 +1,5 @@
 import type { BrowserViewport } from "@shoal/schemas";
-import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
+import type { EgressControls } from "../interface/egress.ts";
 import type { BoxFreezer } from "../host/freezer.ts";
 import type { ChromePolicies, PlacementKind } from "../interface/placement.ts";
 import type { Socket } from "node:net";
@@ -25,6 +25,7 @@ export interface Box {
   readonly stderr: Readable;
   /** Resolves when all its processes have ended. Never rejects. */
   readonly gone: Promise<Exit>;
+  readonly egress: EgressControls;
   /** Whether to request the end before killing, because children of the program may survive it. */
   readonly asksToEnd: boolean;
   /** Absent if its processes cannot be frozen. */
@@ -34,12 +35,6 @@ export interface Box {
    * @throws if it is not a socket.
    */
   reach(): Promise<string | Dial>;
-  setUpstream(upstream: EgressUpstream | undefined): void;
-  setPrivateHosts(hosts: readonly string[]): void;
-  setProject(project: string): void;
-  transferred(): TransferredBytes;
-  setRules(source: RuleSource, rules: EgressRules | undefined): void;
-  setSigner(signer: RequestSigner): void;
   setPolicies(policies: ChromePolicies): Promise<string>;
   setMemory(bytes: number): Promise<void>;
   /** `gone` resolves afterwards. May be called again. */

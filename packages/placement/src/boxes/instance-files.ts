@@ -1,4 +1,4 @@
-import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
+import type { EgressControls } from "../interface/egress.ts";
 import type { EgressDoor, EgressGateway } from "../egress/gateway.ts";
 import type { EgressPolicy } from "../policy/egress-policy.ts";
 import { removeTree } from "../host/remove-tree.ts";
@@ -17,12 +17,7 @@ export interface InstanceFiles {
   readonly instanceSocket: string;
   readonly egressSocket: string;
   readonly pinSocket: (path?: string) => string;
-  readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
-  readonly setPrivateHosts: (hosts: readonly string[]) => void;
-  readonly setProject: (project: string) => void;
-  readonly transferred: () => TransferredBytes;
-  readonly setRules: (source: RuleSource, rules: EgressRules | undefined) => void;
-  readonly setSigner: (signer: RequestSigner) => void;
+  readonly egress: EgressControls;
   readonly clear: () => Promise<void>;
 }
 
@@ -81,7 +76,6 @@ export async function makeInstanceFiles(
     throw error;
   }
 
-  const door = opened;
   return {
     sessionDir,
     root,
@@ -90,22 +84,7 @@ export async function makeInstanceFiles(
     instanceSocket,
     egressSocket,
     clear,
-    setUpstream(upstream) {
-      door.setUpstream(upstream);
-    },
-    setPrivateHosts(hosts) {
-      door.setPrivateHosts(hosts);
-    },
-    setProject(project) {
-      door.setProject(project);
-    },
-    transferred: () => door.transferred(),
-    setRules(source, rules) {
-      door.setRules(source, rules);
-    },
-    setSigner(signer) {
-      door.setSigner(signer);
-    },
+    egress: opened,
     pinSocket(path = instanceSocket) {
       if (process.platform !== "linux") return path;
       // Without the pin, a link in this directory, which the box may write to, could lead the service to a host socket.

@@ -23,7 +23,7 @@ export async function makeProgramFiles(
     { folders, gateway, policy: policyOf(program, policy, resolveName) },
     owner,
   );
-  files.setProject(program.project);
+  files.egress.setProject(program.project);
   const apiSocket = process.platform === "win32" ? `\\\\.\\pipe\\shoal-${id}-api` : join(files.sockets, "api.sock");
   const api = new ConnectionDoor(program.onApiConnection);
   async function clear(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Box, Exit } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
 import { writePolicies } from "../boxes/policies.ts";
-import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
+import type { EgressControls } from "../interface/egress.ts";
 import type { ChromePolicies } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
@@ -32,6 +32,7 @@ export class ContainerBox implements Box {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly gone: Promise<Exit>;
+  readonly egress: EgressControls;
   /** The kernel ends all processes of a container together. */
   readonly asksToEnd = false;
   readonly #parts: ContainerBoxParts;
@@ -41,6 +42,7 @@ export class ContainerBox implements Box {
     this.pid = parts.pid;
     this.stdout = parts.streams.stdout;
     this.stderr = parts.streams.stderr;
+    this.egress = parts.files.egress;
     this.#parts = parts;
     this.gone = this.#follow();
   }
@@ -60,30 +62,6 @@ export class ContainerBox implements Box {
     await unlink(socket);
     await chmod(files.state, 0o700);
     return pinned;
-  }
-
-  setUpstream(upstream: EgressUpstream | undefined): void {
-    this.#parts.files.setUpstream(upstream);
-  }
-
-  setPrivateHosts(hosts: readonly string[]): void {
-    this.#parts.files.setPrivateHosts(hosts);
-  }
-
-  setProject(project: string): void {
-    this.#parts.files.setProject(project);
-  }
-
-  transferred(): TransferredBytes {
-    return this.#parts.files.transferred();
-  }
-
-  setSigner(signer: RequestSigner): void {
-    this.#parts.files.setSigner(signer);
-  }
-
-  setRules(source: RuleSource, rules: EgressRules | undefined): void {
-    this.#parts.files.setRules(source, rules);
   }
 
   setPolicies(policies: ChromePolicies): Promise<string> {

@@ -1,4 +1,5 @@
 import type {
+  EgressControls,
   EgressLimits,
   EgressRules,
   EgressTraffic,
@@ -29,15 +30,7 @@ import { chmod } from "node:fs/promises";
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer, type Server as SocketServer, type Socket } from "node:net";
 
-export interface EgressDoor {
-  setUpstream(upstream: EgressUpstream | undefined): void;
-  setPrivateHosts(hosts: readonly string[]): void;
-  setProject(project: string | undefined): void;
-  /** Also after {@link close}. */
-  transferred(): TransferredBytes;
-  /** Closes the connections that the new rules refuse. @throws {PlacementError} `bad_option`; nothing changes. */
-  setRules(source: RuleSource, rules: EgressRules | undefined): void;
-  setSigner(signer: RequestSigner): void;
+export interface EgressDoor extends EgressControls {
   close(): Promise<void>;
 }
 

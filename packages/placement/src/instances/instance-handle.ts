@@ -87,7 +87,7 @@ export class InstanceHandle implements Instance {
   }
 
   transferred(): TransferredBytes {
-    return this.#box.transferred();
+    return this.#box.egress.transferred();
   }
 
   async request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {
@@ -166,24 +166,24 @@ export class InstanceHandle implements Instance {
   }
 
   setUpstream(upstream: EgressUpstream | undefined): void {
-    this.#box.setUpstream(upstream);
+    this.#box.egress.setUpstream(upstream);
     this.#upstream = upstream;
   }
 
   setPrivateHosts(hosts: readonly string[]): void {
-    this.#box.setPrivateHosts(hosts);
+    this.#box.egress.setPrivateHosts(hosts);
   }
 
   setProject(project: string): void {
-    this.#box.setProject(project);
+    this.#box.egress.setProject(project);
   }
 
   setSigner(signer: RequestSigner): void {
-    this.#box.setSigner(signer);
+    this.#box.egress.setSigner(signer);
   }
 
   setRules(source: RuleSource, rules: EgressRules | undefined): void {
-    this.#box.setRules(source, rules);
+    this.#box.egress.setRules(source, rules);
   }
 
   setPolicies(policies: ChromePolicies): Promise<string> {

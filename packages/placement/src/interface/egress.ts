@@ -58,3 +58,15 @@ export interface RuleRefusal {
   /** The entry of `deny`; absent if no entry of `allow` matches. */
   readonly rule?: string;
 }
+
+/** Changes of the way out of one box. */
+export interface EgressControls {
+  setUpstream(upstream: EgressUpstream | undefined): void;
+  setPrivateHosts(hosts: readonly string[]): void;
+  setProject(project: string | undefined): void;
+  /** Also after the end of the box. */
+  transferred(): TransferredBytes;
+  /** Closes the connections that the new rules refuse. @throws {PlacementError} `bad_option`; nothing changes. */
+  setRules(source: RuleSource, rules: EgressRules | undefined): void;
+  setSigner(signer: RequestSigner): void;
+}

@@ -3,7 +3,7 @@ import { messageOf } from "@shoal/primitives";
 import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import type { Box, Dial, Exit } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
-import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
+import type { EgressControls } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { EgressLink } from "../remote/egress-link.ts";
@@ -37,6 +37,7 @@ export class KubernetesBox implements Box {
   readonly stdout = new PassThrough();
   readonly stderr = new PassThrough();
   readonly gone: Promise<Exit>;
+  readonly egress: EgressControls;
   /** The node's kubelet ends all processes of a pod together. */
   readonly asksToEnd = false;
   readonly #parts: KubernetesBoxParts;
@@ -53,6 +54,7 @@ export class KubernetesBox implements Box {
 
   constructor(id: string, parts: KubernetesBoxParts) {
     this.id = id;
+    this.egress = parts.files.egress;
     this.#parts = parts;
     this.gone = this.#follow();
   }
@@ -99,30 +101,6 @@ export class KubernetesBox implements Box {
     this.#link = new EgressLink({ address, identity, gatewaySocket: files.egressSocket });
     this.#link.open();
     return Promise.resolve(() => connectRemote(address, identity, remoteProtocols.instance));
-  }
-
-  setUpstream(upstream: EgressUpstream | undefined): void {
-    this.#parts.files.setUpstream(upstream);
-  }
-
-  setPrivateHosts(hosts: readonly string[]): void {
-    this.#parts.files.setPrivateHosts(hosts);
-  }
-
-  setProject(project: string): void {
-    this.#parts.files.setProject(project);
-  }
-
-  transferred(): TransferredBytes {
-    return this.#parts.files.transferred();
-  }
-
-  setSigner(signer: RequestSigner): void {
-    this.#parts.files.setSigner(signer);
-  }
-
-  setRules(source: RuleSource, rules: EgressRules | undefined): void {
-    this.#parts.files.setRules(source, rules);
   }
 
   setPolicies(): Promise<string> {

@@ -3,8 +3,8 @@ import { openCompileCache } from "../boxes/compile-cache.ts";
 import type { Box, BoxMaker, Exit, Viewport } from "../boxes/box.ts";
 import type { InstalledProgram } from "../boxes/installed-program.ts";
 import { homePath, type InstanceFiles, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
+import type { EgressControls } from "../interface/egress.ts";
 import { findTool } from "../host/tools.ts";
-import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { join } from "node:path";
@@ -95,6 +95,7 @@ class ProcessBox implements Box {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly gone: Promise<Exit>;
+  readonly egress: EgressControls;
   /** On Linux leftovers can be found and killed. */
   readonly asksToEnd: boolean = process.platform !== "linux";
   readonly #process: PlainProcess;
@@ -110,6 +111,7 @@ class ProcessBox implements Box {
     this.stderr = stderr;
     this.gone = plain.gone;
     this.#process = plain;
+    this.egress = files.egress;
     this.#files = files;
   }
 
@@ -119,30 +121,6 @@ class ProcessBox implements Box {
 
   async reach(): Promise<string> {
     return this.#files.pinSocket();
-  }
-
-  setUpstream(upstream: EgressUpstream | undefined): void {
-    this.#files.setUpstream(upstream);
-  }
-
-  setPrivateHosts(hosts: readonly string[]): void {
-    this.#files.setPrivateHosts(hosts);
-  }
-
-  setProject(project: string): void {
-    this.#files.setProject(project);
-  }
-
-  transferred(): TransferredBytes {
-    return this.#files.transferred();
-  }
-
-  setSigner(signer: RequestSigner): void {
-    this.#files.setSigner(signer);
-  }
-
-  setRules(source: RuleSource, rules: EgressRules | undefined): void {
-    this.#files.setRules(source, rules);
   }
 
   async setPolicies(): Promise<never> {

@@ -1,9 +1,9 @@
 import type { Box, Exit } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
 import { writePolicies } from "../boxes/policies.ts";
+import type { EgressControls } from "../interface/egress.ts";
 import type { BoxFreezer } from "../host/freezer.ts";
 import type { MemoryGroup } from "../host/memory-groups.ts";
-import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { SandboxedProcess } from "./sandboxed-process.ts";
@@ -24,6 +24,7 @@ export class SandboxBox implements Box {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly gone: Promise<Exit>;
+  readonly egress: EgressControls;
   /** The kernel ends all processes of a box together. */
   readonly asksToEnd = false;
   readonly freezer: BoxFreezer | undefined;
@@ -37,6 +38,7 @@ export class SandboxBox implements Box {
     this.stderr = process.pipes.stderr;
     this.gone = process.gone;
     this.freezer = parts.freezer;
+    this.egress = parts.files.egress;
     this.#parts = parts;
   }
 
@@ -58,30 +60,6 @@ export class SandboxBox implements Box {
     const pinned = files.pinSocket(socket);
     await unlink(socket);
     return pinned;
-  }
-
-  setUpstream(upstream: EgressUpstream | undefined): void {
-    this.#parts.files.setUpstream(upstream);
-  }
-
-  setPrivateHosts(hosts: readonly string[]): void {
-    this.#parts.files.setPrivateHosts(hosts);
-  }
-
-  setProject(project: string): void {
-    this.#parts.files.setProject(project);
-  }
-
-  transferred(): TransferredBytes {
-    return this.#parts.files.transferred();
-  }
-
-  setSigner(signer: RequestSigner): void {
-    this.#parts.files.setSigner(signer);
-  }
-
-  setRules(source: RuleSource, rules: EgressRules | undefined): void {
-    this.#parts.files.setRules(source, rules);
   }
 
   setPolicies(policies: ChromePolicies): Promise<string> {
