@@ -1,5 +1,5 @@
 import type { CoreV1Api, KubeConfig, KubernetesObject, KubernetesObjectApi } from "@kubernetes/client-node";
-import { messageOf } from "@shoal/primitives";
+import { errorOf, messageOf } from "@shoal/primitives";
 import { type ClusterObject, type Pod, type Sandbox, sandboxVersion } from "./objects.ts";
 import { PassThrough, type Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -154,7 +154,7 @@ export class Cluster {
         if (signal.aborted) stop();
         else signal.addEventListener("abort", stop, { once: true });
       },
-      (error: unknown) => output.destroy(error instanceof Error ? error : new Error(String(error))),
+      (error: unknown) => output.destroy(errorOf(error)),
     );
     output.on("error", () => undefined);
     return output;

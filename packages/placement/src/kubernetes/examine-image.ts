@@ -3,7 +3,7 @@ import { contentsOf, type ImageContents, ImageReport } from "../container/image-
 import { PlacementError } from "../interface/placement-error.ts";
 import { answerText } from "../streams/answer-text.ts";
 import type { Cluster } from "./cluster.ts";
-import { containerName, labels, podSpec, programFolder, sessionObject } from "./pod-spec.ts";
+import { containerName, labels, labelsOf, podSpec, programFolder, sessionObject } from "./pod-spec.ts";
 import { podState } from "./pod-state.ts";
 import { messageOf } from "@shoal/primitives";
 import * as z from "zod/mini";
@@ -110,11 +110,10 @@ async function runOnce(
   { image, runtimeClass, server, startMs }: ExamineOptions,
 ): Promise<string> {
   const id = randomBytes(6).toString("hex");
-  const own = { [labels.managedBy]: "shoal", [labels.part]: "session", [labels.server]: server, [labels.instance]: id };
   const object = sessionObject({
     name: `shoal-probe-${id}`,
     namespace: cluster.namespace,
-    labels: own,
+    labels: labelsOf(server, id),
     shutdownTime: undefined,
     spec: podSpec({ image, runtimeClass, command, env: {}, memoryBytes: undefined, diskBytes: undefined }),
   });

@@ -4,10 +4,10 @@ import type { Box, BoxMaker, Viewport } from "../boxes/box.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import type { Cluster } from "./cluster.ts";
-import type { ClusterObject } from "./objects.ts";
+import { type ClusterObject, sandboxVersion } from "./objects.ts";
 import type { PodImage } from "./examine-image.ts";
 import { KubernetesBox } from "./kubernetes-box.ts";
-import { instancePort, labels, podSpec, programFolder, sessionObject, stateFolder } from "./pod-spec.ts";
+import { instancePort, labels, labelsOf, podSpec, programFolder, sessionObject, stateFolder } from "./pod-spec.ts";
 import { messageOf } from "@shoal/primitives";
 
 export interface KubernetesBoxMakerOptions extends InstanceFilesOptions {
@@ -90,8 +90,8 @@ export class KubernetesBoxMaker implements BoxMaker {
     const shutdownTime = new Date(Date.now() + shutdownAfterMs).toISOString();
     for (const id of this.#boxes.keys()) {
       try {
-        const object = this.#objectOf(id, { width: 1, height: 1 });
-        await cluster.merge({ ...object, spec: { shutdownTime } });
+        const metadata = { name: nameOf(id), namespace: cluster.namespace };
+        await cluster.merge({ apiVersion: sandboxVersion, kind: "Sandbox", metadata, spec: { shutdownTime } });
       } catch (error) {
         log.warn({ instance_id: id, error: messageOf(error) }, "Cannot renew the shutdown time of a sandbox.");
       }
@@ -113,12 +113,7 @@ export class KubernetesBoxMaker implements BoxMaker {
     return sessionObject({
       name: nameOf(id),
       namespace: cluster.namespace,
-      labels: {
-        [labels.managedBy]: "shoal",
-        [labels.part]: "session",
-        [labels.server]: server,
-        [labels.instance]: id,
-      },
+      labels: labelsOf(server, id),
       shutdownTime: usesSandboxes ? new Date(Date.now() + shutdownAfterMs) : undefined,
       spec: podSpec({
         image: image.name,

@@ -19,6 +19,16 @@ export const labels = {
   instance: "shoal.dev/instance",
 } as const;
 
+/** Of the pod, and of its Sandbox. */
+export function labelsOf(server: string, instance: string): Readonly<Record<string, string>> {
+  return {
+    [labels.managedBy]: "shoal",
+    [labels.part]: "session",
+    [labels.server]: server,
+    [labels.instance]: instance,
+  };
+}
+
 export interface PodOptions {
   readonly image: string;
   readonly runtimeClass: string | undefined;
