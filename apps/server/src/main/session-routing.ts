@@ -80,7 +80,7 @@ export class SessionRouting {
     const known = await access;
     // Of an ended session, other operations need the database alone.
     const kind = endpoint === contract.listTelemetryEvents ? "telemetry" : undefined;
-    const place = await this.#parts.sessions.locate(known.projectId, idOrName, kind !== undefined, kind);
+    const place = await this.#parts.sessions.locate(known.projectId, idOrName, kind);
     if (!(place instanceof Elsewhere)) return known;
     try {
       await this.#handOver(place, request, known);
@@ -161,7 +161,7 @@ export class SessionRouting {
   }
 
   async #placeHere(request: FastifyRequest, { access, idOrName, kind }: WantedFiles): Promise<SessionRow> {
-    const place = await this.#parts.sessions.locate(access?.projectId, idOrName, true, kind);
+    const place = await this.#parts.sessions.locate(access?.projectId, idOrName, kind);
     if (place === undefined) throw neverFound(idOrName);
     if (!(place instanceof Elsewhere)) return place;
     await this.#handOver(place, request, access);

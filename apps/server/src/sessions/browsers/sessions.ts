@@ -258,19 +258,17 @@ export class Sessions {
   /**
    * Answers from memory for known sessions of other servers.
    * @param projectId - `undefined` when a session token was checked instead of a key.
-   * @param includeEnded - also finds ended sessions, whose files may remain on their server.
-   * @param kind - of the files that the request needs.
+   * @param kind - of the files that the request needs. Only then ended sessions are found, whose files may remain on their server.
    * @returns the row if this server has the session; {@link Elsewhere}; `undefined` if it does not exist.
    */
   async locate(
     projectId: string | undefined,
     idOrName: string,
-    includeEnded: boolean,
-    kind?: SessionFileKind,
+    kind: SessionFileKind | undefined,
   ): Promise<SessionRow | Elsewhere | undefined> {
     const known = this.#knownElsewhere(projectId, idOrName);
     if (known !== undefined) return known;
-    const row = await this.#parts.store.find(projectId, idOrName, includeEnded);
+    const row = await this.#parts.store.find(projectId, idOrName, kind !== undefined);
     if (row === undefined || row.server_id === this.#parts.serverId || (await this.#isStored(row, kind))) return row;
     return this.#remember(row);
   }
@@ -286,8 +284,8 @@ export class Sessions {
   }
 
   /** The session may have ended, with its files here. @throws {ServiceError} 404; 503 when another server has it. */
-  async idHere(projectId: string | undefined, idOrName: string, kind?: SessionFileKind): Promise<string> {
-    const place = await this.locate(projectId, idOrName, true, kind);
+  async idHere(projectId: string | undefined, idOrName: string, kind: SessionFileKind): Promise<string> {
+    const place = await this.locate(projectId, idOrName, kind);
     if (place instanceof Elsewhere) throw place.toError();
     if (place === undefined) throw neverFound(idOrName);
     return place.id;

@@ -10,6 +10,9 @@ export type HandoffEnd = Pick<HandoffRow, "status" | "released_by" | "note">;
 /** Ended handoffs of running and ended sessions. */
 const keptDays = 30;
 
+/** Without parameters: PostgreSQL finds the index of a prepared statement only by constants. */
+const hasActive = sql<boolean>`status in ('requested', 'taken')`;
+
 export function isActive({ status }: Pick<HandoffRow, "status">): boolean {
   return status === "requested" || status === "taken";
 }
@@ -29,30 +32,22 @@ export class HandoffStore {
     { label, message, on_automation, timeout_seconds }: z.output<typeof RequestHandoff>,
   ): Promise<HandoffRow | undefined> {
     await this.expireDue();
-    return (
-      this.#database.query
-        .insertInto("handoffs")
-        .values({
-          id: createId(),
-          project_id: session.project_id,
-          session_id: session.id,
-          key_id: keyId,
-          message,
-          on_automation,
-          label: label ?? null,
-          created_at: sql<string>`clock_timestamp()`,
-          expires_at: sql<string>`clock_timestamp() + make_interval(secs => ${timeout_seconds})`,
-        })
-        // Not as parameters: PostgreSQL finds the index of a prepared statement only by constants.
-        .onConflict((conflict) =>
-          conflict
-            .column("session_id")
-            .where(sql<boolean>`status in ('requested', 'taken')`)
-            .doNothing(),
-        )
-        .returningAll()
-        .executeTakeFirst()
-    );
+    return this.#database.query
+      .insertInto("handoffs")
+      .values({
+        id: createId(),
+        project_id: session.project_id,
+        session_id: session.id,
+        key_id: keyId,
+        message,
+        on_automation,
+        label: label ?? null,
+        created_at: sql<string>`clock_timestamp()`,
+        expires_at: sql<string>`clock_timestamp() + make_interval(secs => ${timeout_seconds})`,
+      })
+      .onConflict((conflict) => conflict.column("session_id").where(hasActive).doNothing())
+      .returningAll()
+      .executeTakeFirst();
   }
 
   find(id: string): Promise<HandoffRow | undefined> {
