@@ -3,10 +3,9 @@ import "@mantine/core/styles/InlineInput.css";
 import "@mantine/core/styles/Checkbox.css";
 import type { BrowserPool, CreateBrowserPool } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
+import { resourceOptions } from "../../api/resource-options.ts";
 import { useSignedIn } from "../../api/shoal.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
-
-const most = 100;
 
 interface PoolDialogProps {
   /** `undefined` = a new pool. */
@@ -117,27 +116,12 @@ interface ProfileAndProxyProps {
 
 function ProfileAndProxy({ text }: ProfileAndProxyProps) {
   const { shoal, project } = useSignedIn();
-  const { data: profiles = [] } = useQuery({
-    queryKey: ["profiles", project?.id, "options"],
-    queryFn: async ({ signal }) => (await shoal.profiles.list({ limit: most }, { signal })).items,
-  });
-  const { data: proxies = [] } = useQuery({
-    queryKey: ["proxies", project?.id, "options"],
-    queryFn: async ({ signal }) => (await shoal.proxies.list({ limit: most }, { signal })).items,
-  });
-  const none = { value: "", label: "None" };
+  const { data: profiles = [] } = useQuery(resourceOptions(shoal, project?.id, "profiles"));
+  const { data: proxies = [] } = useQuery(resourceOptions(shoal, project?.id, "proxies"));
   return (
     <Group grow align="flex-start">
-      <NativeSelect
-        label="Profile"
-        data={[none, ...profiles.map(({ id, name }) => ({ value: id, label: name ?? id }))]}
-        {...text("profile")}
-      />
-      <NativeSelect
-        label="Proxy"
-        data={[none, ...proxies.map(({ id = "", name }) => ({ value: id, label: name ?? id }))]}
-        {...text("proxy_id")}
-      />
+      <NativeSelect label="Profile" data={profiles} {...text("profile")} />
+      <NativeSelect label="Proxy" data={proxies} {...text("proxy_id")} />
     </Group>
   );
 }

@@ -1,17 +1,7 @@
-import type { Browser, UpdateBrowser } from "@shoal/schemas";
+import { type Browser, telemetryCategories, type UpdateBrowser } from "@shoal/schemas";
 
 /** Categories of telemetry that a person can turn on. */
-export const categories = [
-  "console",
-  "network",
-  "page",
-  "interaction",
-  "control",
-  "connection",
-  "system",
-  "screenshot",
-  "captcha",
-] as const;
+export const categories = telemetryCategories.filter((category) => category !== "monitor");
 type Category = (typeof categories)[number];
 
 const telemetryField = (category: Category) => `telemetry.browser.${category}` as const;

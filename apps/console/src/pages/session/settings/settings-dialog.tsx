@@ -5,6 +5,7 @@ import "@mantine/core/styles/Fieldset.css";
 import "@mantine/core/styles/SimpleGrid.css";
 import type { Browser } from "@shoal/schemas";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { resourceOptions } from "../../../api/resource-options.ts";
 import { useSignedIn } from "../../../api/shoal.ts";
 import { type Form, FormDialog } from "../../../parts/forms/form-dialog.tsx";
 import { tell } from "../../../parts/notices.ts";
@@ -12,8 +13,6 @@ import { ProgramCard } from "../../../parts/program-card.tsx";
 import { textOf } from "../../../parts/states.tsx";
 import { categories, changeOf, initialOf, type Settings } from "./settings-change.ts";
 import { programsOf } from "./settings-programs.ts";
-
-const most = 100;
 
 interface SettingsDialogProps {
   readonly browser: Browser;
@@ -89,17 +88,10 @@ interface FieldsProps {
 
 function NetworkFields({ form: { text } }: FieldsProps) {
   const { shoal, project } = useSignedIn();
-  const { data: proxies = [] } = useQuery({
-    queryKey: ["proxies", project?.id, "options"],
-    queryFn: async ({ signal }) => (await shoal.proxies.list({ limit: most }, { signal })).items,
-  });
+  const { data: proxies = [] } = useQuery(resourceOptions(shoal, project?.id, "proxies"));
   return (
     <>
-      <NativeSelect
-        label="Proxy"
-        data={[{ value: "", label: "None" }, ...proxies.map(({ id = "", name }) => ({ value: id, label: name ?? id }))]}
-        {...text("proxy_id")}
-      />
+      <NativeSelect label="Proxy" data={proxies} {...text("proxy_id")} />
       <Group grow align="flex-start">
         <Textarea
           label="Allowed hosts"
@@ -138,16 +130,13 @@ function WindowFields({ form: { check, text } }: FieldsProps) {
 
 function ProfileFields({ form: { check, text, values } }: FieldsProps) {
   const { shoal, project } = useSignedIn();
-  const { data: profiles = [] } = useQuery({
-    queryKey: ["profiles", project?.id, "options"],
-    queryFn: async ({ signal }) => (await shoal.profiles.list({ limit: most }, { signal })).items,
-  });
+  const { data: profiles = [] } = useQuery(resourceOptions(shoal, project?.id, "profiles"));
   return (
     <>
       <NativeSelect
         label="Profile"
+        data={profiles}
         description="Loads its cookies and storage now. A loaded profile cannot be removed."
-        data={[{ value: "", label: "None" }, ...profiles.map(({ id, name }) => ({ value: id, label: name ?? id }))]}
         {...text("profile.id")}
       />
       {values["profile.id"] !== "" && (
