@@ -1,4 +1,4 @@
-import { existsSync, linkSync, lstatSync, mkdirSync, rmSync, unlinkSync } from "node:fs";
+import { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, rmSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { log } from "../../system/log.ts";
 import { candidateNames, safeFileName } from "./file-names.ts";
@@ -11,6 +11,9 @@ export interface CompleteFile {
   /** According to Chromium. */
   readonly path: string | undefined;
 }
+
+/** Of Chromium, after the guid of a file that it still writes. */
+const partialEnding = ".crdownload";
 
 /**
  * Chromium overwrites files of suggested names, so it writes each file under its guid into a folder next to
@@ -32,6 +35,20 @@ export class DownloadPlaces {
   reset(): void {
     rmSync(this.incoming, { recursive: true, force: true });
     mkdirSync(this.incoming, { recursive: true });
+  }
+
+  /** Removes complete files there, and the folder itself unless a download still runs. */
+  clearCodeFolder(isRunning: (id: string) => boolean): void {
+    // A crash of the browser has removed the folder.
+    if (!existsSync(this.codeFolder)) return;
+    try {
+      const names = readdirSync(this.codeFolder);
+      const complete = names.filter((name) => !isRunning(basename(name, partialEnding)));
+      if (complete.length === names.length) rmSync(this.codeFolder, { recursive: true });
+      else for (const name of complete) rmSync(join(this.codeFolder, name), { recursive: true });
+    } catch (error) {
+      log("warn", "the downloads of Playwright code could not be removed", { error: String(error) });
+    }
   }
 
   /**

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
@@ -21,7 +21,8 @@ export interface DownloadBehavior {
 export interface DownloadFolder {
   /** A path of the host. */
   readonly path: string;
-  close(): void;
+  /** Resolves when its complete files are also in the session's folder; running downloads follow at their end. */
+  close(): Promise<void>;
 }
 
 /** A page chooses names and addresses. */
@@ -138,15 +139,21 @@ export class SessionDownloads {
     this.claim(user, "", { behavior: "allowAndName", downloadPath: path });
     return {
       path,
-      close: () => {
-        this.#codeFolderUsers.delete(user);
+      close: async () => {
         this.release(user);
+        // The code may have seen the end of its download before this process, which then precedes the answer.
+        await this.#cdp?.send("Browser.getVersion").catch(() => undefined);
+        this.#codeFolderUsers.delete(user);
         if (this.#codeFolderUsers.size > 0) return;
-        rmSync(path, { recursive: true, force: true });
+        this.#clearCodeFolder();
         for (const contextId of this.#waiting) this.#restore(contextId);
         this.#waiting.clear();
       },
     };
+  }
+
+  #clearCodeFolder(): void {
+    this.#places.clearCodeFolder((id) => this.list.find(id)?.state === "in_progress" && !this.#completing.has(id));
   }
 
   #restore(contextId: string, behavior = this.behavior): void {
@@ -204,6 +211,8 @@ export class SessionDownloads {
     }
     this.#completing.add(guid);
     const placed = this.#places.place({ id: guid, name: download.name, path: filePath });
+    // The download of code that has ended.
+    if (this.#codeFolderUsers.size === 0) this.#clearCodeFolder();
     void this.#measuring(async () => {
       const path = await placed;
       const file = path === undefined ? undefined : await measureFile(path);

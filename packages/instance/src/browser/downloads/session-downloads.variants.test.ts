@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -63,10 +63,53 @@ it("delays a client's folder until the browser has confirmed the instance's earl
   rmSync(root, { recursive: true });
 });
 
-describeChromium("a tab whose first navigation became a download", (chromium) => {
+it("keeps a file whose end Playwright code saw first", async () => {
+  const root = mkdtempSync(join(tmpdir(), "shoal-downloads-"));
+  const listeners = new Map<string, (event: object) => void>();
+  const guid = "6e9c2d1e-8f0e-4f65-9f5c-0a5c8a1f7c11";
+  const cdp = {
+    send: (method: string) => {
+      // Chromium sends its events in order.
+      if (method === "Browser.getVersion")
+        listeners.get("Browser.downloadProgress")?.({ guid, state: "completed", receivedBytes: 7, totalBytes: 7 });
+      return method === "Target.getTargetInfo" ? Promise.reject(new Error("closed")) : Promise.resolve({});
+    },
+    on: (event: string, listener: (event: object) => void) => listeners.set(event, listener),
+    closed: Promise.withResolvers<undefined>().promise,
+  } as unknown as CdpConnection;
+  const downloads = new SessionDownloads({ root, home: "/home" });
+  await downloads.attach(cdp);
+  const folder = downloads.openCodeFolder();
+  listeners.get("Browser.downloadWillBegin")?.({ guid, suggestedFilename: "code.txt", frameId: "1", url: "http://a/" });
+  writeFileSync(join(folder.path, guid), "content");
+  await folder.close();
+  expect(readFileSync(join(downloads.folder, "code.txt"), "utf8")).toBe("content");
+  expect(existsSync(folder.path)).toBe(false);
+  rmSync(root, { recursive: true });
+});
+
+const firstPart = "content ".repeat(10_000);
+
+describeChromium("a download", (chromium) => {
   let server: Server;
+  let finishSlow: () => void;
   beforeAll(async () => {
-    server = createServer((_, response) => {
+    server = createServer(({ url }, response) => {
+      if (url === "/page") {
+        response.writeHead(200, { "content-type": "text/html" }).end("page");
+        return;
+      }
+      if (url === "/slow") {
+        response
+          .writeHead(200, {
+            "content-disposition": "attachment; filename=slow.txt",
+            "content-type": "application/octet-stream",
+          })
+          // Chromium reports a download once it has read its first bytes.
+          .write(firstPart);
+        finishSlow = () => response.end("end");
+        return;
+      }
       response.writeHead(200, { "content-disposition": "attachment; filename=first.txt" }).end("content");
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -76,7 +119,23 @@ describeChromium("a tab whose first navigation became a download", (chromium) =>
     server.closeAllConnections();
   });
 
-  it("does not block Playwright code", async () => {
+  it("of Playwright code arrives, also when it ends after the code", async () => {
+    await using instance = await runInstance({ chromium });
+    await instance.assign({ timeout_seconds: 300 });
+    const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const code = `await page.goto("${url}/page"); const begun = page.waitForEvent("download");
+      await page.evaluate(() => { location.href = "/slow"; }); return (await begun).suggestedFilename();`;
+    const { text } = await instance.call("POST", "/playwright/execute", JSON.stringify({ code, timeout_sec: 20 }));
+    expect(JSON.parse(text)).toEqual({ success: true, result: "slow.txt", stdout: "", stderr: "" });
+    const home = join(instance.config.root, "home/shoal");
+    expect(existsSync(join(home, "Downloads/slow.txt"))).toBe(false);
+    finishSlow();
+    await expect.poll(() => existsSync(join(home, "Downloads/slow.txt")), { timeout: 20_000 }).toBe(true);
+    expect(readFileSync(join(home, "Downloads/slow.txt"), "utf8")).toBe(`${firstPart}end`);
+    expect(readdirSync(join(home, ".incoming-downloads"))).toEqual([]);
+  });
+
+  it("as the first navigation of a tab does not block Playwright code", async () => {
     await using instance = await runInstance({ chromium });
     await instance.assign({ timeout_seconds: 300 });
     const client = cdpClient(await instance.connect());

@@ -165,7 +165,7 @@ class CodeRunner implements PlaywrightRunner {
       const ended = await run.run({ type: "run", code, ...target, artifactsDir: folder.path, connectTimeoutMs });
       return { run, ...ended };
     } finally {
-      folder.close();
+      await folder.close();
     }
   }
 }
