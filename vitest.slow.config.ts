@@ -1,4 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { LongestFirst } from "./tools/longest-first.ts";
+import { maxWorkers } from "./vitest.project.ts";
 
 const slowTests = (name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   ssr: { resolve: { conditions: ["@shoal/source"] } },
@@ -19,13 +21,13 @@ export default defineConfig({
       slowTests("slow", {
         include: ["{packages,apps}/*/src/**/*.slow.ts"],
         exclude: ["**/node_modules/**", "**/*.alone.slow.ts"],
-        maxWorkers: 2,
+        maxWorkers,
       }),
       // Tests that `npm test` runs with one browser or placement: here with the others.
       slowTests("variants", {
         include: ["{packages,apps}/*/src/**/*.variants.test.ts"],
         env: { SHOAL_TEST_VARIANTS: "others" },
-        maxWorkers: 2,
+        maxWorkers,
       }),
       // Tests that measure memory or use the whole machine: one file at a time, after the others.
       slowTests("alone", {
@@ -34,7 +36,8 @@ export default defineConfig({
         sequence: { groupOrder: 1 },
       }),
     ],
-    maxWorkers: 2,
+    maxWorkers,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", "./tools/closing-line.ts"],
   },
 });

@@ -12,7 +12,8 @@ import { runService } from "../testing/service.ts";
 import { runtimeDirs, sessionFolders } from "../testing/session-folder.ts";
 import { until } from "../testing/until.ts";
 
-const cycles = Number(process.env.SHOAL_TEST_SESSIONS ?? 100);
+/** Set the variable for a longer run by hand. */
+const cycles = Number(process.env.SHOAL_TEST_SESSIONS ?? 60);
 const atOnce = 3;
 
 describe.each(placements)(

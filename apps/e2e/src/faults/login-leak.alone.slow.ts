@@ -10,7 +10,7 @@ import { sessionFolders } from "../testing/session-folder.ts";
 import { until } from "../testing/until.ts";
 
 /** Set the variable for a longer run by hand. */
-const count = Number(process.env.SHOAL_TEST_LOGINS ?? 20);
+const count = Number(process.env.SHOAL_TEST_LOGINS ?? 14);
 const warmUps = 3;
 
 vi.setConfig({ testTimeout: 60_000 + count * 30_000, hookTimeout: 120_000 });
