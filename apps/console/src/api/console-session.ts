@@ -1,6 +1,7 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import * as z from "zod/mini";
 import { serviceUrl } from "../base/place.ts";
+import { refusalText } from "./refusal.ts";
 
 /** Sent with each request: a page of another site cannot add it, so its requests with the cookie are refused. */
 export const consoleHeaders = { "x-shoal-console": "1" } as const;
@@ -19,8 +20,6 @@ const SignInWays = z.object({
   oidc: z.optional(z.nullable(z.object({ label: z.string(), href: z.string() }))),
 });
 
-const ErrorBody = z.object({ message: z.string(), hint: z.optional(z.string()) });
-
 /** A refusal of the sign-in. The message comes from the service. */
 export class SignInError extends Error {
   override readonly name = "SignInError";
@@ -35,12 +34,7 @@ async function send(method: string, path: string, body?: object): Promise<Respon
 }
 
 async function refusalOf(answer: Response): Promise<SignInError> {
-  const body = ErrorBody.safeParse(await answer.json().catch(() => undefined));
-  return new SignInError(
-    body.success
-      ? [body.data.message, body.data.hint ?? ""].join(" ").trim()
-      : `The service answered ${answer.status}.`,
-  );
+  return new SignInError(await refusalText(answer));
 }
 
 /** Returns `null` for a signed-out person. */

@@ -49,6 +49,8 @@ export function useIsAdmin(): boolean {
 interface OrganizationAccess {
   /** Of all projects, or of the project for people without a role in the organization. */
   readonly shoal: Shoal;
+  /** Of `shoal`; `undefined` = all. */
+  readonly project: string | undefined;
   readonly hasRole: boolean;
   readonly isAdmin: boolean;
 }
@@ -57,8 +59,10 @@ interface OrganizationAccess {
 export function useOrganization(): OrganizationAccess {
   const { session, project } = useSignedIn();
   const role = session.organization_role ?? undefined;
+  const id = role === undefined ? project?.id : undefined;
   return {
-    shoal: shoalOf(role === undefined ? project?.id : undefined),
+    shoal: shoalOf(id),
+    project: id,
     hasRole: role !== undefined,
     isAdmin: role === "admin",
   };

@@ -1,4 +1,6 @@
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
@@ -76,6 +78,43 @@ it("uploads dropped files, shows them as text, and follows changes of the direct
   expect((await downloading).suggestedFilename()).toBe("note.html");
   expect(await violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
+  await page.close();
+});
+
+it("saves large files and directories to the disk without reading them into the page", async () => {
+  const name = `<b>"größe".html`;
+  const { stdout } = await test.shoal.browsers.process.run(session.id, {
+    command: "sh",
+    args: [
+      "-c",
+      `mkdir -p /home/shoal/large/inner && cd /home/shoal/large && mkfifo pipe && head -c 50000000 /dev/urandom > "$1" && sha256sum < "$1"`,
+      "sh",
+      name,
+    ],
+  });
+  const { page, problems } = await person.openSignedIn(`sessions/${session.id}?tab=files&path=/home/shoal/large`);
+  const read: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().includes("/fs/") && ["fetch", "xhr"].includes(request.resourceType()))
+      read.push(`${request.method()} ${new URL(request.url()).pathname.split("/").at(-1) ?? ""}`);
+  });
+  const save = async (label: string) => {
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: `Download ${label}`, exact: true }).click();
+    return downloading;
+  };
+  const saved = await save(name);
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(await saved.path())) hash.update(chunk as Buffer);
+  expect(hash.digest("hex")).toBe(stdout.split(" ", 1)[0]);
+  expect(saved.suggestedFilename()).toMatch(/größe.*\.html$/);
+  await page.getByRole("button", { name: "Download pipe" }).click();
+  await page.getByRole("alert").filter({ hasText: "This did not work" }).getByText(/pipe/).waitFor();
+  const archive = await save("inner");
+  expect(archive.suggestedFilename()).toBe("inner.zip");
+  expect((await readFile(await archive.path())).subarray(0, 2).toString()).toBe("PK");
+  expect(read.filter((request) => /^GET (?:read_file|download_dir_zip)/.test(request))).toEqual(["GET read_file"]);
+  expect(problems.filter((problem) => !problem.includes("status of 4"))).toEqual([]);
   await page.close();
 });
 

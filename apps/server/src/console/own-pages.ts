@@ -30,12 +30,12 @@ export function requireSafeOrigin(baseUrl: string): URL {
 export function requireOwnPage(
   request: RequestHead,
   origins: Pick<RequestOrigins, "baseUrlOf">,
-  kind: "request" | "socket",
+  kind: "download" | "request" | "socket",
 ): void {
   const { origin } = requireSafeOrigin(origins.baseUrlOf(request));
   const { headers } = request;
-  if (kind === "request") {
-    if (headers[consoleHeader] !== "1")
+  if (kind !== "socket") {
+    if (kind === "request" && headers[consoleHeader] !== "1")
       throw forbidden(
         "Requests with the cookie of the console need the header X-Shoal-Console: 1.",
         "Programs use an API key: Authorization: Bearer KEY.",
@@ -48,7 +48,7 @@ export function requireOwnPage(
       );
   }
   // Browsers send no Origin with GET to the same origin, and always one with a WebSocket.
-  if (headers.origin === origin || (headers.origin === undefined && kind === "request")) return;
+  if (headers.origin === origin || (headers.origin === undefined && kind !== "socket")) return;
   throw forbidden(
     `Pages of ${JSON.stringify((headers.origin ?? "").slice(0, 200))} may not use the cookie of the console.`,
     `Open the console at ${origin}; behind a proxy, set public_url or trusted_proxies.`,

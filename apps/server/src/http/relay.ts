@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "
 import { PassThrough, type Readable } from "node:stream";
 import { followEvents } from "./event-boundary.ts";
 import { ownRequestHeader } from "./auth/own-requests.ts";
+import { downloadHeadersOf } from "./auth/page-downloads.ts";
 
 /** One server signs the sender of a forwarded request in this header. */
 export const replicaHeader = "x-shoal-replica";
@@ -111,7 +112,7 @@ export async function relay(
   });
   const head: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) head[name] = value;
-  Object.assign(head, headers.answer(answer.headers));
+  Object.assign(head, headers.answer(answer.headers), downloadHeadersOf(raw));
   // Headers passed to writeHead cannot be read back, and `getHeader("content-type")` identifies event streams.
   const type = head["content-type"];
   if (type !== undefined) response.setHeader("content-type", type);

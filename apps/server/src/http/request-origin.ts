@@ -16,8 +16,6 @@ export interface RequestOrigins {
   clientIpOf(request: RequestHead): string;
   /** The path and query without the prefix of a proxy or of `publicUrl`. */
   pathInside(request: RequestHead): string;
-  /** False if {@link pathInside} never changes a path. */
-  readonly hasPrefix: boolean;
 }
 
 export interface OriginOptions {
@@ -141,7 +139,6 @@ export function createRequestOrigins({
   }
 
   return {
-    hasPrefix: fixed === undefined ? trustsAny && kind === "x-forwarded" : fixedPrefix !== "",
     baseUrlOf,
     viewerUrlOf: (request) => (isFromBox(request) ? (fixed ?? localUrl?.()) : ownOf(request)?.viewerUrl),
     hostOf(request) {

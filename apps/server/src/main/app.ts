@@ -69,6 +69,7 @@ import { explainingClosedProjects } from "../storage/errors/closed-project.ts";
 import { projectHandlers } from "../resources/projects/handlers.ts";
 import type { Projects } from "../resources/projects/projects.ts";
 import { separateContent } from "../http/content-origin.ts";
+import { pathOfDownload, servePageDownloads } from "../http/auth/page-downloads.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import type { McpService } from "../mcp/mcp-service.ts";
 import type { RateLimits } from "../http/limits/rate-limits.ts";
@@ -152,6 +153,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   parts.observe(app);
   if (parts.contentUrl !== undefined) separateContent(app, { contentUrl: parts.contentUrl, origins, replicas });
   allowSignInPages(app);
+  servePageDownloads(app);
   const entrance = new Entrance(parts);
   const routing = new SessionRouting({ ...parts, entrance });
   mountAll(app, browserReplays, replayHandlers(parts.replays), {
@@ -179,7 +181,7 @@ export function createApp(parts: AppParts): FastifyInstance {
 function createServer({ log, origins }: AppParts): FastifyInstance {
   // Widened to Fastify's usual type. Fastify's own messages ("Server listening at") repeat ours.
   const logger: FastifyBaseLogger = log.child({}, { level: "warn" });
-  const rewriteUrl = (request: IncomingMessage) => origins.pathInside(request);
+  const rewriteUrl = (request: IncomingMessage) => pathOfDownload(request, origins.pathInside(request));
   const app = Fastify({
     ...fastifyOptions,
     loggerInstance: logger,
@@ -197,7 +199,7 @@ function createServer({ log, origins }: AppParts): FastifyInstance {
       keepAlive: true,
       keepAliveInitialDelay: tcpKeepAliveMs,
     },
-    ...(origins.hasPrefix && { rewriteUrl }),
+    rewriteUrl,
   });
   configure(app, {
     explain(error, request) {

@@ -13,6 +13,7 @@ import { neededRole, refuseRole } from "../http/auth/operation-roles.ts";
 import { requireSessionToken } from "../http/auth/session-token.ts";
 import type { OverloadGuard } from "../http/limits/overload-guard.ts";
 import type { RateLimits } from "../http/limits/rate-limits.ts";
+import { isPageDownload } from "../http/auth/page-downloads.ts";
 import { noteAccess, noteKeyId } from "../http/request-facts.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import type { Secrets } from "../storage/secrets.ts";
@@ -76,8 +77,12 @@ export class Entrance {
     const token = endpoint.handoff === "accepts" ? handoffTokenIn(request.headers.authorization) : undefined;
     if (token !== undefined) return this.#enterFromPage(request, endpoint, token);
     if (endpoint === contract.createBrowser) this.#parts.overload.admitStart();
-    const access = this.authenticate(request, { allowsArchived: forArchived.has(endpoint), console: "request" });
-    const audited = isAudited(endpoint) && !this.#isForwarded(request);
+    const access = this.authenticate(request, {
+      allowsArchived: forArchived.has(endpoint),
+      console: isPageDownload(request.raw, endpoint) ? "download" : "request",
+    });
+    // HEAD discloses nothing, and pages send it before a download.
+    const audited = isAudited(endpoint) && request.method !== "HEAD" && !this.#isForwarded(request);
     const admit = (known: Access): Access => {
       refuseApp(known.key, endpoint);
       refuseRole(known, neededRole(endpoint), endpoint.operationId);

@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useSignedIn } from "../../api/shoal.ts";
 import { tellFailure } from "../../parts/notices.ts";
-import { saveAs } from "../../base/save-as.ts";
+import { saveBlob } from "../../base/save.ts";
 
 /** Downloads the entries that match the filters. */
 export function ExportButton({ query }: { readonly query: Omit<ListAuditLogs, "limit" | "page_token"> }) {
@@ -12,7 +12,7 @@ export function ExportButton({ query }: { readonly query: Omit<ListAuditLogs, "l
   const save = useMutation({
     mutationFn: async () => {
       const blob = await new Response(shoal.auditLogs.download(query)).blob();
-      saveAs(blob, `audit-${query.start.slice(0, 10)}-${query.end.slice(0, 10)}.jsonl.gz`);
+      saveBlob(blob, `audit-${query.start.slice(0, 10)}-${query.end.slice(0, 10)}.jsonl.gz`);
     },
     onError: tellFailure,
   });

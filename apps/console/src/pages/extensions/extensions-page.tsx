@@ -4,7 +4,8 @@ import type { Extension } from "@shoal/schemas";
 import { Download, Puzzle, Store, Upload } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import { useQueryClient } from "@tanstack/react-query";
-import { blobOf, saveDownload } from "../../api/blob.ts";
+import { blobOf } from "../../api/blob.ts";
+import { saveAnswer } from "../../api/save-answer.ts";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { sizeText } from "../../base/texts.ts";
 import { useAction } from "../../parts/action.ts";
@@ -194,12 +195,12 @@ function StoreDialog({ isOpen, close }: StoreDialogProps) {
 }
 
 function ExtensionMenu({ extension }: { readonly extension: Extension }) {
-  const { shoal } = useSignedIn();
+  const { shoal, project } = useSignedIn();
   const canOperate = useCanOperate();
   const { id } = extension;
   const name = extension.name ?? id;
   const download = useAction({
-    act: async () => saveDownload(await shoal.extensions.download(id), `${name}.zip`),
+    act: () => saveAnswer({ project: project?.id, path: `/extensions/${id}`, name: `${name}.zip` }),
     changes: [],
   });
   const deletion = useDeletion({

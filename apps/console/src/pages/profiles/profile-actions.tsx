@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Copy, Download, Pencil, Upload } from "lucide-react";
 import { useState } from "react";
-import { saveDownload } from "../../api/blob.ts";
+import { saveAnswer } from "../../api/save-answer.ts";
 import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
 import { ConfirmDialog } from "../../parts/forms/confirm-dialog.tsx";
@@ -30,7 +30,7 @@ async function stateIn(file: File): Promise<ImportStorageState> {
 }
 
 export function ProfileActions({ profile }: { readonly profile: Profile }) {
-  const { shoal } = useSignedIn();
+  const { shoal, project } = useSignedIn();
   const isAdmin = useIsAdmin();
   const navigate = useNavigate();
   const [isRenaming, setRenaming] = useState(false);
@@ -38,7 +38,7 @@ export function ProfileActions({ profile }: { readonly profile: Profile }) {
   const name = profile.name ?? profile.id;
   const deletion = useProfileDeletion(profile, () => navigate({ to: "/profiles" }));
   const download = useAction({
-    act: async () => saveDownload(await shoal.profiles.download(profile.id), `${name}.tar.zst`),
+    act: () => saveAnswer({ project: project?.id, path: `/profiles/${profile.id}/download`, name: `${name}.tar.zst` }),
     changes: [],
   });
   return (

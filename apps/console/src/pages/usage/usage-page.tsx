@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChartColumn, Download } from "lucide-react";
 import { useState } from "react";
-import { saveDownload } from "../../api/blob.ts";
+import { saveAnswer } from "../../api/save-answer.ts";
 import { useOrganization, useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
 import { Page } from "../../parts/page.tsx";
@@ -60,7 +60,19 @@ export function UsagePage() {
     <Page
       title="Usage"
       description="Sessions, network and storage by day. Days are in UTC, and figures lag behind by up to a minute."
-      actions={<ExportButtons read={(format) => shoal.usage.export({ ...filter, format })} period={period} />}
+      actions={
+        <ExportButtons
+          save={(format, name) =>
+            saveAnswer({
+              project: isForAll ? organization.project : project?.id,
+              path: "/usage/export",
+              query: { ...filter, format },
+              name,
+            })
+          }
+          period={period}
+        />
+      }
     >
       <Group gap="sm" align="flex-end">
         <SegmentedControl
@@ -220,13 +232,13 @@ function CustomPeriod({ period, change }: CustomPeriodProps) {
 type Format = "csv" | "jsonl";
 
 interface ExportButtonsProps {
-  readonly read: (format: Format) => Promise<Parameters<typeof saveDownload>[0]>;
+  readonly save: (format: Format, name: string) => Promise<void>;
   readonly period: Period;
 }
 
-function ExportButtons({ read, period: { from, to } }: ExportButtonsProps) {
+function ExportButtons({ save, period: { from, to } }: ExportButtonsProps) {
   const download = useAction({
-    act: async (format: Format) => saveDownload(await read(format), `usage-${from}-${to}.${format}`),
+    act: (format: Format) => save(format, `usage-${from}-${to}.${format}`),
     changes: [],
   });
   return (["csv", "jsonl"] as const).map((format) => (

@@ -55,8 +55,8 @@ export interface OpenCaller {
 
 export interface AuthenticateOptions {
   readonly allowsArchived?: boolean;
-  /** Accept the cookie of the console from its own pages: requests with a header, or WebSockets. */
-  readonly console?: "request" | "socket";
+  /** Accept the cookie of the console from its own pages: requests with a header, WebSockets, or links to a file. */
+  readonly console?: "download" | "request" | "socket";
   /** Accept access tokens of the OpenID Connect provider for this resource. */
   readonly resource?: string;
 }

@@ -1,11 +1,11 @@
-import { ActionIcon, Anchor, Group, Table, Tooltip, VisuallyHidden } from "@mantine/core";
+import { ActionIcon, Anchor, Group, Table, VisuallyHidden } from "@mantine/core";
 import type { FileInfo } from "@shoal/schemas";
 import { Download, File, Folder, Link2 } from "lucide-react";
 import { useSignedIn } from "../../../api/shoal.ts";
-import { blobOf, saveBlob } from "../../../api/blob.ts";
+import { saveAnswer } from "../../../api/save-answer.ts";
 import { sizeText } from "../../../base/texts.ts";
 import { Ago } from "../../../parts/moment.tsx";
-import { tellFailure } from "../../../parts/notices.ts";
+import { useAction } from "../../../parts/action.ts";
 
 interface FileTableProps {
   readonly id: string;
@@ -78,27 +78,29 @@ function FileRow({ id, file, open }: FileRowProps) {
 }
 
 function DownloadButton({ id, file: { path, name, is_dir } }: { readonly id: string; readonly file: FileInfo }) {
-  const { shoal } = useSignedIn();
-  const read = async () =>
-    is_dir
-      ? blobOf(await shoal.browsers.fs.downloadDirZip(id, { path }), "application/zip")
-      : blobOf(await shoal.browsers.fs.readFile(id, { path }), "application/octet-stream");
+  const { project } = useSignedIn();
+  const download = useAction({
+    act: () =>
+      saveAnswer({
+        project: project?.id,
+        path: `/browsers/${id}/fs/${is_dir ? "download_dir_zip" : "read_file"}`,
+        query: { path },
+        name: is_dir ? `${name}.zip` : name,
+      }),
+    changes: [],
+  });
   return (
-    <Tooltip label={is_dir ? "Download as ZIP" : "Download"}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={`Download ${name}`}
-        onClick={() => {
-          read()
-            .then((blob) => {
-              saveBlob(blob, is_dir ? `${name}.zip` : name);
-            })
-            .catch(tellFailure);
-        }}
-      >
-        <Download size={16} aria-hidden />
-      </ActionIcon>
-    </Tooltip>
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={`Download ${name}`}
+      title={is_dir ? "Download as ZIP" : "Download"}
+      loading={download.isPending}
+      onClick={() => {
+        download.mutate();
+      }}
+    >
+      <Download size={16} aria-hidden />
+    </ActionIcon>
   );
 }

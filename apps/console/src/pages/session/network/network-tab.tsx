@@ -4,6 +4,7 @@ import type { Browser, TelemetryEnvelope } from "@shoal/schemas";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Download, Search } from "lucide-react";
 import { useMemo, useState } from "react";
+import { saveBlob } from "../../../base/save.ts";
 import { clockText } from "../../../base/texts.ts";
 import { useNow } from "../../../parts/now.ts";
 import { VirtualLines } from "../../../parts/virtual-lines.tsx";
@@ -13,7 +14,6 @@ import { harOf } from "./har.ts";
 import styles from "./network.module.css";
 import { RequestDetails } from "./request-details.tsx";
 import { isFailed, type NetworkRequest, outcomeOf, requestsOf } from "./requests.ts";
-import { saveFile } from "./save-file.ts";
 import { type Bar, barsOf } from "./waterfall.ts";
 
 const lineHeight = 30;
@@ -53,7 +53,8 @@ function Requests({ browser: { name, session_id: id }, events }: RequestsProps) 
           ml="auto"
           leftSection={<Download size={14} aria-hidden />}
           onClick={() => {
-            saveFile(JSON.stringify(harOf(shown, events, id), undefined, 1), `${name ?? id}.har`, "application/json");
+            const har = JSON.stringify(harOf(shown, events, id), undefined, 1);
+            saveBlob(new Blob([har], { type: "application/json" }), `${name ?? id}.har`);
           }}
         >
           Save as HAR
