@@ -5,11 +5,12 @@ import type { KyselyPlugin } from "kysely";
 export function countingStatements(database: Database): { readonly database: Database; count(): number } {
   let count = 0;
   const plugin: KyselyPlugin = {
-    transformQuery({ node }) {
+    transformQuery: ({ node }) => node,
+    // Unlike the above, not called for parts of a statement.
+    transformResult({ result }) {
       count += 1;
-      return node;
+      return Promise.resolve(result);
     },
-    transformResult: ({ result }) => Promise.resolve(result),
   };
   return {
     database: { ...database, query: database.query.withPlugin(plugin), pulse: database.pulse.withPlugin(plugin) },

@@ -22,6 +22,8 @@ const passing: ReadonlySet<string> = new Set([
   "console_sessions",
   "rate_limit_uses",
   "servers",
+  "session_count_changes",
+  "session_counts",
   "shoal_migrations",
   "shoal_migrations_lock",
   "usage_sessions",

@@ -2,6 +2,7 @@ import type { OrgLimits, Project, ProjectLimits } from "@shoal/schemas";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionStore, type SessionRow } from "../../sessions/browsers/session-store.ts";
 import { createId } from "@shoal/primitives";
+import { sql } from "kysely";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
 let server: TestServer;
@@ -136,9 +137,9 @@ describe("limits", () => {
         refusals: settled.flatMap((result): unknown[] => (result.status === "rejected" ? [result.reason] : [])),
       };
     };
-    const first = await ask(id, 12);
+    const first = await ask(id, 100);
     expect(first.stored).toBe(3);
-    expect(first.refusals).toHaveLength(9);
+    expect(first.refusals).toHaveLength(97);
     for (const refusal of first.refusals)
       expect(refusal).toMatchObject({
         status: 429,
@@ -167,5 +168,65 @@ describe("limits", () => {
       .set({ ended_at: new Date(), ended_reason: "deleted" })
       .where("project_id", "=", id)
       .execute();
+  });
+
+  it("count sessions that end in any way, and pools", async () => {
+    const { query } = server.database;
+    const [project, other] = [await make(), await make()];
+    const limits = { perProject: 100, perOrganization: 1000 };
+    const store = new SessionStore(server.database);
+    const rows = [...Array.from({ length: 12 }, () => sessionRow(project.id)), sessionRow(other.id)];
+    const used = async (id: string | null) =>
+      (await sql<{ used: number }>`select shoal_used_sessions(${id}::text)::int as used`.execute(query)).rows[0]?.used;
+    await Promise.all(rows.map((row) => store.insert(row, limits)));
+    expect([await used(project.id), await used(other.id), await used(null)]).toEqual([12, 1, 13]);
+
+    const [lost, removed, ended, ...rest] = rows.map(({ id, server_id }) => ({ id, server_id }));
+    await Promise.all([
+      store.endLost(lost?.server_id ?? ""),
+      store.remove(removed?.id ?? ""),
+      store.end(ended?.id ?? "", new Date().toISOString(), "deleted"),
+      // Ends once.
+      store.end(ended?.id ?? "", new Date().toISOString(), "deleted"),
+    ]);
+    await query
+      .updateTable("sessions")
+      .set({ name: "renamed" })
+      .where("id", "=", rest[0]?.id ?? "")
+      .execute();
+    expect([await used(project.id), await used(null)]).toEqual([9, 10]);
+
+    // A pool counts with its size, and with its browsers once it is smaller.
+    const pool = createId();
+    await query
+      .insertInto("browser_pools")
+      .values({ id: pool, project_id: project.id, size: 4, config: "{}" })
+      .execute();
+    await query
+      .updateTable("sessions")
+      .set({ pool_id: pool, pool_name: null, pool_state: "leased" })
+      .where(
+        "id",
+        "in",
+        rest.slice(0, 3).map(({ id }) => id),
+      )
+      .execute();
+    expect([await used(project.id), await used(null)]).toEqual([10, 11]);
+    await query.updateTable("browser_pools").set({ size: 1 }).where("id", "=", pool).execute();
+    expect([await used(project.id), await used(null)]).toEqual([9, 10]);
+    await store.insert(sessionRow(other.id), limits);
+    expect([await used(project.id), await used(other.id), await used(null)]).toEqual([9, 2, 11]);
+
+    await query
+      .updateTable("sessions")
+      .set({ ended_at: new Date(), ended_reason: "deleted" })
+      .where("ended_at", "is", null)
+      .execute();
+    await query.deleteFrom("browser_pools").where("id", "=", pool).execute();
+    // Only the new one is left, and nothing of what has ended.
+    for (const _ of [1, 2]) await store.insert(sessionRow(other.id), limits);
+    expect([await used(project.id), await used(other.id), await used(null)]).toEqual([0, 2, 2]);
+    const { rows: counts } = await sql`select counted, running::int from session_counts order by 1`.execute(query);
+    expect(counts).toEqual(["", other.id].sort().map((counted) => ({ counted, running: 1 })));
   });
 });

@@ -11,11 +11,12 @@ let counted: RunningServer;
 let statements = 0;
 
 const counting: KyselyPlugin = {
-  transformQuery({ node }) {
+  transformQuery: ({ node }) => node,
+  // Unlike the above, not called for parts of a statement.
+  transformResult({ result }) {
     statements += 1;
-    return node;
+    return Promise.resolve(result);
   },
-  transformResult: ({ result }) => Promise.resolve(result),
 };
 
 /** Starts no browser, so that a create takes milliseconds and little background work falls into it. */
@@ -71,7 +72,7 @@ async function send(method: string, path: string): Promise<Response> {
   return response;
 }
 
-it("creates a session with two statements, and ends it with two", async () => {
+it("creates a session with one statement, and ends it with two", async () => {
   const creates: number[] = [];
   const ends: number[] = [];
   for (let round = 0; round < 10; round++) {
@@ -83,7 +84,7 @@ it("creates a session with two statements, and ends it with two", async () => {
   }
   // The lowest count: background work adds statements to some rounds.
   expect({ create: Math.min(...creates), end: Math.min(...ends) }, String([creates, ends])).toEqual({
-    create: 2,
+    create: 1,
     end: 2,
   });
 }, 60_000);

@@ -75,7 +75,6 @@ export const sessions: readonly string[] = [
   "create unique index sessions_active_name on sessions (project_id, name) where ended_at is null",
   "create index sessions_by_age on sessions (project_id, created_at desc, id)",
   "create index sessions_active_by_age on sessions (project_id, created_at desc, id) where ended_at is null",
-  "create index sessions_active_by_project on sessions (project_id) where ended_at is null and pool_id is null",
   "create index sessions_active_by_server on sessions (server_id) where ended_at is null",
   "create index sessions_active_by_pool on sessions (pool_id) where ended_at is null and pool_id is not null",
   "create index sessions_active_by_invocation on sessions (invocation_id) where ended_at is null and invocation_id is not null",
@@ -95,34 +94,77 @@ export const sessions: readonly string[] = [
     when (old.pool_id is not null and old.ended_at is null and new.ended_at is not null) execute function shoal_notify_pool()`,
   "create trigger shoal_pool_removed after delete on sessions for each row when (old.pool_id is not null) execute function shoal_notify_pool()",
 
+  // Running sessions of a project outside of pools, of a pool, and for '' of all projects outside of pools.
+  `create table session_counts (
+    counted text collate "C" primary key,
+    running bigint not null
+  ) with (fillfactor = 50)`,
+  // Changes that are not yet in the counts. Ends only add rows: writing the counts, they would wait for each other.
+  `create table session_count_changes (
+    project_id text collate "C" not null,
+    pool_id text collate "C",
+    change integer not null
+  )`,
+  `create function shoal_count_session() returns trigger language plpgsql as $$
+    begin
+      if tg_op <> 'INSERT' and old.ended_at is null then
+        insert into session_count_changes values (old.project_id, old.pool_id, -1);
+      end if;
+      if tg_op <> 'DELETE' and new.ended_at is null then
+        insert into session_count_changes values (new.project_id, new.pool_id, 1);
+      end if;
+      return null;
+    end $$`,
+  "create trigger shoal_session_counted after insert or delete on sessions for each row execute function shoal_count_session()",
+  `create trigger shoal_session_recounted after update of ended_at, pool_id on sessions for each row
+    when (old.ended_at is distinct from new.ended_at or old.pool_id is distinct from new.pool_id) execute function shoal_count_session()`,
+
   // A pool counts with its size, or with its running sessions if it was made smaller.
   `create function shoal_used_sessions(project text) returns bigint language sql stable as $$
-    select (select count(*) from sessions where ended_at is null and pool_id is null and (project is null or project_id = project))
-      + (select coalesce(sum(greatest(size, (select count(*) from sessions where sessions.pool_id = browser_pools.id and ended_at is null))), 0)::bigint
-         from browser_pools where project is null or project_id = project)
+    select (coalesce((select running from session_counts where counted = coalesce(project, '')), 0)
+      + coalesce((select sum(change) from session_count_changes where pool_id is null and (project is null or project_id = project)), 0)
+      + coalesce((select sum(greatest(size, coalesce((select running from session_counts where counted = browser_pools.id), 0) + coalesce(pending, 0)))
+         from browser_pools
+         left join (select pool_id, sum(change) as pending from session_count_changes group by pool_id) as changes on changes.pool_id = browser_pools.id
+         where project is null or project_id = project), 0))::bigint
   $$`,
 
-  // One scan counts for both limits, because all creates wait for this lock.
+  // Moves the changes into the counts. Callers hold the lock below.
+  `create function shoal_apply_session_changes() returns void language plpgsql as $$
+    declare
+      empty text[];
+    begin
+      with applied as (delete from session_count_changes returning project_id, pool_id, change),
+        sums as (
+          select coalesce(pool_id, project_id) as counted, sum(change) as change from applied group by 1
+          union all select '', sum(change) from applied where pool_id is null having count(*) > 0),
+        written as (
+          insert into session_counts as counts select counted, change from sums where change <> 0 order by counted
+          on conflict (counted) do update set running = counts.running + excluded.running
+          returning counted, running)
+      select array_agg(counted) into empty from written where running = 0;
+      if empty is not null then
+        delete from session_counts where counted = any(empty);
+      end if;
+    end $$`,
+
+  // Its time does not depend on the number of running sessions, because all creates wait for this lock.
   `create function shoal_admit_sessions(project text, project_default integer, organization_limit integer, wanted bigint) returns boolean language plpgsql as $$
     declare
       project_limit integer;
-      used_by_project bigint;
-      used_by_all bigint;
+      used bigint;
     begin
       perform pg_advisory_xact_lock(1936223073, 27650);
+      perform shoal_apply_session_changes();
       select coalesce(projects.max_sessions, nullif(coalesce(organization.default_max_sessions, project_default), 0)) into project_limit
         from projects cross join organization where projects.id = project;
-      select count(*) filter (where project_id = project), count(*) into used_by_project, used_by_all
-        from sessions where ended_at is null and pool_id is null;
-      select used_by_project + coalesce(sum(used) filter (where project_id = project), 0), used_by_all + coalesce(sum(used), 0)
-        into used_by_project, used_by_all
-        from (select project_id, greatest(size, (select count(*) from sessions where sessions.pool_id = browser_pools.id and ended_at is null)) as used
-          from browser_pools) as pools;
-      if used_by_project + wanted > project_limit then
-        raise exception using errcode = 'SH429', message = 'the project runs all the sessions it may', detail = json_build_object('scope', 'project', 'limit', project_limit, 'used', used_by_project)::text;
+      used := shoal_used_sessions(project);
+      if used + wanted > project_limit then
+        raise exception using errcode = 'SH429', message = 'the project runs all the sessions it may', detail = json_build_object('scope', 'project', 'limit', project_limit, 'used', used)::text;
       end if;
-      if used_by_all + wanted > organization_limit then
-        raise exception using errcode = 'SH429', message = 'the organisation runs all the sessions it may', detail = json_build_object('scope', 'organization', 'limit', organization_limit, 'used', used_by_all)::text;
+      used := shoal_used_sessions(null);
+      if used + wanted > organization_limit then
+        raise exception using errcode = 'SH429', message = 'the organisation runs all the sessions it may', detail = json_build_object('scope', 'organization', 'limit', organization_limit, 'used', used)::text;
       end if;
       return true;
     end $$`,
