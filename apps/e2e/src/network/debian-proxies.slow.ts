@@ -11,6 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { missingFor } from "../testing/components.ts";
 import { type DebianProxy, debianProxies, programOf, startDebianProxy } from "../testing/debian-proxy.ts";
+import { allProcesses } from "../testing/processes.ts";
+import { until } from "../testing/until.ts";
 
 /** The answer to upgrades while the instance is hostile. */
 const hostileAnswer =
@@ -120,6 +122,26 @@ describe.skipIf(missing)(
           const viewer = new WebSocket(`${address.replace("http", "ws")}/socket?viewer=a`);
           await once(viewer, "message");
           viewer.terminate();
+        },
+        60_000,
+      );
+
+      it.skipIf(isMissing)(
+        `ends a command when its caller disconnects${note}`,
+        async () => {
+          const gone = new AbortController();
+          const runs = () => allProcesses().some(({ command }) => command.includes("sleep 7309"));
+          // Not by the client: its Idempotency-Key lets the command continue for 5 seconds.
+          const asked = fetch(`${proxy.baseUrl}/browsers/${id}/process/exec`, {
+            method: "POST",
+            body: JSON.stringify({ command: "sleep", args: ["7309"] }),
+            headers: { authorization: `Bearer ${server.apiKey ?? ""}`, "content-type": "application/json" },
+            signal: gone.signal,
+          }).catch(() => "disconnected");
+          await until("it runs", runs);
+          gone.abort();
+          expect(await asked).toBe("disconnected");
+          await until("it has ended", () => !runs());
         },
         60_000,
       );

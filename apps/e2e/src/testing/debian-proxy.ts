@@ -38,8 +38,10 @@ http://127.0.0.1:${String(own)} {
   },
   {
     name: "haproxy",
+    // In the defaults, because the frontend needs abortonclose too: without it, requests outlive their callers.
     config: ({ own, upstream }) => `defaults
   mode http
+  option abortonclose
   timeout connect 5s
   timeout client 60s
   timeout server 60s

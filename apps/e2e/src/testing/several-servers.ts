@@ -48,7 +48,8 @@ export async function startSeveralServers(
     const servers = [first, ...others];
     const urls = servers.map(({ baseUrl }) => baseUrl);
     const balancer = await startDebianProxy(roundRobin(urls), first.baseUrl);
-    stops.push(async () => {
+    // Ends after the servers, which close their connections.
+    stops.splice(1, 0, async () => {
       await balancer[Symbol.asyncDispose]();
     });
     return {
@@ -85,6 +86,7 @@ const roundRobin = (urls: readonly string[]): Parameters<typeof startDebianProxy
   name: "haproxy",
   config: ({ own }) => `defaults
   mode http
+  option abortonclose
   timeout connect 5s
   timeout client 10m
   timeout server 10m
