@@ -223,7 +223,7 @@ describe("limits", () => {
       .where("ended_at", "is", null)
       .execute();
     await query.deleteFrom("browser_pools").where("id", "=", pool).execute();
-    // Only the new one is left, and nothing of what has ended.
+    // Only the new one is left, and nothing of the ended ones.
     for (const _ of [1, 2]) await store.insert(sessionRow(other.id), limits);
     expect([await used(project.id), await used(other.id), await used(null)]).toEqual([0, 2, 2]);
     const { rows: counts } = await sql`select counted, running::int from session_counts order by 1`.execute(query);
