@@ -1,7 +1,6 @@
 // Runs a command next to a real Kubernetes API server, with KUBECONFIG: npm run kubernetes -- COMMAND…
 // The first run builds Kubernetes 1.20 from Debian's source, which takes 5 to 10 minutes, needs root, and installs Debian's
 // packages golang-go, dpkg-dev and etcd-server. SHOAL_KUBERNETES is its folder, by default ~/.cache/shoal/kubernetes.
-// Objects of own kinds end this API server: its library for maps (reflect2 1.0.1) does not work with Debian's Go 1.19.
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -25,7 +24,7 @@ function fail(message) {
 const recipe = `
 set -eu
 export DEBIAN_FRONTEND=noninteractive
-apt-get install -y -qq --no-install-recommends golang-go dpkg-dev etcd-server >/dev/null
+apt-get install -y -qq --no-install-recommends golang-go golang-github-modern-go-reflect2-dev dpkg-dev etcd-server >/dev/null
 mkdir -p lists/partial go/src/k8s.io bin
 echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main" >sources.list
 options="-o Dir::Etc::sourcelist=$PWD/sources.list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$PWD/lists"
@@ -36,6 +35,9 @@ dpkg-source --no-check -x kubernetes_*.dsc go/src/k8s.io/kubernetes
 export GOPATH=$PWD/go GO111MODULE=off CGO_ENABLED=0
 bin=$PWD/bin
 cd go/src/k8s.io/kubernetes
+# With reflect2 1.0.1 of the source and Go 1.19, objects of custom resources end the API server.
+rm -r vendor/github.com/modern-go/reflect2
+cp -rL /usr/share/gocode/src/github.com/modern-go/reflect2 vendor/github.com/modern-go/
 go build -o "$bin/openapi-gen" ./vendor/k8s.io/kube-openapi/cmd/openapi-gen
 generate() {
   "$bin/openapi-gen" --logtostderr -h hack/boilerplate/boilerplate.generatego.txt -O zz_generated.openapi -r /dev/null -i "$1" -p "k8s.io/kubernetes/$2"

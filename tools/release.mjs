@@ -14,6 +14,11 @@ for (const page of ["README.md", "docs/guide/install.md"]) {
   const made = text.replaceAll(/^Shoal \S+ answers at/gm, `Shoal ${version} answers at`);
   writeFileSync(path, made);
 }
+const chart = join(root, "charts/shoal/Chart.yaml");
+const versions = readFileSync(chart, "utf8")
+  .replace(/^version: .*$/m, `version: ${version}`)
+  .replace(/^appVersion: .*$/m, `appVersion: "${version}"`);
+writeFileSync(chart, versions);
 // Later changes are compared with this interface.
 execFileSync(process.execPath, [join(root, "tools/api-changes.mjs"), "--release"], { stdio: "inherit" });
 console.log(`Shoal ${version}. Read git diff, commit it, then run npm run release:publish.`);

@@ -1,10 +1,12 @@
+import { parser } from "@prometheus-io/lezer-promql";
 import { Browser } from "@shoal/schemas";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
 import { completeConfig } from "../config/config.ts";
 import { startServer } from "../main/server.ts";
 import { StartError } from "../config/start-error.ts";
@@ -102,6 +104,36 @@ it(
   },
 );
 
+it("exports each metric and label of the Helm chart's alerts, dashboard and autoscaler", async () => {
+  const text = await (await fetch(server.running.metricsUrl ?? "")).text();
+  const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => [name, type]));
+  const isExported = (name: string): boolean =>
+    types.get(name) === "histogram"
+      ? false
+      : types.has(name) || (/_(?:bucket|sum|count)$/.test(name) && types.has(name.replace(/_[a-z]+$/, "")));
+  const labelsOf = (name: string): readonly string[] =>
+    text
+      .split("\n")
+      .flatMap((line) =>
+        line.startsWith(`${name}{`) ? [...line.matchAll(/(\w+)="/g)].map(([, label = ""]) => label) : [],
+      );
+  const expressions = chartExpressions();
+  expect(expressions.length).toBeGreaterThan(30);
+  const wrong = expressions.flatMap((expression) => {
+    const { labels, metrics, problem } = readExpression(expression);
+    const known = new Set([...scrapeLabels, ...metrics.flatMap(labelsOf)]);
+    return [
+      ...(problem === undefined ? [] : [`${problem} in ${expression}`]),
+      ...(metrics.length > 0 ? [] : [`no metric in ${expression}`]),
+      ...metrics.filter((name) => name !== "up" && !isExported(name)),
+      // A metric without samples has no labels yet.
+      ...(metrics.some((name) => labelsOf(name).length > 0) ? labels.filter((label) => !known.has(label)) : []),
+    ];
+  });
+  expect(wrong).toEqual([]);
+  expect(readExpression("sum(rate(x[5m])").problem).toBe("syntax error");
+});
+
 it("requires the token, on the API port as well", async () => {
   expect((await server.request("GET", "/metrics")).status).toBe(404);
   expect((await beside.request("GET", "/metrics")).body).toMatchObject({ code: "unauthorized" });
@@ -133,3 +165,45 @@ it("requires a token for addresses other than loopback", async () => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+/** Prometheus adds them. */
+const scrapeLabels = ["namespace", "pod", "job", "le"];
+
+function chartExpressions(): readonly string[] {
+  const chart = (name: string) =>
+    readFileSync(new URL(`../../../../charts/shoal/files/${name}`, import.meta.url), "utf8");
+  const { groups } = parse(chart("alerts.yaml")) as { groups: { rules: { expr: string }[] }[] };
+  const { panels } = JSON.parse(chart("dashboard.json")) as { panels: { targets: { expr: string }[] }[] };
+  const { rules } = parse(chart("prometheus-adapter.yaml")) as {
+    rules: { custom: { metricsQuery: string; seriesQuery: string }[] };
+  };
+  return [
+    ...groups.flatMap((group) => group.rules.map(({ expr }) => expr)),
+    ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+    ...rules.custom.flatMap(({ metricsQuery, seriesQuery }) => [metricsQuery, seriesQuery]),
+  ].map((expression) =>
+    expression
+      .replaceAll("$__rate_interval", "5m")
+      .replaceAll("<<.LabelMatchers>>", "")
+      .replaceAll("<<.GroupBy>>", "namespace, pod"),
+  );
+}
+
+function readExpression(expression: string): {
+  readonly metrics: readonly string[];
+  readonly labels: readonly string[];
+  readonly problem: string | undefined;
+} {
+  const metrics: string[] = [];
+  const labels: string[] = [];
+  let problem: string | undefined;
+  parser.parse(expression).iterate({
+    enter({ from, name, node, to, type }) {
+      const part = expression.slice(from, to);
+      if (type.isError) problem = "syntax error";
+      else if (name === "Identifier" && node.parent?.name === "VectorSelector") metrics.push(part);
+      else if (name === "LabelName") labels.push(part);
+    },
+  });
+  return { metrics, labels, problem };
+}

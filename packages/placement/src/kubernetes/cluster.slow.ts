@@ -7,20 +7,19 @@ import { beforeAll, expect, it } from "vitest";
 import { temporaryDirectory } from "../testing/placements.ts";
 import { describeWith } from "../testing/requirements.ts";
 import { Cluster } from "./cluster.ts";
-import type { Pod } from "./objects.ts";
 import { labels, podSpec, sessionObject } from "./pod-spec.ts";
 
 const run = promisify(execFile);
-const manifests = join(import.meta.dirname, "../../../../docs/service/kubernetes.yaml");
+const chart = join(import.meta.dirname, "../../../../tools/chart.mjs");
 const namespace = "browsers";
 const selector = `${labels.server}=one`;
 const spec = podSpec({
   ...{ image: "localhost/shoal", runtimeClass: undefined, command: ["true"], env: { A: "b" } },
   ...{ memoryBytes: 2 ** 30, diskBytes: 2 ** 30 },
 });
-const object = (name: string) =>
+const object = (name: string, shutdownTime?: Date) =>
   sessionObject({
-    ...{ name, namespace, spec, shutdownTime: undefined },
+    ...{ name, namespace, spec, shutdownTime },
     labels: { [labels.server]: "one", [labels.part]: "session" },
   });
 
@@ -40,11 +39,84 @@ async function kubectl(...args: string[]): Promise<string> {
   return (await run("kubectl", args)).stdout;
 }
 
-describeWith(["cluster"], "a real API server, with the rights of docs/service/kubernetes.yaml", () => {
+/** Objects of the chart, in the versions that Kubernetes 1.20 has: their predecessors have the same fields. */
+async function chartObjects(values: object): Promise<string> {
+  const rendering = run(process.execPath, [chart, "--print", "shoal", namespace]);
+  rendering.child.stdin?.end(JSON.stringify(values));
+  return (await rendering).stdout
+    .replace(/^apiVersion: policy\/v1$/gm, "apiVersion: policy/v1beta1")
+    .replace(/^apiVersion: autoscaling\/v2$/gm, "apiVersion: autoscaling/v2beta2")
+    .replace(/^ +hostUsers: false\n/gm, "")
+    .replace(/^ +appArmorProfile:\n +type: \w+\n/gm, "")
+    .replace(/^ +persistentVolumeClaimRetentionPolicy:\n +whenScaled: \w+\n +whenDeleted: \w+\n/gm, "");
+}
+
+/** Applies text, and refuses fields that the API server does not know. */
+async function apply(objects: string, ...args: string[]): Promise<string> {
+  const applying = run("kubectl", ["apply", "--validate", "--filename", "-", ...args]);
+  applying.child.stdin?.end(objects);
+  return (await applying).stdout;
+}
+
+/** A custom resource without a schema. */
+function definition(group: string, version: string, kind: string, plural: string): string {
+  return JSON.stringify({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      ...{ group, scope: "Namespaced", names: { kind, plural, singular: kind.toLowerCase() } },
+      versions: [
+        {
+          ...{ name: version, served: true, storage: true },
+          schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+        },
+      ],
+    },
+  });
+}
+
+async function define(...definitions: readonly (readonly [string, string, string, string])[]): Promise<void> {
+  await apply(definitions.map((each) => definition(...each)).join("\n"));
+  for (const [group, , , plural] of definitions)
+    await kubectl("wait", "--for=condition=Established", "--timeout=30s", `crd/${plural}.${group}`);
+}
+
+const external = {
+  database: { external: true },
+  secrets: {
+    values: {
+      SHOAL_DATABASE_URL: "postgres://x/y",
+      SHOAL_SECRET_KEY: "k".repeat(32),
+      SHOAL_METRICS_TOKEN: "t".repeat(16),
+      SHOAL_BLOB_STORE_URL: "s3://x/y",
+    },
+  },
+};
+/** Everything that the chart can make. */
+const allOfIt = {
+  ...external,
+  placement: "kubernetes",
+  blobStore: { external: true },
+  metrics: {
+    enabled: true,
+    serviceMonitor: { enabled: true },
+    alerts: { enabled: true },
+    dashboard: { enabled: true },
+  },
+  ingress: { enabled: true, tlsSecret: "certificate", from: [{ namespaceSelector: {} }] },
+  autoscaling: { enabled: true },
+};
+
+describeWith(["cluster"], "a real API server, with the Helm chart", () => {
   let cluster: Cluster;
   beforeAll(async () => {
     await kubectl("create", "namespace", namespace);
-    await kubectl("apply", "--namespace", namespace, "--filename", manifests);
+    await define(
+      ["monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"],
+      ["monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules"],
+    );
+    await apply(await chartObjects(allOfIt));
     const folder = await temporaryDirectory();
     const config = JSON.parse(await kubectl("config", "view", "--raw", "--flatten", "--output=json")) as {
       users: { user: object }[];
@@ -55,24 +127,72 @@ describeWith(["cluster"], "a real API server, with the rights of docs/service/ku
     cluster = await Cluster.open(join(folder, "kubeconfig"), namespace);
   }, 60_000);
 
+  it("accepts each object for servers with sandboxes", async () => {
+    const accepted = await apply(await chartObjects({}), "--dry-run=server");
+    expect(accepted.trim().split("\n")).toHaveLength(7);
+    const misspelled = (await chartObjects({})).replace("readinessProbe:", "readyProbe:");
+    await expect(apply(misspelled, "--dry-run=server")).rejects.toThrow(/unknown field "readyProbe"/);
+  });
+
+  it("starts servers from the StatefulSet", async () => {
+    await expect.poll(() => kubectl("get", "pods", "--namespace", namespace, "--output=name")).toContain("pod/shoal-0");
+  });
+
+  it("grants servers the rights for pods of sessions, and no others", async () => {
+    const account = `--as=system:serviceaccount:${namespace}:shoal`;
+    const granted = await kubectl("auth", "can-i", "--list", "--no-headers", account, "--namespace", namespace);
+    const rights = granted
+      .split("\n")
+      .filter((line) => !/^\s|selfsubject/.test(line) && line !== "")
+      .map((line) => line.replaceAll(/\s+/g, " ").replace(" [] [] ", " ").trim());
+    expect(rights.toSorted()).toEqual([
+      "pods [create get list watch delete]",
+      "pods/log [get]",
+      "pods/resize [patch]",
+      "sandboxes.agents.x-k8s.io [create get list watch patch delete]",
+    ]);
+    const elsewhere = await kubectl("auth", "can-i", "--list", "--no-headers", account, "--namespace", "default");
+    expect(elsewhere).not.toContain("pods");
+  });
+
   it("creates, finds, follows and deletes pods, and has no other rights", async () => {
     expect(await cluster.version()).toMatch(/^v/);
     expect(await cluster.hasSandboxes()).toBe(false);
-    const seen: string[] = [];
-    const stop = cluster.follow("pods", selector, (pod: Pod, isGone) =>
-      seen.push(`${pod.metadata?.name ?? ""} ${isGone ? "gone" : "there"}`),
-    );
-    await cluster.create(object("session-1"));
-    await expect.poll(() => seen).toContain("session-1 there");
-    expect((await cluster.pods(selector)).map(({ metadata }) => metadata?.name)).toEqual(["session-1"]);
-    await expect(cluster.create(object("session-1"))).rejects.toMatchObject({ status: 409 });
+    await lifeOf("pods", undefined);
     const { metadata: _metadata, ...rest } = object("session-2");
     await expect(
       cluster.create({ ...rest, metadata: { name: "session-2", namespace: "default" } }),
     ).rejects.toMatchObject({ status: 403 });
-    await cluster.remove(object("session-1"), 0);
-    await expect.poll(() => seen).toContain("session-1 gone");
-    await cluster.remove(object("session-1"), 0);
-    stop();
   });
+
+  it("creates, finds, follows, renews and deletes sandboxes of agent-sandbox", async () => {
+    await define(["agents.x-k8s.io", "v1beta1", "Sandbox", "sandboxes"]);
+    await expect.poll(() => cluster.hasSandboxes()).toBe(true);
+    const shutdownTime = new Date(Date.now() + 60_000);
+    await lifeOf("sandboxes", shutdownTime);
+  });
+
+  async function lifeOf(kind: "pods" | "sandboxes", shutdownTime: Date | undefined): Promise<void> {
+    const seen: string[] = [];
+    const stop = cluster.follow(kind, selector, ({ metadata, spec }, isGone) =>
+      seen.push(`${metadata?.name ?? ""} ${isGone ? "gone" : (spec?.shutdownTime ?? "there")}`),
+    );
+    const made = object("session-1", shutdownTime);
+    await cluster.create(made);
+    await expect.poll(() => seen).toContain(`session-1 ${shutdownTime?.toISOString() ?? "there"}`);
+    const found = await (kind === "pods" ? cluster.pods(selector) : cluster.sandboxes(selector));
+    expect(found.map(({ metadata }) => metadata?.name)).toEqual(["session-1"]);
+    await expect(cluster.create(made)).rejects.toMatchObject({ status: 409 });
+    if (shutdownTime !== undefined) {
+      const later = new Date(shutdownTime.getTime() + 60_000).toISOString();
+      await cluster.merge({ ...made, spec: { shutdownTime: later } });
+      await expect.poll(() => seen).toContain(`session-1 ${later}`);
+      const [sandbox] = await cluster.sandboxes(selector);
+      expect(sandbox?.spec).toMatchObject({ shutdownTime: later, podTemplate: { spec: { restartPolicy: "Never" } } });
+    }
+    await cluster.remove(made, 0);
+    await expect.poll(() => seen).toContain("session-1 gone");
+    await cluster.remove(made, 0);
+    stop();
+  }
 });

@@ -96,6 +96,11 @@ export async function openSessions(
     sessions.isDraining ? 1 : 0,
   );
   observation.gauge(
+    "shoal_session_capacity",
+    "Sessions that this server may run at once (max_sessions).",
+    () => rules.sessions.maxSessions,
+  );
+  observation.gauge(
     "shoal_session_uploads_waiting",
     "Sessions of this server whose files are not in the store yet.",
     () => uploads.waiting,

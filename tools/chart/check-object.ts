@@ -1,0 +1,73 @@
+import * as kubernetes from "@kubernetes/client-node";
+
+interface Field {
+  readonly baseName: string;
+  readonly type: string;
+}
+
+interface Described {
+  getAttributeTypeMap(): readonly Field[];
+}
+
+interface Model {
+  validate(): void;
+}
+
+export interface ChartObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+const classes = kubernetes as unknown as Readonly<Record<string, Described | undefined>>;
+const operatorGroup = "monitoring.coreos.com/v1";
+
+/** Problems of an object for a current Kubernetes: unknown fields, and wrong or missing values. */
+export async function problemsOf(object: ChartObject): Promise<readonly string[]> {
+  const name = `${object.kind} ${object.metadata.name}`;
+  const problems = unknownFields(object).map((path) => `${name}: unknown field ${path}`);
+  try {
+    await validate(object);
+  } catch (error) {
+    problems.push(`${name}: ${String(error)}`);
+  }
+  return problems;
+}
+
+async function validate(object: ChartObject): Promise<void> {
+  const { apiVersion, kind } = object;
+  const library = apiVersion === operatorGroup ? "@kubernetes-models/prometheus-operator" : "kubernetes-models";
+  const models = (await import(`${library}/${apiVersion}`)) as Readonly<
+    Record<string, (new (data: object) => Model) | undefined>
+  >;
+  const Kind = models[kind];
+  if (Kind === undefined) throw new Error(`${apiVersion} has no ${kind}.`);
+  new Kind(object).validate();
+}
+
+/** The schemas of the models accept fields that they do not know; the client's classes list all fields. */
+function unknownFields(object: ChartObject): string[] {
+  if (object.apiVersion === operatorGroup) return [];
+  const version = object.apiVersion.split("/").at(-1) ?? "";
+  return unknownIn(object, `${version.charAt(0).toUpperCase()}${version.slice(1)}${object.kind}`, object.kind);
+}
+
+function unknownIn(value: unknown, type: string, path: string): string[] {
+  const item = /^Array<(.*)>$/.exec(type)?.[1];
+  if (item !== undefined)
+    return Array.isArray(value)
+      ? value.flatMap((each: unknown, at) => unknownIn(each, item, `${path}[${String(at)}]`))
+      : [];
+  const described = classes[type];
+  if (described === undefined || typeof value !== "object" || value === null) return [];
+  const fields = new Map(described.getAttributeTypeMap().map((field) => [field.baseName, field.type]));
+  return Object.entries(value).flatMap(([name, inner]: [string, unknown]) => {
+    const known = fields.get(name);
+    return known === undefined ? [`${path}.${name}`] : unknownIn(inner, known, `${path}.${name}`);
+  });
+}
