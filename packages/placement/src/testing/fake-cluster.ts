@@ -50,6 +50,8 @@ export class FakeCluster {
   readonly failures: number[] = [];
   readonly resized: string[] = [];
   programPath = instanceProgramPath;
+  /** Whether the NetworkPolicy is enforced: for the pods that probe it. Servers reach pods of sessions over the host's network. */
+  hasPolicy = false;
   readonly #server: Server;
   readonly #hasSandboxes: boolean;
   readonly #objects = { pods: new Map<string, FakeObject>(), sandboxes: new Map<string, FakeObject>() };
@@ -233,7 +235,11 @@ export class FakeCluster {
     }
     this.#pods += 1;
     const podIP = `127.1.${String(this.#pods >> 8)}.${String((this.#pods & 255) + 1)}`;
-    const running = runPod(pod.spec as unknown as FakePodSpec, podIP, this.programPath);
+    const running = runPod(pod.spec as unknown as FakePodSpec, {
+      address: podIP,
+      isClosed: this.hasPolicy && name.startsWith("shoal-probe-"),
+      programPath: this.programPath,
+    });
     this.#running.set(name, running);
     const containerStatuses = [{ name: "instance", state: { running: {} } }];
     this.#setStatus(name, { phase: "Running", podIP, containerStatuses });

@@ -22,8 +22,16 @@ export interface RunningPod {
 /**
  * Runs the container of a pod as a local process: in bubblewrap with the pod's mounts, user and environment, and with
  * the network of this machine, where the pod has its own loopback address. The image is this machine's `/usr`.
+ * @param isClosed - runs it without a network.
  */
-export function runPod(spec: FakePodSpec, address: string, programPath: string): RunningPod {
+export function runPod(
+  spec: FakePodSpec,
+  {
+    address,
+    isClosed,
+    programPath,
+  }: { readonly address: string; readonly isClosed: boolean; readonly programPath: string },
+): RunningPod {
   const container = spec.containers[0];
   const user = String(spec.securityContext?.runAsUser ?? 1000);
   const node = dirname(process.execPath);
@@ -41,6 +49,7 @@ export function runPod(spec: FakePodSpec, address: string, programPath: string):
     "bwrap",
     [
       ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--clearenv"],
+      ...(isClosed ? ["--unshare-net"] : []),
       ...["--uid", user, "--gid", user, ...binds("/usr", "/etc"), ...links],
       ...["--proc", "/proc", "--dev", "/dev"],
       ...binds(dirname(node)),

@@ -1,0 +1,69 @@
+import { ApiError } from "@shoal/client";
+import { chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { missingFor } from "../testing/components.ts";
+import { type FakeCluster, startFakeCluster } from "../testing/fake-cluster.ts";
+import { runService } from "../testing/service.ts";
+import { serveSite, type Site } from "../testing/site.ts";
+
+const missing = missingFor("sandbox");
+
+describe.skipIf(missing !== undefined)(
+  `shoal serve with a pod for each session${missing === undefined ? "" : ` (skipped: ${missing})`}`,
+  () => {
+    let cluster: FakeCluster;
+    let site: Site;
+    let test: Awaited<ReturnType<typeof runService>>;
+    beforeAll(async () => {
+      [cluster, site] = await Promise.all([startFakeCluster(), serveSite()]);
+      test = await runService([
+        ...["--placement", "kubernetes", "--kubernetes-kubeconfig", cluster.kubeconfig],
+        ...["--allow-private-hosts", site.host],
+      ]);
+    });
+    afterAll(async () => {
+      await test.end();
+      expect(await cluster.names()).toEqual([]);
+      await Promise.all([cluster.end(), site.close()]);
+    });
+
+    it("creates a session, drives its page over CDP, stores files, and deletes the pod at its end", async () => {
+      const { shoal } = test;
+      expect(await cluster.names()).toEqual([]);
+      const session = await shoal.browsers.create({ viewport: { width: 900, height: 600 } });
+      const { session_id: id } = session;
+      expect(session).toMatchObject({ placement: "kubernetes", headless: true });
+      const [sandbox, pod] = await cluster.names();
+      expect(sandbox).toMatch(/^shoal-/);
+      expect(pod).toBe(sandbox);
+
+      const client = await chromium.connectOverCDP(session.cdp_ws_url);
+      const page = client.contexts()[0]?.pages()[0];
+      if (page === undefined) throw new Error("The session has no page.");
+      await page.goto(`${site.url}in-a-pod`);
+      expect(await page.title()).toBe("/in-a-pod");
+      expect(await page.evaluate(() => [innerWidth, innerHeight])).toEqual([900, 600]);
+      // The egress gateway of the service decides, not the network of the pod.
+      await expect(page.goto(site.url.replace("127.0.0.1", "127.0.0.2"))).rejects.toThrow("net::ERR_");
+      await client.close();
+
+      const bytes = crypto.getRandomValues(new Uint8Array(50_000));
+      const path = "/home/shoal/Downloads/random.bin";
+      await shoal.browsers.fs.writeFile(id, bytes, { path });
+      const read = await shoal.browsers.fs.readBytes(id, { path });
+      expect(Buffer.compare(Buffer.from(read), bytes)).toBe(0);
+      const { stdout } = await shoal.browsers.process.run(id, { command: "id", args: ["-u"] });
+      expect(stdout).toBe("64987\n");
+
+      await shoal.browsers.delete(id);
+      await expect.poll(() => cluster.names()).toEqual([]);
+      const error: unknown = await shoal.browsers.get(id).catch((reason: unknown) => reason);
+      expect(ApiError.isInstance(error) && error.status).toBe(404);
+    });
+
+    it("deletes the pods of running sessions when the service stops", async () => {
+      await test.shoal.browsers.create();
+      expect(await cluster.names()).toHaveLength(2);
+    });
+  },
+);
