@@ -1,7 +1,8 @@
 // Renders the Helm chart, and writes docs/service/kubernetes.yaml from it: node tools/chart.mjs
+// It also copies the filter of system calls into the chart, because charts contain no files from outside.
 // `node tools/chart.mjs --print RELEASE NAMESPACE < values.json` prints all objects, as `helm template` does.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -83,6 +84,11 @@ export function objectsOf(rendered) {
     .filter((object) => object !== null);
 }
 
+/** The filter of system calls, without white space. */
+export function seccompProfile() {
+  return `${JSON.stringify(JSON.parse(readFileSync(join(here, "../docs/service/seccomp.json"), "utf8")))}\n`;
+}
+
 const header = `# For servers with placement: kubernetes that run outside of the Helm chart, from which this file is made:
 # kubectl apply --namespace browsers --filename kubernetes.yaml
 # Servers run in pods of the same namespace with the label shoal.dev/part: server and the service account shoal.
@@ -110,6 +116,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const [rendered] = renderChart([{ release, namespace, values }]);
     process.stdout.write(manifestTexts(rendered).join("\n---\n"));
   } else {
+    writeOrCheck("charts/shoal/files/seccomp.json", seccompProfile(), { source: "the profile", tool: "chart.mjs" });
     const [rendered] = renderChart([{ values: { placement: "kubernetes" } }]);
     writeOrCheck("docs/service/kubernetes.yaml", manifestsOf(objectsOf(rendered)), {
       source: "the chart",

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { chartFolder, manifestsOf, missingForRendering, objectsOf, renderChart } from "./chart.mjs";
+import { chartFolder, manifestsOf, missingForRendering, objectsOf, renderChart, seccompProfile } from "./chart.mjs";
 import { accepted, contradictory, misspelled, type Values } from "./chart/cases.ts";
 import { type ChartObject, problemsOf } from "./chart/check-object.ts";
 
@@ -154,6 +154,14 @@ describe.skipIf(missing !== undefined)(`the Helm chart${missing === undefined ? 
   it("stores secrets in the Secret only", () => {
     const others = objects("one server with all options off").filter(({ kind }) => kind !== "Secret");
     expect(JSON.stringify(others)).not.toContain("k".repeat(32));
+  });
+
+  it("copies the filter of system calls to nodes, if wanted", () => {
+    const name = "many servers with sandboxes";
+    const { data } = find(name, "ConfigMap", "-seccomp") as { data: Record<string, string> };
+    expect(data["profile.json"], "Run `node tools/chart.mjs` and commit the result.").toBe(seccompProfile());
+    expect(JSON.stringify(find(name, "DaemonSet", "-seccomp"))).toContain('"/seccomp/profiles/shoal.json"');
+    expect(find(name, "NetworkPolicy", "-seccomp").spec).not.toHaveProperty("egress");
   });
 
   it("is the source of docs/service/kubernetes.yaml", () => {

@@ -39,6 +39,7 @@ export const accepted = {
   "many servers with sandboxes": {
     ...external,
     ...{ replicas: 3, metrics, ingress },
+    sandbox: { seccompProfile: { install: true } },
     networkPolicy: {
       databaseTo: [{ ipBlock: { cidr: "10.1.0.0/24" } }],
       blobStoreTo: [{ ipBlock: { cidr: "10.2.0.0/24" } }],
@@ -109,5 +110,6 @@ export const contradictory: readonly (readonly [Values, string])[] = [
   [{ ...external, metrics, autoscaling: { enabled: true, minReplicas: 9, maxReplicas: 3 } }, "minReplicas is larger"],
   [{ metrics: { alerts: { enabled: true } } }, "need metrics.enabled"],
   [{ ingress: { enabled: true } }, "set ingress.from"],
+  [{ placement: "kubernetes", sandbox: { seccompProfile: { install: true } } }, "is for placement: sandbox"],
   [{ drain: { requestSeconds: 90 } }, "drain.requestSeconds"],
 ];

@@ -135,6 +135,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and $values.ingress.enabled $values.networkPolicy.enabled (not $values.ingress.from) -}}
 {{- fail "The NetworkPolicy would stop the ingress controller: set ingress.from to its pods, or networkPolicy.enabled to false." -}}
 {{- end -}}
+{{- if and $values.sandbox.seccompProfile.install (not (and (eq $values.placement "sandbox") (eq $values.sandbox.seccompProfile.type "Localhost"))) -}}
+{{- fail "sandbox.seccompProfile.install is for placement: sandbox and a profile of type Localhost." -}}
+{{- end -}}
 {{- if gt (int $values.drain.requestSeconds) (int $values.drain.shutdownSeconds) -}}
 {{- fail "drain.requestSeconds is a part of drain.shutdownSeconds, and cannot be larger." -}}
 {{- end -}}

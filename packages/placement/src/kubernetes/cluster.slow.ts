@@ -128,8 +128,9 @@ describeWith(["cluster"], "a real API server, with the Helm chart", () => {
   }, 60_000);
 
   it("accepts each object for servers with sandboxes", async () => {
-    const accepted = await apply(await chartObjects({}), "--dry-run=server");
-    expect(accepted.trim().split("\n")).toHaveLength(7);
+    const values = { sandbox: { seccompProfile: { install: true } } };
+    const accepted = await apply(await chartObjects(values), "--dry-run=server");
+    expect(accepted.trim().split("\n")).toHaveLength(10);
     const misspelled = (await chartObjects({})).replace("readinessProbe:", "readyProbe:");
     await expect(apply(misspelled, "--dry-run=server")).rejects.toThrow(/unknown field "readyProbe"/);
   });
