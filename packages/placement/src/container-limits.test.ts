@@ -1,5 +1,6 @@
 import { containerUser } from "./container/container-spec.ts";
 import { ContainerEngine } from "./container/engine.ts";
+import { engineAddress } from "./container/engine-address.ts";
 import { folderLabel } from "./container/leftovers.ts";
 import { openPlacement, runInside, temporaryDirectory } from "./testing/placements.ts";
 import { describeWith, needsOf, testEngine } from "./testing/requirements.ts";
@@ -44,7 +45,7 @@ describeWith(needsOf("docker"), "a container of a session", () => {
     const sessionsDir = await temporaryDirectory();
     const first = await openPlacement({ kind: "docker", standIn: "fine", sessionsDir });
     const instance = await first.placement.acquire(assign);
-    const engine = new ContainerEngine((testEngine ?? "").replace("unix://", ""));
+    const engine = new ContainerEngine(await engineAddress(testEngine ?? "", undefined));
     const [container] = (await engine.labelled(folderLabel)).filter(({ value }) => dirname(value) === sessionsDir);
     expect(container).toBeDefined();
     // As after the sweep of the folders of a killed server.

@@ -5,7 +5,7 @@ import type { ProgramMaker } from "./boxes/program.ts";
 import { openSessionFolders, type SessionFolders } from "./boxes/session-folders.ts";
 import { type LocatedChromium, locateChromium, locateFullChromium } from "./chromium/find-chromium.ts";
 import { createContainers } from "./container/create-containers.ts";
-import type { ImageContents } from "./container/image-contents.ts";
+import type { ImageContents } from "./image/image-contents.ts";
 import { createEgressGateway, type EgressGateway } from "./egress/gateway.ts";
 import { findFreezers, type Freezers, thawAbandoned } from "./host/freezer.ts";
 import { findMemoryGroups } from "./host/memory-groups.ts";
@@ -123,6 +123,8 @@ interface Boxes {
   readonly programs: ProgramMaker;
   readonly limitsMemory: boolean;
   readonly freezers: Freezers | undefined;
+  /** Sessions run on other machines. */
+  readonly isElsewhere?: boolean;
   readonly abilities: Omit<PlacementAbilities, "privateHosts">;
   /** Calls it after the last box is gone. */
   readonly close?: () => Promise<void>;
@@ -149,6 +151,7 @@ async function makePods(
     programs: await programsNextTo({ folders, gateway, policy, support, resolveName }),
     limitsMemory: true,
     freezers: undefined,
+    isElsewhere: true,
     abilities: { ...imageAbilities(contents), policies: false },
   };
 }
@@ -167,18 +170,19 @@ async function makeContainers(
   { folders, gateway, policy, support, programPath, resolveName }: BoxParts,
 ): Promise<Boxes> {
   const { docker, log, sessionsDir } = options;
-  const program = await installProgram(programPath, resolve(sessionsDir), instanceNativeFiles());
-  const { contents, maker } = await createContainers({
-    ...{ docker, folders, gateway, log, policy, program, sessionsDir },
+  const { close, contents, isRemote, maker } = await createContainers({
+    ...{ docker, folders, gateway, log, policy, programPath, sessionsDir },
     memoryBytes: options.sessionMemoryBytes,
     diskBytes: options.sessionDiskBytes,
   });
   return {
     maker,
+    close,
     programs: await programsNextTo({ folders, gateway, policy, support, resolveName }),
     limitsMemory: true,
     freezers: undefined,
-    abilities: { ...imageAbilities(contents), policies: true },
+    isElsewhere: isRemote,
+    abilities: { ...imageAbilities(contents), policies: !isRemote },
   };
 }
 
@@ -301,7 +305,7 @@ class LocalPlacement implements Placement {
     this.#gateway = parts.gateway;
     this.#programMaker = parts.programs;
     this.#pool = new WarmPool({
-      sizing: warmSizing(maker.kind, warm, this.memory.machineBytes),
+      sizing: warmSizing(parts.isElsewhere === true, warm, this.memory.machineBytes),
       maxStarting: Math.max(4, 2 * availableParallelism()),
       quietMs,
       log,
@@ -414,10 +418,10 @@ async function prepare(
   if (memoryBytes !== undefined) await handle.setMemory(memoryBytes);
 }
 
-function warmSizing(kind: PlacementKind, warm: PlacementOptions["warm"], machineBytes: number): WarmSizing {
+function warmSizing(isElsewhere: boolean, warm: PlacementOptions["warm"], machineBytes: number): WarmSizing {
   if (typeof warm === "number") return new FixedWarmSize(warm);
-  // The free memory and CPU of this machine say nothing about the cluster's.
-  if (kind === "kubernetes") return new FixedWarmSize(1);
+  // The free memory and CPU of this machine say nothing about the others.
+  if (isElsewhere) return new FixedWarmSize(1);
   return new AutoWarmSize({
     floor: 1,
     max: warm.max,

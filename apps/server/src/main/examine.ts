@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { loadConfig } from "../config/config.ts";
 import type { Config } from "../config/settings.ts";
-import { kubernetesOptions } from "../config/kubernetes-options.ts";
+import { dockerOptions, kubernetesOptions } from "../config/placement-options.ts";
 import { machineMemoryBytes } from "../config/settings/defaults.ts";
 
 /** One line of `shoal doctor`. */
@@ -50,10 +50,12 @@ async function thisHost(config: Config): Promise<readonly Finding[]> {
   ];
 }
 
-async function containers({ docker_host: host, docker_image: image }: Config): Promise<readonly Finding[]> {
-  const report = await examineDocker({ host, image });
+async function containers(config: Config): Promise<readonly Finding[]> {
+  const options = dockerOptions(config);
+  const { image } = options;
+  const report = await examineDocker(options);
   if (!report.works) return [cannotRun("docker", report.reason)];
-  const detail = `Sessions run in the docker placement: each in a container of ${image} (${report.engine}), without a network.`;
+  const detail = `Sessions run in the docker placement: each in a container of ${image} (${report.engines.join(", ")}), without a network.`;
   return [{ name: "isolation", state: "ok", detail }, ...abilitiesOf(image, report.image)];
 }
 

@@ -124,7 +124,9 @@ class InstanceProgram {
     });
     // A terminal signals the whole process group, but the service decides when sessions end. SIGUSR1 would kill Node.
     for (const signal of ["SIGINT", "SIGHUP", "SIGUSR1"]) process.on(signal, () => undefined);
-    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+    process.stderr.on("error", () => undefined);
+    // With `remote`, standard output may carry connections.
+    if (this.#config.remote === undefined) process.stdout.on("error", () => undefined);
   }
 
   listen(): void {

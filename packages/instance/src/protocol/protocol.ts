@@ -36,13 +36,16 @@ export const InstanceConfig = lazyObject(() => ({
   /** Unix socket or Windows named pipe of the egress gateway, an HTTP proxy. */
   egress_path: HostPath,
   /**
-   * Listens with mutual TLS on the address in the environment variable `SHOAL_ADDRESS`, for a service on another
-   * machine. The program then serves `egress_path` itself, over connections of the service.
+   * Serves a service on another machine with mutual TLS. The program then serves `egress_path` itself, over connections
+   * of the service.
    */
   remote: z.optional(
     z.object({
-      /** 0 selects a free one. */
-      port: checked(z.int(), z.minimum(0), z.maximum(65_535)),
+      /**
+       * On the address in the environment variable `SHOAL_ADDRESS`; 0 selects a free one. Without a port, connections
+       * arrive as CONNECT requests of an HTTP/2 connection on standard input and output, after the first line.
+       */
+      port: z.optional(checked(z.int(), z.minimum(0), z.maximum(65_535))),
       /** SHA-256 of the public key of the service, in hexadecimal. */
       service_pin: checked(z.string(), z.regex(/^[0-9a-f]{64}$/)),
       /** Milliseconds without a connection of the service, after which the instance ends; 60,000 by default. */
@@ -88,7 +91,8 @@ export const LaunchWishes = lazyObject(() => ({
 export interface RemoteListening extends z.output<typeof RemoteListening> {}
 export const RemoteListening = lazyObject(() => ({
   listening: z.literal(true),
-  port: checked(z.int(), z.minimum(1), z.maximum(65_535)),
+  /** Absent on standard input and output. */
+  port: z.optional(checked(z.int(), z.minimum(1), z.maximum(65_535))),
   /** Of the key that the instance has just made. */
   pin: checked(z.string(), z.regex(/^[0-9a-f]{64}$/)),
 }));

@@ -1,26 +1,37 @@
+import { writeSync } from "node:fs";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { RemoteDoor, RemoteDoorOptions } from "./remote-door.ts";
+import { serveStandardStreams } from "./standard-streams.ts";
+
+type Listeners = Pick<RemoteDoorOptions, "onAbandoned" | "onConnection" | "onError">;
 
 /** Loads the code for TLS only where the service is on another machine. Announces the port and the key on stdout. */
 export async function openRemoteDoor(
-  config: Pick<InstanceConfig, "egress_path" | "instance_id">,
+  config: Pick<InstanceConfig, "egress_path" | "instance_id" | "session_dir">,
   { abandoned_ms: abandonedMs, port, service_pin: servicePin }: NonNullable<InstanceConfig["remote"]>,
-  listeners: Pick<RemoteDoorOptions, "onAbandoned" | "onConnection" | "onError">,
+  listeners: Listeners,
 ): Promise<RemoteDoor> {
   const { createDoor } = await import("./create-door.ts");
-  const address = process.env.SHOAL_ADDRESS;
-  if (address === undefined || address === "") throw new Error("SHOAL_ADDRESS is not set.");
   const door = createDoor(config.instance_id, {
     ...listeners,
-    address,
-    port,
     servicePin,
     egressPath: config.egress_path,
-    onListening: (announcement) => {
-      process.stdout.write(`${JSON.stringify({ listening: true, ...announcement })}\n`);
-    },
     ...(abandonedMs !== undefined && { abandonedMs }),
   });
-  door.listen();
+  if (port === undefined) {
+    announce({ pin: door.pin });
+    await serveStandardStreams(door, config.session_dir, listeners.onAbandoned);
+  } else announce({ port: await door.listen(ownAddress(), port), pin: door.pin });
   return door;
+}
+
+function ownAddress(): string {
+  const address = process.env.SHOAL_ADDRESS;
+  if (address === undefined || address === "") throw new Error("SHOAL_ADDRESS is not set.");
+  return address;
+}
+
+/** Without `process.stdout`, which would make the stream block. */
+function announce(place: { readonly port?: number; readonly pin: string }): void {
+  writeSync(1, `${JSON.stringify({ listening: true, ...place })}\n`);
 }

@@ -9,36 +9,33 @@ import { text } from "node:stream/consumers";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { remoteProtocols } from "./protocols.ts";
-import { RemoteDoor, type RemoteAnnouncement } from "./remote-door.ts";
+import { RemoteDoor } from "./remote-door.ts";
 
 const service = new TlsIdentity("service");
 const expired = inThePast(() => service.credentials);
 const received: TLSSocket[] = [];
 let folder: string;
 let door: RemoteDoor;
-let announced: RemoteAnnouncement;
+let port: number;
 let abandoned = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "shoal-door-"));
-  announced = await new Promise((resolve, reject) => {
-    door = new RemoteDoor({
-      address: "127.0.0.1",
-      port: 0,
-      servicePin: service.pin,
-      egressPath: join(folder, "egress"),
-      identity: new TlsIdentity("instance"),
-      onConnection: (socket) => {
-        received.push(socket);
-        socket.end("welcome");
-      },
-      onListening: resolve,
-      onError: reject,
-      onAbandoned: () => (abandoned += 1),
-      abandonedMs: 100,
-    });
-    door.listen();
+  door = new RemoteDoor({
+    servicePin: service.pin,
+    egressPath: join(folder, "egress"),
+    identity: new TlsIdentity("instance"),
+    onConnection: (socket) => {
+      received.push(socket);
+      socket.end("welcome");
+    },
+    onError: (error) => {
+      throw error;
+    },
+    onAbandoned: () => (abandoned += 1),
+    abandonedMs: 100,
   });
+  port = await door.listen("127.0.0.1", 0);
 });
 afterAll(async () => {
   door.close();
@@ -48,7 +45,7 @@ afterAll(async () => {
 function dial(options: ConnectionOptions): TLSSocket {
   return connect({
     host: "127.0.0.1",
-    port: announced.port,
+    port,
     rejectUnauthorized: false,
     ALPNProtocols: [remoteProtocols.instance],
     ...options,
@@ -71,7 +68,7 @@ async function heard(socket: Socket): Promise<string> {
 
 it("serves the service that owns the pinned key", async () => {
   expect(await heard(dial(service.credentials))).toBe("welcome");
-  expect(announced.pin).toMatch(/^[0-9a-f]{64}$/);
+  expect(door.pin).toMatch(/^[0-9a-f]{64}$/);
 });
 
 it.each<[string, () => ConnectionOptions]>([
@@ -88,7 +85,7 @@ it.each<[string, () => ConnectionOptions]>([
 });
 
 it("closes connections that do not speak TLS", async () => {
-  const socket = connectTcp(announced.port, "127.0.0.1");
+  const socket = connectTcp(port, "127.0.0.1");
   socket.end("GET / HTTP/1.1\r\n\r\n");
   expect(await heard(socket)).not.toContain("welcome");
 });

@@ -1,31 +1,22 @@
 import { refusalOfPeer, type TlsCredentials, type TlsIdentity } from "@shoal/primitives/pinned-tls";
 import { constants } from "node:crypto";
+import type { Duplex } from "node:stream";
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import { log } from "../system/log.ts";
 import { EgressDoor } from "./egress-door.ts";
 import { remoteProtocols } from "./protocols.ts";
 
 export interface RemoteDoorOptions {
-  /** An address of this machine, such as the pod's. */
-  readonly address: string;
-  /** 0 selects a free one. */
-  readonly port: number;
   /** Pin of the only key that may connect. */
   readonly servicePin: string;
   readonly egressPath: string;
   readonly identity: TlsIdentity;
   readonly onConnection: (socket: TLSSocket) => void;
-  readonly onListening: (announcement: RemoteAnnouncement) => void;
   readonly onError: (error: Error) => void;
   /** The service is gone: it keeps at least one connection open. */
   readonly onAbandoned: () => void;
   /** Milliseconds without a connection of the service; 60,000 by default. */
   readonly abandonedMs?: number;
-}
-
-export interface RemoteAnnouncement {
-  readonly port: number;
-  readonly pin: string;
 }
 
 const secureContext = {
@@ -78,15 +69,21 @@ export class RemoteDoor {
     this.#timer = this.#abandonedLater();
   }
 
-  listen(): void {
-    const { address: host, identity, onListening, port } = this.#options;
-    this.#server.listen({ host, port }, () => {
-      const address = this.#server.address();
-      onListening({
-        port: typeof address === "object" && address !== null ? address.port : port,
-        pin: identity.pin,
-      });
-    });
+  /** SHA-256 of the public key with which it proves itself. */
+  get pin(): string {
+    return this.#options.identity.pin;
+  }
+
+  /** @param port - 0 selects a free one. @returns the port. */
+  async listen(host: string, port: number): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen({ host, port }, resolve));
+    const address = this.#server.address();
+    return typeof address === "object" && address !== null ? address.port : port;
+  }
+
+  /** Serves a connection that did not arrive on a port. */
+  accept(connection: Duplex): void {
+    this.#server.emit("connection", connection);
   }
 
   close(): void {

@@ -1,11 +1,12 @@
 import type { Socket } from "node:net";
-import { PassThrough, type Readable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 
 /** A byte for the stream, three zeros, and the length as four bytes. */
 const headerBytes = 8;
 const streams = { stdout: 1, stderr: 2 } as const;
 
 export interface AttachedStreams {
+  readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Also ends the standard input of the container. */
@@ -47,6 +48,7 @@ export function splitAttached(socket: Socket): AttachedStreams {
     for (const each of Object.values(outputs)) each.end();
   });
   return {
+    stdin: socket,
     stdout: outputs[streams.stdout],
     stderr: outputs[streams.stderr],
     close() {

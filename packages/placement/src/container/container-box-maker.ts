@@ -8,8 +8,9 @@ import { splitAttached } from "./attached-streams.ts";
 import { ContainerBox } from "./container-box.ts";
 import { containerSpec, inside, type Mount } from "./container-spec.ts";
 import type { ContainerEngine } from "./engine.ts";
-import type { ImageContents } from "./image-contents.ts";
+import type { ImageContents } from "../image/image-contents.ts";
 import { folderLabel } from "./leftovers.ts";
+import { RunningContainer } from "./running-container.ts";
 import { chmod } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
@@ -57,7 +58,8 @@ export class ContainerBoxMaker implements BoxMaker {
       container = await engine.create(`shoal-${id}`, spec);
       const streams = splitAttached(await engine.startAttached(container));
       const pid = await engine.pidOf(container);
-      return new ContainerBox(id, { engine, container, pid, streams, files, socketName, log });
+      const running = new RunningContainer({ engine, container, instanceId: id, log });
+      return new ContainerBox(id, { container: running, pid, streams, files, socketName });
     } catch (error) {
       if (container !== undefined) await engine.remove(container).catch(() => undefined);
       await files.clear();

@@ -1,97 +1,132 @@
-import type { InstalledProgram } from "../boxes/installed-program.ts";
+import { TlsIdentity } from "@shoal/primitives/pinned-tls";
+import type { BoxMaker } from "../boxes/box.ts";
+import { installProgram } from "../boxes/installed-program.ts";
 import type { InstanceFilesOptions } from "../boxes/instance-files.ts";
 import type { DockerOptions } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
-import { seccompProfile } from "../sandbox/seccomp-profile.ts";
 import { ContainerBoxMaker } from "./container-box-maker.ts";
 import { containerUser } from "./container-spec.ts";
-import { ContainerEngine, type EngineVersion } from "./engine.ts";
-import { examineImage } from "./examine-image.ts";
-import type { ImageContents } from "./image-contents.ts";
-import { removeLeftovers } from "./leftovers.ts";
-import { messageOf } from "@shoal/primitives";
+import { examineImage, examineRemoteImage } from "./examine-image.ts";
+import { findEngine, type FoundEngine, profileFor } from "./find-engine.ts";
+import { type ContainerHost, HostsBoxMaker } from "./hosts-box-maker.ts";
+import { commonContents, type ImageContents } from "../image/image-contents.ts";
+import { RemoteLeftovers, removeLeftovers } from "./leftovers.ts";
+import { RemoteContainerBoxMaker } from "./remote/remote-container-box-maker.ts";
+import { instanceNativeFiles } from "@shoal/instance";
+import { randomBytes } from "node:crypto";
 import { chmod, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join, resolve } from "node:path";
 
 export interface ContainersOptions extends InstanceFilesOptions {
   readonly docker: DockerOptions | undefined;
   /** Parent of the folders of all servers. */
   readonly sessionsDir: string;
-  readonly program: InstalledProgram;
+  readonly programPath: string;
   readonly memoryBytes: number | undefined;
   readonly diskBytes: number | undefined;
   readonly log: PlacementLog;
 }
 
 export interface Containers {
-  readonly maker: ContainerBoxMaker;
+  readonly maker: BoxMaker;
+  /** What the images of all hosts have. */
   readonly contents: ImageContents;
+  readonly isRemote: boolean;
+  readonly close: () => Promise<void>;
 }
 
-/** @throws {PlacementError} `bad_option` if the engine does not answer or the image does not work. */
+interface Host extends ContainerHost {
+  readonly contents: ImageContents;
+  readonly isRemote: boolean;
+  readonly sweep?: () => Promise<void>;
+}
+
+const sweepEveryMs = 60_000;
+
+/** @throws {PlacementError} `bad_option` if an engine does not answer or its image does not work. */
 export async function createContainers(options: ContainersOptions): Promise<Containers> {
-  const { docker, folders, log, sessionsDir } = options;
+  const { docker, log } = options;
   if (docker === undefined)
     throw new PlacementError("bad_option", "docker: the kind docker needs an engine and an image.");
-  const { engine, version } = await findEngine(docker.host);
+  const shared = { server: randomBytes(6).toString("hex"), identity: new TlsIdentity("shoal") };
+  const hosts = await Promise.all(
+    docker.hosts.map(async (host) => {
+      const found = await findEngine(host, docker.tlsDir);
+      return found.isRemote
+        ? openRemote(options, docker.image, found, shared)
+        : openLocal(options, docker.image, found);
+    }),
+  );
+  const [first] = hosts;
+  if (first === undefined) throw new PlacementError("bad_option", "docker_host: at least one engine is needed.");
+  const timer = setInterval(() => {
+    for (const { sweep } of hosts) void sweep?.();
+  }, sweepEveryMs);
+  timer.unref();
+  return {
+    maker: hosts.length === 1 ? first.maker : new HostsBoxMaker(hosts, log),
+    contents: commonContents(hosts.map(({ contents }) => contents)),
+    isRemote: hosts.some(({ isRemote }) => isRemote),
+    close: () => {
+      clearInterval(timer);
+      return Promise.resolve();
+    },
+  };
+}
+
+async function openLocal(options: ContainersOptions, image: string, { engine, version }: FoundEngine): Promise<Host> {
+  const { folders, log, programPath, sessionsDir } = options;
+  const program = await installProgram(programPath, resolve(sessionsDir), instanceNativeFiles());
   await removeLeftovers(engine, { sessionsDir, log });
   const seccomp = await profileFor(version, folders.runtimeDir);
-  const contents = await examineImage(engine, {
-    image: docker.image,
-    seccomp,
-    runtimeDir: folders.runtimeDir,
-    sessionsDir: folders.sessionsDir,
-  });
+  const { runtimeDir } = folders;
+  const contents = await examineImage(engine, { image, seccomp, runtimeDir, sessionsDir: folders.sessionsDir });
   const maker = new ContainerBoxMaker({
     ...options,
-    engine,
-    image: docker.image,
-    contents,
-    seccomp,
-    accounts: await writeAccounts(folders.runtimeDir),
+    ...{ contents, engine, image, program, seccomp },
+    accounts: await writeAccounts(runtimeDir),
   });
+  return described({ engine, version }, image, { contents, maker, isRemote: false }, log);
+}
+
+async function openRemote(
+  options: ContainersOptions,
+  image: string,
+  { engine, version }: FoundEngine,
+  { identity, server }: { readonly identity: TlsIdentity; readonly server: string },
+): Promise<Host> {
+  const { log, programPath } = options;
+  const leftovers = new RemoteLeftovers(engine, server, log);
+  await leftovers.sweep();
+  const seccomp = await profileFor(version);
+  const contents = await examineRemoteImage(engine, { image, programPath, seccomp, server });
+  const maker = new RemoteContainerBoxMaker({
+    ...options,
+    ...{ contents, engine, identity, image, seccomp, server },
+    programFile: basename(programPath),
+  });
+  const sweep = (): Promise<void> => leftovers.sweep();
+  return described({ engine, version }, image, { contents, maker, isRemote: true, sweep }, log);
+}
+
+async function described(
+  { engine, version }: Pick<FoundEngine, "engine" | "version">,
+  image: string,
+  host: Omit<Host, "memoryBytes" | "name">,
+  log: PlacementLog,
+): Promise<Host> {
   log.info(
     {
       engine: version.name,
       engine_version: version.version,
-      image: docker.image,
-      inner_sandbox: contents.innerSandbox,
+      host: engine.name,
+      image,
+      inner_sandbox: host.contents.innerSandbox,
     },
     "Each session runs in a container.",
   );
-  return { maker, contents };
-}
-
-/** @throws {PlacementError} `bad_option` for other addresses, or if the engine does not answer. */
-export async function findEngine(
-  host: string,
-): Promise<{ readonly engine: ContainerEngine; readonly version: EngineVersion }> {
-  const socketPath = /^unix:\/\/(\/.+)$/.exec(host)?.[1];
-  if (socketPath === undefined)
-    throw new PlacementError(
-      "bad_option",
-      `docker_host: must be the socket of an engine on this machine, such as unix:///var/run/docker.sock, not ${host}.`,
-    );
-  const engine = new ContainerEngine(socketPath);
-  try {
-    return { engine, version: await engine.version() };
-  } catch (error) {
-    throw new PlacementError(
-      "bad_option",
-      `docker_host: no container engine answers at ${host} (${messageOf(error)}). Start Docker or Podman (podman system service), and let the user of the service use its socket.`,
-      { cause: error },
-    );
-  }
-}
-
-/** Docker reads the document itself, Podman a file. */
-export async function profileFor({ name }: EngineVersion, runtimeDir: string): Promise<string> {
-  const profile = seccompProfile();
-  if (name === "docker") return profile;
-  const path = join(runtimeDir, "seccomp.json");
-  await writeFile(path, profile);
-  return path;
+  return { ...host, name: engine.name, memoryBytes: await engine.memoryBytes() };
 }
 
 async function writeAccounts(runtimeDir: string): Promise<string> {

@@ -1,6 +1,8 @@
 import { messageOf } from "@shoal/primitives";
+import type { EngineAddress } from "./engine-address.ts";
 import * as z from "zod/mini";
-import { request as httpRequest } from "node:http";
+import { type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
+import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 
@@ -28,7 +30,10 @@ const Version = z.object({
 const Created = z.object({ Id: z.string() });
 const State = z.object({ State: z.object({ Pid: z.int() }) });
 const Exited = z.object({ StatusCode: z.int() });
-const Listed = z.array(z.object({ Id: z.string(), Labels: z.nullable(z.record(z.string(), z.string())) }));
+const Listed = z.array(
+  z.object({ Id: z.string(), State: z.optional(z.string()), Labels: z.nullable(z.record(z.string(), z.string())) }),
+);
+const Info = z.object({ MemTotal: z.int() });
 const Refusal = z.object({ message: z.string() });
 
 /** The container waits for it, because output from before the attachment would be lost. */
@@ -36,6 +41,8 @@ const goLine = "go\n";
 
 /** Milliseconds for requests that do not wait for a container. */
 const answerMs = 60_000;
+/** Milliseconds after which a silent machine is asked whether it still exists. */
+const keepAliveMs = 15_000;
 
 interface EngineRequest {
   readonly method: "GET" | "POST" | "DELETE";
@@ -45,15 +52,25 @@ interface EngineRequest {
   readonly waits?: boolean;
 }
 
-/**
- * The HTTP API of Docker, which Podman also serves, over a socket of this machine. The engine is trusted: its socket is
- * as good as root.
- */
-export class ContainerEngine {
-  readonly #socketPath: string;
+export interface LabelledContainer {
+  readonly id: string;
+  /** Of the label. */
+  readonly value: string;
+  /** `created`, `running`, `exited` and others. */
+  readonly state: string;
+}
 
-  constructor(socketPath: string) {
-    this.#socketPath = socketPath;
+/** The HTTP API of Docker, which Podman also serves. The engine is trusted: its socket is as good as root. */
+export class ContainerEngine {
+  readonly #address: EngineAddress;
+
+  constructor(address: EngineAddress) {
+    this.#address = address;
+  }
+
+  /** As the user wrote it. */
+  get name(): string {
+    return this.#address.name;
   }
 
   async version(): Promise<EngineVersion> {
@@ -62,6 +79,11 @@ export class ContainerEngine {
     );
     const isPodman = parts?.some(({ Name: name }) => name.startsWith("Podman")) === true;
     return { name: isPodman ? "podman" : "docker", version };
+  }
+
+  /** Bytes of memory of its machine. */
+  async memoryBytes(): Promise<number> {
+    return Info.parse(await this.#json({ method: "GET", path: "/info" })).MemTotal;
   }
 
   async hasImage(image: string): Promise<boolean> {
@@ -111,12 +133,12 @@ export class ContainerEngine {
   }
 
   /** All containers with the label, also ended ones. */
-  async labelled(label: string): Promise<readonly { readonly id: string; readonly value: string }[]> {
+  async labelled(label: string): Promise<readonly LabelledContainer[]> {
     const filters = encodeURIComponent(JSON.stringify({ label: [label] }));
     const found = Listed.parse(
       await this.#json({ method: "GET", path: `/containers/json?all=true&filters=${filters}` }),
     );
-    return found.map(({ Id: id, Labels: labels }) => ({ id, value: labels?.[label] ?? "" }));
+    return found.map(({ Id: id, Labels: labels, State: state = "" }) => ({ id, value: labels?.[label] ?? "", state }));
   }
 
   /** Starts a container that waits for a line of input. Returns its input and, in frames, its outputs. */
@@ -141,14 +163,14 @@ export class ContainerEngine {
 
   #attach(id: string, onSent?: () => void): Promise<Socket> {
     return new Promise((resolve, reject) => {
-      const request = httpRequest({
-        socketPath: this.#socketPath,
+      const request = this.#open({
         method: "POST",
         path: `/containers/${id}/attach?stream=true&stdin=true&stdout=true&stderr=true`,
-        headers: { host: "engine", connection: "Upgrade", upgrade: "tcp" },
+        headers: { connection: "Upgrade", upgrade: "tcp" },
       });
       request.on("upgrade", (_answer, socket, head) => {
         if (head.length > 0) socket.unshift(head);
+        socket.setKeepAlive(true, keepAliveMs);
         resolve(socket);
       });
       request.on("response", (answer) => {
@@ -176,27 +198,25 @@ export class ContainerEngine {
   #send({ method, path, body, waits = false }: EngineRequest): Promise<string> {
     const document = body === undefined ? undefined : JSON.stringify(body);
     return new Promise((resolve, reject) => {
-      const request = httpRequest(
-        {
-          socketPath: this.#socketPath,
-          method,
-          path,
-          headers: { host: "engine", ...(document !== undefined && { "content-type": "application/json" }) },
-          ...(!waits && { signal: AbortSignal.timeout(answerMs) }),
-        },
-        (answer) => {
-          const status = answer.statusCode ?? 0;
-          text(answer).then(
-            (received) => {
-              if (status >= 400) reject(new EngineError(`${method} ${path}: ${reasonOf(received)}`, status));
-              else resolve(received);
-            },
-            (error: unknown) => {
-              reject(this.#unanswered(error));
-            },
-          );
-        },
-      );
+      const request = this.#open({
+        method,
+        path,
+        headers: { ...(document !== undefined && { "content-type": "application/json" }) },
+        ...(!waits && { signal: AbortSignal.timeout(answerMs) }),
+      });
+      request.on("response", (answer) => {
+        const status = answer.statusCode ?? 0;
+        text(answer).then(
+          (received) => {
+            if (status >= 400) reject(new EngineError(`${method} ${path}: ${reasonOf(received)}`, status));
+            else resolve(received);
+          },
+          (error: unknown) => {
+            reject(this.#unanswered(error));
+          },
+        );
+      });
+      request.on("socket", (socket) => socket.setKeepAlive(true, keepAliveMs));
       request.on("error", (error) => {
         reject(this.#unanswered(error));
       });
@@ -204,8 +224,13 @@ export class ContainerEngine {
     });
   }
 
+  #open(options: RequestOptions): ClientRequest {
+    const { connection, tls } = this.#address;
+    return (tls ? httpsRequest : httpRequest)({ ...connection, ...options });
+  }
+
   #unanswered(error: unknown): EngineError {
-    return new EngineError(`The engine at ${this.#socketPath} does not answer: ${messageOf(error)}`, undefined, error);
+    return new EngineError(`The engine at ${this.name} does not answer: ${messageOf(error)}`, undefined, error);
   }
 }
 

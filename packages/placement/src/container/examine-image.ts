@@ -1,14 +1,21 @@
 import { installedPlaces } from "../chromium/places.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import { splitAttached } from "./attached-streams.ts";
-import { containerSpec, inside } from "./container-spec.ts";
+import { type ContainerOptions, containerSpec, inside } from "./container-spec.ts";
 import type { ContainerEngine } from "./engine.ts";
-import { contentsOf, type ImageContents, ImageReport, loaderPath } from "./image-contents.ts";
-import { folderLabel } from "./leftovers.ts";
-import * as z from "zod/mini";
+import {
+  contentsOf,
+  type ImageContents,
+  imageProgramFolder,
+  ImageReport,
+  loaderPath,
+} from "../image/image-contents.ts";
+import { folderLabel, serverLabel } from "./leftovers.ts";
+import { checkProgram, imageReportCommand, RemoteImageReport } from "../image/image-report.ts";
+import type * as z from "zod/mini";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 
 const tokenFile = "token";
@@ -43,11 +50,7 @@ export async function examineImage(
     readonly seccomp: string;
   },
 ): Promise<ImageContents> {
-  if (!(await engine.hasImage(image)))
-    throw new PlacementError(
-      "bad_option",
-      `docker_image: the engine has no image ${image}. Build it (docker build --tag ${image} . in a clone), or pull it.`,
-    );
+  await checkImage(engine, image);
   const token = randomBytes(8).toString("hex");
   const folder = join(runtimeDir, "probe");
   await mkdir(folder, { recursive: true });
@@ -57,16 +60,12 @@ export async function examineImage(
   const printed = await runOnce(engine, {
     image,
     seccomp,
-    folder,
-    sessionsDir,
+    labels: { [folderLabel]: sessionsDir },
+    mounts: [{ from: folder, to: inside.sockets }],
     command: ["node", "--eval", script, "--", ...installedPlaces(), loaderPath, ...tools],
   });
-  const report = parse(printed.stdout);
-  if (report === undefined)
-    throw new PlacementError(
-      "bad_option",
-      `docker_image: ${image} does not work for sessions: ${printed.stderr.trim().slice(-500) || "it printed nothing"}. Use the image of Shoal's Dockerfile.`,
-    );
+  const report = parse(ImageReport, printed);
+  if (report === undefined) throw doesNotWork(engine, image, printed);
   if (report.token !== token)
     throw new PlacementError(
       "bad_option",
@@ -75,32 +74,53 @@ export async function examineImage(
   return contentsOf(report, `docker_image: ${image}`);
 }
 
-async function runOnce(
+/**
+ * Like {@link examineImage}, on another machine.
+ * @throws {PlacementError} `bad_option` if the image lacks a part, or has another instance program than this server.
+ */
+export async function examineRemoteImage(
   engine: ContainerEngine,
   {
-    command,
-    folder,
     image,
+    programPath,
     seccomp,
-    sessionsDir,
+    server,
   }: {
-    readonly command: readonly string[];
-    readonly folder: string;
     readonly image: string;
+    /** Instance program of this server. */
+    readonly programPath: string;
     readonly seccomp: string;
-    readonly sessionsDir: string;
+    readonly server: string;
   },
-): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  const spec = containerSpec({
-    image,
-    labels: { [folderLabel]: sessionsDir },
-    command,
-    env: {},
-    mounts: [{ from: folder, to: inside.sockets }],
-    memoryBytes: undefined,
-    diskBytes: undefined,
-    seccomp,
-  });
+): Promise<ImageContents> {
+  await checkImage(engine, image);
+  const command = imageReportCommand(`${imageProgramFolder}/${basename(programPath)}`, []);
+  const printed = await runOnce(engine, { image, seccomp, labels: { [serverLabel]: server }, mounts: [], command });
+  const report = parse(RemoteImageReport, printed);
+  if (report === undefined) throw doesNotWork(engine, image, printed);
+  const subject = `docker_image: ${image} at ${engine.name}`;
+  await checkProgram(report, programPath, subject);
+  return contentsOf(report, subject);
+}
+
+async function checkImage(engine: ContainerEngine, image: string): Promise<void> {
+  if (await engine.hasImage(image)) return;
+  throw new PlacementError(
+    "bad_option",
+    `docker_image: the engine at ${engine.name} has no image ${image}. Build it (docker build --tag ${image} . in a clone), or pull it.`,
+  );
+}
+
+interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function runOnce(
+  engine: ContainerEngine,
+  options: Pick<ContainerOptions, "command" | "image" | "labels" | "mounts" | "seccomp">,
+): Promise<Printed> {
+  const spec = containerSpec({ ...options, env: {}, memoryBytes: undefined, diskBytes: undefined });
   const container = await engine.create(`shoal-probe-${randomBytes(6).toString("hex")}`, spec);
   try {
     const streams = splitAttached(await engine.startAttached(container));
@@ -113,10 +133,17 @@ async function runOnce(
   }
 }
 
-function parse(stdout: string): z.output<typeof ImageReport> | undefined {
+function parse<T>(schema: z.ZodMiniType<T>, { stdout }: Printed): T | undefined {
   try {
-    return ImageReport.parse(JSON.parse(stdout));
+    return schema.parse(JSON.parse(stdout));
   } catch {
     return undefined;
   }
+}
+
+function doesNotWork({ name }: ContainerEngine, image: string, { stderr }: Printed): PlacementError {
+  return new PlacementError(
+    "bad_option",
+    `docker_image: ${image} at ${name} does not work for sessions: ${stderr.trim().slice(-500) || "it printed nothing"}. Use the image of Shoal's Dockerfile.`,
+  );
 }

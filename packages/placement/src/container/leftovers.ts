@@ -1,10 +1,16 @@
 import type { PlacementLog } from "../interface/placement-log.ts";
 import type { ContainerEngine } from "./engine.ts";
+import { messageOf } from "@shoal/primitives";
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
-/** Names the session folder of the server that started the container. */
+/** Names the session folder of the server that started a container of the same machine. */
 export const folderLabel = "dev.shoal.folder";
+
+const idleStates: ReadonlySet<string> = new Set(["created", "exited", "dead"]);
+
+/** Names the server process that started a container of another machine. */
+export const serverLabel = "dev.shoal.server";
 
 /**
  * Removes the containers of servers of this data folder whose own folder is gone: they ended, or were killed and their
@@ -19,6 +25,41 @@ export async function removeLeftovers(
     if (dirname(folder) !== parent || (await exists(folder))) continue;
     await engine.remove(id);
     log.info({ container: id, path: folder }, "Removed a container of a killed server.");
+  }
+}
+
+/**
+ * Removes containers of other servers on another machine that do not run: a killed server left them. Their instances
+ * end on their own. Call it again and again: a container must be found twice, because its own server may be about to
+ * start or to remove it.
+ */
+export class RemoteLeftovers {
+  readonly #engine: ContainerEngine;
+  readonly #server: string;
+  readonly #log: PlacementLog;
+  #found: ReadonlySet<string> = new Set();
+
+  constructor(engine: ContainerEngine, server: string, log: PlacementLog) {
+    this.#engine = engine;
+    this.#server = server;
+    this.#log = log;
+  }
+
+  /** Never rejects. */
+  async sweep(): Promise<void> {
+    try {
+      const all = await this.#engine.labelled(serverLabel);
+      const over = all.filter(({ state, value }) => value !== this.#server && idleStates.has(state));
+      for (const { id } of over) {
+        if (!this.#found.has(id)) continue;
+        await this.#engine.remove(id);
+        this.#log.info({ container: id, engine: this.#engine.name }, "Removed a container of a killed server.");
+      }
+      this.#found = new Set(over.map(({ id }) => id));
+    } catch (error) {
+      const fields = { engine: this.#engine.name, error: messageOf(error) };
+      this.#log.warn(fields, "Cannot look for containers of killed servers.");
+    }
   }
 }
 

@@ -17,14 +17,16 @@ import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 
 /**
- * `sandbox`: a bubblewrap box per instance (Linux). `docker`: a container per instance, of Docker or Podman on this
- * machine. `kubernetes`: a pod per instance. `process`: a plain process, without isolation.
+ * `sandbox`: a bubblewrap box per instance (Linux). `docker`: a container per instance, of Docker or Podman on one
+ * or several machines. `kubernetes`: a pod per instance. `process`: a plain process, without isolation.
  */
 export type PlacementKind = "sandbox" | "docker" | "kubernetes" | "process";
 
 export interface DockerOptions {
-  /** Socket of the engine, `unix:///run/podman/podman.sock`. */
-  readonly host: string;
+  /** Engines: a socket of this machine, `unix:///run/podman/podman.sock`, or an address with TLS, `tcp://10.0.0.5:2376`. */
+  readonly hosts: readonly string[];
+  /** Folder with `ca.pem`, `cert.pem` and `key.pem`, for engines with TLS. */
+  readonly tlsDir?: string | undefined;
   /** Of Shoal's Dockerfile. */
   readonly image: string;
 }

@@ -1,6 +1,6 @@
 import { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import type { InstanceFilesOptions } from "../boxes/instance-files.ts";
-import type { ImageContents } from "../container/image-contents.ts";
+import type { ImageContents } from "../image/image-contents.ts";
 import type { KubernetesOptions } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";

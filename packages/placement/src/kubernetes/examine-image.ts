@@ -1,21 +1,19 @@
-import { installedPlaces } from "../chromium/places.ts";
-import { contentsOf, type ImageContents, ImageReport } from "../container/image-contents.ts";
+import { contentsOf, type ImageContents, imageProgramFolder } from "../image/image-contents.ts";
 import { PlacementError } from "../interface/placement-error.ts";
+import { checkProgram, imageReportCommand, RemoteImageReport } from "../image/image-report.ts";
 import { answerText } from "../streams/answer-text.ts";
 import type { Cluster } from "./cluster.ts";
-import { containerName, labels, labelsOf, podSpec, programFolder, sessionObject } from "./pod-spec.ts";
+import { containerName, labels, labelsOf, podSpec, sessionObject } from "./pod-spec.ts";
 import { podState } from "./pod-state.ts";
 import { messageOf } from "@shoal/primitives";
-import * as z from "zod/mini";
-import { createHash, randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
 
 export interface PodImage {
   readonly name: string;
   readonly runtimeClass: string | undefined;
   readonly contents: ImageContents;
-  /** Name in {@link programFolder}. */
+  /** Name in {@link imageProgramFolder}. */
   readonly programFile: string;
 }
 
@@ -31,33 +29,7 @@ export interface ExamineOptions {
   readonly startMs: number;
 }
 
-const PodReport = z.extend(ImageReport, { program: z.string(), reached: z.array(z.string()) });
-
 const maxReportBytes = 65_536;
-const tools = ["/usr/bin/Xvfb", "/usr/bin/certutil"];
-
-const script = `
-const { existsSync, readFileSync } = require("node:fs");
-const { createHash } = require("node:crypto");
-const { spawnSync } = require("node:child_process");
-const { connect } = require("node:net");
-const [program, closed, ...places] = process.argv.slice(1);
-const hash = () => { try { return createHash("sha256").update(readFileSync(program)).digest("hex"); } catch { return ""; } };
-const reach = (target) => new Promise((resolve) => {
-  const end = target.lastIndexOf(":");
-  const socket = connect({ host: target.slice(0, end), port: Number(target.slice(end + 1)), timeout: 2000 });
-  const finish = (found) => { socket.destroy(); resolve(found); };
-  socket.on("connect", () => finish([target])).on("error", () => finish([])).on("timeout", () => finish([]));
-});
-Promise.all(JSON.parse(closed).map(reach)).then((reached) => console.log(JSON.stringify({
-  token: "",
-  node: process.execPath,
-  version: process.versions.node,
-  found: places.filter((path) => existsSync(path)),
-  userNamespaces: spawnSync("unshare", ["--user", "--map-root-user", "true"]).status === 0,
-  program: hash(),
-  reached: reached.flat(),
-})));`;
 
 /**
  * Runs a pod of the image with the options of a session.
@@ -66,36 +38,20 @@ Promise.all(JSON.parse(closed).map(reach)).then((reached) => console.log(JSON.st
 export async function examinePodImage(cluster: Cluster, options: ExamineOptions): Promise<PodImage> {
   const { closed, image, programPath, runtimeClass } = options;
   const programFile = basename(programPath);
-  const command = [
-    "node",
-    "--eval",
-    script,
-    "--",
-    `${programFolder}/${programFile}`,
-    JSON.stringify(closed),
-    ...installedPlaces(),
-    ...tools,
-  ];
+  const command = imageReportCommand(`${imageProgramFolder}/${programFile}`, closed);
   const report = parse(await runOnce(cluster, command, options));
   if (report.reached.length > 0)
     throw new PlacementError(
       "no_isolation",
       `Pods of sessions reach ${report.reached.join(", ")}, and must have no network. Install the NetworkPolicy of docs/service/kubernetes.yaml, and a network plugin that enforces policies.`,
     );
-  const wanted = createHash("sha256")
-    .update(await readFile(programPath))
-    .digest("hex");
-  if (report.program !== wanted)
-    throw new PlacementError(
-      "bad_option",
-      `kubernetes_image: ${image} has ${report.program === "" ? "no instance program" : "another version of Shoal"}. Use the image of this server's version.`,
-    );
+  await checkProgram(report, programPath, `kubernetes_image: ${image}`);
   return { name: image, runtimeClass, programFile, contents: contentsOf(report, `kubernetes_image: ${image}`) };
 }
 
-function parse(printed: string): z.output<typeof PodReport> {
+function parse(printed: string): RemoteImageReport {
   try {
-    return PodReport.parse(JSON.parse(printed));
+    return RemoteImageReport.parse(JSON.parse(printed));
   } catch {
     throw new PlacementError(
       "bad_option",

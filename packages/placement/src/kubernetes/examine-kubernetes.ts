@@ -1,5 +1,5 @@
 import { instanceProgramPath } from "@shoal/instance";
-import type { ImageContents } from "../container/image-contents.ts";
+import type { ImageContents } from "../image/image-contents.ts";
 import type { KubernetesOptions } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import { openCluster } from "./create-pods.ts";

@@ -1,13 +1,15 @@
-import { disableInspectorSignal, type InstanceConfig } from "@shoal/instance";
+import { disableInspectorSignal } from "@shoal/instance";
 import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import type { Box, BoxMaker, Viewport } from "../boxes/box.ts";
-import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
+import { type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
+import { imageProgramFolder } from "../image/image-contents.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import type { Cluster } from "./cluster.ts";
 import { type ClusterObject, sandboxVersion } from "./objects.ts";
 import type { PodImage } from "./examine-image.ts";
 import { KubernetesBox } from "./kubernetes-box.ts";
-import { instancePort, labels, labelsOf, podSpec, programFolder, sessionObject, stateFolder } from "./pod-spec.ts";
+import { instancePort, labels, labelsOf, podSpec, sessionObject, stateFolder } from "./pod-spec.ts";
+import { remoteConfig } from "../image/remote-config.ts";
 import { messageOf } from "@shoal/primitives";
 
 export interface KubernetesBoxMakerOptions extends InstanceFilesOptions {
@@ -108,8 +110,9 @@ export class KubernetesBoxMaker implements BoxMaker {
   }
 
   #objectOf(id: string, viewport: Viewport): ClusterObject {
-    const { cluster, diskBytes, image, memoryBytes, server, usesSandboxes } = this.#options;
-    const config = this.#configOf(id, viewport);
+    const { cluster, diskBytes, identity, image, memoryBytes, server, usesSandboxes } = this.#options;
+    const remote = { port: instancePort, service_pin: identity.pin };
+    const config = remoteConfig({ id, viewport, contents: image.contents, remote, stateFolder });
     return sessionObject({
       name: nameOf(id),
       namespace: cluster.namespace,
@@ -118,32 +121,12 @@ export class KubernetesBoxMaker implements BoxMaker {
       spec: podSpec({
         image: image.name,
         runtimeClass: image.runtimeClass,
-        command: [image.contents.node, disableInspectorSignal, `${programFolder}/${image.programFile}`],
+        command: [image.contents.node, disableInspectorSignal, `${imageProgramFolder}/${image.programFile}`],
         env: { SHOAL_INSTANCE: JSON.stringify(config) },
         memoryBytes,
         diskBytes,
       }),
     });
-  }
-
-  #configOf(id: string, viewport: Viewport): InstanceConfig {
-    const { identity, image } = this.#options;
-    const { chromium, full, innerSandbox: inner_sandbox, node } = image.contents;
-    return {
-      instance_id: id,
-      remote: { port: instancePort, service_pin: identity.pin },
-      egress_path: `${stateFolder}/egress.sock`,
-      root: "/",
-      home: homePath,
-      session_dir: stateFolder,
-      chromium: {
-        ...chromium,
-        inner_sandbox,
-        ...(full !== undefined && { full: { executable: full, inner_sandbox } }),
-      },
-      viewport,
-      node,
-    };
   }
 }
 

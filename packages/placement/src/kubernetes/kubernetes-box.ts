@@ -1,4 +1,4 @@
-import { RemoteListening, remoteProtocols } from "@shoal/instance";
+import { remoteProtocols } from "@shoal/instance";
 import { messageOf } from "@shoal/primitives";
 import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import type { Box, Dial, Exit } from "../boxes/box.ts";
@@ -6,6 +6,7 @@ import type { InstanceFiles } from "../boxes/instance-files.ts";
 import type { EgressControls } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
+import { announcementOf } from "../remote/announcement.ts";
 import { EgressLink } from "../remote/egress-link.ts";
 import { connectRemote, type RemoteAddress } from "../remote/remote-connection.ts";
 import { readBoundedLines } from "../streams/bounded-lines.ts";
@@ -148,7 +149,7 @@ export class KubernetesBox implements Box {
   /** The API server is the channel that proves the key: nothing but the instance program has run in the pod yet. */
   #take(host: string, line: string): void {
     const announced = this.#address === undefined ? announcementOf(line) : undefined;
-    if (announced === undefined) {
+    if (announced?.port === undefined) {
       if (!this.stderr.writableNeedDrain) this.stderr.write(`${line}\n`);
       return;
     }
@@ -178,15 +179,5 @@ export class KubernetesBox implements Box {
     if (!this.#isKilled) this.#remove();
     this.#parts.onGone();
     return exit;
-  }
-}
-
-function announcementOf(line: string): RemoteListening | undefined {
-  if (!line.startsWith('{"listening":true,')) return undefined;
-  try {
-    const result = RemoteListening.safeParse(JSON.parse(line));
-    return result.success ? result.data : undefined;
-  } catch {
-    return undefined;
   }
 }

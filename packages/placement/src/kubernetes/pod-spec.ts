@@ -5,8 +5,6 @@ import { type ClusterObject, sandboxVersion } from "./objects.ts";
 export const containerName = "instance";
 /** The user of the sessions in containers, too. */
 const podUser = 64_987;
-/** Where the image keeps the instance program. */
-export const programFolder = "/opt/shoal/instance";
 export const stateFolder = "/run/shoal-state";
 export const instancePort = 7801;
 

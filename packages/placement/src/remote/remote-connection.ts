@@ -1,24 +1,26 @@
 import { refusalOfPeer, type TlsIdentity } from "@shoal/primitives/pinned-tls";
+import type { Duplex } from "node:stream";
 import { connect, type TLSSocket } from "node:tls";
 
-export interface RemoteAddress {
-  readonly host: string;
-  readonly port: number;
+/** The way to an instance on another machine: a port, or a function that opens a connection. */
+export type RemotePlace =
+  { readonly host: string; readonly port: number } | { readonly host: string; readonly dial: () => Duplex };
+
+export type RemoteAddress = RemotePlace & {
   /** SHA-256 of the instance's public key, from a channel that the instance cannot forge. */
   readonly pin: string;
-}
+};
 
 const connectMs = 10_000;
 const keepAliveMs = 15_000;
 
 /** Opens a connection to an instance on another machine. @throws unless it proves that it owns the key of the address. */
 export function connectRemote(address: RemoteAddress, identity: TlsIdentity, protocol: string): Promise<TLSSocket> {
-  const { host, pin, port } = address;
+  const { host, pin } = address;
   return new Promise((resolve, reject) => {
     const socket = connect({
       ...identity.credentials,
-      host,
-      port,
+      ...("dial" in address ? { socket: address.dial() } : { host, port: address.port }),
       // `refusalOfPeer` decides by the key.
       rejectUnauthorized: false,
       minVersion: "TLSv1.3",

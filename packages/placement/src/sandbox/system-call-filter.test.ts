@@ -1,4 +1,5 @@
 import type { Instance } from "../interface/placement.ts";
+import { seccompProfile } from "./seccomp-profile.ts";
 import { systemCallFilter } from "./system-call-filter.ts";
 import { openPlacement, runInside } from "../testing/placements.ts";
 import { familyOf } from "../testing/processes.ts";
@@ -195,3 +196,8 @@ describeWith(["linux", "chromium", "bubblewrap"], "system calls in a box", () =>
 function hostProcessor(): "x64" | "arm64" {
   return process.arch === "arm64" ? "arm64" : "x64";
 }
+
+it("is published for engines on other machines", () => {
+  const published = new URL("../../../../docs/service/session-seccomp.json", import.meta.url);
+  expect(JSON.parse(readFileSync(published, "utf8"))).toEqual(JSON.parse(seccompProfile()));
+});

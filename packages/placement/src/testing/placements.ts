@@ -39,7 +39,7 @@ export async function temporaryDirectory(): Promise<string> {
 }
 
 const dockerOptions = testEngine !== undefined && {
-  docker: { host: testEngine, image: process.env.SHOAL_TEST_DOCKER_IMAGE ?? "localhost/shoal:latest" },
+  docker: { hosts: [testEngine], image: process.env.SHOAL_TEST_DOCKER_IMAGE ?? "localhost/shoal:latest" },
 };
 
 /** Uses real instances by default. Closed after the test. */

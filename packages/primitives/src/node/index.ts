@@ -1,1 +1,2 @@
 export { isRunning } from "./is-running.ts";
+export { socketPair } from "./socket-pair.ts";

@@ -11,13 +11,26 @@ export const sessions = {
     fallback: "auto",
   }),
   docker_host: setting({
-    kind: "text",
-    schema: text.check(
-      z.regex(/^unix:\/\/\/./, "must be a socket on this machine, such as unix:///var/run/docker.sock"),
-    ),
+    kind: "list",
+    schema: z
+      .array(
+        text.check(
+          z.regex(
+            /^(unix:\/\/\/.|tcp:\/\/.)/,
+            "must be a socket on this machine, such as unix:///var/run/docker.sock, or the address of an engine with TLS, such as tcp://10.0.0.5:2376",
+          ),
+        ),
+      )
+      .check(z.minLength(1)),
     summary:
-      "Socket of Docker or Podman, for the placement docker. The service must be able to write to it, which is as good as being root.",
-    fallback: "unix:///var/run/docker.sock",
+      "Engines of Docker or Podman, for the placement docker: a socket on this machine, or tcp://HOST:2376 of other machines (see docker_tls_dir). A user who may use one is as good as root on its machine.",
+    fallback: ["unix:///var/run/docker.sock"],
+  }),
+  docker_tls_dir: optionalSetting({
+    kind: "path",
+    schema: text,
+    summary: "Folder with ca.pem, cert.pem and key.pem of a client, for engines on other machines.",
+    default: "none",
   }),
   docker_image: setting({
     kind: "text",

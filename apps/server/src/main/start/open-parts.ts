@@ -1,7 +1,7 @@
 import { type Database, DatabaseError, openDatabase } from "@shoal/database";
 import { createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
 import { join } from "node:path";
-import { kubernetesOptions } from "../../config/kubernetes-options.ts";
+import { dockerOptions, kubernetesOptions } from "../../config/placement-options.ts";
 import type { Config } from "../../config/settings.ts";
 import type { DataDir } from "../../config/data-dir.ts";
 import { isLoopback } from "../../http/listen.ts";
@@ -76,7 +76,7 @@ export async function openParts(
       }),
     createPlacement({
       kind: config.placement,
-      docker: { host: config.docker_host, image: config.docker_image },
+      docker: dockerOptions(config),
       kubernetes: kubernetesOptions(config),
       sessionsDir: dataDir.sessionsDir,
       warm: config.warm === "auto" ? { max: config.warm_max } : config.warm,

@@ -1,4 +1,4 @@
-import type { KubernetesOptions } from "@shoal/placement";
+import type { DockerOptions, KubernetesOptions } from "@shoal/placement";
 import type { Config } from "./settings.ts";
 
 export function kubernetesOptions(config: Config): KubernetesOptions {
@@ -8,4 +8,8 @@ export function kubernetesOptions(config: Config): KubernetesOptions {
     runtimeClass: config.kubernetes_runtime_class,
     kubeconfig: config.kubernetes_kubeconfig,
   };
+}
+
+export function dockerOptions(config: Config): DockerOptions {
+  return { hosts: config.docker_host, image: config.docker_image, tlsDir: config.docker_tls_dir };
 }

@@ -22,6 +22,8 @@ export const ImageReport = z.object({
   userNamespaces: z.boolean(),
 });
 
+/** Where the image keeps the instance program. */
+export const imageProgramFolder = "/opt/shoal/instance";
 export const loaderPath = "/opt/shoal/loader";
 const wantedMajor = 24;
 
@@ -45,5 +47,18 @@ export function contentsOf(
     innerSandbox: userNamespaces,
     windows: found.includes("/usr/bin/Xvfb"),
     authorities: found.includes("/usr/bin/certutil"),
+  };
+}
+
+/** What all of them have; the places are those of the first, since the images are of one version. */
+export function commonContents([first, ...others]: readonly ImageContents[]): ImageContents {
+  if (first === undefined) throw new Error("Expected an image.");
+  const all = [first, ...others];
+  return {
+    ...first,
+    full: all.every(({ full }) => full !== undefined) ? first.full : undefined,
+    innerSandbox: all.every(({ innerSandbox }) => innerSandbox),
+    windows: all.every(({ windows }) => windows),
+    authorities: all.every(({ authorities }) => authorities),
   };
 }

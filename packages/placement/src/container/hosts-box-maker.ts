@@ -1,0 +1,63 @@
+import type { Box, BoxMaker, Viewport } from "../boxes/box.ts";
+import type { PlacementLog } from "../interface/placement-log.ts";
+import { EngineError } from "./engine.ts";
+import { messageOf } from "@shoal/primitives";
+
+export interface ContainerHost {
+  /** Address of its engine. */
+  readonly name: string;
+  readonly memoryBytes: number;
+  readonly maker: BoxMaker;
+}
+
+interface HostState extends ContainerHost {
+  boxes: number;
+  /** On the clock of `performance.now`; before it, other hosts are tried first. */
+  restsUntilMs: number;
+}
+
+/** Milliseconds for which an engine that did not answer comes last. */
+const restMs = 30_000;
+
+/** Spreads instances over several machines by their memory. A machine whose engine does not answer is passed over. */
+export class HostsBoxMaker implements BoxMaker {
+  readonly kind = "docker";
+  readonly #hosts: readonly HostState[];
+  readonly #log: PlacementLog;
+
+  constructor(hosts: readonly ContainerHost[], log: PlacementLog) {
+    this.#hosts = hosts.map((host) => ({ ...host, boxes: 0, restsUntilMs: 0 }));
+    this.#log = log;
+  }
+
+  async start(id: string, viewport: Viewport): Promise<Box> {
+    let failure: unknown;
+    for (const host of this.#inOrder()) {
+      // Concurrent starts count at once, so that they do not choose the same machine.
+      host.boxes += 1;
+      try {
+        const box = await host.maker.start(id, viewport);
+        void box.gone.then(() => (host.boxes -= 1));
+        return box;
+      } catch (error) {
+        host.boxes -= 1;
+        if (!isUnreachable(error)) throw error;
+        host.restsUntilMs = performance.now() + restMs;
+        this.#log.warn({ engine: host.name, error: messageOf(error) }, "A container engine does not answer.");
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  #inOrder(): readonly HostState[] {
+    const nowMs = performance.now();
+    const rests = ({ restsUntilMs }: HostState): number => (restsUntilMs > nowMs ? 1 : 0);
+    const load = ({ boxes, memoryBytes }: HostState): number => (boxes + 1) / memoryBytes;
+    return this.#hosts.toSorted((a, b) => rests(a) - rests(b) || load(a) - load(b));
+  }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof EngineError && error.status === undefined;
+}
