@@ -1,6 +1,6 @@
 // Runs a command next to a real Kubernetes API server, with KUBECONFIG: npm run kubernetes -- COMMAND…
 // The first run builds Kubernetes 1.20 from Debian's source, which takes 5 to 10 minutes, needs root, and installs Debian's
-// packages golang-go, dpkg-dev and etcd-server. SHOAL_KUBERNETES is its folder, by default ~/.cache/shoal/kubernetes.
+// packages for the build, for etcd, and for the Helm chart. SHOAL_KUBERNETES is its folder, by default ~/.cache/shoal/kubernetes.
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,8 @@ function fail(message) {
 const recipe = `
 set -eu
 export DEBIAN_FRONTEND=noninteractive
-apt-get install -y -qq --no-install-recommends golang-go golang-github-modern-go-reflect2-dev dpkg-dev etcd-server >/dev/null
+apt-get install -y -qq --no-install-recommends golang-go golang-github-modern-go-reflect2-dev \\
+  golang-github-masterminds-sprig-dev golang-k8s-sigs-yaml-dev dpkg-dev etcd-server >/dev/null
 mkdir -p lists/partial go/src/k8s.io bin
 echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main" >sources.list
 options="-o Dir::Etc::sourcelist=$PWD/sources.list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$PWD/lists"
