@@ -1,4 +1,15 @@
-import { Check, Download, Link2, Maximize, Pause, PictureInPicture2, Play, Volume2, VolumeX } from "lucide-react";
+import {
+  Check,
+  Download,
+  Link2,
+  Maximize,
+  Pause,
+  PictureInPicture2,
+  Play,
+  Radio,
+  Volume2,
+  VolumeX,
+} from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { filmClock } from "./moment.ts";
 import styles from "./player.module.css";
@@ -11,6 +22,7 @@ interface ControlsProps {
   readonly state: FilmState;
   readonly lengthSeconds: number;
   readonly downloadUrl: string;
+  readonly watchLive: (() => void) | undefined;
   /** The address of a moment. */
   readonly linkTo: (seconds: number) => string;
   readonly toggle: () => void;
@@ -20,7 +32,7 @@ interface ControlsProps {
   readonly pictureInPicture: () => void;
 }
 
-export function Controls({ state, lengthSeconds, downloadUrl, linkTo, ...run }: ControlsProps) {
+export function Controls({ state, lengthSeconds, downloadUrl, watchLive, linkTo, ...run }: ControlsProps) {
   const { isMuted, isPlaying, rate, timeSeconds } = state;
   return (
     <div className={styles.controls}>
@@ -30,6 +42,11 @@ export function Controls({ state, lengthSeconds, downloadUrl, linkTo, ...run }: 
       <span className={styles.time}>
         {filmClock(timeSeconds)} / {filmClock(lengthSeconds)}
       </span>
+      {watchLive !== undefined && (
+        <Control label="Back to the live view" run={watchLive}>
+          <Radio size={18} aria-hidden />
+        </Control>
+      )}
       <span className={styles.space} />
       <select
         className={styles.speed}

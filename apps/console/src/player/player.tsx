@@ -2,6 +2,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
 import type { PlayerCommand } from "./commands.ts";
 import { playerKeys } from "./commands.ts";
 import { Controls, speeds } from "./controls.tsx";
+import { filmUrl, GrowingFilm } from "./growing-film.ts";
 import styles from "./player.module.css";
 import { Scrubber } from "./scrubber.tsx";
 import { markersOf, type TimedLine } from "./timed-line.ts";
@@ -12,8 +13,12 @@ import { usePlayerKeys } from "./use-player-keys.ts";
 export interface PlayerProps {
   /** Address of the page of the recording; `/film` and `/chapters` are below it. */
   readonly address: string;
-  /** Until the film knows its length. */
+  /** Until the film knows its length; while the recording runs, its length so far. */
   readonly lengthSeconds: number;
+  /** Of the film so far, while the recording runs. */
+  readonly recordedBytes?: number | undefined;
+  /** Leaves the film of a running recording. */
+  readonly watchLive?: (() => void) | undefined;
   /** Sorted by time. */
   readonly lines: readonly TimedLine[];
   readonly startSeconds: number | undefined;
@@ -23,18 +28,34 @@ export interface PlayerProps {
 }
 
 /** A film with its chapters, console lines, requests and actions on one timeline. */
-export function Player({ address, lengthSeconds: expectedSeconds, lines, startSeconds, linkTo, notice }: PlayerProps) {
+export function Player({ address, lines, startSeconds, linkTo, notice, ...recording }: PlayerProps) {
+  const { recordedBytes, watchLive } = recording;
   const film = useRef<HTMLVideoElement>(null);
   const stage = useRef<HTMLDivElement>(null);
   const state = useFilm(film);
-  const lengthSeconds = state.lengthSeconds ?? expectedSeconds;
+  const lengthSeconds =
+    recordedBytes === undefined
+      ? (state.lengthSeconds ?? recording.lengthSeconds)
+      : Math.max(state.lengthSeconds ?? 0, recording.lengthSeconds);
   const markers = useMemo(() => markersOf(lines, lengthSeconds), [lines, lengthSeconds]);
+  const source = useRef<GrowingFilm>(null);
+  useEffect(() => {
+    if (film.current === null) return undefined;
+    const loading = new GrowingFilm(film.current, `${address}/film`);
+    source.current = loading;
+    return () => {
+      loading.close();
+    };
+  }, [address]);
+  useEffect(() => {
+    source.current?.grow(recordedBytes);
+  }, [address, recordedBytes]);
   const seek = useCallback((seconds: number) => {
-    if (film.current !== null) film.current.currentTime = Math.max(0, seconds);
+    source.current?.seek(seconds);
   }, []);
-  const run = useCallback((command: PlayerCommand) => {
-    if (film.current !== null) obey(film.current, stage.current, command);
-  }, []);
+  const run = (command: PlayerCommand) => {
+    if (film.current !== null) obey({ film: film.current, stage: stage.current, seek, lengthSeconds }, command);
+  };
   usePlayerKeys(run);
   useEffect(() => {
     if (startSeconds !== undefined) seek(startSeconds);
@@ -46,7 +67,6 @@ export function Player({ address, lengthSeconds: expectedSeconds, lines, startSe
         <video
           ref={film}
           className={styles.film}
-          src={`${address}/film`}
           preload="metadata"
           playsInline
           onClick={() => {
@@ -64,7 +84,8 @@ export function Player({ address, lengthSeconds: expectedSeconds, lines, startSe
         <Controls
           state={state}
           lengthSeconds={lengthSeconds}
-          downloadUrl={`${address}/film`}
+          downloadUrl={filmUrl(`${address}/film`, recordedBytes)}
+          watchLive={watchLive}
           linkTo={linkTo}
           toggle={() => {
             run({ type: "toggle" });
@@ -100,7 +121,14 @@ export function Player({ address, lengthSeconds: expectedSeconds, lines, startSe
 /** The browser may refuse to play, or to leave the page; the state of the film shows it. */
 const ignore = (): void => undefined;
 
-function obey(film: HTMLVideoElement, stage: HTMLElement | null, command: PlayerCommand): void {
+interface PlayedFilm {
+  readonly film: HTMLVideoElement;
+  readonly stage: HTMLElement | null;
+  readonly seek: (seconds: number) => void;
+  readonly lengthSeconds: number;
+}
+
+function obey({ film, stage, seek, lengthSeconds }: PlayedFilm, command: PlayerCommand): void {
   if (command.type === "toggle") {
     if (film.paused || film.ended) void film.play().catch(ignore);
     else film.pause();
@@ -108,10 +136,9 @@ function obey(film: HTMLVideoElement, stage: HTMLElement | null, command: Player
   else if (command.type === "fullscreen") {
     if (document.fullscreenElement === null) void stage?.requestFullscreen().catch(ignore);
     else void document.exitFullscreen().catch(ignore);
-  } else if (command.type === "move") film.currentTime = Math.max(0, film.currentTime + command.seconds);
-  else if (command.type === "part") {
-    if (Number.isFinite(film.duration)) film.currentTime = film.duration * command.part;
-  } else {
+  } else if (command.type === "move") seek(film.currentTime + command.seconds);
+  else if (command.type === "part") seek(lengthSeconds * command.part);
+  else {
     const next = speeds[speeds.indexOf(film.playbackRate) + command.step];
     if (next !== undefined) film.playbackRate = next;
   }

@@ -6,8 +6,10 @@ const SharedInfo = z.object({
   finished_at: z.optional(z.nullable(z.string())),
   failure_reason: z.optional(z.string()),
   marks: z.array(z.object({ title: z.string(), offset_seconds: z.number() })),
-  /** The film can be played. */
+  /** The film is complete. */
   ready: z.boolean(),
+  /** Of the film so far. */
+  recorded_bytes: z.optional(z.number()),
 });
 export type SharedInfo = z.output<typeof SharedInfo>;
 
@@ -22,10 +24,14 @@ export interface SharedState {
 /** Interval for checking whether a running recording is complete. */
 const againMs = 2000;
 
-/** Describes a recording by the address of its page. Reads it again until the recording is complete. */
-export function useSharedInfo(address: string): SharedState {
+/**
+ * Describes a recording by the address of its page. Reads it again until the recording is complete.
+ * @param address - `undefined` = nothing is read.
+ */
+export function useSharedInfo(address: string | undefined): SharedState {
   const [state, setState] = useState<SharedState>({ info: undefined, problem: undefined });
   useEffect(() => {
+    if (address === undefined) return undefined;
     const leaving = new AbortController();
     const { signal } = leaving;
     let timer: number | undefined;

@@ -30,19 +30,24 @@ export function SharedReplay({ address }: { readonly address: string }) {
           </a>
         )}
       </header>
-      {info?.ready === true && (
+      {info !== undefined && isPlayable(info) && (
         <Player
           address={address}
           lengthSeconds={lengthOf(info) ?? 0}
+          recordedBytes={info.ready ? undefined : info.recorded_bytes}
           lines={lines}
           startSeconds={startSeconds}
           linkTo={(seconds) => `${address}?t=${momentParameter(seconds)}`}
         />
       )}
-      {info?.ready === false && lines.length > 0 && <Tracks lines={lines} timeSeconds={-1} seek={() => undefined} />}
+      {info !== undefined && !isPlayable(info) && lines.length > 0 && (
+        <Tracks lines={lines} timeSeconds={-1} seek={() => undefined} />
+      )}
     </main>
   );
 }
+
+const isPlayable = ({ ready, recorded_bytes }: SharedInfo) => ready || recorded_bytes !== undefined;
 
 function lengthOf({ started_at, finished_at }: SharedInfo): number | undefined {
   return started_at == null || finished_at == null
@@ -51,8 +56,11 @@ function lengthOf({ started_at, finished_at }: SharedInfo): number | undefined {
 }
 
 function noteOf(info: SharedInfo): string {
-  const { failure_reason, ready } = info;
-  if (!ready) return failure_reason ?? "Recording in progress. The film appears here when the recording has ended.";
+  const { failure_reason, ready, recorded_bytes } = info;
+  if (!ready)
+    return (failure_reason ?? recorded_bytes === undefined)
+      ? "Recording in progress. The film appears here in a moment."
+      : "Recording in progress. The film grows until its end.";
   const length = lengthOf(info);
   return [length === undefined ? "" : `${filmClock(length)} long.`, failure_reason ?? ""].join(" ").trim();
 }

@@ -45,9 +45,9 @@ const film = (page: Page) =>
     };
   });
 
-it("follows a running recording, and shows the film when it has ended", async () => {
+it("plays a running recording while it grows, and the whole film when it has ended", async () => {
   const { page, problems } = await person.openSignedIn(path());
-  await page.getByText("The film appears here when the recording has ended.").waitFor();
+  await page.getByText("Choose an earlier moment to see the film so far.").waitFor();
   await page.frameLocator("iframe").getByText("view only").waitFor();
   await page.getByRole("button", { name: /payment failed/ }).waitFor();
   await test.shoal.browsers.playwright.execute(id, { code: `await page.evaluate(() => console.log("one more line"))` });
@@ -55,8 +55,31 @@ it("follows a running recording, and shows the film when it has ended", async ()
   expect(await violationsOf(page)).toEqual([]);
   const replays = await test.shoal.browsers.replays.list(id);
   sharedUrl = replays[0]?.replay_view_url ?? "";
+  const position = page.getByRole("slider", { name: "Position in the film" });
+  await position.fill("1.5");
+  await until("the film so far is known", async () => (await film(page)).length > 4);
+  await expect.poll(async () => (await film(page)).at).toBeCloseTo(1.5, 1);
+  const { length } = await film(page);
+  // The timeline goes on, and a later moment loads a longer part.
+  await expect.poll(async () => Number(await position.getAttribute("max"))).toBeGreaterThan(length + 3);
+  await page.keyboard.press("9");
+  await position.focus();
+  await page.keyboard.press("End");
+  await until("a longer part is loaded", async () => (await film(page)).length > length + 1);
+  const { length: longer } = await film(page);
+  await until("it follows the recording", async () => (await film(page)).length > longer + 1);
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Back to the live view" }).click();
+  await page.frameLocator("iframe").getByText("view only").waitFor();
+  await page.getByRole("button", { name: /stock 42/ }).click();
+  await until("the film so far is known", async () => (await film(page)).at > 0);
+  await page.keyboard.press("1");
+  const { at } = await film(page);
+  const loaded = page.waitForRequest((request) => request.url().endsWith("/film"));
   await test.shoal.browsers.delete(id);
-  await page.locator("video").waitFor({ timeout: 20_000 });
+  await loaded;
+  await page.getByRole("button", { name: "Back to the live view" }).waitFor({ state: "hidden" });
+  await until("the whole film goes on", async () => (await film(page)).at >= at);
   expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
   await page.close();
 }, 60_000);

@@ -75,9 +75,12 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
       expect(turnedAt).toBeLessThan(mark.offset_seconds + 0.1);
 
       await viewer.waitForSelector("video:visible");
-      const seconds = await until("the film is known", () =>
+      const seconds = await until("the whole film is known", () =>
         viewer
-          .evaluate(() => document.querySelector("video")?.duration ?? false)
+          .evaluate(() => {
+            const { duration = 0, src = "" } = document.querySelector("video") ?? {};
+            return src.endsWith("/film") && duration;
+          })
           .then((found) => Number.isFinite(found) && found),
       );
       // A busy machine draws late, but never early.

@@ -1,4 +1,23 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import type { Readable } from "node:stream";
+
+const chunkBytes = 256 * 1024;
+
+export interface OpenedFilm {
+  readonly sizeBytes: number;
+  /** @param range - inclusive offsets; default: everything. */
+  readonly read: (range?: { readonly start: number; readonly end: number }) => Readable;
+}
+
+/** @returns `undefined` without a film that can be played. */
+export async function openFilm(path: string): Promise<OpenedFilm | undefined> {
+  if (!(await isPlayable(path).catch(() => false))) return undefined;
+  return {
+    sizeBytes: (await stat(path)).size,
+    read: (range) => createReadStream(path, { ...range, highWaterMark: chunkBytes }),
+  };
+}
 
 /** Boxes before the first pictures; films of instances have two. */
 const maxBoxesBefore = 16;

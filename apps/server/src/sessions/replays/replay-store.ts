@@ -1,14 +1,13 @@
 import { answerText, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { MarkReplay, Replay, ReplayMark } from "@shoal/schemas";
-import { createReadStream } from "node:fs";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import pTimeout from "p-timeout";
 import type { Log } from "../../observability/log/log.ts";
 import type { SessionRef } from "../../storage/session-files/session-files.ts";
 import { failureOf, followRecording } from "./follow-recording.ts";
-import { isPlayable } from "./film.ts";
+import { isPlayable, type OpenedFilm, openFilm } from "./film.ts";
 import {
   maxRecordingsPerSession,
   type RecordedSession,
@@ -39,8 +38,11 @@ export interface ReplayStore {
   find(sessionId: string, replayId: string): Promise<{ readonly going: boolean }>;
   /** Limits the time for copying the remaining film. @param replayId - default: all recordings of the session. */
   noteStop(sessionId: string, replayId?: string): void;
-  /** `undefined` = not complete in time. @throws {ServiceError} 404, also without a film. */
-  film(sessionId: string, replayId: string): Promise<OpenedFilm | undefined>;
+  /**
+   * `undefined` while it grows. @param soFar - returns the part that is stored already. @throws {ServiceError} 404, also
+   * without a film.
+   */
+  film(sessionId: string, replayId: string, soFar?: boolean): Promise<OpenedFilm | undefined>;
   /** Returns the complete file; `undefined` while it grows. @throws {ServiceError} 404, also without a film. */
   read(
     sessionId: string,
@@ -63,12 +65,6 @@ export interface ReplayStore {
   sweep(nowMs?: number): Promise<number>;
 }
 
-export interface OpenedFilm {
-  readonly sizeBytes: number;
-  /** @param range - inclusive offsets; default: everything. */
-  readonly read: (range?: { readonly start: number; readonly end: number }) => Readable;
-}
-
 export interface ReplayStoreOptions {
   readonly directory: string;
   /** Recordings in the store; absent: all remain in the directory. */
@@ -84,7 +80,6 @@ const dayMs = 24 * 60 * 60 * 1000;
 const finishTimeoutMs = 5_000;
 const stopTimeoutMs = 30_000;
 const maxClockDifferenceMs = 60_000;
-const chunkBytes = 256 * 1024;
 
 interface Going extends RunningRecording {
   readonly id: string;
@@ -200,15 +195,12 @@ class FileReplayStore implements ReplayStore {
     }
   }
 
-  async film(sessionId: string, replayId: string): Promise<OpenedFilm | undefined> {
+  async film(sessionId: string, replayId: string, soFar = false): Promise<OpenedFilm | undefined> {
     const { failure_reason } = await this.show(sessionId, replayId);
-    if (this.#going.has(keyOf(sessionId, replayId))) return undefined;
-    const path = this.#files.filmOf(sessionId, replayId);
-    if (await isPlayable(path).catch(() => false))
-      return {
-        sizeBytes: (await stat(path)).size,
-        read: (range) => createReadStream(path, { ...range, highWaterMark: chunkBytes }),
-      };
+    const isGoing = this.#going.has(keyOf(sessionId, replayId));
+    if (isGoing && !soFar) return undefined;
+    const film = await openFilm(this.#files.filmOf(sessionId, replayId));
+    if (film !== undefined || isGoing) return film;
     const stored = await this.#stored?.find(sessionId, replayId);
     if (stored !== undefined && stored.file.sizeBytes > 0)
       return { sizeBytes: stored.file.sizeBytes, read: (range) => this.#readStored(stored, range) };

@@ -6,7 +6,8 @@ import { type HtmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
 import { byteRange } from "./byte-range.ts";
 import { chaptersOf } from "./chapters.ts";
 import type { ReplayAddresses } from "./replay-address.ts";
-import type { OpenedFilm, ReplayStore } from "./replay-store.ts";
+import type { OpenedFilm } from "./film.ts";
+import type { ReplayStore } from "./replay-store.ts";
 
 export interface ReplayViewParts {
   readonly addresses: ReplayAddresses;
@@ -20,7 +21,11 @@ export interface ReplayViewParts {
   readonly page: (request: IncomingMessage) => Promise<HtmlPage>;
 }
 
-type TokenRequest = FastifyRequest<{ Params: { token: string } }>;
+interface TokenRoute {
+  readonly Params: { readonly token: string };
+  readonly Querystring: { readonly bytes?: unknown };
+}
+type TokenRequest = FastifyRequest<TokenRoute>;
 
 /** Reload interval while a film is incomplete. */
 const retryAfterSeconds = 2;
@@ -35,7 +40,7 @@ export function serveReplayView(app: FastifyInstance, parts: ReplayViewParts): v
     "/film": (request, reply) => view.film(request, reply),
   };
   for (const [path, answer] of Object.entries(pages))
-    app.route<{ Params: { token: string } }>({
+    app.route<TokenRoute>({
       method: ["GET", "HEAD"],
       url: `/browser/replay/:token${path}`,
       exposeHeadRoute: false,
@@ -80,10 +85,15 @@ class ReplayView {
     const { sessionId, replayId } = await this.#open(request);
     const { going } = await store.find(sessionId, replayId);
     const { started_at, finished_at, failure_reason, marks } = await store.show(sessionId, replayId);
-    const film = going ? undefined : await store.film(sessionId, replayId).catch(() => undefined);
-    await reply
-      .header("cache-control", "no-store")
-      .send({ started_at, finished_at, failure_reason, marks: marks ?? [], ready: film !== undefined });
+    const film = await store.film(sessionId, replayId, true).catch(() => undefined);
+    await reply.header("cache-control", "no-store").send({
+      started_at,
+      finished_at,
+      failure_reason,
+      marks: marks ?? [],
+      ready: film !== undefined && !going,
+      recorded_bytes: going ? film?.sizeBytes : undefined,
+    });
   }
 
   async chapters(request: TokenRequest, reply: FastifyReply): Promise<void> {
@@ -96,9 +106,10 @@ class ReplayView {
 
   async film(request: TokenRequest, reply: FastifyReply): Promise<void> {
     const { sessionId, replayId } = await this.#open(request);
-    const film = await this.#parts.store.film(sessionId, replayId);
+    const bytes = firstBytes(request.query.bytes);
+    const film = await this.#parts.store.film(sessionId, replayId, bytes !== undefined);
     if (film === undefined) await reply.code(202).header("retry-after", retryAfterSeconds).send();
-    else await sendFilm(request, reply, { ...film, replayId });
+    else await sendFilm(request, reply, { ...film, sizeBytes: Math.min(film.sizeBytes, bytes ?? Infinity), replayId });
   }
 
   /** Forwards to the server that has the files of the session. @throws {RequestTaken} when that is another server. */
@@ -114,6 +125,11 @@ class ReplayView {
     await atHome(request, opened.sessionId);
     return opened;
   }
+}
+
+/** A player requests the film so far by its length, because all its ranges must be parts of one file. */
+function firstBytes(text: unknown): number | undefined {
+  return typeof text === "string" && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }
 
 function explained(error: ServiceError): HtmlPage {

@@ -46,6 +46,20 @@ describe("stored recordings", () => {
         ready: false,
       });
       expect([early.status, early.headers.get("retry-after")]).toEqual([202, "1"]);
+      const recorded = async () =>
+        ((await (await fetch(`${views[0] ?? ""}/info`)).json()) as { recorded_bytes?: number }).recorded_bytes ?? 0;
+      await expect.poll(recorded, { timeout: 20_000 }).toBeGreaterThan(0);
+      const bytes = await recorded();
+      await expect.poll(recorded, { timeout: 20_000 }).toBeGreaterThan(bytes);
+      const readSoFar = (headers = {}) => fetch(`${views[0] ?? ""}/film?bytes=${String(bytes)}`, { headers });
+      const soFar = Buffer.from(await (await readSoFar()).arrayBuffer());
+      expect([soFar.length, soFar.toString("latin1", 4, 8)]).toEqual([bytes, "ftyp"]);
+      const tail = await readSoFar({ range: `bytes=${String(bytes - 4)}-` });
+      expect([tail.status, tail.headers.get("content-range")]).toEqual([
+        206,
+        `bytes ${String(bytes - 4)}-${String(bytes - 1)}/${String(bytes)}`,
+      ]);
+      expect((await fetch(`${views[0] ?? ""}/film?bytes=x`)).status).toBe(202);
       expect((await server.request("POST", `/browsers/${id}/replays/${stopped.replay_id}/stop`)).status).toBe(200);
       await expect.poll(async () => (await download(stopped.replay_id)).status, { timeout: 20_000 }).toBe(200);
       expect((await list()).map(({ replay_id, finished_at }) => [replay_id, typeof finished_at])).toEqual([
@@ -60,6 +74,8 @@ describe("stored recordings", () => {
         expect.stringMatching(/^[1-9]/),
       ]);
       expect(Buffer.from(await whole.arrayBuffer()).toString("latin1", 4, 8)).toBe("ftyp");
+      const complete = Buffer.from(await (await readSoFar()).arrayBuffer());
+      expect(complete.equals(soFar)).toBe(true);
       const [view = "", other = ""] = (await list()).map(({ replay_view_url: url }) => url);
       const seen = await fetch(`${other}/film`);
       // Inline: a browser would save an attachment.

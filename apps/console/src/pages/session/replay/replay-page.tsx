@@ -3,15 +3,17 @@ import type { Browser, Replay } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { Clapperboard } from "lucide-react";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { browserQuery, replaysQuery } from "../../../api/browser-queries.ts";
 import { useSignedIn } from "../../../api/shoal.ts";
 import { atThisOrigin } from "../../../base/place.ts";
 import { durationText, momentText } from "../../../base/texts.ts";
+import { useNow } from "../../../parts/now.ts";
 import { Page } from "../../../parts/page.tsx";
 import { Empty, Failure } from "../../../parts/states.tsx";
 import { momentParameter, parseMoment } from "../../../player/moment.ts";
 import { Player } from "../../../player/player.tsx";
+import { useSharedInfo } from "../../../player/shared-info.ts";
 import { maxEvents, useEvents } from "../telemetry/use-events.ts";
 import { replayLines } from "./replay-lines.ts";
 import { RunningReplay } from "./running-replay.tsx";
@@ -96,26 +98,56 @@ function Loaded({ browser, replay }: LoadedProps) {
         .trim()}
     >
       {error !== undefined && <Failure error={error} />}
-      {isRunning ? (
-        <RunningReplay browser={browser} startedAt={started_at ?? undefined} lines={lines} notice={notice} />
-      ) : (
-        <Film replay={replay} lengthSeconds={lengthMs / 1000} lines={lines} notice={notice} />
-      )}
+      <Film browser={browser} replay={replay} lines={lines} notice={notice} />
     </Page>
   );
 }
 
-interface FilmProps extends Pick<Parameters<typeof Player>[0], "lengthSeconds" | "lines" | "notice"> {
-  readonly replay: Replay;
-}
+interface FilmProps extends LoadedProps, Pick<Parameters<typeof Player>[0], "lines" | "notice"> {}
 
-function Film({ replay: { replay_view_url = "" }, ...shown }: FilmProps) {
+/** The film, or the live view of a running recording until the person chooses a moment of the film so far. */
+function Film({ browser, replay, ...shown }: FilmProps) {
+  const { replay_view_url = "", started_at, finished_at } = replay;
   const { t } = useSearch({ from: "/sessions/$id/replays/$replay" });
+  const [startSeconds, start] = useState(() => parseMoment(t === undefined ? undefined : String(t)));
+  const [isLive, setLive] = useState(finished_at == null && startSeconds === undefined);
+  const nowMs = useNow();
+  const address = atThisOrigin(replay_view_url, "/browser/replay/");
+  const isRunning = finished_at == null;
+  const { info } = useSharedInfo(isRunning ? address : undefined);
+  const endMs = isRunning ? nowMs : Date.parse(finished_at);
+  const lengthSeconds = started_at == null ? 0 : Math.max(0, (endMs - Date.parse(started_at)) / 1000);
+  const recordedBytes = isRunning && info?.ready !== true ? info?.recorded_bytes : undefined;
+  if (isRunning && (isLive || (recordedBytes === undefined && info?.ready !== true)))
+    return (
+      <RunningReplay
+        {...shown}
+        browser={browser}
+        lengthSeconds={lengthSeconds}
+        seek={
+          recordedBytes === undefined
+            ? undefined
+            : (seconds) => {
+                start(seconds);
+                setLive(false);
+              }
+        }
+      />
+    );
   return (
     <Player
       {...shown}
-      address={atThisOrigin(replay_view_url, "/browser/replay/")}
-      startSeconds={parseMoment(t === undefined ? undefined : String(t))}
+      address={address}
+      lengthSeconds={lengthSeconds}
+      recordedBytes={recordedBytes}
+      watchLive={
+        isRunning
+          ? () => {
+              setLive(true);
+            }
+          : undefined
+      }
+      startSeconds={startSeconds}
       linkTo={(seconds) => {
         const link = new URL(location.href);
         link.searchParams.set("t", momentParameter(seconds));

@@ -1,24 +1,26 @@
 import { Text } from "@mantine/core";
 import type { Browser } from "@shoal/schemas";
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import { LiveFrame } from "../../../parts/live-frame.tsx";
-import { useNow } from "../../../parts/now.ts";
 import { filmClock } from "../../../player/moment.ts";
 import styles from "../../../player/player.module.css";
-import type { TimedLine } from "../../../player/timed-line.ts";
+import { Scrubber } from "../../../player/scrubber.tsx";
+import { markersOf, type TimedLine } from "../../../player/timed-line.ts";
 import { Tracks } from "../../../player/tracks.tsx";
 
 interface RunningReplayProps {
   readonly browser: Browser;
-  readonly startedAt: string | undefined;
+  /** The length so far. */
+  readonly lengthSeconds: number;
   readonly lines: readonly TimedLine[];
-  readonly notice: ReactNode;
+  readonly notice?: ReactNode;
+  /** Shows the film from a moment; `undefined` = no part of it can be played yet. */
+  readonly seek: ((seconds: number) => void) | undefined;
 }
 
-/** A recording that runs: the live view, and lists that follow. The film replaces it when the recording ends. */
-export function RunningReplay({ browser, startedAt, lines, notice }: RunningReplayProps) {
-  const nowMs = useNow();
-  const seconds = startedAt === undefined ? 0 : Math.max(0, (nowMs - Date.parse(startedAt)) / 1000);
+/** A recording that runs: the live view, and lists that follow. An earlier moment opens the film so far. */
+export function RunningReplay({ browser, lengthSeconds, lines, notice, seek }: RunningReplayProps) {
+  const markers = useMemo(() => markersOf(lines, lengthSeconds), [lines, lengthSeconds]);
   return (
     <div className={`${styles.player} ${styles.wide}`}>
       <div className={styles.stage}>
@@ -27,11 +29,15 @@ export function RunningReplay({ browser, startedAt, lines, notice }: RunningRepl
           title="Live view of the recorded session"
           placeholder="The session has ended. The film appears when it is complete."
         />
+        {seek !== undefined && (
+          <Scrubber timeSeconds={lengthSeconds} lengthSeconds={lengthSeconds} markers={markers} seek={seek} />
+        )}
         <Text size="sm" role="timer" aria-live="off">
-          {filmClock(seconds)} recorded. The film appears here when the recording has ended.
+          {filmClock(lengthSeconds)} recorded.{" "}
+          {seek === undefined ? "The film appears in a moment." : "Choose an earlier moment to see the film so far."}
         </Text>
       </div>
-      <Tracks lines={lines} timeSeconds={seconds} seek={() => undefined} empty={notice} />
+      <Tracks lines={lines} timeSeconds={lengthSeconds} seek={seek ?? (() => undefined)} empty={notice} />
     </div>
   );
 }
