@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
 import { fillLists, openSection, type ShownSection, sectionsOf } from "./every-section.ts";
-import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
+import { phone, showIn, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
 const test = useService(() => ["--credential-provider-hosts", "vault.example.com"]);
 const person = usePerson(test);
@@ -40,11 +40,11 @@ it("shows every section to assistive technology, in light and dark, on a phone, 
       const minutes = date.toLocaleTimeString("en", { timeZone: "Asia/Kolkata", minute: "2-digit" });
       expect(text, `${name} shows times in the reader's zone`).toContain(`:${minutes.padStart(2, "0")}`);
     }
-    await page.emulateMedia({ colorScheme: "dark" });
+    await showIn(page, "dark");
     await page.setViewportSize(phone);
     await expect.poll(() => widthOf(page), { message: name }).toBeLessThanOrEqual(phone.width);
     await expect.poll(() => violationsOf(page), { message: `${name} in dark, on a phone` }).toEqual([]);
-    await page.emulateMedia({ colorScheme: "light" });
+    await showIn(page, "light");
     await page.setViewportSize({ width: 1280, height: 800 });
   });
   expect(problems).toEqual([]);

@@ -68,4 +68,11 @@ export async function violationsOf(page: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
+/** Switches an open page to these colors, and waits until it shows them. */
+export async function showIn(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+  // Without transitions, whose first colors are the old ones.
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+}
+
 export const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);

@@ -2,11 +2,11 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
 import { type Har, problemsOfHar } from "./har-problems.ts";
-import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
+import { phone, showIn, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
 const on = { enabled: true };
 const test = useService();
@@ -150,25 +150,25 @@ it("takes a screenshot, and plays a recording", async () => {
   await page.close();
 });
 
-describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
-  it.each(["", "sessions", "sessions/ID", "sessions/ID?tab=files", "sessions/ID?tab=details", "sessions/ID?tab=logs"])(
-    "shows /%s on a phone without sideways scrolling, usable with assistive technology",
-    async (path) => {
-      const { page, problems } = await person.openSignedIn(path.replace("ID", session.id), {
-        colorScheme,
-        viewport: phone,
-      });
-      await page.locator("#page-title").waitFor();
-      await page.getByRole("button", { name: "Open the menu" }).click();
-      await page.getByRole("link", { name: "Sessions", exact: true }).first().waitFor();
-      await page.getByRole("button", { name: "Close the menu" }).click();
-      await expect.poll(() => widthOf(page)).toBe(phone.width);
-      await expect.poll(() => violationsOf(page)).toEqual([]);
-      expect(problems).toEqual([]);
-      await page.close();
-    },
-  );
-});
+it.each(["", "sessions", "sessions/ID", "sessions/ID?tab=files", "sessions/ID?tab=details", "sessions/ID?tab=logs"])(
+  "shows /%s on a phone without sideways scrolling, usable with assistive technology, in light and dark",
+  async (path) => {
+    const { page, problems } = await person.openSignedIn(path.replace("ID", session.id), {
+      colorScheme: "light",
+      viewport: phone,
+    });
+    await page.locator("#page-title").waitFor();
+    await page.getByRole("button", { name: "Open the menu" }).click();
+    await page.getByRole("link", { name: "Sessions", exact: true }).first().waitFor();
+    await page.getByRole("button", { name: "Close the menu" }).click();
+    await expect.poll(() => widthOf(page)).toBe(phone.width);
+    await expect.poll(() => violationsOf(page)).toEqual([]);
+    await showIn(page, "dark");
+    await expect.poll(() => violationsOf(page), { message: "in dark" }).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+  },
+);
 
 it("is used with the keyboard", async () => {
   const { page } = await person.openSignedIn();

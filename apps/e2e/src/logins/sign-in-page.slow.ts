@@ -1,11 +1,12 @@
 import { examineHost } from "@shoal/placement";
 import axe from "axe-core";
 import { type Browser, chromium, type Page, type Route } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
 import { hostileTexts, type SignInState, signInStates } from "../testing/sign-in-states.ts";
 
 const { chromium: installed } = await examineHost();
+const large = { width: 1280, height: 720 };
 const phone = { width: 320, height: 568 };
 const pictures = process.env.SHOAL_TEST_PICTURES;
 
@@ -77,22 +78,26 @@ async function violationsOf(page: Page): Promise<string[]> {
 
 const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
 
-describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
-  it.each(Object.entries(signInStates))(
-    "shows %s without problems for assistive technology, also on a phone",
-    async (name, state) => {
-      const { page } = await open(state, { colorScheme, query: "&success_url=https://shop.example/done" });
-      expect(await violationsOf(page)).toEqual([]);
-      expect(await page.locator("h2").textContent()).not.toBe("");
-      if (pictures !== undefined) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}.png` });
-      await page.setViewportSize(phone);
-      expect(await widthOf(page)).toBe(phone.width);
-      expect(await violationsOf(page)).toEqual([]);
-      if (pictures !== undefined) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-phone.png` });
-      await page.close();
-    },
-  );
-});
+it.each(Object.entries(signInStates))(
+  "shows %s without problems for assistive technology, in light and dark, also on a phone",
+  async (name, state) => {
+    const { page } = await open(state, { query: "&success_url=https://shop.example/done" });
+    expect(await page.locator("h2").textContent()).not.toBe("");
+    for (const [shape, viewport] of [
+      ["", large],
+      ["-phone", phone],
+    ] as const) {
+      await page.setViewportSize(viewport);
+      expect(await widthOf(page)).toBe(viewport.width);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expect.poll(() => violationsOf(page), { message: colorScheme + shape }).toEqual([]);
+        if (pictures !== undefined) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}${shape}.png` });
+      }
+    }
+    await page.close();
+  },
+);
 
 it("tells the browser what each field is for", async () => {
   const attributesOf = (page: Page) =>

@@ -12,7 +12,7 @@ const finding = (await examineHost()).findings.find(({ name }) => name === "slee
 const isRequired = process.env.SHOAL_REQUIRE_ALL === "1" && process.getuid?.() === 0;
 const isSkipped = finding?.detail.startsWith("Idle sessions can sleep") !== true && !isRequired;
 
-const cycles = 20;
+const cycles = 8;
 const site = createServer((request, response) => {
   response
     .setHeader("content-type", "text/html")
@@ -37,7 +37,7 @@ describe.skipIf(isSkipped)(`Playwright${isSkipped ? ` (skipped: ${finding?.detai
   beforeAll(() => new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve)));
   afterAll(() => site.close());
 
-  it("works through twenty sleeps of its session, by the default of the service, without noticing them", async () => {
+  it("works through eight sleeps of its session, by the default of the service, without noticing them", async () => {
     const { shoal } = test;
     await using session = await shoal.browsers.create({ timeout_seconds: 600 });
     expect(session.sleep_after_seconds).toBe(1);

@@ -1,6 +1,7 @@
 import { createId } from "@shoal/primitives";
 import { Webhook, WebhookDelivery } from "@shoal/schemas";
 import type { Database } from "@shoal/database";
+import { sql } from "kysely";
 import { once } from "node:events";
 import { afterAll, afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RunningServer } from "../main/running-server.ts";
@@ -92,10 +93,18 @@ it("are sent by another server after their server was killed", async () => {
   two.child.kill("SIGKILL");
   await killed;
   receiver.respond = (response) => response.writeHead(204).end();
+  // Lets the 30 seconds of the killed server's claim pass.
+  const { query } = processes.database;
+  const shifted = await query
+    .updateTable("webhook_deliveries")
+    .set({ lease_until: sql`lease_until - interval '30 seconds'` })
+    .where("lease_until", ">", sql<string>`clock_timestamp()`)
+    .where("lease_until", "<=", sql<string>`clock_timestamp() + interval '30 seconds'`)
+    .executeTakeFirst();
+  expect(shifted.numUpdatedRows).toBe(1n);
   await processes.start("three", own);
   await expect.poll(() => receiver.received.length, patience).toBe(2);
   expect(new Set(idsAt(receiver)).size).toBe(1);
-  const { query } = processes.database;
   const row = () => query.selectFrom("webhook_deliveries").select(["status", "attempts"]).executeTakeFirst();
   await expect.poll(row, patience).toEqual({ status: "succeeded", attempts: 2 });
 });
