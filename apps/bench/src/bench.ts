@@ -29,7 +29,9 @@ import { measureSoak } from "./sessions/soak.ts";
 import { measureStoredRows } from "./service/stored-rows.ts";
 import { measureTelemetry } from "./browser/telemetry.ts";
 import { measureWarmCreates } from "./sessions/warm-creates.ts";
+import { measureManyServers } from "./scale/fifty-servers.ts";
 import { measureTenThousand } from "./scale/ten-thousand.ts";
+import { measureThreeServers } from "./scale/three-servers.ts";
 import { measureWatchLatency } from "./browser/watch-latency.ts";
 
 const { values, positionals } = parseArgs({
@@ -65,7 +67,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
     title: "CDP, Playwright code, requests through the browser",
     run: () => measureAutomation(quick ? 5 : 25),
   },
-  observe: { title: "Outlines of twenty pages", run: () => measureOutlines(quick ? 3 : 15) },
+  observe: { title: "Outlines of twenty pages", run: () => measureOutlines(quick ? 3 : 10) },
   "sign-in": { title: "A login on a site with one page", run: () => measureSignIn(quick ? 3 : 20) },
   invocations: {
     title: "Invocations of an app",
@@ -91,6 +93,14 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   scale: {
     title: "Ten thousand sessions of one server, without browsers",
     run: () => measureTenThousand(quick ? 500 : 10_000),
+  },
+  servers: {
+    title: "Fifty servers on one database, without browsers",
+    run: () => measureManyServers(quick ? 10 : 50, quick ? 3 : 10),
+  },
+  "three-servers": {
+    title: "Creates over three servers, without browsers",
+    run: () => measureThreeServers(quick ? 1 : 5, quick ? 50 : 200),
   },
   soak: { title: "A thousand sessions", run: () => measureSoak(quick ? 60 : 1000) },
   memory: { title: "Memory", run: () => measureMemory(quick ? 20 : 500) },
