@@ -6,7 +6,7 @@ export { type FileLock, lockFile } from "./file-lock.ts";
 export type { DatabaseLog } from "./log.ts";
 export { containsFolded, folded } from "./name-search.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
-export { openSecondDatabase, type SecondDatabase } from "./open-second.ts";
+export { openRunningDatabase, openSecondDatabase, type SecondDatabase } from "./open-second.ts";
 export type { HeldConnection, OneTransaction } from "./one-transaction.ts";
 export { type Outage, outageOf } from "./outage.ts";
 export { isOutdatedPlan } from "./prepared-statements.ts";

@@ -1,6 +1,7 @@
+import { realpath } from "node:fs/promises";
 import { Kysely, PostgresDialect } from "kysely";
-import { connectFirst, createPool } from "./connect.ts";
-import { reachEmbedded } from "./embedded/reach.ts";
+import { connectFirst, createPool, type Target } from "./connect.ts";
+import { reachEmbedded, runningTarget } from "./embedded/reach.ts";
 import type { DatabaseOptions } from "./open-database.ts";
 import type { Tables } from "./tables.ts";
 
@@ -14,10 +15,28 @@ export interface SecondDatabase {
 export async function openSecondDatabase({ url, dataDir, log }: DatabaseOptions): Promise<SecondDatabase> {
   const { target, stop } =
     url === undefined ? await reachEmbedded(dataDir, log) : { target: { url }, stop: () => Promise.resolve() };
+  return connectSecond(target, log, stop);
+}
+
+/** As {@link openSecondDatabase}, but starts nothing. @returns `undefined` if the embedded database does not run. */
+export async function openRunningDatabase({ url, dataDir, log }: DatabaseOptions): Promise<SecondDatabase | undefined> {
+  if (url !== undefined) return connectSecond({ url }, log);
+  const target = await realpath(dataDir)
+    .then(runningTarget)
+    .catch(() => undefined);
+  // The file of its owner remains after a crash.
+  return target && (await connectSecond(target, log).catch(() => undefined));
+}
+
+async function connectSecond(
+  target: Target,
+  log: DatabaseOptions["log"],
+  stop?: () => Promise<void>,
+): Promise<SecondDatabase> {
   const { pool, close } = createPool(target, log, 4);
   const end = async (): Promise<void> => {
     await close();
-    await stop();
+    await stop?.();
   };
   try {
     await connectFirst(pool, target);

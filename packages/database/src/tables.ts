@@ -343,6 +343,9 @@ export interface ServersTable {
   address: string | null;
   version: string | null;
   region: string | null;
+  draining_since: OptionalTimestamp;
+  /** `null` = until the operator stops the server. */
+  drain_until: OptionalTimestamp;
   /** Equal on servers with equal secrets. */
   secret_check: Buffer | null;
 }

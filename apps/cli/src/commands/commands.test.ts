@@ -148,7 +148,7 @@ describe("the service", () => {
   it("is checked by doctor on this machine", async () => {
     const findings = (await test.json("doctor")) as { name: string; state: string }[];
     expect(findings.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["isolation", "chromium", "database", "data_dir"]),
+      expect.arrayContaining(["isolation", "chromium", "database", "server", "data_dir"]),
     );
     const { status, stdout } = await run("doctor");
     expect(status).toBe(findings.some(({ state }) => state === "missing") ? 12 : 0);

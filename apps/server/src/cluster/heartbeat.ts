@@ -1,5 +1,5 @@
-import type { Database } from "@shoal/database";
-import { sql } from "kysely";
+import type { Database, ServersTable } from "@shoal/database";
+import { sql, type Updateable } from "kysely";
 import { setTimeout as delay } from "node:timers/promises";
 import { createId } from "@shoal/primitives";
 import type { Log } from "../observability/log/log.ts";
@@ -26,6 +26,8 @@ export interface Heartbeat {
   /** True while the others may have declared this server dead after a pause; false after the next beat. */
   isDoubtful(): boolean;
   announce(address: string): Promise<void>;
+  /** @param forMs - until the server ends its sessions; `undefined` = until the operator stops it. */
+  announceDrain(forMs: number | undefined): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ class DatabaseHeartbeat implements Heartbeat {
   readonly #moment = sql<string>`clock_timestamp()`;
   #life = createId();
   #address: string | null = null;
+  #drain: { readonly draining_since: Date; readonly drain_until: Date | null } | undefined;
   #lastOkMs: number;
   #pauses = 0;
   #cleared = 0;
@@ -126,9 +129,22 @@ class DatabaseHeartbeat implements Heartbeat {
 
   async announce(own: string): Promise<void> {
     this.#address = own;
+    await this.#update({ address: own });
+  }
+
+  async announceDrain(forMs: number | undefined): Promise<void> {
+    const now = new Date();
+    this.#drain = {
+      draining_since: this.#drain?.draining_since ?? now,
+      drain_until: forMs === undefined ? null : new Date(now.getTime() + forMs),
+    };
+    await this.#update(this.#drain);
+  }
+
+  async #update(changes: Updateable<ServersTable>): Promise<void> {
     await this.#query
       .updateTable("servers")
-      .set({ address: own })
+      .set(changes)
       .where("id", "=", this.#serverId)
       .where("life", "=", this.#life)
       .execute();
@@ -162,6 +178,8 @@ class DatabaseHeartbeat implements Heartbeat {
       version,
       region: this.#region,
       secret_check: this.#secretCheck,
+      draining_since: this.#drain?.draining_since ?? null,
+      drain_until: this.#drain?.drain_until ?? null,
       started_at: this.#moment,
       heartbeat_at: this.#moment,
     };

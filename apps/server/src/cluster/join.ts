@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Authenticator } from "../http/auth/access.ts";
 import type { Log } from "../observability/log/log.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
-import { startHeartbeat } from "./heartbeat.ts";
+import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 import { createLiveFieldsReader, type LiveFieldsReader, type LiveFieldsSource } from "./live-fields.ts";
 import { createPeers } from "./peers.ts";
 import { createReplicaForwarding, type ReplicaForwarding, trustingReplicas } from "./replica-forwarding.ts";
@@ -20,6 +20,7 @@ export interface Replicas {
   trusting(authenticator: Authenticator): Authenticator;
   serve(app: FastifyInstance, sessions: LiveFieldsSource): void;
   announce(address: string): Promise<void>;
+  announceDrain: Heartbeat["announceDrain"];
   close(): Promise<void>;
 }
 
@@ -75,6 +76,7 @@ export async function joinReplicas(parts: {
       announced = address;
       await heartbeat.announce(address);
     },
+    announceDrain: (forMs) => heartbeat.announceDrain(forMs),
     async close() {
       peers.close();
       await heartbeat.stop();

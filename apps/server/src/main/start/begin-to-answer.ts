@@ -37,6 +37,7 @@ export async function beginToAnswer(started: Started, service: Service): Promise
   return new RunningService({
     ...service,
     ...sessions,
+    announceDrain: (forMs) => sessions.replicas.announceDrain(forMs),
     apiKey,
     baseUrl,
     cleanup,

@@ -2,6 +2,7 @@ import type { PlacementKind } from "@shoal/placement";
 import type { Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "../../config/settings.ts";
+import type { Replicas } from "../../cluster/join.ts";
 import type { ReloadReport } from "../../config/reload.ts";
 import type { InFlight } from "../../http/in-flight.ts";
 import { type Log, setLevel } from "../../observability/log/log.ts";
@@ -19,6 +20,7 @@ export interface RunningServiceParts extends Pick<
   "apiKey" | "baseUrl" | "log" | "metricsUrl" | "newAdminKey"
 > {
   readonly placement: PlacementKind;
+  readonly announceDrain: Replicas["announceDrain"];
   readonly browserPools: Pick<BrowserPools, "close" | "drain">;
   readonly cleanup: Cleanup;
   readonly draining: AbortController;
@@ -68,7 +70,15 @@ export class RunningService implements RunningServer {
   }
 
   drain(): void {
-    const { browserPools, sessions } = this.#parts;
+    if (!this.#parts.sessions.isDraining) this.#drain(undefined);
+  }
+
+  #drain(forMs: number | undefined): void {
+    const { announceDrain, browserPools, sessions } = this.#parts;
+    // For shoal doctor alone: a drain does not wait for the database.
+    announceDrain(forMs).catch((error: unknown) => {
+      this.log.warn({ err: error }, "the drain could not be written to the database");
+    });
     if (sessions.isDraining) return;
     sessions.drain();
     browserPools.drain();
@@ -102,7 +112,7 @@ export class RunningService implements RunningServer {
   async #waitForSessions(ms: number): Promise<void> {
     const { sessions } = this.#parts;
     if (ms === 0) return;
-    this.drain();
+    this.#drain(ms);
     const deadlineMs = performance.now() + ms;
     while (sessions.count() > 0 && performance.now() < deadlineMs) await delay(lookEveryMs);
     const left = sessions.count();

@@ -6,6 +6,8 @@ export const service: readonly string[] = [
     version text,
     region text collate "C",
     secret_check bytea,
+    draining_since timestamptz(3),
+    drain_until timestamptz(3),
     started_at timestamptz(3) not null default now(),
     heartbeat_at timestamptz(3) not null default now()
   )`,
