@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type ListedServer, listServers } from "../cluster/server-list.ts";
 import type { Config } from "../config/settings.ts";
-import type { Finding } from "./examine.ts";
+import type { Finding } from "./finding.ts";
 
 const silent = () => undefined;
 const log = { debug: silent, info: silent, warn: silent, error: silent };

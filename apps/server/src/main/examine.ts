@@ -6,14 +6,7 @@ import type { Config } from "../config/settings.ts";
 import { dockerOptions, kubernetesOptions } from "../config/placement-options.ts";
 import { machineMemoryBytes } from "../config/settings/defaults.ts";
 import { examineDatabase } from "./examine-database.ts";
-
-/** One line of `shoal doctor`. */
-export interface Finding {
-  readonly name: string;
-  readonly state: "ok" | "warning" | "missing";
-  readonly detail: string;
-  readonly advice?: string | undefined;
-}
+import type { Finding } from "./finding.ts";
 
 /** Checks this machine's requirements with the settings of the service. @throws {StartError} for invalid settings. */
 export async function examine(sources: { readonly env: NodeJS.ProcessEnv }): Promise<readonly Finding[]> {
