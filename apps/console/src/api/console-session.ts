@@ -67,6 +67,9 @@ export async function signIn(
   proof: { readonly api_key: string } | { readonly link_code: string },
 ): Promise<void> {
   const answer = await send("POST", "/console/session", proof);
+  // The text of the service is for programs: it names headers and operations.
+  if (answer.status === 401 && "api_key" in proof)
+    throw new SignInError("This is not an API key of this service. Copy the whole key, or ask for a new one.");
   if (!answer.ok) throw await refusalOf(answer);
   await queries.query({ ...sessionQuery, staleTime: 0 });
 }

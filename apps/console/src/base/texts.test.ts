@@ -12,10 +12,11 @@ it("shows sizes in binary units", () => {
 });
 
 it("shows durations in their two largest units", () => {
-  expect([-5, 14_000, 125_000, 7_500_000, 90_000_000].map(durationText)).toEqual([
+  expect([-5, 14_000, 125_000, 900_000, 7_500_000, 90_000_000].map(durationText)).toEqual([
     "0s",
     "14s",
     "2m 5s",
+    "15m",
     "2h 5m",
     "1d 1h",
   ]);

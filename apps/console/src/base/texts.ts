@@ -21,13 +21,27 @@ export function sizeText(count: number): string {
   return `${bytes.format(count / 1024 ** power)} ${["B", "KiB", "MiB", "GiB", "TiB"][power] ?? ""}`;
 }
 
-/** `2h 5m`, `14s`. */
+type DurationUnit = readonly [name: string, seconds: number];
+const [day, hour, minute, second]: readonly [DurationUnit, DurationUnit, DurationUnit, DurationUnit] = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["m", 60],
+  ["s", 1],
+];
+const durationUnits = [
+  [day, hour],
+  [hour, minute],
+  [minute, second],
+] as const;
+
+/** `2h 5m`, `15m`, `14s`. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h ${Math.floor((seconds % 3600) / 60)}m`;
-  return `${Math.floor(seconds / 86_400)}d ${Math.floor((seconds % 86_400) / 3600)}h`;
+  const [[unit, size], smaller] = durationUnits.find(([[, size]]) => seconds >= size) ?? [["s", 1], undefined];
+  const whole = `${Math.floor(seconds / size)}${unit}`;
+  if (smaller === undefined) return whole;
+  const rest = Math.floor((seconds % size) / smaller[1]);
+  return rest === 0 ? whole : `${whole} ${rest}${smaller[0]}`;
 }
 
 export const momentText = (at: string | number): string => absolute.format(new Date(at));

@@ -20,6 +20,16 @@ export function CopyIcon({ value, label }: { readonly value: string; readonly la
   );
 }
 
+/** An identifier to copy. */
+export function IdText({ id, label = "Copy the id" }: { readonly id: string; readonly label?: string }) {
+  return (
+    <span className={styles.id}>
+      {id}
+      <CopyIcon value={id} label={label} />
+    </span>
+  );
+}
+
 const word = /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(\/\/.*|#.*)|\b(await|const|import|from|using|new|for|of)\b/g;
 
 /** Marks strings, comments and keywords; enough for the short programs of this page. */

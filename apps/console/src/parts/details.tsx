@@ -1,5 +1,6 @@
 import { Table } from "@mantine/core";
 import type { ReactNode } from "react";
+import styles from "./details.module.css";
 
 interface DetailsProps {
   /** Names and values. Rows without a value are omitted. */
@@ -9,19 +10,19 @@ interface DetailsProps {
 /** Properties of one resource. */
 export function Details({ rows }: DetailsProps) {
   return (
-    <Table layout="fixed" verticalSpacing={6}>
-      <Table.Tbody>
-        {rows
-          .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "")
-          .map(([name, value]) => (
-            <Table.Tr key={name}>
-              <Table.Th w="40%" fw={500}>
-                {name}
-              </Table.Th>
-              <Table.Td style={{ overflowWrap: "anywhere" }}>{value}</Table.Td>
-            </Table.Tr>
-          ))}
-      </Table.Tbody>
-    </Table>
+    <div className={styles.details}>
+      <Table layout="fixed" verticalSpacing={6}>
+        <Table.Tbody>
+          {rows
+            .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "")
+            .map(([name, value]) => (
+              <Table.Tr key={name}>
+                <Table.Th className={styles.name}>{name}</Table.Th>
+                <Table.Td className={styles.value}>{value}</Table.Td>
+              </Table.Tr>
+            ))}
+        </Table.Tbody>
+      </Table>
+    </div>
   );
 }

@@ -63,7 +63,7 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
 export function Loading({ label = "Loading" }: { readonly label?: string }) {
   return (
     <Center py={64}>
-      <Loader aria-label={label} type="dots" />
+      <Loader role="img" aria-label={label} type="dots" />
     </Center>
   );
 }

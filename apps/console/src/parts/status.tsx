@@ -9,6 +9,10 @@ export const endings: Readonly<Record<string, string>> = {
   server_stopped: "The service was stopped.",
 };
 const failures = new Set(["browser_crashed", "instance_lost"]);
+/** The session ended without anyone wanting it. */
+export const isFailure = ({ deleted_at, ended_reason = "" }: StatusSource): boolean =>
+  deleted_at !== undefined && failures.has(ended_reason);
+
 const shown: Readonly<Record<string, string>> = {
   deleted: "Ended",
   timeout: "Timed out",

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { commandOf } from "./commands.ts";
-import { filmClock, momentIn, parseMoment } from "./moment.ts";
+import { filmClock, momentIn, parseMoment, replayTitle } from "./moment.ts";
 
 it("reads the moments of links", () => {
   expect(["12.5", "1:05", "1:00:05", "90s", "1m30s", "1h", "", "x", "-1", "1:2:3:4"].map(parseMoment)).toEqual([
@@ -34,4 +34,10 @@ it("knows the keys of video players", () => {
     { type: "speed", step: 1 },
     undefined,
   ]);
+});
+
+it("names the session and the time in the title of a recording", () => {
+  expect(replayTitle("order-agent", "2026-11-24T14:18:50Z")).toMatch(/^Recording of order-agent, .*2026/);
+  expect(replayTitle("order-agent", null)).toBe("Recording of order-agent");
+  expect(replayTitle(undefined, undefined)).toBe("Recording");
 });

@@ -1,3 +1,11 @@
+import { momentText } from "../base/texts.ts";
+
+/** `Recording of order-agent, Nov 24, 2026, 2:18:50 PM`. */
+export function replayTitle(session: string | undefined, startedAt: string | null | undefined): string {
+  const parts = [session ?? "", startedAt == null ? "" : momentText(startedAt)].filter(Boolean);
+  return parts.length === 0 ? "Recording" : `Recording of ${parts.join(", ")}`;
+}
+
 /** `01:05`, `1:00:05`. */
 export function filmClock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));

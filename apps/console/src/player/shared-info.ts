@@ -4,6 +4,8 @@ import * as z from "zod/mini";
 const SharedInfo = z.object({
   started_at: z.optional(z.nullable(z.string())),
   finished_at: z.optional(z.nullable(z.string())),
+  /** Absent for sessions without a name. */
+  session_name: z.optional(z.string()),
   failure_reason: z.optional(z.string()),
   marks: z.array(z.object({ title: z.string(), offset_seconds: z.number() })),
   /** The film is complete. */

@@ -1,8 +1,7 @@
 import { useEffect, useMemo } from "react";
 import { serviceUrl } from "../base/place.ts";
-import { momentText } from "../base/texts.ts";
 import { chapterLines } from "./chapter-lines.ts";
-import { filmClock, momentIn, momentParameter } from "./moment.ts";
+import { filmClock, momentIn, momentParameter, replayTitle } from "./moment.ts";
 import { Player } from "./player.tsx";
 import styles from "./shared-replay.module.css";
 import { type SharedInfo, useSharedInfo } from "./shared-info.ts";
@@ -11,7 +10,7 @@ import { Tracks } from "./tracks.tsx";
 /** The page behind `replay_view_url`. It shows what the token of its address allows, and never uses a sign-in. */
 export function SharedReplay({ address }: { readonly address: string }) {
   const { info, problem } = useSharedInfo(address);
-  const title = info?.started_at == null ? "Recording" : `Recording of ${momentText(info.started_at)}`;
+  const title = replayTitle(info?.session_name, info?.started_at);
   useEffect(() => {
     document.title = title;
   }, [title]);

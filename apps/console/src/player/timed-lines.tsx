@@ -8,7 +8,7 @@ interface TimedLinesProps {
   readonly lines: readonly TimedLine[];
   readonly label: string;
   readonly timeSeconds: number;
-  readonly seek: (seconds: number) => void;
+  readonly seek: ((seconds: number) => void) | undefined;
 }
 
 const lineHeight = 32;
@@ -55,7 +55,7 @@ export function TimedLines({ lines, label, timeSeconds, seek }: TimedLinesProps)
                 className={styles.item}
                 style={{ transform: `translateY(${start}px)` }}
               >
-                <LineButton line={line} isPresent={index === present} seek={seek} />
+                <ShownLine line={line} isPresent={index === present} seek={seek} />
               </div>
             )
           );
@@ -65,27 +65,39 @@ export function TimedLines({ lines, label, timeSeconds, seek }: TimedLinesProps)
   );
 }
 
-interface LineButtonProps {
+interface ShownLineProps {
   readonly line: TimedLine;
   readonly isPresent: boolean;
-  readonly seek: (seconds: number) => void;
+  readonly seek: ((seconds: number) => void) | undefined;
 }
 
-function LineButton({ line: { atSeconds, isError, kind, note, text }, isPresent, seek }: LineButtonProps) {
+/** A button, if a click moves the film. */
+function ShownLine({ line: { atSeconds, isError, kind, note, text }, isPresent, seek }: ShownLineProps) {
+  const attributes = {
+    className: styles.line,
+    "data-kind": kind,
+    "data-error": isError === true ? "" : undefined,
+    "aria-current": isPresent ? ("true" as const) : undefined,
+  };
+  const content = (
+    <>
+      <time className={styles.at}>{filmClock(atSeconds)}</time>
+      <span className={styles.text} title={text}>
+        {text}
+      </span>
+      {note !== undefined && <span className={styles.note}>{note}</span>}
+    </>
+  );
+  if (seek === undefined) return <div {...attributes}>{content}</div>;
   return (
     <button
       type="button"
-      className={styles.line}
-      data-kind={kind}
-      data-error={isError === true ? "" : undefined}
-      aria-current={isPresent ? "true" : undefined}
+      {...attributes}
       onClick={() => {
         seek(atSeconds);
       }}
     >
-      <time className={styles.at}>{filmClock(atSeconds)}</time>
-      <span className={styles.text}>{text}</span>
-      {note !== undefined && <span className={styles.note}>{note}</span>}
+      {content}
     </button>
   );
 }

@@ -13,7 +13,8 @@ const labels: Readonly<Record<TrackKind, string>> = {
 interface TracksProps {
   readonly lines: readonly TimedLine[];
   readonly timeSeconds: number;
-  readonly seek: (seconds: number) => void;
+  /** Moves the film to a line. Absent without a film. */
+  readonly seek?: ((seconds: number) => void) | undefined;
   /** Shown when a list is empty. */
   readonly empty?: ReactNode;
 }

@@ -71,7 +71,7 @@ it("finds sessions by name and status, keeps the filters in the address, and sho
   await page.getByRole("button", { name: "Take control" }).click();
   await page.getByText("Your mouse and keyboard act in the session.").waitFor();
   await test.shoal.browsers.delete(kept.session_id);
-  await page.getByText("It was ended by a request.").waitFor();
+  await page.getByText(/^Ended by a request with the API key admin\. It ran for/).waitFor();
   // Before the console removes the live view, it may try to connect again.
   expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
   await page.close();

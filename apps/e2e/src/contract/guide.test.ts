@@ -1,10 +1,10 @@
 import { createFakeShoal, type FakeListener } from "@shoal/testing";
 import { execFile } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { brokenLinks, guidePages } from "../testing/guide.ts";
+import { brokenLinks, guidePages, linksOf } from "../testing/guide.ts";
 import { builtCommand, guidePrograms, repository, useGuidePrograms } from "../testing/guide-runs.ts";
 
 const run = promisify(execFile);
@@ -62,9 +62,20 @@ it("every page of the guide has a program to run", () => {
   ).toEqual([]);
 });
 
+const pages = globSync(["*.md", "docs/*.md", "docs/{guide,decisions}/*.md", "{packages,apps}/*/README.md"], {
+  cwd: repository,
+});
+
+it("pages use each picture, and the pictures are small", () => {
+  const used = pages.flatMap((page) =>
+    linksOf(readFileSync(join(repository, page), "utf8")).map((target) => join(dirname(page), target)),
+  );
+  const pictures = globSync("docs/images/*", { cwd: repository });
+  expect(pictures.filter((picture) => !used.includes(picture))).toEqual([]);
+  const sizes = pictures.map((picture) => statSync(join(repository, picture)).size);
+  expect(Math.max(...sizes)).toBeLessThan(150_000);
+});
+
 it("links point to existing files", () => {
-  const pages = globSync(["*.md", "docs/*.md", "docs/{guide,decisions}/*.md", "{packages,apps}/*/README.md"], {
-    cwd: repository,
-  });
   expect(pages.flatMap((page) => brokenLinks(page, existsSync))).toEqual([]);
 });

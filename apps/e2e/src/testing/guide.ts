@@ -95,14 +95,18 @@ function trialOf(page: string, index: number, word: string | undefined): Trial {
   return isGuide(page) ? "fake" : "check";
 }
 
+/** The targets of links and pictures. */
+export function linksOf(text: string): string[] {
+  const found = text.matchAll(/\]\(([^)\s]+)\)|\b(?:src|srcset)="([^"\s]+\.(?:gif|png|svg|webp))"/g);
+  return [...found].map(([, link, picture]) => link ?? picture ?? "");
+}
+
 /** A page's links to missing files of the repository, with their lines. */
 export function brokenLinks(page: string, exists: (path: string) => boolean): string[] {
   const folder = join(root, page, "..");
   return readFileSync(join(root, page), "utf8")
     .split("\n")
-    .flatMap((line, index) =>
-      [...line.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => ({ target, where: `${page}:${index + 1}` })),
-    )
+    .flatMap((line, index) => linksOf(line).map((target) => ({ target, where: `${page}:${index + 1}` })))
     .filter(({ target }) => !/^(?:https?:|mailto:|#)/.test(target))
     .filter(({ target }) => !exists(join(folder, target.replace(/#.*$/, ""))))
     .map(({ target, where }) => `${where} ${target} (${relative(root, join(folder, target))})`);

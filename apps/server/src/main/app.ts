@@ -311,6 +311,9 @@ function servePages(app: FastifyInstance, parts: AppParts, routing: SessionRouti
   serveReplayView(app, {
     addresses: parts.replayAddresses,
     store: parts.replays,
+    async nameOf(sessionId) {
+      return (await parts.sessionStore.find(undefined, sessionId, true))?.name ?? undefined;
+    },
     atHome: (request, sessionId) => routing.requireFilesHere(request, sessionId),
     frameAncestors: parts.liveViewFrameAncestors,
     page: (request) => replayPage(request, parts.origins),

@@ -37,7 +37,8 @@ export function DeploymentPage() {
     );
   return (
     <Page
-      title="Deployment"
+      trail={[{ label: "Deployments", to: "/apps", search: { tab: "deployments" } }]}
+      title={id}
       windowTitle={`Deployment ${id}`}
       description={<RunStatus status={deployment.status} />}
       actions={<DeploymentActions deployment={deployment} />}
@@ -59,8 +60,7 @@ function DeploymentDetails({ deployment }: { readonly deployment: Deployment }) 
     <Card withBorder padding="sm">
       <Details
         rows={[
-          ["Id", id],
-          ["State", deployment.status_reason],
+          ["State", deployment.status !== "failed" && deployment.status_reason],
           ["Created", <Moment key="created" at={created_at} />],
           ["Changed", deployment.updated_at && <Moment key="updated" at={deployment.updated_at} />],
           ["Entry point", entrypoint_rel_path],

@@ -14,7 +14,7 @@ const idOf = ({ event_id, timestamp, request_id }: AuditLogEntry) => event_id ??
 const actorOf = ({ email, user_id }: AuditLogEntry) => (email === "" ? user_id : email);
 
 const columns: readonly Column<AuditLogEntry>[] = [
-  { name: "Time", cell: ({ timestamp }) => <Moment at={timestamp} />, share: 1.3 },
+  { name: "Time", cell: ({ timestamp }) => <Moment at={timestamp} />, share: 1.8 },
   {
     name: "Actor",
     cell: (entry) => (
@@ -22,7 +22,7 @@ const columns: readonly Column<AuditLogEntry>[] = [
         {actorOf(entry)}
       </Text>
     ),
-    share: 1.3,
+    share: 1.2,
   },
   { name: "Action", cell: (entry) => <Action entry={entry} />, share: 3 },
   { name: "Answer", cell: ({ status }) => <AnswerBadge status={status} />, share: 0.6 },

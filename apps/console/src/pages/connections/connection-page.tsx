@@ -3,8 +3,10 @@ import type { AuthConnection } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { ExternalLink, TriangleAlert } from "lucide-react";
+import { resourceOptions } from "../../api/resource-options.ts";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { webAddress } from "../../base/web-address.ts";
+import { IdText } from "../../parts/code.tsx";
 import { Details } from "../../parts/details.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -37,6 +39,7 @@ export function ConnectionPage() {
     );
   return (
     <Page
+      trail={[{ label: "Connections", to: "/connections" }]}
       title={connection.domain}
       windowTitle={`Connection to ${connection.domain}`}
       description={`Profile ${connection.profile_name}`}
@@ -110,6 +113,15 @@ function LastFailure({
   );
 }
 
+/** `viable_plans_found` → `Viable plans found`. */
+const sentenceOf = (code: string): string => (code.charAt(0).toUpperCase() + code.slice(1)).replaceAll("_", " ");
+
+function ProxyName({ id }: { readonly id: string }) {
+  const { project, shoal } = useSignedIn();
+  const { data: proxies } = useQuery(resourceOptions(shoal, project?.id, "proxies"));
+  return proxies?.find(({ value }) => value === id)?.label ?? id;
+}
+
 function ConnectionDetails({ connection }: { readonly connection: AuthConnection }) {
   const { allowed_domains, browser_session_id, can_reauth, can_reauth_reason, credential } = connection;
   const { health_check_interval: interval, health_checks, last_auth_check_at, login_url, proxy_id } = connection;
@@ -123,16 +135,16 @@ function ConnectionDetails({ connection }: { readonly connection: AuthConnection
           credential && [credential.name, credential.provider, credential.path].filter(Boolean).join(", "),
         ],
         ["Signs in without a person", can_reauth === true ? "Yes" : "No"],
-        ["Reason", can_reauth_reason?.replaceAll("_", " ")],
+        ["Reason", can_reauth_reason && sentenceOf(can_reauth_reason)],
         ["Checks", health_checks === false ? "Off" : interval ? `Every ${interval} s` : "On"],
         ["Signs in again automatically", connection.auto_reauth === false ? "No" : "Yes"],
         ["Stores entered values", connection.save_credentials ? "Yes" : "No"],
         ["Records logins", connection.record_session ? "Yes" : "No"],
         ["Login form", login_url],
         ["Further domains", allowed_domains?.join(", ")],
-        ["Proxy", proxy_id],
+        ["Proxy", proxy_id && <ProxyName key="proxy" id={proxy_id} />],
         ["Session of the login", browser_session_id && <SessionLink key="session" id={browser_session_id} />],
-        ["Id", connection.id],
+        ["Id", <IdText key="id" id={connection.id} />],
       ]}
     />
   );

@@ -1,5 +1,4 @@
-import { Alert, Card, Code, Stack, Text, Title } from "@mantine/core";
-import "@mantine/core/styles/Code.css";
+import { Alert, Card, Stack, Text, Title } from "@mantine/core";
 import type { Invocation } from "@shoal/schemas";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
@@ -7,7 +6,7 @@ import { TriangleAlert } from "lucide-react";
 import { useCallback } from "react";
 import { useSignedIn } from "../../api/shoal.ts";
 import { prettyJson } from "../../base/pretty-json.ts";
-import { CodeBlock } from "../../parts/code.tsx";
+import { CodeBlock, IdText } from "../../parts/code.tsx";
 import { Details } from "../../parts/details.tsx";
 import { RunStatus } from "../../parts/links/run-status.tsx";
 import { LogLines } from "../../parts/log/log-lines.tsx";
@@ -42,6 +41,7 @@ export function InvocationPage() {
   const { action_name, app_name, output, payload, status, status_reason } = invocation;
   return (
     <Page
+      trail={[{ label: "Invocations", to: "/invocations" }]}
       title={`${app_name} / ${action_name}`}
       description={<RunStatus status={status} />}
       actions={<InvocationActions invocation={invocation} />}
@@ -103,9 +103,9 @@ function InvocationDetails({ invocation }: { readonly invocation: Invocation }) 
     <Card withBorder padding="sm">
       <Details
         rows={[
-          ["Id", <Code key="id">{id}</Code>],
+          ["Id", <IdText key="id" id={id} />],
           ["Version", version],
-          ["Reason", status_reason],
+          ["Reason", invocation.status !== "failed" && status_reason],
           ["Place in the queue", queue_position],
           ["Started", <Moment key="started" at={started_at} />],
           ["Ended", finished_at && <Moment key="ended" at={finished_at} />],

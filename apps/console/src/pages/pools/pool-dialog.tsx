@@ -1,5 +1,4 @@
 import { Checkbox, Group, NativeSelect, TextInput } from "@mantine/core";
-import "@mantine/core/styles/InlineInput.css";
 import "@mantine/core/styles/Checkbox.css";
 import type { BrowserPool, CreateBrowserPool } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";

@@ -9,7 +9,7 @@ import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { forShell, quoted } from "../../base/programs.ts";
 import { durationText } from "../../base/texts.ts";
 import { useAction } from "../../parts/action.ts";
-import { CopyIcon } from "../../parts/code.tsx";
+import { IdText } from "../../parts/code.tsx";
 import { Columns } from "../../parts/columns.tsx";
 import { Details } from "../../parts/details.tsx";
 import { Moment } from "../../parts/moment.tsx";
@@ -41,6 +41,7 @@ export function PoolPage() {
   const name = pool.name ?? pool.id;
   return (
     <Page
+      trail={[{ label: "Pools", to: "/pools" }]}
       title={name}
       windowTitle={`Pool ${name}`}
       description="A pool: browsers that wait for sessions."
@@ -157,12 +158,7 @@ function ConfigurationCard({ pool }: { readonly pool: BrowserPool }) {
       </Title>
       <Details
         rows={[
-          [
-            "Id",
-            <>
-              {id} <CopyIcon value={id} label="Copy the id" />
-            </>,
-          ],
+          ["Id", <IdText id={id} />],
           ["Created", <Moment at={created_at} />],
           ["Size", config.size],
           ["Start page", config.start_url],

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useCanOperate, useIsAdmin, useSignedIn } from "../../api/shoal.ts";
 import { sizeText } from "../../base/texts.ts";
-import { CopyIcon } from "../../parts/code.tsx";
+import { IdText } from "../../parts/code.tsx";
 import { Columns } from "../../parts/columns.tsx";
 import { Details } from "../../parts/details.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
@@ -32,6 +32,7 @@ export function ProfilePage() {
   const name = profile.name ?? profile.id;
   return (
     <Page
+      trail={[{ label: "Profiles", to: "/profiles" }]}
       title={name}
       windowTitle={`Profile ${name}`}
       description="A profile: state that sessions start from."
@@ -72,12 +73,7 @@ function DetailsCard({ profile }: { readonly profile: Profile }) {
       </Title>
       <Details
         rows={[
-          [
-            "Id",
-            <>
-              {id} <CopyIcon value={id} label="Copy the id" />
-            </>,
-          ],
+          ["Id", <IdText id={id} />],
           ["Created", <Moment at={created_at} />],
           ["Changed", updated_at !== undefined && <Ago at={updated_at} />],
           ["Saved", saved_at === undefined ? "Never: the profile is empty" : <Ago at={saved_at} />],

@@ -6,7 +6,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { shoalOf, useOrganization } from "../../api/shoal.ts";
-import { CopyIcon } from "../../parts/code.tsx";
+import { IdText } from "../../parts/code.tsx";
 import { Columns } from "../../parts/columns.tsx";
 import { Details } from "../../parts/details.tsx";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
@@ -40,6 +40,7 @@ export function ProjectPage() {
   const { name } = project;
   return (
     <Page
+      trail={[{ label: "Projects", to: "/projects" }]}
       title={name}
       windowTitle={`Project ${name}`}
       description={<ProjectStatus status={project.status} />}
@@ -90,12 +91,7 @@ function DetailsCard({ project: { id, created_at, updated_at, network } }: { rea
       </Title>
       <Details
         rows={[
-          [
-            "Id",
-            <>
-              {id} <CopyIcon value={id} label="Copy the id" />
-            </>,
-          ],
+          ["Id", <IdText id={id} />],
           ["Created", <Moment at={created_at} />],
           ["Changed", <Ago at={updated_at} />],
           ["Allowed hosts", network?.allow?.join(", ")],

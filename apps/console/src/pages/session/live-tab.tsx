@@ -1,35 +1,24 @@
-import { Anchor, Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import type { Browser } from "@shoal/schemas";
-import { Link } from "@tanstack/react-router";
-import { Eye, MonitorOff, MousePointer2 } from "lucide-react";
-import { useState } from "react";
+import { Eye, MousePointer2 } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { useCanOperate } from "../../api/shoal.ts";
 import { LiveFrame } from "../../parts/live-frame.tsx";
-import { Ago } from "../../parts/moment.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { endings } from "../../parts/status.tsx";
+import { Loading } from "../../parts/states.tsx";
+import { EndedView } from "./ended-view.tsx";
+import styles from "./session-page.module.css";
+
+const LiveEvents = lazy(async () => ({ default: (await import("./live-events.tsx")).LiveEvents }));
 
 /** Watches first: control starts with a decision, because keys and clicks then change the page of an agent. */
 export function LiveTab({ browser }: { readonly browser: Browser }) {
   const [controls, setControls] = useState(false);
   const canOperate = useCanOperate();
-  const { browser_live_view_url, browser_live_view_read_only_url, deleted_at, ended_reason = "" } = browser;
-  if (deleted_at !== undefined)
-    return (
-      <Empty icon={MonitorOff} title="The session has ended">
-        <p>
-          {endings[ended_reason] ?? ""} <Ago at={deleted_at} />.
-        </p>
-        <Anchor
-          size="sm"
-          renderRoot={(props) => (
-            <Link to="." search={(before: object) => ({ ...before, tab: "details" as const })} {...props} />
-          )}
-        >
-          How it went
-        </Anchor>
-      </Empty>
-    );
+  const isWide = useMediaQuery("(min-width: 75em)", false, { getInitialValueInEffect: false });
+  const { browser_live_view_url, browser_live_view_read_only_url, deleted_at } = browser;
+  if (deleted_at !== undefined) return <EndedView browser={browser} />;
+  const hasEvents = isWide && Object.values(browser.telemetry?.browser ?? {}).some((one) => one?.enabled === true);
   return (
     <Stack gap="sm">
       <Group justify="space-between" gap="xs">
@@ -49,11 +38,18 @@ export function LiveTab({ browser }: { readonly browser: Browser }) {
           </Button>
         )}
       </Group>
-      <LiveFrame
-        url={controls ? browser_live_view_url : browser_live_view_read_only_url}
-        title={controls ? "Live view with control" : "Live view"}
-        placeholder="This session has no live view."
-      />
+      <div className={hasEvents ? styles.beside : undefined}>
+        <LiveFrame
+          url={controls ? browser_live_view_url : browser_live_view_read_only_url}
+          title={controls ? "Live view with control" : "Live view"}
+          placeholder="This session has no live view."
+        />
+        {hasEvents && (
+          <Suspense fallback={<Loading />}>
+            <LiveEvents browser={browser} />
+          </Suspense>
+        )}
+      </div>
     </Stack>
   );
 }

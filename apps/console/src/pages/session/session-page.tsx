@@ -1,11 +1,11 @@
-import { Anchor, Breadcrumbs, Skeleton, Stack, Tabs } from "@mantine/core";
+import { Skeleton, Tabs } from "@mantine/core";
 import type { Browser } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { type ComponentType, lazy, Suspense } from "react";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { type ComponentType, lazy, Suspense, useEffect, useRef } from "react";
 import { browserQuery } from "../../api/browser-queries.ts";
 import { useSignedIn } from "../../api/shoal.ts";
-import { CopyIcon } from "../../parts/code.tsx";
+import { IdText } from "../../parts/code.tsx";
 import { Age } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
@@ -48,30 +48,17 @@ function only(part: ComponentType<PartProps>): { readonly default: ComponentType
 
 const isTab = (value: string | null): value is SessionTab => value !== null && value in tabs;
 
+const trail = [{ label: "Sessions", to: "/sessions" }] as const;
+
 export function SessionPage() {
   const { id } = useParams({ from: "/sessions/$id" });
   const { shoal } = useSignedIn();
   const { data: browser, error, refetch } = useQuery(browserQuery(shoal, id));
+  if (browser !== undefined) return <Loaded browser={browser} />;
   return (
-    <Stack gap="sm">
-      <Breadcrumbs>
-        <Anchor size="sm" renderRoot={(props) => <Link to="/sessions" {...props} />}>
-          Sessions
-        </Anchor>
-        <span aria-current="page">{browser?.name ?? id}</span>
-      </Breadcrumbs>
-      {browser !== undefined ? (
-        <Loaded browser={browser} />
-      ) : error !== null ? (
-        <Page title="Session">
-          <Failure error={error} retry={() => void refetch()} />
-        </Page>
-      ) : (
-        <Page title={id}>
-          <Skeleton height={420} />
-        </Page>
-      )}
-    </Stack>
+    <Page title={error === null ? id : "Session"} trail={trail}>
+      {error === null ? <Skeleton height={420} /> : <Failure error={error} retry={() => void refetch()} />}
+    </Page>
   );
 }
 
@@ -80,16 +67,19 @@ function Loaded({ browser }: { readonly browser: Browser }) {
   const { tab = "live" } = useSearch({ from: "/sessions/$id" });
   const navigate = useNavigate({ from: "/sessions/$id" });
   const { Part } = tabs[tab];
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // On phones, the list is wider than the screen.
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [tab]);
   return (
     <Page
+      trail={trail}
       title={name ?? id}
       description={
         <span className={styles.facts}>
           <StatusBadge browser={browser} />
-          <span className={styles.id}>
-            {id}
-            <CopyIcon value={id} label="Copy the session's id" />
-          </span>
+          <IdText id={id} label="Copy the session's id" />
           <span>
             {browser.deleted_at === undefined ? "Running for " : "Ran for "}
             <Age from={browser.created_at} to={browser.deleted_at} />
@@ -106,7 +96,7 @@ function Loaded({ browser }: { readonly browser: Browser }) {
         }}
         keepMounted={false}
       >
-        <Tabs.List className={styles.tabs} aria-label="Parts of the session">
+        <Tabs.List ref={list} className={styles.tabs} aria-label="Parts of the session">
           {sessionTabs.map((value) => (
             <Tabs.Tab key={value} value={value}>
               {tabs[value].label}

@@ -14,7 +14,7 @@ import { Thumbnail } from "./thumbnail.tsx";
 const minCardWidth = 240;
 const gap = 14;
 /** Name, status and address below the picture. */
-const textHeight = 84;
+const textHeight = 64;
 const pictureRatio = 10 / 16;
 
 /** Cards with pictures. Only the visible rows are drawn. */

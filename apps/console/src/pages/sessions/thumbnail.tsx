@@ -1,3 +1,4 @@
+import { Loader } from "@mantine/core";
 import { useInViewport } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Clapperboard, ImageOff } from "lucide-react";
@@ -12,7 +13,7 @@ export function Thumbnail({ browser }: { readonly browser: Browser }) {
   const { shoal } = useSignedIn();
   const { ref, inViewport } = useInViewport<HTMLDivElement>();
   const isRunning = browser.deleted_at === undefined;
-  const { data, isError } = useQuery({
+  const { data, isError, isFetching } = useQuery({
     ...thumbnailQuery(shoal, browser.session_id),
     enabled: isRunning && inViewport,
   });
@@ -23,7 +24,10 @@ export function Thumbnail({ browser }: { readonly browser: Browser }) {
       ) : !isRunning ? (
         <Placeholder icon={<Clapperboard size={26} aria-hidden />} text="Ended" />
       ) : (
-        isError && <Placeholder icon={<ImageOff size={26} aria-hidden />} text="No picture" />
+        <>
+          {isError && <Placeholder icon={<ImageOff size={26} aria-hidden />} text="No picture" />}
+          {isFetching && !isError && <Loader size={22} role="img" aria-label="Loading the picture" />}
+        </>
       )}
     </div>
   );

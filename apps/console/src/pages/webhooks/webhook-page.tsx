@@ -47,6 +47,7 @@ function WebhookContent({ id }: { readonly id: string }) {
     );
   return (
     <Page
+      trail={[{ label: "Webhooks", to: "/webhooks" }]}
       title={new URL(webhook.url).host}
       windowTitle={`Webhook ${new URL(webhook.url).host}`}
       description={webhook.description}

@@ -112,7 +112,7 @@ function Rows<Item>({
               >
                 {columns.map(({ name, cell }) => (
                   <div key={name} role="cell" className={styles.cell} data-name={name}>
-                    {cell(item)}
+                    <div className={styles.value}>{cell(item)}</div>
                   </div>
                 ))}
                 {menu !== undefined && (

@@ -3,7 +3,7 @@ import { ServiceError } from "@shoal/router";
 import type { FastifyInstance } from "fastify";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
-import { type HtmlPage, htmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
+import { expiredLinkPage, type HtmlPage, htmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
 import { type AdmittedView, admitLiveView, type LiveViewGate } from "./live-view-address.ts";
 
 /** The task of the person, for the page. */
@@ -90,7 +90,7 @@ export function serveLiveView(
       } else sendPage(reply, 200, (loaded ??= htmlPage(readFileSync(liveViewPagePath, "utf8"))), embedders);
     } catch (error) {
       if (!ServiceError.isInstance(error)) throw error;
-      sendPage(reply, error.status, refusalPage("This link is invalid or has expired", error.message), frameAncestors);
+      sendPage(reply, error.status, expiredLinkPage(error.message), frameAncestors);
     }
     return reply;
   });

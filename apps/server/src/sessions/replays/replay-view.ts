@@ -2,7 +2,7 @@ import { ServiceError } from "@shoal/router";
 import { RequestTaken } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingMessage } from "node:http";
-import { type HtmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
+import { expiredLinkPage, type HtmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
 import { byteRange } from "./byte-range.ts";
 import { chaptersOf } from "./chapters.ts";
 import type { ReplayAddresses } from "./replay-address.ts";
@@ -12,6 +12,8 @@ import type { ReplayStore } from "./replay-store.ts";
 export interface ReplayViewParts {
   readonly addresses: ReplayAddresses;
   readonly store: Pick<ReplayStore, "film" | "find" | "show">;
+  /** `undefined` for sessions without a name, and for deleted ones. */
+  readonly nameOf: (sessionId: string) => Promise<string | undefined>;
   /** Forwards to the server that has the files of the session. @throws {RequestTaken} when another server answers. */
   readonly atHome: (request: FastifyRequest, sessionId: string) => Promise<unknown>;
   /** Sites that may embed the page; empty = none. */
@@ -81,12 +83,13 @@ class ReplayView {
   }
 
   async info(request: TokenRequest, reply: FastifyReply): Promise<void> {
-    const { store } = this.#parts;
+    const { nameOf, store } = this.#parts;
     const { sessionId, replayId } = await this.#open(request);
     const { going } = await store.find(sessionId, replayId);
     const { started_at, finished_at, failure_reason, marks } = await store.show(sessionId, replayId);
     const film = await store.film(sessionId, replayId, true).catch(() => undefined);
     await reply.header("cache-control", "no-store").send({
+      session_name: await nameOf(sessionId),
       started_at,
       finished_at,
       failure_reason,
@@ -135,7 +138,7 @@ function firstBytes(text: unknown): number | undefined {
 function explained(error: ServiceError): HtmlPage {
   return error.status === 404
     ? refusalPage("Recording not found", "It was deleted: recordings are kept for a limited time.")
-    : refusalPage("This link is invalid or has expired", error.message);
+    : expiredLinkPage(error.message);
 }
 
 async function sendFilm(

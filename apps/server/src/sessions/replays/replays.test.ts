@@ -14,7 +14,8 @@ describe("stored recordings", () => {
   beforeAll(async () => {
     server = await startTestServer();
     id = (
-      (await server.request("POST", "/browsers", { body: { viewport: { width: 640, height: 480 } } })).body as {
+      (await server.request("POST", "/browsers", { body: { name: "filmed", viewport: { width: 640, height: 480 } } }))
+        .body as {
         session_id: string;
       }
     ).session_id;
@@ -41,6 +42,7 @@ describe("stored recordings", () => {
       const views = (await list()).map(({ replay_view_url: url = "" }) => url);
       expect((await fetch(`${views[0] ?? ""}/film`)).status).toBe(202);
       expect(await (await fetch(`${views[0] ?? ""}/info`)).json()).toMatchObject({
+        session_name: "filmed",
         finished_at: null,
         marks: [],
         ready: false,

@@ -39,7 +39,7 @@ it("tells the life of a session in the order of time, and why it ended", () => {
   });
   expect(events.map(({ title }) => title)).toEqual([
     "Started",
-    "Used for the first time, by a client, a viewer or a call",
+    "Used for the first time",
     "Slept 2 times",
     "Its browser crashed, and started again",
     "Recording started",

@@ -27,6 +27,7 @@ export const maxLifeEvents = 200;
 
 /** What happened to a session, oldest first. */
 export function lifeEvents({ audit, browser, replays, telemetry }: LifeSources): LifeEvent[] {
+  const hasAuthor = browser.lifecycle?.ended_by !== undefined;
   const hasHandoffs = telemetry.some(({ event }) => event.type === "handoff");
   const events = [
     ...startOf(browser),
@@ -35,6 +36,8 @@ export function lifeEvents({ audit, browser, replays, telemetry }: LifeSources):
     // Telemetry has more of a handoff: when the person took control.
     ...audit
       .filter(({ operation = "" }) => !(hasHandoffs && operation.startsWith("browsers.handoff.")))
+      // The last line names the author of the end.
+      .filter(({ operation, status }) => !(operation === "browsers.delete" && status < firstRefusal && hasAuthor))
       .flatMap(auditEvent),
   ].sort((one, other) => one.atMs - other.atMs);
   return [...events, ...endOf(browser)];
@@ -50,9 +53,7 @@ function startOf({ browser_restarts = 0, created_at, lifecycle, pool }: Browser)
   const details = [pool && `Leased from the pool ${pool.name ?? pool.id}.`, starts[start]].filter(Boolean).join(" ");
   return [
     { key: "start", atMs: Date.parse(created_at), title: "Started", detail: details },
-    ...(usedAt === undefined
-      ? []
-      : [{ key: "use", atMs: Date.parse(usedAt), title: "Used for the first time, by a client, a viewer or a call" }]),
+    ...(usedAt === undefined ? [] : [{ key: "use", atMs: Date.parse(usedAt), title: "Used for the first time" }]),
     ...(sleeps === 0
       ? []
       : [

@@ -160,6 +160,17 @@ interface LineProps {
   readonly open: () => void;
 }
 
+/** Narrow screens hide the origin: the path tells requests apart. */
+function Address({ url }: { readonly url: string }) {
+  const origin = /^https?:\/\/[^/?#]+/.exec(url)?.[0] ?? "";
+  return (
+    <span className={styles.url} title={url}>
+      <span className={styles.origin}>{origin}</span>
+      {url.slice(origin.length)}
+    </span>
+  );
+}
+
 function RequestLine({ request, bar, open }: LineProps) {
   const { method, url, durationMs, startedMs } = request;
   return (
@@ -167,7 +178,7 @@ function RequestLine({ request, bar, open }: LineProps) {
       <time className={styles.time}>{clockText(startedMs)}</time>
       <span className={styles.status}>{outcomeOf(request)}</span>
       <span className={styles.method}>{method}</span>
-      <span className={styles.url}>{url}</span>
+      <Address url={url} />
       <span className={styles.type}>{typeOf(request)}</span>
       <span className={styles.duration}>{durationMs === undefined ? "" : `${Math.round(durationMs)} ms`}</span>
       <span className={styles.waterfall} aria-hidden>

@@ -12,6 +12,7 @@ it("places chapters, console lines, requests and actions on the clock of the fil
   const lines = replayLines(
     [
       event("console_log", "console", 9_000, { text: "before the film" }),
+      event("api_call", "control", 10_500, { operation_id: "browsers.telemetry.stream", status: 200 }),
       event("page_navigation", "page", 10_000, { url: "http://x/" }),
       event("page_navigation", "page", 10_100, { url: "http://ad/", parent_frame_id: "f" }),
       event("network_request", "network", 11_000, { request_id: "a", method: "POST", url: "http://x/pay" }),
@@ -29,7 +30,7 @@ it("places chapters, console lines, requests and actions on the clock of the fil
   );
   expect(lines.map(({ kind, atSeconds, text, note, isError }) => [kind, atSeconds, text, note, isError])).toEqual([
     ["action", 0, "Opened http://x/", undefined, undefined],
-    ["network", 1, "POST http://x/pay", "502 500 ms", true],
+    ["network", 1, "POST x/pay", "502 500 ms", true],
     ["chapter", 1.5, "Pay", undefined, undefined],
     ["console", 2, "payment failed", undefined, true],
     ["action", 3, "A person took control (Ada)", undefined, undefined],

@@ -6,11 +6,18 @@ import { firstErrorStatus, type NetworkRequest, requestsOf } from "../network/re
 
 /** All lines of a recording, by time. Telemetry before its first picture is left out. */
 export function replayLines(events: readonly TelemetryEnvelope[], { clock, marks = [] }: Replay): TimedLine[] {
-  const startedMs = (clock?.started_ts ?? 0) / 1000;
+  return inOrder([...chapterLines(marks), ...sessionLines(events, (clock?.started_ts ?? 0) / 1000)]);
+}
+
+const inOrder = (lines: TimedLine[]): TimedLine[] => lines.sort((one, other) => one.atSeconds - other.atSeconds);
+
+/** Console lines, requests and actions after a moment, by time. */
+export function sessionLines(events: readonly TelemetryEnvelope[], startedMs: number): TimedLine[] {
   const secondsAt = (ms: number) => (ms - startedMs) / 1000;
-  const lines: TimedLine[] = [...chapterLines(marks)];
+  const lines: TimedLine[] = [];
   for (const { event, seq } of events) {
     const place = { key: `event ${seq}`, atSeconds: secondsAt(event.ts / 1000) };
+    if (isOwn(event)) continue;
     if (event.category === "console") lines.push({ ...place, ...consoleText(event) });
     else {
       const action = actionOf(event);
@@ -18,8 +25,14 @@ export function replayLines(events: readonly TelemetryEnvelope[], { clock, marks
     }
   }
   for (const request of requestsOf(events)) lines.push(requestLine(request, secondsAt(request.startedMs)));
-  return lines.filter(({ atSeconds }) => atSeconds >= 0).sort((one, other) => one.atSeconds - other.atSeconds);
+  return inOrder(lines.filter(({ atSeconds }) => atSeconds >= 0));
 }
+
+/** True for reads of telemetry, such as those of this page. */
+const isOwn = ({ data, type }: TelemetryEnvelope["event"]): boolean =>
+  type === "api_call" && operationOf({ ...data }).startsWith("browsers.telemetry.");
+
+const operationOf = ({ operation_id }: Readonly<Record<string, unknown>>): string => String(operation_id);
 
 function consoleText({ data, type }: TelemetryEnvelope["event"]): Pick<TimedLine, "kind" | "isError" | "text"> {
   const { args, text }: Readonly<Record<string, unknown>> = { ...data };
@@ -33,7 +46,7 @@ function requestLine({ durationMs, failure, method, seq, status, url }: NetworkR
     key: `request ${seq}`,
     kind: "network",
     atSeconds,
-    text: `${method} ${url}`,
+    text: `${method} ${url.replace(/^https?:\/\//, "")}`,
     note: [outcome, durationMs === undefined ? "" : `${Math.round(durationMs)} ms`].join(" ").trim(),
     isError: failure !== undefined || (status ?? 0) >= firstErrorStatus,
   };

@@ -1,7 +1,7 @@
-import { Anchor, Breadcrumbs, Skeleton, Stack, Text } from "@mantine/core";
+import { Skeleton, Text } from "@mantine/core";
 import type { Browser, Replay } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useParams, useSearch } from "@tanstack/react-router";
 import { Clapperboard } from "lucide-react";
 import { useMemo, useState } from "react";
 import { browserQuery, replaysQuery } from "../../../api/browser-queries.ts";
@@ -9,14 +9,21 @@ import { useSignedIn } from "../../../api/shoal.ts";
 import { atThisOrigin } from "../../../base/place.ts";
 import { durationText, momentText } from "../../../base/texts.ts";
 import { useNow } from "../../../parts/now.ts";
-import { Page } from "../../../parts/page.tsx";
-import { Empty, Failure } from "../../../parts/states.tsx";
-import { momentParameter, parseMoment } from "../../../player/moment.ts";
+import { type Crumb, Page } from "../../../parts/page.tsx";
+import { Empty, Failure, Loading } from "../../../parts/states.tsx";
+import { momentParameter, parseMoment, replayTitle } from "../../../player/moment.ts";
 import { Player } from "../../../player/player.tsx";
 import { useSharedInfo } from "../../../player/shared-info.ts";
 import { maxEvents, useEvents } from "../telemetry/use-events.ts";
 import { replayLines } from "./replay-lines.ts";
 import { RunningReplay } from "./running-replay.tsx";
+
+function trailOf(id: string, name: string | undefined): readonly Crumb[] {
+  return [
+    { label: "Sessions", to: "/sessions" },
+    { label: name ?? id, to: "/sessions/$id", params: { id }, search: { tab: "recordings" } },
+  ];
+}
 
 /** A recording with the telemetry of its session on one timeline. */
 export function ReplayPage() {
@@ -27,38 +34,19 @@ export function ReplayPage() {
   const browser = session.data;
   const replay = replays.data?.find(({ replay_id }) => replay_id === replayId);
   const error = session.error ?? replays.error;
+  if (browser !== undefined && replay !== undefined) return <Loaded browser={browser} replay={replay} />;
   return (
-    <Stack gap="sm">
-      <Breadcrumbs>
-        <Anchor size="sm" renderRoot={(props) => <Link to="/sessions" {...props} />}>
-          Sessions
-        </Anchor>
-        <Anchor
-          size="sm"
-          renderRoot={(props) => (
-            <Link to="/sessions/$id" params={{ id }} search={{ tab: "recordings" as const }} {...props} />
-          )}
-        >
-          {browser?.name ?? id}
-        </Anchor>
-        <span aria-current="page">Recording</span>
-      </Breadcrumbs>
-      {browser !== undefined && replay !== undefined ? (
-        <Loaded browser={browser} replay={replay} />
+    <Page title="Recording" trail={trailOf(id, browser?.name)}>
+      {error !== null ? (
+        <Failure error={error} retry={() => void Promise.all([session.refetch(), replays.refetch()])} />
+      ) : browser !== undefined && replays.data !== undefined ? (
+        <Empty icon={Clapperboard} title="Recording not found">
+          It was deleted: recordings are kept for a limited time.
+        </Empty>
       ) : (
-        <Page title="Recording">
-          {error !== null ? (
-            <Failure error={error} retry={() => void Promise.all([session.refetch(), replays.refetch()])} />
-          ) : browser !== undefined && replays.data !== undefined ? (
-            <Empty icon={Clapperboard} title="Recording not found">
-              It was deleted: recordings are kept for a limited time.
-            </Empty>
-          ) : (
-            <Skeleton height={480} aria-label="Reading the recording" />
-          )}
-        </Page>
+        <Skeleton height={480} aria-label="Loading the recording" />
       )}
-    </Stack>
+    </Page>
   );
 }
 
@@ -74,9 +62,8 @@ const noWindow = { since: "1970-01-01T00:00:00Z", until: "1970-01-01T00:00:01Z" 
 
 function Loaded({ browser, replay }: LoadedProps) {
   const { failure_reason, finished_at, started_at } = replay;
-  const name = browser.name ?? browser.session_id;
   const isRunning = finished_at == null;
-  const title = started_at == null ? "Recording" : `Recording of ${momentText(started_at)}`;
+  const title = replayTitle(browser.name ?? undefined, started_at);
   const { error, events, isCut, isLoading } = useEvents(
     browser,
     started_at == null
@@ -88,11 +75,18 @@ function Loaded({ browser, replay }: LoadedProps) {
   );
   const lines = useMemo(() => replayLines(events, replay), [events, replay]);
   const lengthMs = started_at == null || isRunning ? 0 : Date.parse(finished_at) - Date.parse(started_at);
-  const notice = noticeOf({ browser, isCut, isEmpty: events.length === 0 && !isLoading });
+  const notice = isLoading ? (
+    <Loading label="Loading telemetry" />
+  ) : (
+    noticeOf({ browser, isCut, isEmpty: events.length === 0 })
+  );
   return (
     <Page
+      trail={trailOf(browser.session_id, browser.name)}
       title={title}
-      windowTitle={`${name}, ${started_at == null ? "recording" : momentText(started_at)}`}
+      windowTitle={[browser.name ?? browser.session_id, started_at == null ? "recording" : momentText(started_at)].join(
+        ", ",
+      )}
       description={[isRunning ? "Recording in progress." : `${durationText(lengthMs)} long.`, failure_reason ?? ""]
         .join(" ")
         .trim()}

@@ -37,7 +37,7 @@ export function RunningReplay({ browser, lengthSeconds, lines, notice, seek }: R
           {seek === undefined ? "The film appears in a moment." : "Choose an earlier moment to see the film so far."}
         </Text>
       </div>
-      <Tracks lines={lines} timeSeconds={lengthSeconds} seek={seek ?? (() => undefined)} empty={notice} />
+      <Tracks lines={lines} timeSeconds={lengthSeconds} seek={seek} empty={notice} />
     </div>
   );
 }

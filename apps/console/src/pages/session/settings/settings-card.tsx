@@ -64,7 +64,7 @@ function rowsOf(browser: Browser): readonly (readonly [string, ReactNode])[] {
     ["Changes of the profile", profile && (browser.profile_save_changes === true ? "Saved at the end" : "Discarded")],
     ...networkRows(browser),
     ["Pool", pool && (pool.name ?? pool.id)],
-    ["Memory limit", memory],
+    ["Memory limit", memory?.replace(/(\d)(?=[A-Z])/, "$1 ")],
     ["Region", region],
     ["Isolation", placement === "process" ? "None (process)" : placement],
     ["Telemetry", browser.deleted_at === undefined ? telemetryText(browser) : undefined],

@@ -1,5 +1,4 @@
 import { Checkbox, Fieldset, Group, NativeSelect, SimpleGrid, Text, Textarea, TextInput } from "@mantine/core";
-import "@mantine/core/styles/InlineInput.css";
 import "@mantine/core/styles/Checkbox.css";
 import "@mantine/core/styles/Fieldset.css";
 import "@mantine/core/styles/SimpleGrid.css";

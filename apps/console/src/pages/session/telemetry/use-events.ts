@@ -61,8 +61,8 @@ export function useEvents(
         timer ??= window.setTimeout(draw, drawMs);
       }
     }
-    // An empty stream has no first event.
-    timer = window.setTimeout(draw, drawMs * 5);
+    // An empty stream has no first event. Stored events have an end.
+    if (!isStored) timer = window.setTimeout(draw, drawMs * 5);
     read().then(
       () => {
         draw();
