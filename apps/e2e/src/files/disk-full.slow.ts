@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { placements } from "../testing/components.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { runService, type TestService } from "../testing/service.ts";
+import { serverCount } from "../testing/several-servers.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 import { until } from "../testing/until.ts";
 import { zipOf } from "../testing/zip.ts";
@@ -45,7 +46,8 @@ const disks = [
 ];
 
 describe.each(disks)("a full disk in the placement $title, $disk", ({ placement, skip, flags, isMounted }) => {
-  describe.skipIf(skip || (isMounted && cannot !== undefined))("under a session", () => {
+  // The disk belongs to one server.
+  describe.skipIf(skip || serverCount > 1 || (isMounted && cannot !== undefined))("under a session", () => {
     let test: TestService & { end(): Promise<void> };
     let disk: string;
     let site: Site;

@@ -44,6 +44,7 @@ describe.each(placements)("logs in the placement $title", ({ placement, skip }) 
     });
 
     it("includes the output of Chromium, also after a crash and restart, and the log of the instance", async () => {
+      const { pid } = test.service;
       const chromium = { source: "supervisor", supervisor_process: "chromium" } as const;
       expect((await all(chromium)).filter((line) => line.startsWith("DevTools listening on"))).toHaveLength(1);
       const following = (async () => {
@@ -51,7 +52,7 @@ describe.each(placements)("logs in the placement $title", ({ placement, skip }) 
         for await (const { message } of stream(chromium))
           if (message.startsWith("DevTools listening on") && ++starts === 2) return;
       })();
-      const running = chromiums(descendantsOf(test.service.pid));
+      const running = chromiums(descendantsOf(pid));
       expect(running.length).toBeGreaterThan(0);
       killAll(running);
       await following;
