@@ -14,6 +14,7 @@ import { measureComputer } from "./browser/computer.ts";
 import { measureDeleteDirectory } from "./browser/delete-directory.ts";
 import { type Figure, printFigures, writeFigures } from "./measuring/figures.ts";
 import { measureHttpCost } from "./service/http-cost.ts";
+import { measureContexts } from "./sessions/contexts.ts";
 import { measureHarness } from "./sessions/harness.ts";
 import { measureIdleTimeout } from "./sessions/idle-timeout.ts";
 import { measureMemory } from "./sessions/memory.ts";
@@ -50,6 +51,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   },
   http: { title: "CPU of the service a request", run: () => measureHttpCost(quick ? 2000 : 20_000) },
   idle: { title: "Idle sessions (timeout_seconds: 10)", run: () => measureIdleTimeout(quick ? 2 : 20) },
+  contexts: { title: "Sessions in a shared browser", run: () => measureContexts(quick ? 4 : 16) },
   sleep: { title: "Sleeping sessions (sleep_after_seconds: 1)", run: () => measureSleep(quick ? 3 : 25) },
   creates: { title: "Waiting for a browser that waits", run: () => measureWarmCreates(quick ? 2 : 10) },
   "profile-creates": {

@@ -5,6 +5,7 @@ import type { ProgramMaker } from "./boxes/program.ts";
 import { openSessionFolders, type SessionFolders } from "./boxes/session-folders.ts";
 import { type LocatedChromium, locateChromium, locateFullChromium } from "./chromium/find-chromium.ts";
 import { createContainers } from "./container/create-containers.ts";
+import { SharedBrowsers } from "./contexts/shared-browsers.ts";
 import type { ImageContents } from "./image/image-contents.ts";
 import { createEgressGateway, type EgressGateway } from "./egress/gateway.ts";
 import { findFreezers, type Freezers, thawAbandoned } from "./host/freezer.ts";
@@ -152,7 +153,7 @@ async function makePods(
     limitsMemory: true,
     freezers: undefined,
     isElsewhere: true,
-    abilities: { ...imageAbilities(contents), policies: false },
+    abilities: { ...imageAbilities(contents), policies: false, contexts: false },
   };
 }
 
@@ -182,7 +183,7 @@ async function makeContainers(
     limitsMemory: true,
     freezers: undefined,
     isElsewhere: isRemote,
-    abilities: { ...imageAbilities(contents), policies: !isRemote },
+    abilities: { ...imageAbilities(contents), policies: !isRemote, contexts: false },
   };
 }
 
@@ -209,6 +210,7 @@ async function makeBoxes(
     policies: support?.works === true,
     authorities: await canTrustAuthorities(),
     windows: (await findTool("Xvfb")) !== undefined,
+    contexts: process.platform !== "win32",
   };
   const cacheParent = resolve(options.sessionsDir);
   const program = await installProgram(programPath, cacheParent, instanceNativeFiles());
@@ -289,6 +291,7 @@ class LocalPlacement implements Placement {
   readonly #closeMaker: (() => Promise<void>) | undefined;
   readonly #gateway: EgressGateway;
   readonly #pool: WarmPool<InstanceHandle>;
+  readonly #contexts: SharedBrowsers;
   readonly #sessions = new Set<InstanceHandle>();
   readonly #programMaker: ProgramMaker;
   readonly #programs = new Set<ProgramBox>();
@@ -311,6 +314,7 @@ class LocalPlacement implements Placement {
       log,
       start: (signal) => startInstance(maker, { log, readyMs }, signal),
     });
+    this.#contexts = new SharedBrowsers({ log, readyMs, kind: maker.kind, take: (signal) => this.#pool.take(signal) });
   }
 
   async acquire(
@@ -320,8 +324,9 @@ class LocalPlacement implements Placement {
   ): Promise<InstanceHandle> {
     if (!this.#isClosing()) await this.#checkSpace();
     for (;;) {
-      const wasWaiting = this.#pool.hasWaiting;
-      const handle = await this.#pool.take(signal);
+      const isShared = surroundings.isolation === "context";
+      const wasWaiting = isShared ? this.#contexts.hasRoom(surroundings.project) : this.#pool.hasWaiting;
+      const handle = await (isShared ? this.#contexts.open(surroundings.project, signal) : this.#pool.take(signal));
       handle.wasWarm = wasWaiting;
       try {
         await prepare(handle, surroundings);
@@ -379,6 +384,7 @@ class LocalPlacement implements Placement {
 
   async #close(): Promise<void> {
     await Promise.all([this.#pool.close(), ...[...this.#sessions, ...this.#programs].map((each) => each.stop())]);
+    await this.#contexts.close();
     await this.#closeMaker?.();
     await this.#folders.close();
   }

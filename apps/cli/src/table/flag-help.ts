@@ -86,6 +86,7 @@ export const flagHelp: Readonly<Record<string, string>> = {
   include_deleted: "Also find deleted items",
   interaction_id: "ID of the interaction to answer",
   invocation_id: "Running app invocation of the session; its failure ends the session",
+  isolation: "process: a separate browser; context: a browser shared with other sessions of the project",
   keys: "Keys in order, by X11 keysym name (Return, F5, a) or as a chord (Ctrl+Shift+Tab)",
   kiosk_mode: "Hide the address bar and tabs",
   kms_key_id: "KMS key for the objects: ID, ARN or alias; default: the key of the bucket",

@@ -121,3 +121,53 @@ export function tooManyLiveViewLinks(limit: number): Refusal {
     hint: "Delete one with browsers.liveViewLinks.delete.",
   };
 }
+
+/** Options that a session in a shared browser cannot have. */
+export interface OwnBrowserOptions {
+  readonly chrome_policy?: object | undefined;
+  readonly extensions?: readonly unknown[] | undefined;
+  readonly headless?: boolean | undefined;
+  readonly kiosk_mode?: boolean | undefined;
+  readonly memory?: string | undefined;
+  readonly profile?: object | undefined;
+  readonly sleep_after_seconds?: number | undefined;
+  readonly stealth?: boolean | undefined;
+  readonly web_bot_auth?: { readonly enabled?: boolean | undefined } | undefined;
+}
+
+const ownBrowserOnly: readonly (readonly [
+  field: keyof OwnBrowserOptions,
+  isWanted: (options: OwnBrowserOptions) => boolean,
+  reason: string,
+])[] = [
+  ["headless", ({ headless }) => headless === false, "a window shows the whole browser"],
+  ["stealth", ({ stealth }) => stealth === true, "stealth starts the browser in another way"],
+  ["kiosk_mode", ({ kiosk_mode }) => kiosk_mode === true, "a window shows the whole browser"],
+  [
+    "chrome_policy",
+    ({ chrome_policy = {} }) => Object.keys(chrome_policy).length > 0,
+    "policies apply to the whole browser",
+  ],
+  ["extensions", ({ extensions = [] }) => extensions.length > 0, "extensions belong to the whole browser"],
+  ["memory", ({ memory }) => memory !== undefined, "the limit applies to the whole browser"],
+  ["profile", ({ profile }) => profile !== undefined, "a profile belongs to the whole browser"],
+  ["web_bot_auth", ({ web_bot_auth }) => web_bot_auth?.enabled === true, "requests are signed for the whole browser"],
+  [
+    "sleep_after_seconds",
+    ({ sleep_after_seconds = 0 }) => sleep_after_seconds > 0,
+    "only a whole browser can be frozen",
+  ],
+];
+
+/** 400 for a field that a session with `isolation: "context"` cannot have. */
+export function needsOwnBrowser(field: string, reason: string): Refusal {
+  return invalid(`body.${field}`, `not available with isolation: "context", because ${reason}`, {
+    hint: "Omit the field, or omit isolation to get a separate browser.",
+  });
+}
+
+/** Returns the 400 for the first option that needs a separate browser. */
+export function refuseOwnBrowserOptions(options: OwnBrowserOptions): Refusal | undefined {
+  const [field, , reason] = ownBrowserOnly.find(([, isWanted]) => isWanted(options)) ?? [];
+  return field === undefined || reason === undefined ? undefined : needsOwnBrowser(field, reason);
+}

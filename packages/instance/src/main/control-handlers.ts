@@ -1,5 +1,6 @@
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { Readable } from "node:stream";
+import type { SharedContexts } from "./contexts/shared-contexts.ts";
 import type { ProfileState } from "../browser/profile-state/profile-state.ts";
 import type { Refusal } from "../http/replies.ts";
 import type { SessionExtensions } from "../operations/extensions/handlers.ts";
@@ -22,6 +23,7 @@ export interface ControlTargets {
   readonly reloadPolicies: (revision: string) => Promise<Refusal | undefined>;
   readonly loadTelemetry: () => Promise<Telemetry>;
   readonly loadProfileState: () => Promise<ProfileState>;
+  readonly loadContexts: () => Promise<Pick<SharedContexts, "open" | "stop">>;
 }
 
 interface ControlAreas {
@@ -88,6 +90,15 @@ export function controlHandlers(
       return { stream: await (await loading).saveAtEnd() };
     },
     followReplay: ({ params }) => replays.follow(params.id),
+    async openContext({ body, signal }) {
+      // The instance itself then has no session, and its service decides when it ends.
+      const stream = (await targets.loadContexts()).open(body);
+      signal.addEventListener("abort", () => stream.destroy(), { once: true });
+      return { stream };
+    },
+    async stopContext({ params }) {
+      await (await targets.loadContexts()).stop(params.id);
+    },
     outlinePage: (call) => inUse(targets, async () => frontPage.handlers.outlinePage(call)),
     actOnPage: (call) => inUse(targets, async () => frontPage.handlers.actOnPage(call)),
     settlePage: (call) => inUse(targets, async () => frontPage.handlers.settlePage(call)),

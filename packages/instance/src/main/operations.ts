@@ -45,6 +45,7 @@ import type { EgressForwarder } from "../egress/forwarder.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { InstancePlane, NotImplemented } from "../protocol/not-implemented.ts";
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
+import { shareable, sharedRefusal } from "./contexts/shared-operations.ts";
 import { pausable } from "./pausable-operations.ts";
 import { isPassive } from "../http/passive-requests.ts";
 import { refuse } from "../http/replies.ts";
@@ -88,6 +89,8 @@ export interface OperationParts {
     load(): Promise<Telemetry>;
   };
   readonly pause: AutomationPause;
+  /** Whether other sessions share the browser. */
+  readonly isShared: boolean;
   readonly control: ControlTargets;
 }
 
@@ -129,7 +132,9 @@ class SessionOperations implements Operations {
     const { requests } = this.#areas;
     if (request.url?.startsWith("/curl/raw?") === true) {
       telemetry.present()?.operationBegan(curl.operationId, requestIdOf(request.headers), response);
-      if (pause.isActive) refuse(response, handoffRefusal);
+      const refusal = this.#parts.isShared ? sharedRefusal(curl.operationId) : undefined;
+      if (refusal !== undefined) refuse(response, refusal);
+      else if (pause.isActive) refuse(response, handoffRefusal);
       else requests.raw(request, response);
       return;
     }
@@ -244,7 +249,7 @@ function surroundingsOf({ root, config, egress, display }: OperationParts): Comm
 
 function operationRouter(
   areas: Areas,
-  { pause, telemetry }: Pick<OperationParts, "pause" | "telemetry">,
+  { isShared, pause, telemetry }: Pick<OperationParts, "isShared" | "pause" | "telemetry">,
 ): RequestListener {
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
@@ -296,7 +301,8 @@ function operationRouter(
     screenshotPage,
     streamTelemetry,
   } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
-  router.mountAll(endpoints, pausable(endpoints, handlers, pause));
+  const possible = isShared ? shareable(endpoints, handlers) : handlers;
+  router.mountAll(endpoints, pausable(endpoints, possible, pause));
   return router.handle;
 }
 

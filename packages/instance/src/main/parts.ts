@@ -51,11 +51,12 @@ interface PartsOptions {
   readonly pause: AutomationPause;
   readonly connections: Connections;
   readonly pages: Pick<OpenPages, "count">;
+  readonly isShared: boolean;
   readonly control: Omit<ControlTargets, "loadTelemetry" | "loadProfileState">;
 }
 
 export function createParts(options: PartsOptions): Parts {
-  const { config, browser, activity, connections, forwarder, logs, display, control, pages, pause } = options;
+  const { config, browser, activity, connections, forwarder, logs, display, control, isShared, pages, pause } = options;
   const telemetry: LazyPart<Telemetry> = lazyPart(async () => {
     const { createTelemetry } = await import("../operations/telemetry/telemetry.ts");
     return createTelemetry({
@@ -69,13 +70,19 @@ export function createParts(options: PartsOptions): Parts {
   const operations: LazyPart<Operations> = lazyPart(async () => {
     const { createOperations } = await import("./operations.ts");
     return createOperations({
-      root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") },
+      root: {
+        directory: config.root,
+        home: config.home,
+        spoolDirectory: join(config.session_dir, "tmp"),
+        refusesLinks: isShared,
+      },
       config,
       browser,
       display,
       logs,
       egress: forwarder,
       pause,
+      isShared,
       stats: { connections, pages },
       telemetry: { present: () => telemetry.present, load: telemetry.load },
       control: { ...control, loadTelemetry: telemetry.load, loadProfileState: profileState.load },

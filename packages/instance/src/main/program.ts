@@ -1,16 +1,13 @@
 import { errorOf, messageOf } from "@shoal/primitives";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type CdpGateway, createCdpGateway } from "../clients/cdp/gateway.ts";
-import type { CdpConnection } from "../browser/cdp/pipe-connection.ts";
 import { CarriedCookies } from "../browser/profile-state/carried-cookies.ts";
 import { describeExit, type BrowserExit } from "../browser/chromium/browser.ts";
 import { type BrowserLaunch, fullChromium } from "../browser/chromium/launch.ts";
 import type { SpawnedChromium } from "../browser/chromium/spawn.ts";
 import { type BrowserSupervisor, relaunchCloseCode, superviseBrowser } from "../browser/chromium/supervisor.ts";
-import type { EgressFailures } from "../egress/failures.ts";
 import type { EgressForwarder } from "../egress/forwarder.ts";
 import { OpenPages } from "../browser/pages/open-pages.ts";
-import type { ErrorPages } from "../browser/pages/error-pages.ts";
 import { copyLog, log } from "../system/log.ts";
 import { createSupervisorLogs, type SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
@@ -21,10 +18,13 @@ import { type Activity, reportRest, trackActivity } from "./activity.ts";
 import { Assignments } from "./assignments.ts";
 import { controlPrefix, createControl } from "./control.ts";
 import { createEnding, type Ending } from "./ending.ts";
+import { explainFailure } from "../browser/pages/explain-failure.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
+import { lazyPart } from "./lazy-part.ts";
 import { type Connections, counted, createParts, type Parts } from "./parts.ts";
 import { isPassive } from "../http/passive-requests.ts";
 import { pathOf, refuse, refuseUpgrade } from "../http/replies.ts";
+import type { ProgramParts, SessionProgram } from "./contexts/program-parts.ts";
 import { createUpgrades } from "./upgrades.ts";
 import { createViewportChange } from "./viewport-change.ts";
 
@@ -38,13 +38,26 @@ export interface StartedInstance {
 
 const maxDetailCharacters = 4_000;
 
-export function runInstance(started: StartedInstance): void {
-  const program = new InstanceProgram(started);
+export function runInstance({ chromium, config, forwarder, spawn }: StartedInstance): void {
+  const program = new InstanceProgram({
+    config,
+    forwarder,
+    superviseBrowser: (events) => superviseBrowser({ ...events, config, first: chromium, spawn }),
+    isShared: false,
+    onListening: () => {
+      process.stdout.write('{"listening":true}\n');
+    },
+    onShutDown: () => {
+      process.exit(0);
+    },
+  });
   program.obeyParent();
   program.listen();
 }
 
-class InstanceProgram {
+/** Serves one session: by itself, or next to others that share its browser. */
+class InstanceProgram implements SessionProgram {
+  readonly #started: ProgramParts;
   readonly #config: InstanceConfig;
   readonly #forwarder: EgressForwarder;
   readonly #logs: SupervisorLogs = createSupervisorLogs();
@@ -61,15 +74,26 @@ class InstanceProgram {
   readonly #assignments: Assignments;
   readonly #ending: Ending;
   readonly #server: Server;
+  readonly #contexts = lazyPart(async () => {
+    const { SharedContexts } = await import("./contexts/shared-contexts.ts");
+    return new SharedContexts({
+      config: this.#config,
+      browser: this.#browser,
+      createProgram: (parts) => new InstanceProgram(parts),
+    });
+  });
   #door: RemoteDoor | undefined;
   #served = false;
 
-  constructor(started: StartedInstance) {
+  constructor(started: ProgramParts) {
+    this.#started = started;
     this.#config = started.config;
     this.#forwarder = started.forwarder;
-    copyLog((line) => {
-      this.#logs.add("instance", line);
-    });
+    // The log of a shared process is about all its sessions.
+    if (!started.isShared)
+      copyLog((line) => {
+        this.#logs.add("instance", line);
+      });
     this.#activity = this.#trackActivity();
     this.#pause = new AutomationPause(() => this.#activity.begin());
     this.#feed = createEventFeed(() => ({
@@ -136,8 +160,12 @@ class InstanceProgram {
       return;
     }
     this.#server.listen({ path, readableAll: forAll, writableAll: forAll }, () => {
-      process.stdout.write('{"listening":true}\n');
+      this.#started.onListening();
     });
+  }
+
+  end(): void {
+    this.#stop();
   }
 
   #openRemoteDoor(remote: NonNullable<InstanceConfig["remote"]>): void {
@@ -169,11 +197,8 @@ class InstanceProgram {
     });
   }
 
-  #superviseBrowser({ config, chromium, spawn }: StartedInstance): BrowserSupervisor {
-    return superviseBrowser({
-      config,
-      first: chromium,
-      spawn,
+  #superviseBrowser({ superviseBrowser: supervise }: ProgramParts): BrowserSupervisor {
+    return supervise({
       onLine: (line) => {
         this.#logs.add("chromium", line);
       },
@@ -226,11 +251,13 @@ class InstanceProgram {
       downloads: this.#browser.downloads,
       endpoint: () => this.#browser.endpoint(),
       openContextProxy: (proxy) => this.#forwarder.portOf(proxy),
-      full: {
-        browser: this.#browser,
-        program: fullChromium(this.#config),
-        isBusy: () => this.#parts.bidi.present?.hasClients === true,
-      },
+      ...(!this.#started.isShared && {
+        full: {
+          browser: this.#browser,
+          program: fullChromium(this.#config),
+          isBusy: () => this.#parts.bidi.present?.hasClients === true,
+        },
+      }),
       onClient: () => {
         const finish = counted(this.#connections, "clients", this.#activity.begin());
         this.#parts.telemetry.present?.cdpClientJoined();
@@ -255,6 +282,7 @@ class InstanceProgram {
       pause: this.#pause,
       connections: this.#connections,
       pages: this.#pages,
+      isShared: this.#started.isShared,
       control: {
         isEnding: () => this.#ending.begun,
         beginUse: () => this.#activity.begin(),
@@ -266,6 +294,7 @@ class InstanceProgram {
           parts: () => this.#parts,
           isEnding: () => this.#ending.begun,
         }),
+        loadContexts: this.#contexts.load,
         reloadPolicies: (revision) => this.#assignments.readPolicies(revision),
       },
     });
@@ -306,6 +335,7 @@ class InstanceProgram {
         activity: this.#activity,
         parts: this.#parts,
         pause: this.#pause,
+        isShared: this.#started.isShared,
         isEnding,
       }),
     );
@@ -359,19 +389,6 @@ class InstanceProgram {
     this.#door?.close();
     this.#server.close();
     this.#server.closeAllConnections();
-    process.exit(0);
-  }
-}
-
-const errorPages = new WeakMap<CdpConnection, ErrorPages>();
-
-async function explainFailure(browser: Promise<CdpConnection>, failures: EgressFailures): Promise<void> {
-  try {
-    const [cdp, loaded] = await Promise.all([browser, import("../browser/pages/error-pages.ts")]);
-    const pages = errorPages.get(cdp) ?? new loaded.ErrorPages(cdp, failures);
-    errorPages.set(cdp, pages);
-    pages.connectionFailed();
-  } catch {
-    // The browser is gone.
+    this.#started.onShutDown();
   }
 }

@@ -87,6 +87,7 @@ async function fillCache(directory: string): Promise<void> {
     stats: { connections: { clients: 0, viewers: 0 }, pages: { count: 0 } },
     telemetry: { present: () => undefined, load: () => none },
     pause: new AutomationPause(() => () => undefined),
+    isShared: false,
     control: {
       isEnding: () => false,
       beginUse: () => () => undefined,
@@ -96,6 +97,7 @@ async function fillCache(directory: string): Promise<void> {
       reloadPolicies: () => none,
       loadTelemetry: () => none,
       loadProfileState: () => none,
+      loadContexts: () => none,
     },
   });
   flushCompileCache();

@@ -6,6 +6,7 @@ import { log } from "../system/log.ts";
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
 import type { Activity } from "./activity.ts";
 import type { Parts } from "./parts.ts";
+import { sharedHint } from "./contexts/shared-operations.ts";
 import { pathOf, refuseUpgrade, type Refusal } from "../http/replies.ts";
 
 interface UpgradeOptions {
@@ -14,12 +15,21 @@ interface UpgradeOptions {
   readonly parts: Pick<Parts, "bidi" | "liveView" | "operations">;
   /** Programs of a terminal can reach the browser. */
   readonly pause: AutomationPause;
+  /** Whether other sessions share the browser. */
+  readonly isShared: boolean;
   readonly isEnding: () => boolean;
 }
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-export function createUpgrades({ gateway, activity, parts, pause, isEnding }: UpgradeOptions): UpgradeListener {
+export function createUpgrades({
+  gateway,
+  activity,
+  parts,
+  pause,
+  isShared,
+  isEnding,
+}: UpgradeOptions): UpgradeListener {
   async function join(
     what: string,
     request: IncomingMessage,
@@ -46,6 +56,8 @@ export function createUpgrades({ gateway, activity, parts, pause, isEnding }: Up
     if (isEnding())
       refuseUpgrade(request, socket, { status: 503, code: "shutting_down", message: "This instance is ending." });
     else if (path === "/cdp" || path.startsWith("/devtools/")) gateway.upgrade(request, socket, head);
+    else if (isShared && (path.startsWith("/process/") || path === "/webdriver"))
+      refuseUpgrade(request, socket, notShared(path));
     else if (path.startsWith("/process/") && pause.isActive) refuseUpgrade(request, socket, handoffRefusal);
     else if (path.startsWith("/process/")) {
       socket.on("close", activity.begin());
@@ -70,5 +82,16 @@ export function createUpgrades({ gateway, activity, parts, pause, isEnding }: Up
         code: "not_found",
         message: `No WebSocket endpoint has the path ${path.slice(0, 200)}.`,
       });
+  };
+}
+
+function notShared(path: string): Refusal {
+  const what = path === "/webdriver" ? "WebDriver BiDi" : "a terminal";
+  return {
+    status: 400,
+    code: "bad_request",
+    message: `isolation: ${what} is not available with isolation: "context". ${sharedHint}`,
+    field: "isolation",
+    hint: sharedHint,
   };
 }

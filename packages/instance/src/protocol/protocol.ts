@@ -18,6 +18,7 @@ const HostPath = checked(
   z.maxLength(4096),
   z.refine((path) => !path.includes("\0"), "must not contain a NUL character"),
 );
+export const ContextId = checked(z.string(), z.regex(/^[0-9a-f]{1,64}$/));
 /** 64 KiB, to which the service may add line breaks. */
 const maxAuthoritiesCharacters = 81_920;
 const Pixels = checked(z.int(), z.minimum(1), z.maximum(maxViewportPixels));
@@ -161,6 +162,16 @@ export interface PolicyRevision extends z.output<typeof PolicyRevision> {}
 export const PolicyRevision = lazyObject(() => ({
   /** Hexadecimal; changes with the policies. */
   revision: checked(z.string(), z.regex(/^[0-9a-f]{1,64}$/)),
+}));
+
+/** Adds a session to an instance whose browser serves several. The service then connects to `listen_path`. */
+export interface OpenContext extends z.output<typeof OpenContext> {}
+export const OpenContext = lazyObject(() => ({
+  context_id: ContextId,
+  listen_path: HostPath,
+  /** The egress gateway's, for this session only. */
+  egress_path: HostPath,
+  viewport: z.object({ width: Pixels, height: Pixels }),
 }));
 
 /** Whether a session may be frozen. */

@@ -2,6 +2,7 @@ import type { BrowserViewport } from "@shoal/schemas";
 import type { EgressControls } from "../interface/egress.ts";
 import type { BoxFreezer } from "../host/freezer.ts";
 import type { ChromePolicies, PlacementKind } from "../interface/placement.ts";
+import type { SharedPlace } from "./shared-place.ts";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 
@@ -35,6 +36,8 @@ export interface Box {
    * @throws if it is not a socket.
    */
   reach(): Promise<string | Dial>;
+  /** Adds the sockets of one more session. Absent if sessions cannot share a box of this kind. */
+  openShared?(id: string): Promise<SharedPlace>;
   setPolicies(policies: ChromePolicies): Promise<string>;
   setMemory(bytes: number): Promise<void>;
   /** `gone` resolves afterwards. May be called again. */

@@ -2,9 +2,9 @@ import type { EgressControls } from "../interface/egress.ts";
 import type { EgressDoor, EgressGateway } from "../egress/gateway.ts";
 import type { EgressPolicy } from "../policy/egress-policy.ts";
 import { removeTree } from "../host/remove-tree.ts";
+import { type PinnedSocket, pinSocket } from "./pin-socket.ts";
 import type { SessionFolders } from "./session-folders.ts";
 import { stateFolder } from "./strays.ts";
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -18,6 +18,8 @@ export interface InstanceFiles {
   readonly egressSocket: string;
   readonly pinSocket: (path?: string) => string;
   readonly egress: EgressControls;
+  /** For one more session: the egress gateway also listens on this name next to the other sockets. */
+  readonly openDoor: (name: string) => Promise<EgressDoor>;
   readonly clear: () => Promise<void>;
 }
 
@@ -26,9 +28,6 @@ export interface InstanceFilesOptions {
   readonly gateway: EgressGateway;
   readonly policy: EgressPolicy;
 }
-
-/** Linux O_PATH: refers to a file without opening it. */
-const openPathOnly = 0o10000000;
 
 const rootFolder = "root";
 
@@ -48,10 +47,10 @@ export async function makeInstanceFiles(
   const instanceSocket = isWindows ? `\\\\.\\pipe\\shoal-${id}-instance` : join(sockets, "instance.sock");
   const egressSocket = isWindows ? `\\\\.\\pipe\\shoal-${id}-egress` : join(sockets, "egress.sock");
   let opened: EgressDoor | undefined;
-  let pinned: number | undefined;
+  let pinned: PinnedSocket | undefined;
 
   async function clear(): Promise<void> {
-    if (pinned !== undefined) closeSync(pinned);
+    pinned?.unpin();
     pinned = undefined;
     await Promise.all([opened?.close(), removeTree(sessionDir), removeTree(sockets)]);
   }
@@ -86,11 +85,14 @@ export async function makeInstanceFiles(
     clear,
     egress: opened,
     pinSocket(path = instanceSocket) {
-      if (process.platform !== "linux") return path;
-      // Without the pin, a link in this directory, which the box may write to, could lead the service to a host socket.
-      pinned ??= openSync(path, openPathOnly | constants.O_NOFOLLOW);
-      if (!fstatSync(pinned).isSocket()) throw new Error("The instance does not listen on a socket.");
-      return `/proc/self/fd/${pinned}`;
+      pinned ??= pinSocket(path);
+      return pinned.path;
+    },
+    async openDoor(name) {
+      const path = join(sockets, name);
+      const door = await options.gateway.open(path, options.policy);
+      if (owner !== undefined) await chown(path, owner, owner);
+      return door;
     },
   };
 }

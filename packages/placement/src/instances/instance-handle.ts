@@ -2,6 +2,7 @@ import { InstanceEvent, instanceControl, maxInstanceEventBytes, type AssignInsta
 import { messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import type { Box, Dial, Exit } from "../boxes/box.ts";
+import type { SharedPlace } from "../boxes/shared-place.ts";
 import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, PlacementKind } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
@@ -192,6 +193,13 @@ export class InstanceHandle implements Instance {
 
   setMemory(bytes: number): Promise<void> {
     return this.#box.setMemory(bytes);
+  }
+
+  /** @throws {PlacementError} `bad_option` if sessions cannot share this instance. */
+  openShared(id: string): Promise<SharedPlace> {
+    if (this.#box.openShared === undefined)
+      throw new PlacementError("bad_option", "isolation: sessions of this placement cannot share a browser.");
+    return this.#box.openShared(id);
   }
 
   onEvent(listener: (event: InstanceEvent) => void): () => void {

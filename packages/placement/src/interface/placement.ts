@@ -94,6 +94,8 @@ export interface PlacementAbilities {
   readonly authorities: boolean;
   /** Needs a box, because Chromium reads policies from a system folder. */
   readonly policies: boolean;
+  /** Sessions of a project can share a browser. */
+  readonly contexts: boolean;
 }
 
 export interface PlacementMemory {
@@ -118,6 +120,8 @@ export interface SessionSurroundings {
   readonly rules?: Readonly<Partial<Record<RuleSource, EgressRules | undefined>>>;
   readonly signer?: RequestSigner | undefined;
   readonly files?: SessionFiles | undefined;
+  /** `context`: the session gets a browser context in a browser that it shares with others of its project. */
+  readonly isolation?: "context" | undefined;
 }
 
 export interface Placement {

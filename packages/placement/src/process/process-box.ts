@@ -3,11 +3,13 @@ import { openCompileCache } from "../boxes/compile-cache.ts";
 import type { Box, BoxMaker, Exit, Viewport } from "../boxes/box.ts";
 import type { InstalledProgram } from "../boxes/installed-program.ts";
 import { homePath, type InstanceFiles, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
+import { pinSocket } from "../boxes/pin-socket.ts";
+import { SharedPlace } from "../boxes/shared-place.ts";
 import type { EgressControls } from "../interface/egress.ts";
 import { findTool } from "../host/tools.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type PlainProcess, startPlain } from "./plain-process.ts";
 import type { Readable } from "node:stream";
 
@@ -121,6 +123,13 @@ class ProcessBox implements Box {
 
   async reach(): Promise<string> {
     return this.#files.pinSocket();
+  }
+
+  async openShared(id: string): Promise<SharedPlace> {
+    const { sockets } = this.#files;
+    const paths = { listenPath: join(sockets, `${id}.sock`), egressPath: join(sockets, `${id}.out`) };
+    const door = await this.#files.openDoor(basename(paths.egressPath));
+    return new SharedPlace({ paths, door, findSocket: async () => pinSocket(paths.listenPath) });
   }
 
   async setPolicies(): Promise<never> {

@@ -160,7 +160,11 @@ class SandboxBoxMaker implements BoxMaker {
         env: { ...boxEnvironment, SHOAL_INSTANCE: JSON.stringify(config) },
       });
       const freezer = memory && this.#options.freezers?.of(id, memory);
-      return new SandboxBox(id, { process, files, memory, freezer, listenPath: config.listen_path });
+      return new SandboxBox(id, {
+        ...{ process, files, memory, freezer },
+        listenPath: config.listen_path,
+        egressPath: config.egress_path,
+      });
     } catch (error) {
       await Promise.all([files.clear(), memory?.remove()]);
       throw error;

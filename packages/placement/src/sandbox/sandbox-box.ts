@@ -1,6 +1,8 @@
 import type { Box, Exit } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
 import { writePolicies } from "../boxes/policies.ts";
+import { pinSocket } from "../boxes/pin-socket.ts";
+import { SharedPlace } from "../boxes/shared-place.ts";
 import type { EgressControls } from "../interface/egress.ts";
 import type { BoxFreezer } from "../host/freezer.ts";
 import type { MemoryGroup } from "../host/memory-groups.ts";
@@ -8,6 +10,7 @@ import type { ChromePolicies } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { SandboxedProcess } from "./sandboxed-process.ts";
 import { unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path/posix";
 import type { Readable } from "node:stream";
 
 interface SandboxBoxParts {
@@ -16,6 +19,7 @@ interface SandboxBoxParts {
   readonly memory: MemoryGroup | undefined;
   readonly freezer: BoxFreezer | undefined;
   readonly listenPath: string;
+  readonly egressPath: string;
 }
 
 export class SandboxBox implements Box {
@@ -56,10 +60,32 @@ export class SandboxBox implements Box {
     const { files, listenPath, process } = this.#parts;
     await process.reported;
     // Nothing else has run yet. Without a name, no process in the box can connect to the socket.
-    const socket = `/proc/${String(process.firstInside)}/root${listenPath}`;
+    const socket = this.#outside(listenPath);
     const pinned = files.pinSocket(socket);
     await unlink(socket);
     return pinned;
+  }
+
+  async openShared(id: string): Promise<SharedPlace> {
+    const { files, listenPath, egressPath } = this.#parts;
+    const paths = {
+      listenPath: join(dirname(listenPath), `${id}.sock`),
+      egressPath: join(dirname(egressPath), `${id}.out`),
+    };
+    return new SharedPlace({
+      paths,
+      door: await files.openDoor(basename(paths.egressPath)),
+      findSocket: async () => {
+        const socket = this.#outside(paths.listenPath);
+        const pinned = pinSocket(socket);
+        await unlink(socket);
+        return pinned;
+      },
+    });
+  }
+
+  #outside(path: string): string {
+    return `/proc/${String(this.#parts.process.firstInside)}/root${path}`;
   }
 
   setPolicies(policies: ChromePolicies): Promise<string> {

@@ -1,5 +1,12 @@
 import { changedNetworkRules, type NetworkRuleLists, type RequestedNetworkRules } from "@shoal/contract/network";
-import { containsNul, gpuUnavailable, regionUnavailable, viewportTooLarge } from "@shoal/contract/refusals";
+import {
+  containsNul,
+  gpuUnavailable,
+  type OwnBrowserOptions,
+  refuseOwnBrowserOptions,
+  regionUnavailable,
+  viewportTooLarge,
+} from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
 import { maxScreenPixels, maxViewportPixels } from "@shoal/schemas/viewport-limits";
@@ -64,9 +71,18 @@ export function refuseImpossible({
 }
 
 /** Checks options that depend on the server. */
-export function refuseUnavailable(body: Pick<Create, "region" | "start_url" | "viewport" | "headless" | "gpu">): void {
+export function refuseUnavailable(
+  body: Pick<Create, "region" | "start_url" | "viewport" | "headless" | "gpu" | "isolation"> & OwnBrowserOptions,
+): void {
   if (body.region !== undefined && body.region !== region)
     throw ServiceError.of(regionUnavailable(body.region, [region]));
   refuseImpossible(body);
   if (body.gpu === true) throw ServiceError.of(gpuUnavailable());
+  if (body.isolation === "context") refuseSharing(body);
+}
+
+/** Checks options of a session that shares its browser. */
+export function refuseSharing(body: OwnBrowserOptions): void {
+  const refusal = refuseOwnBrowserOptions(body);
+  if (refusal !== undefined) throw ServiceError.of(refusal);
 }

@@ -22,7 +22,13 @@ import { holds, pageOf } from "../state/listing.ts";
 import type { SessionRow, Store } from "../state/store.ts";
 import { recordEvent } from "../state/webhooks.ts";
 import { region, toBrowser } from "./browser-answer.ts";
-import { networkRulesOf, refuseImpossible, refuseUnavailable, refuseUnsupported } from "./browser-options.ts";
+import {
+  networkRulesOf,
+  refuseImpossible,
+  refuseSharing,
+  refuseUnavailable,
+  refuseUnsupported,
+} from "./browser-options.ts";
 import { findProfile } from "./profiles.ts";
 
 type Create = z.output<typeof CreateBrowser>;
@@ -124,6 +130,7 @@ class FakeBrowsers {
     refuseUnsupported(body);
     refuseImpossible({ start_url: undefined, viewport: body.viewport });
     const row = this.#existing(projectId, idOrName);
+    if (row.shown.isolation === "context") refuseSharing(body);
     const network = networkRulesOf(body.network, row.network);
     if (body.profile !== undefined && row.profile !== undefined)
       throw ServiceError.of(browserHasProfile(row.id, row.profile.row.id));
@@ -186,7 +193,7 @@ class FakeBrowsers {
     body: Create,
     { apiKeyId, profile, projectId }: Pick<SessionRow, "apiKeyId" | "profile" | "projectId">,
   ): SessionRow {
-    const { chrome_policy, gpu, headless = true, kiosk_mode, start_url, stealth = false } = body;
+    const { chrome_policy, gpu, headless = true, isolation, kiosk_mode, start_url, stealth = false } = body;
     const files = new FileTree();
     return {
       id: createId(),
@@ -207,6 +214,7 @@ class FakeBrowsers {
         stealth,
         ...(chrome_policy && { chrome_policy }),
         ...(gpu !== undefined && { gpu }),
+        ...(isolation === "context" && { isolation }),
         ...(kiosk_mode !== undefined && { kiosk_mode }),
         ...(start_url !== undefined && { start_url }),
       },

@@ -94,9 +94,13 @@ export class SessionUpdates {
   async #plan(present: SessionRow, request: Request): Promise<Plan> {
     const { choices, runner } = this.#parts;
     const { id, project_id } = present;
+    const { isolation } = present.options;
+    const { chrome_policy, profile: wanted, sleep_after_seconds } = request;
+    if (isolation !== undefined)
+      choices.refuseUnable({ chrome_policy, isolation, profile: wanted, sleep_after_seconds });
     const [profile, chosen] = await Promise.all([
       request.profile && choices.profile(project_id, request.profile),
-      choices.proxy(project_id, request, id),
+      choices.proxy(project_id, { ...request, isolation }, id),
     ]);
     if (profile && present.profile_id !== null) throw hasProfile(id, present.profile_id);
     const options = optionsWith(request, present.options);

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import pTimeout from "p-timeout";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import { type DownloadFinished, DownloadReports } from "../downloads/download-reports.ts";
-import { followOpenedPages } from "../pages/visible-page.ts";
+import { followOpenedPages, openInFirstPage } from "../pages/visible-page.ts";
 import { followDialogs } from "../pages/open-dialogs.ts";
 import type { OpenPages } from "../pages/open-pages.ts";
 import { SessionDownloads } from "../downloads/session-downloads.ts";
@@ -50,10 +50,8 @@ export interface StateKeeper {
   readonly beforeReady: (cdp: CdpConnection) => Promise<void>;
 }
 
-export interface SupervisorOptions {
-  readonly config: InstanceConfig;
-  readonly first: SpawnedChromium;
-  readonly spawn: (launch: BrowserLaunch) => SpawnedChromium;
+/** What a browser reports to its instance. */
+export interface BrowserEvents {
   readonly onReady: () => void;
   readonly onLine: (line: string) => void;
   readonly onRelaunch: () => void;
@@ -63,6 +61,12 @@ export interface SupervisorOptions {
   readonly onRestart: (exit: BrowserExit) => void;
   /** Called at the second crash. */
   readonly onCrashed: (exit: BrowserExit) => void;
+}
+
+export interface SupervisorOptions extends BrowserEvents {
+  readonly config: InstanceConfig;
+  readonly first: SpawnedChromium;
+  readonly spawn: (launch: BrowserLaunch) => SpawnedChromium;
 }
 
 const maxRestarts = 1;
@@ -242,16 +246,7 @@ class Supervisor implements BrowserSupervisor {
 
   async #openPage(url: string): Promise<void> {
     await this.#started.promise;
-    const { cdp } = this.#browser;
-    const { targetInfos } = await cdp.send("Target.getTargets");
-    const target = targetInfos.find((info) => info.type === "page");
-    if (target === undefined) {
-      await cdp.send("Target.createTarget", { url });
-      return;
-    }
-    const { sessionId } = await cdp.send("Target.attachToTarget", { targetId: target.targetId, flatten: true });
-    await cdp.send("Page.navigate", { url }, sessionId);
-    await cdp.send("Target.detachFromTarget", { sessionId });
+    await openInFirstPage(this.#browser.cdp, url);
   }
 
   get ready(): boolean {

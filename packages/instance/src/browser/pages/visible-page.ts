@@ -73,6 +73,18 @@ export async function attachToPage(cdp: CdpConnection, targetId: string): Promis
   };
 }
 
+/** Opens an address in the first page, or in a new one. @throws {CdpError} */
+export async function openInFirstPage(cdp: CdpConnection, url: string): Promise<void> {
+  const { targetInfos } = await cdp.send("Target.getTargets");
+  const target = targetInfos.find((info) => info.type === "page");
+  if (target === undefined) {
+    await cdp.send("Target.createTarget", { url });
+    return;
+  }
+  await using page = await attachToPage(cdp, target.targetId);
+  await cdp.send("Page.navigate", { url }, page.sessionId);
+}
+
 /** Returns the pages of the window opened last: window ids increase. */
 async function newestWindow(cdp: CdpConnection, pages: readonly string[]): Promise<readonly string[]> {
   let newest = Number.NEGATIVE_INFINITY;

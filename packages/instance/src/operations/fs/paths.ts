@@ -11,6 +11,8 @@ export interface SessionRoot {
   readonly home: string;
   /** Directory of the host for uploads without a known destination; by default the system's. Must exist. */
   readonly spoolDirectory?: string;
+  /** Without links, no path can lead out of the directory between its check and its use. */
+  readonly refusesLinks?: boolean;
 }
 
 export interface Location {

@@ -1,4 +1,9 @@
-import { gpuUnavailable, viewportTooLarge } from "@shoal/contract/refusals";
+import {
+  gpuUnavailable,
+  type OwnBrowserOptions,
+  refuseOwnBrowserOptions,
+  viewportTooLarge,
+} from "@shoal/contract/refusals";
 import { checkPrivateHosts, type PlacementAbilities, type PlacementSleep } from "@shoal/placement";
 import { badInput, ServiceError } from "@shoal/router";
 import { maxScreenPixels } from "@shoal/schemas/viewport-limits";
@@ -22,6 +27,7 @@ export function refuseUnable(
   abilities: PlacementAbilities,
 ): void {
   if (body.gpu === true) throw ServiceError.of(gpuUnavailable());
+  if (body.isolation === "context") refuseSharing(body, abilities);
   if (body.chrome_policy !== undefined) checkPolicies(body.chrome_policy, abilities);
   checkHosts(body.network?.private_hosts ?? [], abilities);
   networkRulesOf(body.network);
@@ -38,6 +44,16 @@ export function refuseUnable(
         hint: howToInstall,
       });
   }
+}
+
+/** @throws {ServiceError} 400 naming the first field that a session in a shared browser cannot have. */
+export function refuseSharing(body: OwnBrowserOptions, abilities: Pick<PlacementAbilities, "contexts">): void {
+  if (!abilities.contexts)
+    throw badInput("body.isolation", "context needs sessions that run in a sandbox or as processes of this machine", {
+      hint: "Omit the field to get a separate browser",
+    });
+  const refusal = refuseOwnBrowserOptions(body);
+  if (refusal !== undefined) throw ServiceError.of(refusal);
 }
 
 /** @throws {ServiceError} 400 if this host's sessions cannot trust the authority of the requested proxy. */

@@ -16,6 +16,8 @@ export interface SessionOptions {
   readonly web_bot_auth?: WebBotAuth;
   /** Absent = never. */
   readonly sleep_after_seconds?: number;
+  /** Absent = a separate browser. */
+  readonly isolation?: "context";
 }
 
 export type RequestedOptions = Pick<
@@ -30,12 +32,13 @@ export type RequestedOptions = Pick<
   | "viewport"
   | "web_bot_auth"
 > &
-  Partial<Pick<z.output<typeof CreateBrowser>, "sleep_after_seconds">>;
+  Partial<Pick<z.output<typeof CreateBrowser>, "isolation" | "profile" | "sleep_after_seconds">>;
 
 export function optionsOf({
   kiosk_mode,
   chrome_policy,
   extension_ids,
+  isolation,
   memory,
   network,
   sleep_after_seconds: sleep = 0,
@@ -44,6 +47,7 @@ export function optionsOf({
   const rules = networkRulesOf(network);
   return {
     ...(extension_ids !== undefined && extension_ids.length > 0 && { extensions: extension_ids }),
+    ...(isolation === "context" && { isolation }),
     ...(kiosk_mode === true && { kiosk_mode: true }),
     ...(memory !== undefined && { memory }),
     ...(network?.private_hosts !== undefined && { private_hosts: network.private_hosts }),

@@ -1,4 +1,6 @@
+import { needsOwnBrowser } from "@shoal/contract/refusals";
 import type { Placement } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { Extensions } from "../../../resources/extensions/extensions.ts";
@@ -7,7 +9,7 @@ import type { TelemetryDestinations } from "../../../resources/telemetry-destina
 import { chooseDestination } from "../../telemetry/export/choice.ts";
 import { refuseAuthorities, refuseSleep, refuseUnable } from "../options/possible-options.ts";
 import { memoryText, refuseMemory } from "../options/session-memory.ts";
-import { optionsOf } from "../options/session-options.ts";
+import { optionsOf, type RequestedOptions } from "../options/session-options.ts";
 import { effectiveViewport } from "../options/viewport.ts";
 import type { PooledRequest } from "../running-session.ts";
 import type { SessionRules } from "../session-runner.ts";
@@ -45,7 +47,11 @@ export class SessionChoices {
   /** @returns `undefined` if the request does not mention a proxy, `null` if it removes the proxy. */
   async proxy(
     projectId: string,
-    { proxy, proxy_id }: Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id">,
+    {
+      isolation,
+      proxy,
+      proxy_id,
+    }: Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id"> & Pick<z.output<typeof CreateBrowser>, "isolation">,
     sessionId: string,
   ): Promise<Partial<ChosenProxy> | null | undefined> {
     // Without a default proxy, both modes mean the same.
@@ -54,7 +60,13 @@ export class SessionChoices {
     const wanted = proxy ?? (proxy_id === undefined || proxy_id === null ? undefined : { id: proxy_id });
     if (wanted === undefined) return undefined;
     const chosen = await this.#parts.proxies.choose(projectId, wanted, sessionId);
-    if (chosen.upstream.authorities !== undefined) refuseAuthorities({ proxy }, this.#parts.placement.abilities);
+    if (chosen.upstream.authorities !== undefined) {
+      if (isolation === "context")
+        throw ServiceError.of(
+          needsOwnBrowser(proxy === undefined ? "proxy_id" : "proxy", "its ca_bundle applies to the whole browser"),
+        );
+      refuseAuthorities({ proxy }, this.#parts.placement.abilities);
+    }
     return chosen;
   }
 
@@ -93,7 +105,7 @@ export class SessionChoices {
   row(
     id: string,
     projectId: string,
-    request: PooledRequest & Pick<z.output<typeof CreateBrowser>, "memory">,
+    request: PooledRequest & Pick<z.output<typeof CreateBrowser>, "isolation" | "memory">,
   ): SessionRow {
     const { placement, region, rules, serverId } = this.#parts;
     const headless = request.headless !== false;
@@ -124,7 +136,7 @@ export class SessionChoices {
       api_key_id: null,
       max_duration_seconds: null,
       ends_at: null,
-      options: optionsOf({ ...request, sleep_after_seconds: this.#sleepAfter(request.sleep_after_seconds) }),
+      options: optionsOf({ ...request, sleep_after_seconds: this.#sleepAfter(request) }),
       region,
       memory: request.memory ?? memoryText(placement.memory.usualBytes),
       ended_at: null,
@@ -133,8 +145,12 @@ export class SessionChoices {
   }
 
   /** The default of the service applies only where sessions can sleep. */
-  #sleepAfter(requested: number | undefined): number {
+  #sleepAfter({
+    isolation,
+    sleep_after_seconds: requested,
+  }: Pick<RequestedOptions, "isolation" | "sleep_after_seconds">): number {
     const { placement, rules } = this.#parts;
-    return requested ?? (placement.sleep.unableBecause === undefined ? rules.sleepAfterSeconds : 0);
+    const canSleep = placement.sleep.unableBecause === undefined && isolation !== "context";
+    return requested ?? (canSleep ? rules.sleepAfterSeconds : 0);
   }
 }

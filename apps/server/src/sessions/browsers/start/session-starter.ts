@@ -160,6 +160,7 @@ export class SessionStarter {
     const {
       chrome_policy: policies,
       extensions: ids = [],
+      isolation,
       memory,
       private_hosts: privateHosts,
       web_bot_auth: bot,
@@ -170,6 +171,7 @@ export class SessionStarter {
       upstream,
       policies,
       privateHosts,
+      isolation,
       signer: bot && this.#parts.botIdentities.signerOf(project, bot),
       memoryBytes: memory && bytesOfMemory(memory),
       ...((load !== undefined || extensions.length > 0) && {

@@ -96,6 +96,7 @@ export async function unpackArchive(
     const planned = await planArchive(library, zip, options);
     const links = new Map<Planned, string>();
     for (const entry of planned) if (entry.kind === "link") links.set(entry, await readLink(archive, entry));
+    if (root.refusesLinks === true && links.size > 0) throw linksRefused();
     await orServiceError("unpack into", path, async () => {
       const { base, names } = await findDirectory(root, path);
       const staging = temporaryPath(base);
@@ -219,4 +220,11 @@ async function extractFile(archive: Archive, entry: Planned, path: string): Prom
   } finally {
     await handle.close();
   }
+}
+
+function linksRefused(): ServiceError {
+  return new ServiceError(400, "bad_request", 'contains symbolic links, which isolation: "context" does not allow', {
+    field: "body.zip_file",
+    hint: "Pack the archive without them.",
+  });
 }
