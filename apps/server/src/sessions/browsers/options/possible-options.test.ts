@@ -10,6 +10,7 @@ const everything: PlacementAbilities = {
   privateHosts: true,
   policies: true,
   authorities: true,
+  contexts: true,
 };
 
 /** Returns status and message of a refusal, or `undefined`. */
@@ -67,6 +68,20 @@ it("refuses a proxy whose authority its browsers cannot trust, and names the pac
   expect(refusalOf({ proxy: { name: "office" } }, false)).toMatch(/^400 body\.proxy: /);
 });
 
+it("refuses what a session in a shared browser cannot have, and shared browsers where sessions are containers", () => {
+  const isolation = "context";
+  expect(refusal({ isolation })).toBeUndefined();
+  expect(refusal({ isolation, headless: true, extensions: [], sleep_after_seconds: 0 })).toBeUndefined();
+  expect(refusal({ isolation: "process", stealth: true })).toBeUndefined();
+  for (const body of [{ stealth: true }, { headless: false }, { kiosk_mode: true }, { profile: { name: "mine" } }])
+    expect(refusal({ isolation, ...body })).toMatch(
+      new RegExp(
+        `^400 body.${Object.keys(body).join()}: not available with isolation: "context", because .*omit isolation`,
+      ),
+    );
+  expect(refusal({ isolation }, { contexts: false })).toMatch(/^400 body.isolation: context needs .*Omit the field/);
+});
+
 it("accepts options that request nothing, on every server", () => {
   const nothing: PlacementAbilities = {
     fullChromium: false,
@@ -74,6 +89,7 @@ it("accepts options that request nothing, on every server", () => {
     privateHosts: false,
     policies: false,
     authorities: false,
+    contexts: false,
   };
   expect(
     refusal(
