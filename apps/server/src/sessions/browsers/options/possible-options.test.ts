@@ -73,7 +73,12 @@ it("refuses what a session in a shared browser cannot have, and shared browsers 
   expect(refusal({ isolation })).toBeUndefined();
   expect(refusal({ isolation, headless: true, extensions: [], sleep_after_seconds: 0 })).toBeUndefined();
   expect(refusal({ isolation: "process", stealth: true })).toBeUndefined();
-  for (const body of [{ stealth: true }, { headless: false }, { kiosk_mode: true }, { profile: { name: "mine" } }])
+  for (const body of [
+    { stealth: true },
+    { headless: false },
+    { kiosk_mode: true },
+    { profile: { name: "mine", save_changes: false } },
+  ])
     expect(refusal({ isolation, ...body })).toMatch(
       new RegExp(
         `^400 body.${Object.keys(body).join()}: not available with isolation: "context", because .*omit isolation`,
