@@ -105,7 +105,7 @@ describe.each(placements.slice(0, 1))("sessions in one browser, placement $title
 
     it("share one Chromium", async () => {
       expect(attacker).toMatchObject({ isolation: "context", placement });
-      const running = chromiums(descendantsOf(test.service.pid ?? 0));
+      const running = chromiums(descendantsOf(test.service.pid));
       expect(running).toHaveLength(1);
     });
 
@@ -134,7 +134,7 @@ describe.each(placements.slice(0, 1))("sessions in one browser, placement $title
       await expect.poll(urls, waiting).toContain(`${site.url}popup`);
       await other.cdp.result("Target.closeTarget", { targetId });
       await expect.poll(urls, waiting).not.toContain(`${site.url}?${secret}=2`);
-      // A page of its own is reported, and waits.
+      // An own page is reported, and waits.
       await cdp.result("Target.createTarget", { url: `${site.url}own` });
       const attached = () => cdp.events.slice(before).filter(({ method }) => method === "Target.attachedToTarget");
       await expect.poll(() => attached().length, waiting).toBeGreaterThan(0);
@@ -330,7 +330,7 @@ describe.each(placements.slice(0, 1))("sessions in one browser, placement $title
       ).not.toContain(secret);
     });
 
-    it("have rules of their own for the network", async () => {
+    it("have separate rules for the network", async () => {
       const { shoal } = test;
       await shoal.browsers.update(attacker.session_id, { network: { deny: ["127.0.0.1"] } });
       expect(await hostile.cdp.result("Page.navigate", { url: site.url }, hostile.sessionId)).toHaveProperty(
@@ -421,7 +421,7 @@ describe.each(placements)("isolation: context, placement $title", ({ placement, 
       await using session = await browsers.create({ isolation: "context" });
       const { session_id: id } = session;
       for (const call of [
-        () => browsers.process.exec(id, { command: "id" }),
+        () => browsers.process.run(id, { command: "id" }),
         () => browsers.playwright.execute(id, { code: "return 1" }),
         () => browsers.computer.captureScreenshot(id, {}),
         () => browsers.replays.start(id, {}),
@@ -439,7 +439,7 @@ describe.each(placements)("isolation: context, placement $title", ({ placement, 
     it("end with the reason when their browser crashes, and the next session gets a new one", async () => {
       const { browsers } = test.shoal;
       const sessions = await Promise.all([1, 2].map(() => browsers.create({ isolation: "context" })));
-      const [running] = chromiums(descendantsOf(test.service.pid ?? 0));
+      const [running] = chromiums(descendantsOf(test.service.pid));
       process.kill(running?.pid ?? 0, "SIGKILL");
       for (const { session_id: id } of sessions)
         await expect

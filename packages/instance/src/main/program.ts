@@ -55,7 +55,7 @@ export function runInstance({ chromium, config, forwarder, spawn }: StartedInsta
   program.listen();
 }
 
-/** Serves one session: by itself, or next to others that share its browser. */
+/** Serves one session: alone, or next to others that share its browser. */
 class InstanceProgram implements SessionProgram {
   readonly #started: ProgramParts;
   readonly #config: InstanceConfig;

@@ -24,7 +24,7 @@ const idleMs = 30_000;
 /** The browsers that sessions of one project share. They start on demand, and end some time after their last session. */
 export class SharedBrowsers {
   readonly #options: SharedBrowsersOptions;
-  /** Those that accept sessions. */
+  /** Only browsers that accept sessions. */
   readonly #projects = new Map<string, Set<SharedBrowser>>();
   readonly #running = new Set<SharedBrowser>();
   #isClosed = false;

@@ -71,7 +71,7 @@ describe("commands", () => {
     expect(toClient).toMatchObject([{ id: 9, error: { code: -32602 } }]);
   });
 
-  it("asks for unknown targets, keeps the order of commands, and answers for foreign ones as for missing ones", async () => {
+  it("looks unknown targets up, keeps the order of commands, and answers for foreign ones as for missing ones", async () => {
     const { command, toBrowser, toClient } = open();
     command({ id: 1, method: "Target.closeTarget", params: { targetId: "OWN" } });
     command({ id: 2, method: "Browser.getVersion" });
@@ -170,7 +170,7 @@ describe("commands", () => {
     );
   });
 
-  it("refuses what is not a command, and disconnects a client that exceeds a limit", () => {
+  it("refuses invalid messages, and disconnects a client that exceeds a limit", () => {
     const { command, excesses, toBrowser, toClient } = open();
     for (const text of [
       "",

@@ -11,7 +11,7 @@ interface EventFields {
 }
 
 /**
- * Chromium reports the downloads of all browser contexts to each client that asks for one. Passes those on that begin in
+ * Chromium reports the downloads of all browser contexts to each client that enables the events for one. Passes those on that begin in
  * a frame of the own context, or end in its folder.
  */
 export class DownloadEvents {

@@ -2,7 +2,7 @@ import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import { type CdpConnection, CdpError } from "../cdp/pipe-connection.ts";
 import { attachToPage } from "../pages/visible-page.ts";
 
-/** Beyond it, targets and frames are asked for again. */
+/** Beyond it, targets and frames are looked up again. */
 const maxKnown = 20_000;
 
 /** The targets of one browser context, for all its clients. */

@@ -68,5 +68,5 @@ export const pageMethods: ReadonlySet<string> = new Set(
   Object.entries(byDomain).flatMap(([domain, names]) => names.split(" ").map((name) => `${domain}.${name}`)),
 );
 
-/** Events of other domains are dropped. `Target` and `Browser` have rules of their own. */
+/** Events of other domains are dropped. `Target` and `Browser` have separate rules. */
 export const pageDomains: ReadonlySet<string> = new Set(Object.keys(byDomain));
