@@ -421,7 +421,7 @@ describe.each(placements)("isolation: context, placement $title", ({ placement, 
       await using session = await browsers.create({ isolation: "context" });
       const { session_id: id } = session;
       for (const call of [
-        () => browsers.process.run(id, { command: "id" }),
+        () => browsers.process.spawn(id, { command: "id" }),
         () => browsers.playwright.execute(id, { code: "return 1" }),
         () => browsers.computer.captureScreenshot(id, {}),
         () => browsers.replays.start(id, {}),
