@@ -1,15 +1,19 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
-import { fillLists, openSection, type ShownSection, sectionsOf } from "./every-section.ts";
+import { fillLists, openDetails, openSection, type ShownSection, sectionsOf } from "./every-section.ts";
 import { phone, showIn, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
 const test = useService(() => ["--credential-provider-hosts", "vault.example.com"]);
 const person = usePerson(test);
+let details: readonly ShownSection[];
 beforeAll(async () => {
-  await fillLists(test.shoal);
+  details = await fillLists(test.shoal);
   await test.shoal.projects.create({ name: "empty" });
 }, 60_000);
+
+/** Pages whose own tests check both color schemes on a phone. */
+const checkedElsewhere = /^Session, (?:details|files|logs|processes)$/;
 
 /** Sections without a list that fails as a whole. */
 const withoutList = new Set(["Home", "Usage"]);
@@ -48,6 +52,26 @@ it("shows every section to assistive technology, in light and dark, on a phone, 
     await page.setViewportSize({ width: 1280, height: 800 });
   });
   expect(problems).toEqual([]);
+  await page.close();
+});
+
+it("shows the page of every resource to assistive technology, in light, and in dark on a phone", async () => {
+  const { page, problems } = await person.openSignedIn();
+  for (const { name, path } of details.filter(({ name }) => !checkedElsewhere.test(name))) {
+    await openDetails(page, path);
+    expect(await page.title(), name).toMatch(/ · Shoal$/);
+    await expect.poll(() => violationsOf(page), { message: name }).toEqual([]);
+    await showIn(page, "dark");
+    await page.setViewportSize(phone);
+    await expect.poll(() => widthOf(page), { message: name }).toBeLessThanOrEqual(phone.width);
+    // The tabs of a session have one frame.
+    if (!/^Session, (?!live)/.test(name))
+      await expect.poll(() => violationsOf(page), { message: `${name} in dark, on a phone` }).toEqual([]);
+    await showIn(page, "light");
+    await page.setViewportSize({ width: 1280, height: 800 });
+  }
+  // A live view ends when its tab is left.
+  expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
   await page.close();
 });
 

@@ -2,12 +2,12 @@ import type { Shoal } from "@shoal/client";
 import type { Page } from "playwright-core";
 import { zipOf } from "../testing/zip.ts";
 
-/** One resource of every kind, so that lists have rows. Apps are missing: they need a build. */
-export async function fillLists(shoal: Shoal): Promise<void> {
+/** One resource of every kind, so that lists have rows. Apps are missing: they need a build. @returns its pages. */
+export async function fillLists(shoal: Shoal): Promise<ShownSection[]> {
   const manifest = JSON.stringify({ manifest_version: 3, name: "Blocker", version: "1.0" });
   const archive = await zipOf([{ name: "manifest.json", content: manifest }]);
-  await shoal.profiles.create({ name: "buyer" });
-  await shoal.browserPools.create({ name: "search", size: 1 });
+  const profile = await shoal.profiles.create({ name: "buyer" });
+  const pool = await shoal.browserPools.create({ name: "search", size: 1 });
   await shoal.proxies.create({
     name: "office",
     type: "custom",
@@ -15,7 +15,11 @@ export async function fillLists(shoal: Shoal): Promise<void> {
     config: { host: "proxy.example.com", port: 3128 },
   });
   await shoal.extensions.upload({ name: "blocker", file: new Blob([archive], { type: "application/zip" }) });
-  await shoal.auth.connections.create({ domain: "shop.example.com", profile_name: "buyer", health_checks: false });
+  const connection = await shoal.auth.connections.create({
+    domain: "shop.example.com",
+    profile_name: "buyer",
+    health_checks: false,
+  });
   await shoal.credentials.create({
     name: "ada",
     domain: "shop.example.com",
@@ -27,10 +31,23 @@ export async function fillLists(shoal: Shoal): Promise<void> {
     token: "hvs.example",
     settings: { address: "https://vault.example.com:8200" },
   });
-  await shoal.webhooks.create({ url: "https://hooks.example.com/shoal", event_types: ["browser.ended"] });
+  const webhook = await shoal.webhooks.create({
+    url: "https://hooks.example.com/shoal",
+    event_types: ["browser.ended"],
+  });
   await shoal.telemetry.destinations.create({ name: "collector", endpoint: "https://otlp.example.com" });
   await shoal.apiKeys.create({ name: "order-agent" });
-  await shoal.browsers.create({ name: "shop-watch", timeout_seconds: 600 });
+  const { session_id: id } = await shoal.browsers.create({ name: "shop-watch", timeout_seconds: 600 });
+  const { items: projects } = await shoal.projects.list({ limit: 1 });
+  const tabs = ["live", "console", "network", "events", "files", "terminal", "processes", "logs", "recordings"];
+  return [
+    ...[...tabs, "details"].map((tab) => ({ name: `Session, ${tab}`, path: `sessions/${id}?tab=${tab}` })),
+    { name: "Profile", path: `profiles/${profile.id}` },
+    { name: "Pool", path: `pools/${pool.id}` },
+    { name: "Connection", path: `connections/${connection.id}` },
+    { name: "Webhook", path: `webhooks/${webhook.id}` },
+    { name: "Project", path: `projects/${projects[0]?.id ?? ""}` },
+  ];
 }
 
 export interface ShownSection {
@@ -54,10 +71,16 @@ export async function sectionsOf(page: Page): Promise<ShownSection[]> {
     .map(({ name, path }) => ({ name, path: path.replace(/^\/console\/?/, "") }));
 }
 
-/** Opens a section by its address, and waits until it has read everything. */
-export async function openSection(page: Page, path: string): Promise<void> {
+/** Opens the page of a resource by its address. Some of them always have a status. */
+export async function openDetails(page: Page, path: string): Promise<void> {
   const { origin } = new URL(page.url());
   await page.goto(`${origin}/console/${path}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.waitForFunction(() => document.querySelector("[role=status], [aria-label^=Loading]") === null);
+  await page.waitForFunction(() => document.querySelector("[aria-label^=Loading], [aria-label^=Reading]") === null);
+}
+
+/** Opens a section by its address, and waits until it has read everything. */
+export async function openSection(page: Page, path: string): Promise<void> {
+  await openDetails(page, path);
+  await page.waitForFunction(() => document.querySelector("[role=status]") === null);
 }

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type PeopleProvider, startPeopleProvider } from "../testing/people-provider.ts";
 import { useService } from "../testing/service.ts";
-import { fillLists, openSection, sectionsOf } from "./every-section.ts";
+import { fillLists, openDetails, openSection, type ShownSection, sectionsOf } from "./every-section.ts";
 import { usePerson } from "./open-console.ts";
 
 let provider: PeopleProvider;
@@ -15,7 +15,13 @@ const test = useService(() => [
   ...["--credential-provider-hosts", "vault.example.com", "--allow-private-hosts", "127.0.0.1"],
 ]);
 const person = usePerson(test);
-beforeAll(() => fillLists(test.shoal), 60_000);
+let details: readonly ShownSection[];
+beforeAll(async () => {
+  const filled = await fillLists(test.shoal);
+  const { session_id: id } = await test.shoal.browsers.get("shop-watch");
+  const { replay_id: replay } = await test.shoal.browsers.replays.start(id);
+  details = [...filled, { name: "Recording", path: `sessions/${id}/replays/${replay}` }];
+}, 60_000);
 
 const roles = ["viewer", "operator", "admin"] as const;
 type Role = (typeof roles)[number];
@@ -54,6 +60,10 @@ const changes: Readonly<Record<string, Change>> = {
 
 /** Buttons that change nothing. */
 const harmless = /^(?:Copy|Download|More$|Refresh|Export|CSV$|JSON lines$|List$|Pictures$)/;
+
+/** Buttons that change a resource, on its page. */
+const changing =
+  /^(?:Add|Change|Clone|Delete|End|Extend|Flush|Import|Invoke|Kill|Lease|New|Record|Rename|Revoke|Roll back|Rotate|Save|Send|Sign|Start|Stop|Take control|Turn on|Upload)\b(?! as)/;
 
 /** Buttons in the content of the page, and the entries of the menus of its rows. */
 async function offersOf(page: Page): Promise<string[]> {
@@ -125,6 +135,17 @@ it.for(roles)("offers on every page what the role %s may do, and the service ref
     const { status, text } = await send(page, change.request);
     expect(status === 403, `${name}: ${change.request} answered ${String(status)}`).toBe(!isAllowed);
     if (!isAllowed) expect(text).toContain(`needs the role ${change.needs}`);
+  }
+  // Higher roles are offered more, and read the same.
+  for (const { name, path } of role === "viewer" ? details.filter(({ name }) => name !== "Webhook") : []) {
+    refusals.length = 0;
+    await openDetails(page, path);
+    const offers = await offersOf(page);
+    expect(
+      offers.filter((offer) => changing.test(offer)),
+      name,
+    ).toEqual([]);
+    expect(refusals, `${name} reads only what the role may`).toEqual([]);
   }
   // Chromium logs the requests that the test sends.
   expect(problems.filter((problem) => !/status of (?:400|403|404)/.test(problem))).toEqual([]);

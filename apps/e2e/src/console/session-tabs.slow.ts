@@ -3,7 +3,8 @@ import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
 import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
-const test = useService();
+const metricsToken = "metrics-token-for-tests";
+const test = useService(() => ["--metrics-token", metricsToken]);
 const session = useSession(test, { name: "operated" });
 const person = usePerson(test);
 const open = (tab: string, options?: Parameters<typeof person.openSignedIn>[1]) =>
@@ -75,6 +76,36 @@ it("ends the shell of a terminal when its page closes", async () => {
   expect(await states()).toEqual(["running"]);
   await page.close();
   await expect.poll(states).toEqual(["exited"]);
+});
+
+it("closes the streams and sockets of a tab when the tab or the page is left", async () => {
+  const open = async (): Promise<Readonly<Record<string, number>>> => {
+    const answer = await fetch(`${test.service.baseUrl}/metrics`, {
+      headers: { authorization: `Bearer ${metricsToken}` },
+    });
+    const found = (await answer.text()).matchAll(/^shoal_(event_streams|websockets) (\d+)$/gm);
+    return Object.fromEntries<number>([...found].map(([, name = "", count]) => [name, Number(count)]));
+  };
+  const none = { event_streams: 0, websockets: 0 };
+  await expect.poll(open).toEqual(none);
+  const { page } = await person.openSignedIn(`sessions/${session.id}?tab=details`);
+  for (const [tab, kind] of [
+    ["Live view", "websockets"],
+    ["Terminal", "websockets"],
+    ["Files", "event_streams"],
+    ["Events", "event_streams"],
+    ["Logs", "event_streams"],
+  ] as const) {
+    await page.getByRole("tab", { name: tab }).click();
+    await expect.poll(async () => (await open())[kind], { message: tab }).toBeGreaterThan(0);
+    await page.getByRole("tab", { name: "Details" }).click();
+    await expect.poll(async () => (await open()).websockets, { message: `after ${tab}` }).toBe(0);
+  }
+  await page.getByRole("tab", { name: "Logs" }).click();
+  await expect.poll(async () => (await open()).event_streams).toBeGreaterThan(0);
+  await page.getByRole("link", { name: "Profiles" }).click();
+  await expect.poll(open).toEqual(none);
+  await page.close();
 });
 
 it.each(["light", "dark"] as const)("fits on a phone in %s colors", async (colorScheme) => {
