@@ -90,7 +90,7 @@ async function measureServers(
     const counts: (() => number)[] = [];
     for (let index = 0; index < count; index++) {
       const counted = countingStatements(await openDatabase({ url, dataDir: "", log: quietLog }));
-      counts.push(counted.count);
+      counts.push(() => counted.count());
       const dataDir = join(folder, `${String(count)}-${String(index)}`);
       running.push({ server: await startOne(dataDir, counted.database), own: counted.database });
     }

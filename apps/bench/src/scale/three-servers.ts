@@ -57,7 +57,11 @@ async function timed(servers: readonly StandInServer[], apiKey: string, creates:
   const run = async (together: number): Promise<number[]> => {
     const samples: number[] = [];
     const ids: string[] = [];
-    const at = (index: number): KeyedCalls => calls[index % calls.length] as KeyedCalls;
+    const at = (index: number): KeyedCalls => {
+      const chosen = calls[index % calls.length];
+      if (chosen === undefined) throw new Error("Expected a server.");
+      return chosen;
+    };
     await new KeyedCalls("", "").many(creates, together, async (index) => {
       const began = performance.now();
       ids[index] = await at(index).create();

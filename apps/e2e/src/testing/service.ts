@@ -45,12 +45,15 @@ export async function runService(
 
 /** One service for all tests of the surrounding `describe`. Read its fields inside tests only. */
 export function useService(flags: () => readonly string[] = () => []): TestService {
-  let running: Awaited<ReturnType<typeof runService>> | undefined;
+  let starting: ReturnType<typeof runService> | undefined;
+  let running: Awaited<typeof starting>;
   beforeAll(async () => {
-    running = await runService(flags());
+    starting = runService(flags());
+    running = await starting;
   }, 60_000);
   afterAll(async () => {
-    await running?.end();
+    // Also a service that took longer to start than its test waited.
+    await (await starting?.catch(() => undefined))?.end();
   }, 60_000);
   const present = () => {
     if (!running) throw new Error("The service runs inside tests only.");
