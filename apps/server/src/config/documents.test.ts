@@ -61,8 +61,15 @@ it("has, in the Helm chart, the settings that are neither secret nor values of t
   const omitted = names.filter((name) => settings[name].secret !== true && !chosen.includes(name));
   expect(chosen.filter((name) => !(name in settings) || settings[name as SettingName].secret === true)).toEqual([]);
   expect(omitted.toSorted()).toEqual([
-    ...["accept_audit_head", "data_dir", "dev", "docker_host", "docker_image", "drain_seconds", "host"],
-    ...["kubernetes_image", "kubernetes_kubeconfig", "kubernetes_namespace", "kubernetes_runtime_class"],
+    ...["accept_audit_head", "data_dir", "dev", "docker_host", "docker_image", "docker_tls_dir"],
+    ...[
+      "drain_seconds",
+      "host",
+      "kubernetes_image",
+      "kubernetes_kubeconfig",
+      "kubernetes_namespace",
+      "kubernetes_runtime_class",
+    ],
     ...["metrics_host", "metrics_port", "new_admin_key", "placement", "port", "ready_file"],
     ...["session_drain_seconds", "shutdown_seconds", "unsafe_no_isolation"],
   ]);

@@ -10,7 +10,8 @@ export const partlyContents: Readonly<Record<string, { readonly what: string; re
 
 /**
  * Tables that may refer to a deleted project: its keys and signing keys are deleted with it, app versions and schedules with their
- * deployment, handoffs and links with their session, stored files of sessions after their retention, and the audit log and usage stay.
+ * deployment, handoffs and links with their session, stored files of sessions after their retention, changes of counts with the next
+ * session of any project, and the audit log and usage stay.
  */
 export const notContents: readonly string[] = [
   "api_keys",
@@ -20,6 +21,7 @@ export const notContents: readonly string[] = [
   "handoffs",
   "live_view_links",
   "schedules",
+  "session_count_changes",
   "session_files",
   "usage_days",
   "usage_sessions",
