@@ -73,7 +73,8 @@ export class UsageReport {
         rows = await after(last);
       }
     }
-    return { stream: Readable.from(texts(), { objectMode: false }), fileName: `usage.${format}` };
+    const { from, to } = periodOf(filter);
+    return { stream: Readable.from(texts(), { objectMode: false }), fileName: `usage-${from}-${to}.${format}` };
   }
 
   async #after(caller: UsageCaller, filter: Filter, place: Place | undefined): Promise<readonly Row[]> {

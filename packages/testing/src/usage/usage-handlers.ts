@@ -32,7 +32,9 @@ export function usageHandlers(store: Store): Handlers<OperationsOf<"usage">, Acc
       const rows = rowsOf(store, filter, context);
       const text =
         format === "csv" ? csvOf(rows, filter.group_by) : rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-      return { stream: Readable.from([Buffer.from(text)], { objectMode: false }), fileName: `usage.${format}` };
+      const { from, to } = periodOf(filter);
+      const stream = Readable.from([Buffer.from(text)], { objectMode: false });
+      return { stream, fileName: `usage-${from}-${to}.${format}` };
     },
   };
 }

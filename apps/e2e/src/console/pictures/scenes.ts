@@ -32,7 +32,14 @@ function tabsOf(world: World): Scene[] {
     ...(prepare !== undefined && { prepare }),
   });
   return [
-    { name: "session-live", path: `sessions/${world.session}`, prepare: live },
+    {
+      name: "session-live",
+      path: `sessions/${world.session}`,
+      prepare: async (page) => {
+        await live(page);
+        await page.getByText("4 open orders").first().waitFor();
+      },
+    },
     at("console", seen("4 open orders")),
     at("network", seen("/api/orders")),
     at("events", seen("page navigation")),
