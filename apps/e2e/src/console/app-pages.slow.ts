@@ -45,7 +45,7 @@ describe.skipIf(skip)(`apps in the console, in the placement ${title}`, () => {
     await page.getByLabel("Output of the invocation").getByText("4200").waitFor();
     await page.getByRole("log").getByText("<b>price of</b> 7").waitFor();
     await expect.poll(() => violationsOf(page)).toEqual([]);
-    await page.getByRole("link", { name: "Invocations" }).click();
+    await page.getByRole("main").getByRole("link", { name: "Invocations" }).click();
     await page.getByRole("link", { name: "shop / price" }).waitFor();
     await page.getByLabel("Status").selectOption("failed");
     await page.getByText("Nothing matches").waitFor();
