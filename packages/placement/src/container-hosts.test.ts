@@ -4,10 +4,10 @@ import { openPage } from "./testing/cdp.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
 import { openPlacement, sessionFolders, temporaryDirectory, type TestPlacement } from "./testing/placements.ts";
 import { describeWith } from "./testing/requirements.ts";
+import { startSite } from "./testing/site.ts";
 import { instanceProgramPath } from "@shoal/instance";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -125,14 +125,3 @@ describeWith(["chromium", "bubblewrap"], "containers of other machines", () => {
     expect([...engine.containers]).toEqual([]);
   });
 });
-
-async function startSite(): Promise<Server> {
-  const site = createServer((_request, response) => {
-    response.writeHead(200, { "content-type": "text/html", connection: "close" }).end("<body>the host's page</body>");
-  });
-  onTestFinished(() => {
-    site.close();
-  });
-  await once(site.listen(0, "127.0.0.1"), "listening");
-  return site;
-}

@@ -8,14 +8,13 @@ import {
   type TestPlacementOptions,
 } from "./testing/placements.ts";
 import { describeWith } from "./testing/requirements.ts";
+import { startSite } from "./testing/site.ts";
 import { examineKubernetes } from "./kubernetes/examine-kubernetes.ts";
 import { instancePort } from "./kubernetes/pod-spec.ts";
 import { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import { remoteProtocols } from "@shoal/instance";
 import { connectRemote } from "./remote/remote-connection.ts";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -195,14 +194,3 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     });
   });
 });
-
-async function startSite(): Promise<Server> {
-  const site = createServer((_request, response) => {
-    response.writeHead(200, { "content-type": "text/html", connection: "close" }).end("<body>the host's page</body>");
-  });
-  onTestFinished(() => {
-    site.close();
-  });
-  await once(site.listen(0, "127.0.0.1"), "listening");
-  return site;
-}
