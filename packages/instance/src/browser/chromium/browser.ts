@@ -1,4 +1,5 @@
-import { connectPipe, type CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import { connectPipe } from "../cdp/pipe-connection.ts";
 import type { SpawnedChromium } from "./spawn.ts";
 
 export interface BrowserExit {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pTimeout from "p-timeout";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 
 /** A browser reports a policy reload within three seconds. */
 const reloadTimeoutMs = 15_000;

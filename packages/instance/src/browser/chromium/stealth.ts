@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Protocol } from "devtools-protocol";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 
 const run = promisify(execFile);
 /** A browser prints its version in a twentieth of that time. */

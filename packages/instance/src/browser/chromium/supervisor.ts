@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { type DownloadFinished, DownloadReports } from "../downloads/download-reports.ts";
 import { followOpenedPages, openInFirstPage } from "../pages/visible-page.ts";
 import { followDialogs } from "../pages/open-dialogs.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import type { BrowserEndpoint, BrowserExit } from "../chromium/browser.ts";
 import type { BrowserLaunch } from "../chromium/launch.ts";
 import type { BrowserEvents, BrowserSupervisor } from "../chromium/supervisor.ts";

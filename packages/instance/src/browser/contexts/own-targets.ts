@@ -1,5 +1,5 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import { type CdpConnection, CdpError } from "../cdp/pipe-connection.ts";
+import { type CdpConnection, CdpError } from "../cdp/cdp-connection.ts";
 import { attachToPage } from "../pages/visible-page.ts";
 
 /** Beyond it, targets and frames are looked up again. */

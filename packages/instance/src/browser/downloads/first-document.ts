@@ -1,4 +1,4 @@
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { attachToPage } from "../pages/visible-page.ts";
 
 /**

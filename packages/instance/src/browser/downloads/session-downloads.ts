@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { log } from "../../system/log.ts";
 import type { InstanceConfig } from "../../protocol/protocol.ts";
 import { DownloadList } from "./download-list.ts";

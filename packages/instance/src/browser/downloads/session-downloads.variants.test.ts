@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { createCdpGuard } from "../../clients/cdp/guard.ts";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance } from "../../testing/run-instance.ts";
 import { ClientDownloads } from "./client-downloads.ts";
@@ -132,7 +132,7 @@ describeChromium("a download", (chromium) => {
     finishSlow();
     await expect.poll(() => existsSync(join(home, "Downloads/slow.txt")), { timeout: 20_000 }).toBe(true);
     expect(readFileSync(join(home, "Downloads/slow.txt"), "utf8")).toBe(`${firstPart}end`);
-    expect(readdirSync(join(home, ".incoming-downloads"))).toEqual([]);
+    await expect.poll(() => readdirSync(join(home, ".incoming-downloads"))).toEqual([]);
   });
 
   it("as the first navigation of a tab does not block Playwright code", async () => {

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { type EgressFailure, type EgressFailures, egressTarget } from "../../egress/failures.ts";
 import { type AttachedPage, attachToPage } from "./visible-page.ts";
 

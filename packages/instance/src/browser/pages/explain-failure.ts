@@ -1,4 +1,4 @@
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import type { ErrorPages } from "./error-pages.ts";
 import type { EgressFailures } from "../../egress/failures.ts";
 

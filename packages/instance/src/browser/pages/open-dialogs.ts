@@ -1,5 +1,5 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import type { CdpConnection, DialogWatch } from "../cdp/pipe-connection.ts";
+import type { CdpConnection, DialogWatch } from "../cdp/cdp-connection.ts";
 
 type Opening = Protocol.Page.JavascriptDialogOpeningEvent;
 

@@ -1,4 +1,4 @@
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 
 /** Of several changes within this time, only the last is reported. */
 const quietMs = 250;

@@ -1,5 +1,5 @@
 import type { Protocol } from "devtools-protocol";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 
 export interface Screencast {
   /** Resolves when it has started; rejects when the page or the browser has ended. */

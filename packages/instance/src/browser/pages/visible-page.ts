@@ -1,5 +1,5 @@
 import pTimeout from "p-timeout";
-import { CdpError, type CdpConnection, type PageOrder } from "../cdp/pipe-connection.ts";
+import { CdpError, type CdpConnection, type PageOrder } from "../cdp/cdp-connection.ts";
 
 /** Milliseconds to wait for a page to report whether it is visible. */
 const visibilityTimeoutMs = 500;

@@ -1,7 +1,7 @@
 import { messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import { log } from "../../system/log.ts";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import type { StateKeeper } from "../chromium/supervisor.ts";
 import { readCookies, replaceCookies } from "./cookies.ts";
 import type { SavedCookie } from "./saved-state.ts";

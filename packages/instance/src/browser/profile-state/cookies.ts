@@ -1,5 +1,5 @@
 import type { Protocol } from "devtools-protocol";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import type { SavedCookie } from "./saved-state.ts";
 
 /** Includes session cookies. Omits cookies of opaque partitions, which cannot be restored. */

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { commandLineOf, killAll, killBrowser, processesWith } from "../../testing/processes.ts";
 import { assignFiles, exchange, openPage, type Page, savedState } from "../../testing/profile-browser.ts";

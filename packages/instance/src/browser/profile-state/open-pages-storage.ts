@@ -1,4 +1,4 @@
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { maxSavedItems, type SavedOrigin } from "./saved-state.ts";
 
 const maxPages = 20;

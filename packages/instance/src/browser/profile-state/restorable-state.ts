@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
 import { messageOf } from "@shoal/primitives";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../chromium/supervisor.ts";
 import { log } from "../../system/log.ts";
 import { readCookies, replaceCookies, writeCookies } from "./cookies.ts";

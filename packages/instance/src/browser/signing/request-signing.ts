@@ -1,6 +1,6 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import pLimit from "p-limit";
-import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../chromium/supervisor.ts";
 import { askGateway } from "../../egress/ask-gateway.ts";
 

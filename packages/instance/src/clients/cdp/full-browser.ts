@@ -1,5 +1,5 @@
 import { messageOf } from "@shoal/primitives";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { attachToPage } from "../../browser/pages/visible-page.ts";
 import type { ChromiumProgram } from "../../browser/chromium/launch.ts";

@@ -1,4 +1,4 @@
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { ViewerMessage } from "./messages.ts";
 
 type Input = Extract<ViewerMessage, { type: "mouse" | "wheel" | "key" | "text" | "compose" }>;

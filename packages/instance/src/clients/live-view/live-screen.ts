@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { messageOf } from "@shoal/primitives";
-import { CdpError, type CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import { CdpError, type CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { openPageSession, type PageSession } from "../../operations/computer/page-session.ts";
 import { createPageView } from "../../operations/computer/page-view.ts";
 import { beginScreencast, type Screencast } from "../../browser/pages/screencast.ts";

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { ServiceError } from "@shoal/router";
-import { CdpError, type CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import { CdpError, type CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { findVisiblePage } from "../../browser/pages/visible-page.ts";
 import { browserGone, openPageSession, type PageSession } from "./page-session.ts";

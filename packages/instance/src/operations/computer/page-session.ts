@@ -1,7 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import pTimeout from "p-timeout";
-import { CdpError, type CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import { CdpError, type CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { type AttachedPage, attachToPage } from "../../browser/pages/visible-page.ts";
 
 /** Without a result, a dialog opened, the page closed, or it took too long. */

@@ -1,7 +1,7 @@
 import pTimeout from "p-timeout";
 import { badInput, ServiceError } from "@shoal/router";
 import type { Protocol } from "devtools-protocol";
-import { CdpError, type CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import { CdpError, type CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { captureFrame } from "./page-frame.ts";
 import { heardExpression, listenExpression, writeExpression } from "./page-clipboard.ts";
 import type { Outcome, PageDialog, PageSession } from "./page-session.ts";

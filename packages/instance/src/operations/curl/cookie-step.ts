@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import type { Protocol } from "devtools-protocol";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 
 type Cookie = Protocol.Network.Cookie;
 type Jar = ReadonlyMap<string, Cookie>;

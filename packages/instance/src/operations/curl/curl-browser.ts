@@ -2,7 +2,7 @@ import { messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { superviseChromium } from "../../browser/chromium/browser.ts";
 import { spawnChromium } from "../../browser/chromium/spawn.ts";
 import type { EgressFailure, EgressFailures } from "../../egress/failures.ts";

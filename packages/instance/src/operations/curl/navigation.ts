@@ -1,7 +1,7 @@
 import type { Protocol } from "devtools-protocol";
 import type { ProtocolMapping } from "devtools-protocol/types/protocol-mapping.d.ts";
 import pTimeout from "p-timeout";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { NetError } from "./net-errors.ts";
 
 export interface ExchangeRequest {

@@ -1,5 +1,5 @@
 import { ServiceError } from "@shoal/router";
-import { CdpError } from "../../browser/cdp/pipe-connection.ts";
+import { CdpError } from "../../browser/cdp/cdp-connection.ts";
 import type { CurlBrowser } from "./curl-browser.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "./navigation.ts";
 import { egressErrors, egressTarget } from "../../egress/failures.ts";

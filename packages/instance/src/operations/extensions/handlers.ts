@@ -4,7 +4,7 @@ import { type Handler, type MultipartPart, ServiceError } from "@shoal/router";
 import pLimit from "p-limit";
 import { launchChange } from "../../browser/chromium/launch.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { SessionRoot } from "../fs/paths.ts";
 import type { InstanceConfig } from "../../protocol/protocol.ts";
 import type { UnpackedExtension } from "./unpack-extension.ts";

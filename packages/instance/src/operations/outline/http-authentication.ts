@@ -1,4 +1,4 @@
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { isAmongHosts } from "../../protocol/page.ts";
 import type { PageLog } from "./page-log.ts";
 

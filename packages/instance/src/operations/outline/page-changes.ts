@@ -1,4 +1,4 @@
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { PageSession } from "../computer/page-session.ts";
 
 interface ChangingPage {

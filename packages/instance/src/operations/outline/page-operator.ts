@@ -1,6 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import { setTimeout as wait } from "node:timers/promises";
-import { CdpError } from "../../browser/cdp/pipe-connection.ts";
+import { CdpError } from "../../browser/cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { findVisiblePage } from "../../browser/pages/visible-page.ts";
 import type { PageAct, PageActResult, PageOutline, SettledPage, SettlePage } from "../../protocol/page.ts";

@@ -1,4 +1,4 @@
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { openPageSession, type PageSession } from "../computer/page-session.ts";
 import { FollowedPage, type FrameTarget, type NodeAddress } from "../pages/follow/followed-page.ts";
 import { HttpAuthentication } from "./http-authentication.ts";

@@ -8,7 +8,7 @@ import { mkdir, statfs } from "node:fs/promises";
 
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { findProgram } from "../../system/find-program.ts";
 import type { SessionDisplay } from "../../browser/display/session-display.ts";

@@ -1,5 +1,5 @@
 import type { Protocol } from "devtools-protocol";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { beginScreencast, type Screencast } from "../../browser/pages/screencast.ts";
 import { attachToPage, findVisiblePage, type AttachedPage } from "../../browser/pages/visible-page.ts";

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { CdpError, type CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import { CdpError, type CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { SessionDownloads } from "../../browser/downloads/session-downloads.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import pLimit from "p-limit";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { type EgressFailure, egressErrors, egressTarget } from "../../egress/failures.ts";
 import { Cutter, maxUrlBytes } from "./cut.ts";
 import type { TelemetryRecorder } from "./recorder.ts";

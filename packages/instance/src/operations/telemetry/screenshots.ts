@@ -1,5 +1,5 @@
 import pTimeout from "p-timeout";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { attachToPage, findVisiblePage } from "../../browser/pages/visible-page.ts";
 import { isTrue } from "../../system/is-true.ts";
 import type { TelemetryRecorder } from "./recorder.ts";

@@ -1,6 +1,6 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { ProtocolMapping } from "devtools-protocol/types/protocol-mapping.d.ts";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { TelemetryCategory } from "./categories.ts";
 import { interactionBinding, interactionScript, interactionWorld } from "./interaction-events.ts";
 import type { WatchedTarget } from "./watched-target.ts";

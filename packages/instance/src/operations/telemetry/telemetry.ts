@@ -6,7 +6,7 @@ import type { ServerResponse } from "node:http";
 import { PassThrough, type Readable } from "node:stream";
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { CdpDeparture } from "../../browser/cdp/departure.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressRefusal } from "../../egress/refusals.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import pTimeout from "p-timeout";
-import { CdpError } from "../../../browser/cdp/pipe-connection.ts";
+import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
 
 /** The page stopped answering before the command's result: it opened a dialog, closed, or is busy. */

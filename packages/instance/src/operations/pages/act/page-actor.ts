@@ -2,7 +2,7 @@ import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { ActResult, BrowserTab, PageObservation } from "@shoal/schemas";
 import pTimeout from "p-timeout";
-import { CdpError } from "../../../browser/cdp/pipe-connection.ts";
+import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import type { EgressFailures } from "../../../egress/failures.ts";
 import { Turns } from "../../../system/turns.ts";
 import type { SessionRoot } from "../../fs/paths.ts";

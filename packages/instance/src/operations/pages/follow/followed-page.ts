@@ -1,6 +1,6 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { ProtocolMapping } from "devtools-protocol/types/protocol-mapping.d.ts";
-import type { CdpConnection } from "../../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../../browser/cdp/cdp-connection.ts";
 import { openPageSession, type PageSession } from "../../computer/page-session.ts";
 
 type Events = ProtocolMapping.Events;

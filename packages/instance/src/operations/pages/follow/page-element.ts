@@ -1,4 +1,4 @@
-import type { CdpConnection } from "../../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../../browser/cdp/cdp-connection.ts";
 import type { FollowedPage, FrameTarget, NodeAddress } from "./followed-page.ts";
 
 /** In CSS pixels of a viewport. */

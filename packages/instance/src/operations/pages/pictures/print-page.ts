@@ -2,7 +2,7 @@ import type { CheckedRequestOf, printPage as endpoint } from "@shoal/contract";
 import { invalid } from "@shoal/contract/refusals";
 import { type BytesReply, ServiceError } from "@shoal/router";
 import { Readable } from "node:stream";
-import { CdpError } from "../../../browser/cdp/pipe-connection.ts";
+import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
 import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";

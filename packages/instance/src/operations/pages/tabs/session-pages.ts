@@ -1,7 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import type { BrowserTab } from "@shoal/schemas";
 import pTimeout from "p-timeout";
-import type { CdpConnection } from "../../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../../browser/cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../../../browser/chromium/supervisor.ts";
 import { findVisiblePage } from "../../../browser/pages/visible-page.ts";
 import { browserGone } from "../../computer/page-session.ts";

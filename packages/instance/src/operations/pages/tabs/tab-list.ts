@@ -1,5 +1,5 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import type { CdpConnection } from "../../../browser/cdp/pipe-connection.ts";
+import type { CdpConnection } from "../../../browser/cdp/cdp-connection.ts";
 
 export interface ListedTab {
   /** `t1` */

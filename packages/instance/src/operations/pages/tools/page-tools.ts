@@ -1,7 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import type { PageToolResult, PageTools } from "@shoal/schemas";
 import pTimeout from "p-timeout";
-import { CdpError } from "../../../browser/cdp/pipe-connection.ts";
+import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import { dialogOpen } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { fitsAsJson } from "./bounded-json.ts";

@@ -1,5 +1,5 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import { CdpError, type CdpConnection } from "../../../browser/cdp/pipe-connection.ts";
+import { CdpError, type CdpConnection } from "../../../browser/cdp/cdp-connection.ts";
 import { openPageSession, type PageSession } from "../../computer/page-session.ts";
 import { FollowedPage, type FrameTarget } from "../follow/followed-page.ts";
 
