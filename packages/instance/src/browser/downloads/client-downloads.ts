@@ -16,6 +16,7 @@ const relativePath = /^(?:\.\/)?(?!\.)[^/\\\0]{1,255}\/?$/;
 export class ClientDownloads {
   readonly #root: string;
   readonly #downloads: SessionDownloads;
+  #hasClaims = false;
 
   constructor(root: string, downloads: SessionDownloads) {
     this.#root = root;
@@ -58,6 +59,11 @@ export class ClientDownloads {
     return this.#downloads.settled;
   }
 
+  /** Await it before the browser's connection is closed: Chromium would cancel downloads that have just begun. */
+  get placed(): Promise<void> | undefined {
+    return this.#hasClaims ? this.#downloads.placed() : undefined;
+  }
+
   /** Call this when the browser has closed the client's connection. */
   release(): void {
     this.#downloads.release(this);
@@ -75,6 +81,7 @@ export class ClientDownloads {
   }
 
   #claim(contextId: string | undefined, behavior: DownloadBehavior): void {
+    this.#hasClaims = true;
     if (contextId === undefined) this.#downloads.claimForPage(this, behavior);
     else this.#downloads.claim(this, contextId, behavior);
   }

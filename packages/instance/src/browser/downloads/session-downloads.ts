@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
+import pTimeout from "p-timeout";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { log } from "../../system/log.ts";
@@ -10,6 +11,7 @@ import { DownloadPlaces } from "./download-places.ts";
 import type { DownloadReports } from "./download-reports.ts";
 import { measureFile } from "./finished-file.ts";
 import { ensureDocument } from "./first-document.ts";
+import { UnplacedDownloads } from "./unplaced-downloads.ts";
 
 /** A browser context's download settings: parameters of `Browser.setDownloadBehavior`. */
 export interface DownloadBehavior {
@@ -25,6 +27,8 @@ export interface DownloadFolder {
   close(): Promise<void>;
 }
 
+/** The browser may hang. */
+const answerTimeoutMs = 2_000;
 /** A page chooses names and addresses. */
 const maxNameLength = 1024;
 const maxUrlLength = 8200;
@@ -40,6 +44,7 @@ export class SessionDownloads {
   /** Complete files that are being copied or read. */
   readonly #completing = new Set<string>();
   readonly #measuring = pLimit(2);
+  readonly #unplaced = new UnplacedDownloads();
   /** Settings of connected clients by browser context; "" is the default context. The latest applies. */
   readonly #claims = new Map<string, Map<object, DownloadBehavior>>();
   /** Browser contexts other than the default one. */
@@ -72,10 +77,12 @@ export class SessionDownloads {
   async attach(cdp: CdpConnection): Promise<void> {
     this.#cdp = cdp;
     this.list.interrupt(this.#completing);
+    this.#unplaced.clear();
     this.#contexts.clear();
     this.#places.reset();
     cdp.on("Browser.downloadWillBegin", ({ guid, suggestedFilename, frameId, url }, sessionId) => {
       if (sessionId !== undefined) return;
+      this.#unplaced.begin(guid);
       const name = suggestedFilename.slice(0, maxNameLength);
       if (!this.list.begin({ id: guid, name, url: url.slice(0, maxUrlLength), frameId })) {
         log("warn", "a download was canceled: too many run at once", {});
@@ -97,6 +104,17 @@ export class SessionDownloads {
    */
   get settled(): Promise<unknown> | undefined {
     return this.#unanswered.size === 0 ? undefined : Promise.all(this.#unanswered);
+  }
+
+  /**
+   * Await this before a client that has set a behavior is disconnected: the downloads that it has seen are safe then.
+   * Resolves after at most some seconds.
+   */
+  async placed(): Promise<void> {
+    // A client may see a download before this process does; Chromium sends its events before the answer.
+    const answer = this.#cdp?.send("Browser.getVersion").catch(() => undefined);
+    if (answer !== undefined) await pTimeout(answer, { milliseconds: answerTimeoutMs, fallback: () => undefined });
+    await this.#unplaced.allPlaced();
   }
 
   /** Records that a client set a context's behavior; call {@link SessionDownloads.release} later. */
@@ -200,9 +218,11 @@ export class SessionDownloads {
 
   #progress({ filePath, guid, receivedBytes, state, totalBytes }: Protocol.Browser.DownloadProgressEvent): void {
     if (state === "inProgress") {
+      this.#unplaced.report(guid);
       this.list.progress(guid, receivedBytes, totalBytes);
       return;
     }
+    this.#unplaced.end(guid);
     const download = this.list.find(guid);
     if (download?.state !== "in_progress" || this.#completing.has(guid)) return;
     if (state !== "completed") {

@@ -88,6 +88,38 @@ it("keeps a file whose end Playwright code saw first", async () => {
   rmSync(root, { recursive: true });
 });
 
+it("keeps a client connected until its new downloads have a file", async () => {
+  const root = mkdtempSync(join(tmpdir(), "shoal-downloads-"));
+  const listeners = new Map<string, (event: object) => void>();
+  const cdp = {
+    send: (method: string) =>
+      method === "Target.getTargetInfo" ? Promise.reject(new Error("closed")) : Promise.resolve({}),
+    on: (event: string, listener: (event: object) => void) => listeners.set(event, listener),
+    closed: Promise.withResolvers<undefined>().promise,
+  } as unknown as CdpConnection;
+  const downloads = new SessionDownloads({ root, home: "/home" });
+  await downloads.attach(cdp);
+  const client = new ClientDownloads(root, downloads);
+  expect(client.placed).toBeUndefined();
+  client.change({ behavior: "allowAndName", downloadPath: "/of-client" });
+  await client.placed;
+
+  const [saved, canceled] = ["6e9c2d1e-8f0e-4f65-9f5c-0a5c8a1f7c11", "0f1f4a52-0e1b-4c0f-9d11-5a5d2b1c7e22"];
+  for (const guid of [saved, canceled])
+    listeners.get("Browser.downloadWillBegin")?.({ guid, suggestedFilename: "a", frameId: "1", url: "http://a/" });
+  const isPlaced = vi.fn();
+  const placed = client.placed?.then(isPlaced);
+  const report = (guid: string, state: string) =>
+    listeners.get("Browser.downloadProgress")?.({ guid, state, receivedBytes: 0, totalBytes: 0 });
+  report(saved, "inProgress");
+  report(canceled, "canceled");
+  await new Promise(setImmediate);
+  expect(isPlaced).not.toHaveBeenCalled();
+  report(saved, "inProgress");
+  await placed;
+  rmSync(root, { recursive: true });
+});
+
 const firstPart = "content ".repeat(10_000);
 
 describeChromium("a download", (chromium) => {
@@ -133,6 +165,34 @@ describeChromium("a download", (chromium) => {
     await expect.poll(() => existsSync(join(home, "Downloads/slow.txt")), { timeout: 20_000 }).toBe(true);
     expect(readFileSync(join(home, "Downloads/slow.txt"), "utf8")).toBe(`${firstPart}end`);
     await expect.poll(() => readdirSync(join(home, ".incoming-downloads"))).toEqual([]);
+  });
+
+  it("arrives when its client disconnects at once", async () => {
+    await using instance = await runInstance({ chromium });
+    await instance.assign({ timeout_seconds: 300 });
+    const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`;
+    const downloads = join(instance.config.root, "home/shoal/Downloads");
+    const names = ["first.txt", "first (1).txt", "first (2).txt", "first (3).txt"];
+    for (const name of names) {
+      const socket = await instance.connect();
+      const client = cdpClient(socket);
+      await client.send("Browser.setDownloadBehavior", {
+        behavior: "allowAndName",
+        downloadPath: "/tmp/of-client",
+        eventsEnabled: true,
+      });
+      const begun = new Promise<void>((resolve) =>
+        socket.on("message", (data) => {
+          if (!(data as Buffer).includes("Browser.downloadWillBegin")) return;
+          socket.terminate();
+          resolve();
+        }),
+      );
+      void client.send("Target.createTarget", { url });
+      await begun;
+      await expect.poll(() => existsSync(join(downloads, name)), { timeout: 20_000 }).toBe(true);
+    }
+    expect(readdirSync(downloads).sort()).toEqual(names.sort());
   });
 
   it("as the first navigation of a tab does not block Playwright code", async () => {

@@ -101,7 +101,8 @@ describeChromium("the profile of a session", (chromium) => {
     expect((await exchange(first, "POST", "profile/final")).status).toBe(200);
     const state = await readStateOf(Readable.from([archive]));
     expect(state).toMatchObject({
-      apply: "cookies",
+      // A browser that ends soon after its start may not have written local storage, which is then only in this file.
+      apply: expect.stringMatching(/^(?:cookies|all)$/) as string,
       origins: [
         {
           origin,

@@ -39,7 +39,7 @@ export const SavedState = lazyObject(() => ({
   version: z.literal(1),
   /**
    * Parts that the folders lack. `cookies`: the folders may have older ones. `session_cookies`: the browser reported no
-   * cookies. `all`: the archive has no folders.
+   * cookies. `all`: also local storage.
    */
   apply: z.enum(["session_cookies", "cookies", "all"]),
   cookies: z.array(SavedCookie),

@@ -12,10 +12,10 @@ import type { OpenContextProxy } from "../../egress/context-proxy.ts";
 import type { AutomationPause } from "../../pause/automation-pause.ts";
 import { EarlyTraffic } from "./early-traffic.ts";
 import { advice, FullBrowser, type FullBrowserOptions, fullMethod, refuseCommand } from "./full-browser.ts";
-import { type CdpGuard, createCdpGuard } from "./guard.ts";
+import { createCdpGuard } from "./guard.ts";
 import { createPausingGuard } from "./pausing-guard.ts";
 import { replay } from "./replay.ts";
-import { spliceCdp, type CdpSplice } from "./splice.ts";
+import { spliceCdp, type CdpSplice, type NewBrowser } from "./splice.ts";
 
 export const maxCdpClients = 64;
 
@@ -146,7 +146,7 @@ class SpliceGateway implements CdpGateway {
     return spliceCdp({
       client,
       browser,
-      guard: this.#guard(browser),
+      ...this.#guard(browser),
       early,
       // A handoff also delays the replacement of the browser.
       prepare: (message) => (this.#options.pause.isActive ? undefined : this.#prepare(message)),
@@ -155,13 +155,16 @@ class SpliceGateway implements CdpGateway {
     });
   }
 
-  #guard(browser: Socket): CdpGuard {
+  #guard(browser: Socket): Pick<NewBrowser, "beforeLeaving" | "guard"> {
     const { root, openContextProxy, pause } = this.#options;
     const downloads = new ClientDownloads(root, this.#options.downloads);
     browser.once("close", () => {
       downloads.release();
     });
-    return createPausingGuard(createCdpGuard(root, downloads, openContextProxy), pause);
+    return {
+      guard: createPausingGuard(createCdpGuard(root, downloads, openContextProxy), pause),
+      beforeLeaving: () => downloads.placed,
+    };
   }
 
   /** Answers with an error if the command needs a full Chromium and the session cannot have one. */
@@ -202,12 +205,13 @@ class SpliceGateway implements CdpGateway {
     if (splice === undefined || request === undefined) return;
     const { rest, socket } = await connectBrowser(await this.#options.endpoint(), request);
     if (rest.length > 0) socket.unshift(rest);
-    const guard = this.#guard(socket);
+    const { beforeLeaving, guard } = this.#guard(socket);
     const { early } = splice;
     const tell = (text: string): void => {
       splice.tell(text);
     };
-    splice.adopt({ socket, guard, translation: await replay({ early, browser: socket, guard, targets, tell }) });
+    const translation = await replay({ early, browser: socket, guard, targets, tell });
+    splice.adopt({ socket, guard, beforeLeaving, translation });
   }
 }
 

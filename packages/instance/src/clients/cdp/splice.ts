@@ -37,6 +37,7 @@ export interface NewBrowser {
   /** Paused. */
   readonly socket: Socket;
   readonly guard: CdpGuard;
+  readonly beforeLeaving: SpliceOptions["beforeLeaving"];
   readonly translation: IdTranslation;
 }
 
@@ -53,6 +54,8 @@ export interface SpliceOptions {
   readonly prepare: (message: Buffer) => Promise<string | undefined> | undefined;
   /** Whether every message needs inspection, at most {@link maxHeldBytes} long. */
   readonly mustInspect: () => boolean;
+  /** The browser's connection stays open until it resolves. `undefined`: it is closed at once. */
+  readonly beforeLeaving: () => Promise<void> | undefined;
   /** Called once, when both sockets are closed. */
   readonly onClosed: () => void;
 }
@@ -86,6 +89,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   readonly maxInspectedBytes = maxHeldBytes;
   #browser: Socket;
   #guard: CdpGuard;
+  #beforeLeaving: SpliceOptions["beforeLeaving"];
   #frames = createServerFrames();
   #translation: IdTranslation | undefined;
   /** Messages of the client that wait for another browser: whole ones, or parts of a large one. */
@@ -99,13 +103,16 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   #answered = 0;
   #lastCommandMs = performance.now();
   #closing = false;
+  /** The browser that is being left. */
+  #leaving: Socket | undefined;
   #reason: CdpDepartureReason = "client_close";
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ browser, client, early, guard, mustInspect, onClosed, prepare }: SpliceOptions) {
+  constructor({ beforeLeaving, browser, client, early, guard, mustInspect, onClosed, prepare }: SpliceOptions) {
     this.#client = client;
     this.#browser = browser;
     this.#guard = guard;
+    this.#beforeLeaving = beforeLeaving;
     this.#prepare = prepare;
     this.mustInspect = mustInspect;
     this.early = early;
@@ -167,7 +174,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     this.#inject(encodeFrame(opcode.text, Buffer.from(text)));
   }
 
-  adopt({ guard, socket, translation }: NewBrowser): void {
+  adopt({ beforeLeaving, guard, socket, translation }: NewBrowser): void {
     if (this.#closing || this.#client.destroyed) {
       socket.end();
       return;
@@ -175,6 +182,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     this.#browser.destroy();
     this.#browser = socket;
     this.#guard = guard;
+    this.#beforeLeaving = beforeLeaving;
     this.#translation = translation;
     this.#hasLeft = false;
     this.#answered += this.#frames.answers;
@@ -207,7 +215,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
       this.#held.push({ bytes });
       return;
     }
-    if (!this.#browser.destroyed && !this.#browser.writableEnded) this.#browser.write(bytes);
+    if (!this.#browser.destroyed && this.#leaving !== this.#browser) this.#browser.write(bytes);
   }
 
   inspect(message: Buffer): Verdict {
@@ -326,7 +334,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
 
   #takeFromBrowser(chunk: Buffer): void {
     const client = this.#client;
-    if (client.destroyed || this.#browser.writableEnded || this.#hasLeft) return;
+    if (client.destroyed || this.#leaving === this.#browser || this.#hasLeft) return;
     this.early.received(chunk);
     const followed = this.#frames.follow(chunk);
     const { boundary, bytes } = this.#translation?.chunkToClient(chunk, followed) ?? {
@@ -390,11 +398,22 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   /** The browser drops the client's settings before it closes its side, so `close` means that they are gone. */
   #releaseBrowser(): void {
     const browser = this.#browser;
-    if (browser.writableEnded) return;
-    browser.end();
+    if (this.#leaving === browser) return;
+    this.#leaving = browser;
+    // Its remaining messages have no reader.
     browser.resume();
-    setTimeout(() => browser.destroy(), closeTimeoutMs).unref();
+    const ready = this.#beforeLeaving();
+    if (ready === undefined) endBrowser(browser);
+    else
+      void ready.then(() => {
+        endBrowser(browser);
+      });
   }
+}
+
+function endBrowser(browser: Socket): void {
+  browser.end();
+  setTimeout(() => browser.destroy(), closeTimeoutMs).unref();
 }
 
 function reasonOf(code: number): CdpDepartureReason {

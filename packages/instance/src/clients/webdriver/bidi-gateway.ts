@@ -156,7 +156,10 @@ class MapperConnection implements BidiMapper.BidiTransport {
     });
     this.#client.on("close", () => {
       if (browser.readyState === WebSocket.CONNECTING) browser.terminate();
-      else browser.close();
+      else
+        void Promise.resolve(downloads.placed).then(() => {
+          browser.close();
+        });
     });
     await new Promise<void>((resolve, reject) => {
       browser.once("open", resolve);

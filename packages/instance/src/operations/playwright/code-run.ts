@@ -8,6 +8,7 @@ export interface CodeRunOptions {
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
   readonly onStop: () => void;
+  readonly beforeClose: () => Promise<void>;
 }
 
 export class CodeRun implements Disposable {
@@ -35,8 +36,11 @@ export class CodeRun implements Disposable {
   }
 
   run(message: RunMessage): Promise<{ readonly outcome: Outcome; readonly clean: boolean }> {
-    return this.#options.worker.run(message, (channel: OutputChannel, text) => {
-      this.output[channel] = (this.output[channel] + text).slice(0, maxOutputCharacters);
+    return this.#options.worker.run(message, {
+      onOutput: (channel: OutputChannel, text) => {
+        this.output[channel] = (this.output[channel] + text).slice(0, maxOutputCharacters);
+      },
+      beforeClose: this.#options.beforeClose,
     });
   }
 

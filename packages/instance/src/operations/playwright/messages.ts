@@ -8,12 +8,19 @@ export interface RunMessage {
   readonly connectTimeoutMs: number;
 }
 
+/** The answer to `ended`: the worker closes the code's connection. */
+export interface CloseMessage {
+  readonly type: "close";
+}
+
 export type OutputChannel = "stdout" | "stderr";
 
 /** User code can forge messages of a worker, so the reader checks every field. */
 export type WorkerMessage =
   | { readonly type: "ready" }
   | { readonly type: "output"; readonly channel: OutputChannel; readonly text: string }
+  /** The code has ended, and its connection is open. */
+  | { readonly type: "ended" }
   | {
       readonly type: "done";
       readonly outcome: Outcome;

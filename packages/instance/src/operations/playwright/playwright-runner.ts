@@ -24,7 +24,7 @@ export interface PlaywrightRunnerOptions extends WorkerOptions {
   endpoint(): Promise<BrowserEndpoint>;
   visibleTarget(): Promise<string | undefined>;
   readonly failures: EgressFailures | undefined;
-  readonly downloads: Pick<SessionDownloads, "openCodeFolder" | "settled">;
+  readonly downloads: Pick<SessionDownloads, "openCodeFolder" | "placed" | "settled">;
 }
 
 export function createPlaywrightRunner(options: PlaywrightRunnerOptions): PlaywrightRunner {
@@ -156,6 +156,7 @@ class CodeRunner implements PlaywrightRunner {
       onStop: () => {
         this.#workers.end(worker);
       },
+      beforeClose: () => this.#options.downloads.placed(),
     });
     const folder = this.#options.downloads.openCodeFolder();
     try {

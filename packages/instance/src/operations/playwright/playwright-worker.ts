@@ -4,6 +4,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { inspect } from "node:util";
 import {
   maxResultCharacters,
+  type CloseMessage,
   type Outcome,
   type OutputChannel,
   type RunMessage,
@@ -37,7 +38,8 @@ export function runWorker(): void {
     if (failRun !== undefined) process.stderr.write(`Unhandled promise rejection: ${inspect(reason, { depth: 1 })}\n`);
   });
   process.on("disconnect", () => process.exit());
-  process.on("message", (message: RunMessage) => {
+  process.on("message", (message: RunMessage | CloseMessage) => {
+    if (message.type === "close") return;
     const before = countResources();
     const names = new Set(Reflect.ownKeys(globalThis));
     const directory = process.cwd();
@@ -170,5 +172,19 @@ function guardClose(browser: Browser): void {
 }
 
 async function closeConnection(browser: Browser): Promise<void> {
+  await allowedToClose();
   await pTimeout(browser.close(), { milliseconds: closeTimeoutMs, message: false }).catch(() => undefined);
+}
+
+/** The parent process looks after downloads that have just begun. */
+function allowedToClose(): Promise<void> {
+  return new Promise((resolve) => {
+    function onMessage({ type }: RunMessage | CloseMessage): void {
+      if (type !== "close") return;
+      process.off("message", onMessage);
+      resolve();
+    }
+    process.on("message", onMessage);
+    tell({ type: "ended" });
+  });
 }

@@ -1,14 +1,17 @@
 import { spawn } from "node:child_process";
 import { disableInspectorSignal } from "../../system/inspector-signal.ts";
-import type { OutputChannel, Outcome, RunMessage } from "./messages.ts";
+import type { CloseMessage, OutputChannel, Outcome, RunMessage } from "./messages.ts";
+
+export interface RunListener {
+  onOutput(channel: OutputChannel, text: string): void;
+  /** The code's connection to the browser stays open until it resolves. */
+  beforeClose(): Promise<void>;
+}
 
 export interface WorkerProcess {
   readonly ready: Promise<void>;
   /** Never rejects: when the process ends, `clean` is false in the outcome. */
-  run(
-    message: RunMessage,
-    onOutput: (channel: OutputChannel, text: string) => void,
-  ): Promise<{ readonly outcome: Outcome; readonly clean: boolean }>;
+  run(message: RunMessage, listener: RunListener): Promise<{ readonly outcome: Outcome; readonly clean: boolean }>;
   kill(): void;
 }
 
@@ -66,10 +69,15 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
     }
   }
 
+  function tellToClose(): void {
+    const message: CloseMessage = { type: "close" };
+    if (child.connected) child.send(message);
+  }
+
   return {
     ready: ready.promise,
     kill,
-    run(message, onOutput) {
+    run(message, listener) {
       return new Promise((resolve) => {
         onEnd = (reason) => {
           resolve({ outcome: { success: false, error: `The process that ran the code ${reason}.` }, clean: false });
@@ -80,7 +88,8 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
             (fields.channel === "stdout" || fields.channel === "stderr") &&
             typeof fields.text === "string"
           )
-            onOutput(fields.channel, fields.text);
+            listener.onOutput(fields.channel, fields.text);
+          else if (fields.type === "ended") void listener.beforeClose().then(tellToClose);
           else if (fields.type === "done")
             resolve({ outcome: outcomeIn(fields.outcome), clean: fields.clean === true });
         };
