@@ -89,13 +89,27 @@ export function seccompProfile() {
   return `${JSON.stringify(JSON.parse(readFileSync(join(here, "../docs/service/seccomp.json"), "utf8")))}\n`;
 }
 
-const header = `# For servers with placement: kubernetes that run outside of the Helm chart, from which this file is made:
-# kubectl apply --namespace browsers --filename kubernetes.yaml
+const header = (
+  name,
+) => `# For servers with placement: kubernetes that run outside of the Helm chart, from which this file is made:
+# kubectl apply --namespace browsers --filename ${name}
 # Servers run in pods of the same namespace with the label shoal.dev/part: server and the service account shoal.
 `;
+const claimsHeader = `# With kubernetes_warm_pool: shoal-sessions, sessions are claims of agent-sandbox. Set image to the one of your servers.
+`;
 
-/** The service account of servers, its rights for pods of sessions, and the policy of these pods. */
-export function manifestsOf(objects) {
+/** The values of each file of docs/service that the chart makes. */
+export const manifestFiles = {
+  "kubernetes.yaml": { placement: "kubernetes" },
+  "kubernetes-claims.yaml": {
+    placement: "kubernetes",
+    kubernetes: { image: "registry.example/shoal:1", claims: { enabled: true } },
+  },
+};
+
+/** The service account of servers, its rights for pods of sessions, and the policy and the template of these pods. */
+export function manifestsOf(objects, name) {
+  const hasClaims = objects.some(({ kind }) => kind === "SandboxTemplate");
   const wanted = objects.filter(
     ({ kind, metadata }) =>
       ["ServiceAccount", "Role", "RoleBinding"].includes(kind) || metadata.name === "shoal-sessions",
@@ -106,7 +120,7 @@ export function manifestsOf(objects) {
     for (const subject of object.subjects ?? []) delete subject.namespace;
     for (const { from } of object.spec?.ingress ?? []) for (const peer of from) delete peer.namespaceSelector;
   }
-  return header + wanted.map((object) => stringify(object)).join("---\n");
+  return header(name) + (hasClaims ? claimsHeader : "") + wanted.map((object) => stringify(object)).join("---\n");
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -117,10 +131,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     process.stdout.write(manifestTexts(rendered).join("\n---\n"));
   } else {
     writeOrCheck("charts/shoal/files/seccomp.json", seccompProfile(), { source: "the profile", tool: "chart.mjs" });
-    const [rendered] = renderChart([{ values: { placement: "kubernetes" } }]);
-    writeOrCheck("docs/service/kubernetes.yaml", manifestsOf(objectsOf(rendered)), {
-      source: "the chart",
-      tool: "chart.mjs",
-    });
+    const rendered = renderChart(Object.values(manifestFiles).map((values) => ({ values })));
+    for (const [at, name] of Object.keys(manifestFiles).entries())
+      writeOrCheck(`docs/service/${name}`, manifestsOf(objectsOf(rendered[at]), name), {
+        source: "the chart",
+        tool: "chart.mjs",
+      });
   }
 }

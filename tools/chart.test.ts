@@ -1,11 +1,26 @@
 import { Ajv } from "ajv";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { chartFolder, manifestsOf, missingForRendering, objectsOf, renderChart, seccompProfile } from "./chart.mjs";
 import { accepted, contradictory, misspelled, type Values } from "./chart/cases.ts";
 import { type ChartObject, problemsOf } from "./chart/check-object.ts";
+import { InstanceConfig, instanceProgramPath } from "../packages/instance/src/index.ts";
+import { remoteConfig } from "../packages/placement/src/image/remote-config.ts";
+import { pinAnnotation, pinPath } from "../packages/placement/src/kubernetes/claims.ts";
+import { podSpec } from "../packages/placement/src/kubernetes/pod-spec.ts";
+
+interface PodSpec {
+  readonly containers: readonly [
+    {
+      readonly command: readonly string[];
+      readonly env: readonly { readonly name: string; readonly value?: string }[];
+      readonly volumeMounts: readonly { readonly name: string }[];
+    },
+  ];
+  readonly volumes: readonly { readonly name: string }[];
+}
 
 interface Schema {
   readonly description?: string;
@@ -66,7 +81,7 @@ describe.skipIf(missing !== undefined)(`the Helm chart${missing === undefined ? 
   );
 
   it("accepts the values of the documentation", () => {
-    expect(documented.length).toBe(2);
+    expect(documented.length).toBe(3);
     for (const { error, values } of rendered.slice(-documented.length)) {
       expect(error).toBeUndefined();
       expect(isValid(values), JSON.stringify(isValid.errors)).toBe(true);
@@ -164,10 +179,75 @@ describe.skipIf(missing !== undefined)(`the Helm chart${missing === undefined ? 
     expect(find(name, "NetworkPolicy", "-seccomp").spec).not.toHaveProperty("egress");
   });
 
-  it("is the source of docs/service/kubernetes.yaml", () => {
-    const file = readFileSync(join(chartFolder, "../../docs/service/kubernetes.yaml"), "utf8");
-    const made = manifestsOf(objectsOf(resultOf("a pod for each session")));
-    expect(file, "Run `node tools/chart.mjs` and commit the result.").toBe(made);
+  it.each([
+    ["kubernetes.yaml", "a pod for each session"],
+    ["kubernetes-claims.yaml", "a claim for each session"],
+  ] as const)("is the source of docs/service/%s", (file, name) => {
+    const content = readFileSync(join(chartFolder, "../../docs/service", file), "utf8");
+    const made = manifestsOf(objectsOf(resultOf(name)), file);
+    expect(content, "Run `node tools/chart.mjs` and commit the result.").toBe(made);
+  });
+
+  it("makes pods for claims like those of the service, except that they wait for the key of their server", () => {
+    const template = find("a claim for each session", "SandboxTemplate", "-sessions").spec as unknown as {
+      podTemplate: { metadata: object; spec: PodSpec };
+    };
+    expect(template).toMatchObject({ networkPolicyManagement: "Unmanaged", envVarsInjectionPolicy: "Disallowed" });
+    const { spec } = template.podTemplate;
+    const [{ command, env, volumeMounts }] = spec.containers;
+    const variable = env.find(({ name }) => name === "SHOAL_INSTANCE")?.value ?? "";
+    const own = podSpec({
+      image: "registry.example/shoal:1",
+      runtimeClass: undefined,
+      command: ["node", "--disable-sigusr1", `/opt/shoal/instance/${basename(instanceProgramPath)}`],
+      env: { SHOAL_INSTANCE: variable },
+      memoryBytes: 4096 * 2 ** 20,
+      diskBytes: 2048 * 2 ** 20,
+    }) as unknown as PodSpec;
+    expect(command).toEqual(own.containers[0].command);
+    const byName = <T extends { name: string }>(list: readonly T[]) =>
+      list.filter(({ name }) => name !== "claim").toSorted((a, b) => a.name.localeCompare(b.name));
+    const comparable = ({ containers: [container], volumes, ...rest }: PodSpec) => ({
+      ...rest,
+      volumes: byName(volumes),
+      container: { ...container, volumeMounts: byName(container.volumeMounts) },
+    });
+    expect(comparable(spec)).toEqual(comparable(own));
+    expect(volumeMounts).toContainEqual({ name: "claim", mountPath: dirname(pinPath), readOnly: true });
+    expect(JSON.stringify(spec.volumes)).toContain(`metadata.annotations['${pinAnnotation}']`);
+    const config = InstanceConfig.parse(JSON.parse(variable));
+    expect(config.remote).toEqual({ port: 7801, service_pin_path: pinPath });
+    const viewport = { width: 1920, height: 1080 };
+    const contents = { chromium: config.chromium, full: config.chromium.full?.executable, node: "" } as never;
+    const { node: _node, ...wanted } = remoteConfig({
+      ...{ id: "claimed", viewport, stateFolder: "/run/shoal-state", contents },
+      remote: { port: 7801, service_pin_path: pinPath },
+    });
+    expect(config).toMatchObject({ ...wanted, chromium: { kind: "headless_shell" } });
+  });
+
+  it("takes sessions from the warm pool, with the rights for claims", () => {
+    const name = "claims as micro virtual machines, on separate nodes";
+    expect(config(name)).toMatchObject({ kubernetes_warm_pool: "shoal-sessions", kubernetes_runtime_class: "kata" });
+    expect(find(name, "SandboxWarmPool", "-sessions").spec).toMatchObject({ replicas: 10 });
+    expect(find(name, "SandboxTemplate", "-sessions")).toMatchObject({
+      metadata: { namespace: "sessions" },
+      spec: {
+        podTemplate: {
+          spec: {
+            ...{
+              runtimeClassName: "kata",
+              nodeSelector: { pool: "sessions" },
+              imagePullSecrets: [{ name: "registry" }],
+            },
+            containers: [{ resources: { limits: { memory: String(2 ** 30) } } }],
+          },
+        },
+      },
+    });
+    const text = JSON.stringify(find(name, "SandboxTemplate", "-sessions"));
+    expect(text).not.toContain("sizeLimit");
+    expect(JSON.stringify(find(name, "Role"))).not.toContain('"sandboxes"');
   });
 
   it("explains the next steps, with warnings", () => {

@@ -1,3 +1,5 @@
+import { manifestFiles } from "../chart.mjs";
+
 export type Values = Readonly<Record<string, unknown>>;
 
 const external = {
@@ -73,6 +75,23 @@ export const accepted = {
     kubernetes: { namespace: "sessions", image: "registry.test/shoal:1", runtimeClass: "kata" },
     networkPolicy: { kubernetesApiTo: [{ ipBlock: { cidr: "10.0.0.1/32" } }] },
   },
+  "a claim for each session": manifestFiles["kubernetes-claims.yaml"],
+  "claims as micro virtual machines, on separate nodes": {
+    placement: "kubernetes",
+    imagePullSecrets: [{ name: "registry" }],
+    config: { session_memory_mb: 1024, session_disk_mb: 0 },
+    kubernetes: {
+      namespace: "sessions",
+      runtimeClass: "kata",
+      claims: {
+        enabled: true,
+        waitingPods: 10,
+        innerSandbox: true,
+        nodeSelector: { pool: "sessions" },
+        tolerations: [{ key: "sessions", operator: "Exists" }],
+      },
+    },
+  },
   "a pod for each session, with existing rights and policies": {
     placement: "kubernetes",
     rbac: { create: false },
@@ -95,6 +114,7 @@ export const misspelled: readonly (readonly [Values, string])[] = [
   [{ ingress: { host: "https://shoal.test" } }, "/ingress/host"],
   [{ metrics: { serviceMonitor: { interval: 15 } } }, "/metrics/serviceMonitor/interval"],
   [{ autoscaling: { targetUtilizationPercent: 0.7 } }, "/autoscaling/targetUtilizationPercent"],
+  [{ kubernetes: { claims: { waitingPods: -1 } } }, "/kubernetes/claims/waitingPods"],
   [{ drain: { sessionSeconds: -1 } }, "/drain/sessionSeconds"],
   [{ networkPolicy: { privateRanges: ["10.0.0.0"] } }, "/networkPolicy/privateRanges/0"],
 ];
@@ -111,5 +131,6 @@ export const contradictory: readonly (readonly [Values, string])[] = [
   [{ metrics: { alerts: { enabled: true } } }, "need metrics.enabled"],
   [{ ingress: { enabled: true } }, "set ingress.from"],
   [{ placement: "kubernetes", sandbox: { seccompProfile: { install: true } } }, "is for placement: sandbox"],
+  [{ kubernetes: { claims: { enabled: true } } }, "is for placement: kubernetes"],
   [{ drain: { requestSeconds: 90 } }, "drain.requestSeconds"],
 ];

@@ -26,9 +26,16 @@ export interface ChartObject {
 
 const classes = kubernetes as unknown as Readonly<Record<string, Described | undefined>>;
 const operatorGroup = "monitoring.coreos.com/v1";
+const agentSandboxGroup = "extensions.agents.x-k8s.io/v1beta1";
+/** Fields of agent-sandbox 1.0, from its API reference; no library has them. */
+const agentSandboxFields: Readonly<Record<string, readonly string[]>> = {
+  SandboxTemplate: ["podTemplate", "networkPolicyManagement", "envVarsInjectionPolicy"],
+  SandboxWarmPool: ["replicas", "sandboxTemplateRef", "updateStrategy"],
+};
 
 /** Problems of an object for a current Kubernetes: unknown fields, and wrong or missing values. */
 export async function problemsOf(object: ChartObject): Promise<readonly string[]> {
+  if (object.apiVersion === agentSandboxGroup) return problemsOfSandboxes(object);
   const name = `${object.kind} ${object.metadata.name}`;
   const problems = unknownFields(object).map((path) => `${name}: unknown field ${path}`);
   try {
@@ -37,6 +44,24 @@ export async function problemsOf(object: ChartObject): Promise<readonly string[]
     problems.push(`${name}: ${String(error)}`);
   }
   return problems;
+}
+
+/** As the pod that it becomes. */
+async function problemsOfSandboxes(object: ChartObject): Promise<readonly string[]> {
+  const { kind, metadata, spec = {} } = object as ChartObject & { readonly spec?: object };
+  const known = agentSandboxFields[kind] ?? [];
+  const unknown = Object.keys(spec).filter((name) => !known.includes(name));
+  const template = (spec as { readonly podTemplate?: { readonly metadata: object; readonly spec: object } })
+    .podTemplate;
+  return [
+    ...unknown.map((name) => `${kind} ${metadata.name}: unknown field ${kind}.spec.${name}`),
+    ...(template === undefined
+      ? []
+      : await problemsOf({
+          ...{ apiVersion: "v1", kind: "Pod", spec: template.spec },
+          metadata: { ...template.metadata, name: metadata.name },
+        } as ChartObject)),
+  ];
 }
 
 async function validate(object: ChartObject): Promise<void> {

@@ -94,6 +94,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if .Values.kubernetes.runtimeClass -}}
 {{- $_ := set $config "kubernetes_runtime_class" .Values.kubernetes.runtimeClass -}}
 {{- end -}}
+{{- if .Values.kubernetes.claims.enabled -}}
+{{- $_ := set $config "kubernetes_warm_pool" (printf "%s-sessions" (include "shoal.fullname" .)) -}}
+{{- end -}}
 {{- end -}}
 {{- if .Values.metrics.enabled -}}
 {{- $_ := set $config "metrics_host" "0.0.0.0" -}}
@@ -137,6 +140,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- if and $values.sandbox.seccompProfile.install (not (and (eq $values.placement "sandbox") (eq $values.sandbox.seccompProfile.type "Localhost"))) -}}
 {{- fail "sandbox.seccompProfile.install is for placement: sandbox and a profile of type Localhost." -}}
+{{- end -}}
+{{- if and $values.kubernetes.claims.enabled (ne $values.placement "kubernetes") -}}
+{{- fail "kubernetes.claims.enabled is for placement: kubernetes." -}}
 {{- end -}}
 {{- if gt (int $values.drain.requestSeconds) (int $values.drain.shutdownSeconds) -}}
 {{- fail "drain.requestSeconds is a part of drain.shutdownSeconds, and cannot be larger." -}}

@@ -1,5 +1,6 @@
 import { openPage } from "./testing/cdp.ts";
-import { FakeCluster, manifestOf } from "./testing/fake-cluster.ts";
+import { FakeCluster, type FakeClusterOptions } from "./testing/fake-cluster.ts";
+import { manifestOf } from "./testing/fake-objects.ts";
 import {
   openPlacement,
   sessionFolders,
@@ -29,8 +30,10 @@ interface Opened extends TestPlacement {
   readonly cluster: FakeCluster;
 }
 
-async function startCluster(sandboxes = true): Promise<{ readonly cluster: FakeCluster; readonly kubeconfig: string }> {
-  const cluster = await FakeCluster.start({ sandboxes });
+async function startCluster(
+  options: FakeClusterOptions = {},
+): Promise<{ readonly cluster: FakeCluster; readonly kubeconfig: string }> {
+  const cluster = await FakeCluster.start(options);
   onTestFinished(() => cluster.close());
   const kubeconfig = join(await temporaryDirectory(), "kubeconfig");
   await writeFile(kubeconfig, cluster.kubeconfig);
@@ -41,9 +44,29 @@ async function open({
   sandboxes = true,
   ...options
 }: Partial<TestPlacementOptions> & { readonly sandboxes?: boolean } = {}): Promise<Opened> {
-  const { cluster, kubeconfig } = await startCluster(sandboxes);
+  const { cluster, kubeconfig } = await startCluster({ sandboxes });
   const opened = await openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig }, closed: [], ...options });
   return { ...opened, cluster };
+}
+
+const warmPool = "shoal-sessions";
+
+/** A placement that claims its pods. */
+async function openClaims(waitingPods: number, options: Partial<TestPlacementOptions> = {}): Promise<Opened> {
+  const { cluster, kubeconfig } = await startCluster({ claims: true, waitingPods });
+  const kubernetes = { image, kubeconfig, warmPool };
+  return { ...(await openPlacement({ kind: "kubernetes", kubernetes, closed: [], ...options })), cluster };
+}
+
+/** Changes the template from which pods are made. */
+function changeTemplate(cluster: FakeCluster, change: (spec: TemplateSpec) => object): void {
+  const template = cluster.find("sandboxtemplates", warmPool);
+  if (template === undefined) throw new Error("The cluster has no template.");
+  cluster.put("sandboxtemplates", { ...template, spec: { ...template.spec, ...change(template.spec as never) } });
+}
+
+interface TemplateSpec {
+  readonly podTemplate: { readonly metadata: { readonly labels: object }; readonly spec: object };
 }
 
 function remains(cluster: FakeCluster): readonly string[] {
@@ -159,6 +182,128 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     cluster.put("sandboxes", { apiVersion: "agents.x-k8s.io/v1beta1", kind: "Sandbox", metadata: sandbox, spec });
     await openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig }, closed: [] });
     await expect.poll(() => remains(cluster)).toEqual(["running"]);
+  });
+
+  it("claims a pod that waits with a browser, renews the claim, and deletes it at the end", async () => {
+    const site = await startSite();
+    const host = `127.0.0.1:${String((site.address() as AddressInfo).port)}`;
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { cluster, placement } = await openClaims(1, { allowPrivateHosts: [host] });
+    const waiting = `${warmPool}-1`;
+    expect(remains(cluster)).toEqual([waiting, waiting]);
+    const instance = await placement.acquire(assign);
+
+    const [claim] = cluster.objects("sandboxclaims");
+    expect(claim?.status).toMatchObject({ sandbox: { name: waiting } });
+    expect(cluster.find("pods", waiting)?.metadata.labels).toMatchObject({
+      "app.kubernetes.io/managed-by": "shoal",
+      "shoal.dev/part": "session",
+      "shoal.dev/instance": instance.id,
+    });
+    // The pool is full again, and its new pod belongs to no server.
+    expect(cluster.find("pods", `${warmPool}-2`)?.metadata.labels).not.toHaveProperty(["shoal.dev/server"]);
+    const page = await openPage(instance);
+    expect(await page.open(`http://${host}/`)).toEqual({ error: "", shown: "the host's page" });
+
+    const lifecycle = (): unknown => cluster.objects("sandboxclaims")[0]?.spec?.lifecycle;
+    const before = lifecycle();
+    expect(before).toMatchObject({ shutdownPolicy: "Delete", ttlSecondsAfterFinished: 60 });
+    await vi.advanceTimersByTimeAsync(3 * 60_000);
+    await expect.poll(lifecycle).not.toEqual(before);
+    expect(lifecycle()).toMatchObject({ shutdownPolicy: "Delete" });
+
+    await instance.stop();
+    expect(cluster.objects("sandboxclaims")).toEqual([]);
+    await expect.poll(() => remains(cluster)).toEqual([`${warmPool}-2`, `${warmPool}-2`]);
+  });
+
+  it("makes a pod for a claim when none waits, and ends the session when the claim is deleted", async () => {
+    const { cluster, placement } = await openClaims(0);
+    const instance = await placement.acquire(assign);
+    expect(remains(cluster)).toEqual([`shoal-${instance.id}`, `shoal-${instance.id}`]);
+    cluster.remove("sandboxclaims", `shoal-${instance.id}`);
+    expect(await instance.ended).toMatchObject({ reason: "instance_lost" });
+    expect(remains(cluster)).toEqual([]);
+  });
+
+  it("explains a claim that agent-sandbox refuses, and one whose pod does not start", async () => {
+    const { cluster, placement, sessionsDir } = await openClaims(0, { readyMs: 5_000 });
+    changeTemplate(cluster, ({ podTemplate }) => {
+      const labels = { ...podTemplate.metadata.labels, "shoal.dev/server": "other" };
+      return { podTemplate: { ...podTemplate, metadata: { labels } } };
+    });
+    await expect(placement.acquire(assign)).rejects.toThrow(
+      /not ready \(InvalidMetadata\): .*"shoal\.dev\/server" is in the template/,
+    );
+    changeTemplate(cluster, ({ podTemplate }) => {
+      const labels = { "shoal.dev/part": "session" };
+      return { podTemplate: { ...podTemplate, metadata: { labels } } };
+    });
+    cluster.fate = "image missing";
+    await expect(placement.acquire(assign)).rejects.toThrow(/ImagePullBackOff/);
+    cluster.fate = "never ready";
+    await expect(placement.acquire(assign)).rejects.toThrow(/not ready \(DependenciesNotReady\): Pod is Pending/);
+    cluster.quota = "sessions, requested: count/sandboxclaims=1";
+    await expect(placement.acquire(assign)).rejects.toThrow(/exceeded quota: sessions/);
+    cluster.quota = undefined;
+    changeTemplate(cluster, ({ podTemplate }) => {
+      const containers = [{ name: "instance", image: "registry.example/shoal:2" }];
+      return { podTemplate: { ...podTemplate, spec: { ...podTemplate.spec, containers } } };
+    });
+    await expect(placement.acquire(assign)).rejects.toThrow(/has the image registry\.example\/shoal:2/);
+    cluster.remove("sandboxwarmpools", warmPool);
+    await expect(placement.acquire(assign)).rejects.toThrow(/the namespace browsers has no SandboxWarmPool/);
+    await expect.poll(() => remains(cluster)).toEqual([]);
+    expect(cluster.objects("sandboxclaims")).toEqual([]);
+    expect(await sessionFolders(sessionsDir)).toEqual([]);
+  });
+
+  it("refuses a template whose pods would have a network, and a cluster without claims", async () => {
+    const { cluster, kubeconfig } = await startCluster({ claims: true });
+    const reason = async (options: object = {}): Promise<string> => {
+      const report = await examineKubernetes({ image, kubeconfig, warmPool, ...options });
+      return report.works ? "" : report.reason;
+    };
+    changeTemplate(cluster, () => ({ networkPolicyManagement: "Managed" }));
+    expect(await reason()).toMatch(/managed NetworkPolicy that opens the network/);
+    changeTemplate(cluster, ({ podTemplate }) => ({
+      networkPolicy: { ingress: [] },
+      podTemplate: { ...podTemplate, spec: { ...podTemplate.spec, hostNetwork: true } },
+    }));
+    expect(await reason()).toMatch(/uses the network of the node/);
+    changeTemplate(cluster, ({ podTemplate }) => ({ podTemplate: { ...podTemplate, metadata: {} } }));
+    expect(await reason()).toMatch(/lacks the label shoal\.dev\/part: session/);
+    expect(await reason({ warmPool: "other" })).toMatch(/has no SandboxWarmPool other/);
+    const without = await startCluster();
+    expect(await reason({ kubeconfig: without.kubeconfig })).toMatch(/has no SandboxClaim of extensions\.agents/);
+  });
+
+  it("deletes the claims of killed servers, and no pods that wait", async () => {
+    const { cluster, kubeconfig } = await startCluster({ claims: true, waitingPods: 1 });
+    const metadata = (name: string, server: string) => {
+      const labels = {
+        "app.kubernetes.io/managed-by": "shoal",
+        "shoal.dev/part": "session",
+        "shoal.dev/server": server,
+        "shoal.dev/instance": name,
+      };
+      return { name, namespace: "browsers", labels };
+    };
+    for (const [name, ms] of [
+      ["expired", -60_000],
+      ["running", 60_000],
+    ] as const) {
+      const lifecycle = { shutdownTime: new Date(Date.now() + ms).toISOString() };
+      const kind = { apiVersion: "extensions.agents.x-k8s.io/v1beta1", kind: "SandboxClaim" };
+      cluster.put("sandboxclaims", { ...kind, metadata: metadata(name, "killed"), spec: { lifecycle } });
+    }
+    cluster.finish(`${warmPool}-1`);
+    await openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig, warmPool }, closed: [] });
+    expect(cluster.objects("sandboxclaims").map(({ metadata: { name } }) => name)).toEqual(["running"]);
+    expect(remains(cluster)).toEqual([`${warmPool}-1`, `${warmPool}-1`]);
   });
 
   it("refuses pods with a network, and an image of another version", async () => {

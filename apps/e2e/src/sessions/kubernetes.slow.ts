@@ -9,7 +9,7 @@ import { serveSite, type Site } from "../testing/site.ts";
 const missing = missingFor("sandbox");
 
 describe.skipIf(missing !== undefined)(
-  `shoal serve with a pod for each session${missing === undefined ? "" : ` (skipped: ${missing})`}`,
+  `shoal serve with a claimed pod for each session${missing === undefined ? "" : ` (skipped: ${missing})`}`,
   () => {
     let cluster: FakeCluster;
     let site: Site;
@@ -18,6 +18,7 @@ describe.skipIf(missing !== undefined)(
       [cluster, site] = await Promise.all([startFakeCluster(), serveSite()]);
       test = await runService([
         ...["--placement", "kubernetes", "--kubernetes-kubeconfig", cluster.kubeconfig],
+        ...["--kubernetes-warm-pool", "shoal-sessions", "--kubernetes-image", "registry.example/shoal:1"],
         ...["--allow-private-hosts", site.host],
       ]);
     });
@@ -27,15 +28,15 @@ describe.skipIf(missing !== undefined)(
       await Promise.all([cluster.end(), site.close()]);
     });
 
-    it("creates a session, drives its page over CDP, stores files, and deletes the pod at its end", async () => {
+    it("creates a session, drives its page over CDP, stores files, and deletes the claim and the pod at its end", async () => {
       const { shoal } = test;
       expect(await cluster.names()).toEqual([]);
       const session = await shoal.browsers.create({ viewport: { width: 900, height: 600 } });
       const { session_id: id } = session;
       expect(session).toMatchObject({ placement: "kubernetes", headless: true });
-      const [sandbox, pod] = await cluster.names();
-      expect(sandbox).toMatch(/^shoal-/);
-      expect(pod).toBe(sandbox);
+      const [claim, sandbox, pod] = await cluster.names();
+      expect(claim).toMatch(/^shoal-/);
+      expect([sandbox, pod]).toEqual([claim, claim]);
 
       const client = await chromium.connectOverCDP(session.cdp_ws_url);
       const page = client.contexts()[0]?.pages()[0];
@@ -61,9 +62,9 @@ describe.skipIf(missing !== undefined)(
       expect(ApiError.isInstance(error) && error.status).toBe(404);
     });
 
-    it("deletes the pods of running sessions when the service stops", async () => {
+    it("deletes the claims and pods of running sessions when the service stops", async () => {
       await test.shoal.browsers.create();
-      expect(await cluster.names()).toHaveLength(2);
+      expect(await cluster.names()).toHaveLength(3);
     });
   },
 );

@@ -7,14 +7,14 @@ import { createInterface } from "node:readline";
 
 export interface FakeCluster {
   readonly kubeconfig: string;
-  /** Names of its pods and sandboxes. */
+  /** Names of its claims, sandboxes and pods. */
   names(): Promise<readonly string[]>;
   end(): Promise<void>;
 }
 
 const program = join(import.meta.dirname, "../../../../packages/placement/src/testing/fake-cluster-process.ts");
 
-/** An API server of Kubernetes with agent-sandbox, whose node runs pods as sandboxed processes of this machine. */
+/** An API server of Kubernetes with agent-sandbox and the chart's warm pool without waiting pods, whose node runs pods as sandboxed processes of this machine. */
 export async function startFakeCluster(): Promise<FakeCluster> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-cluster-"));
   const kubeconfig = join(folder, "kubeconfig");

@@ -6,6 +6,7 @@ export function kubernetesOptions(config: Config): KubernetesOptions {
     image: config.kubernetes_image,
     namespace: config.kubernetes_namespace,
     runtimeClass: config.kubernetes_runtime_class,
+    warmPool: config.kubernetes_warm_pool,
     kubeconfig: config.kubernetes_kubeconfig,
   };
 }

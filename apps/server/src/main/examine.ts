@@ -52,11 +52,17 @@ async function containers(config: Config): Promise<readonly Finding[]> {
   return [{ name: "isolation", state: "ok", detail }, ...abilitiesOf(image, report.image)];
 }
 
+const kubernetesObjects = {
+  pods: "plain pods",
+  sandboxes: "agent-sandbox",
+  sandboxclaims: "claims of agent-sandbox",
+} as const;
+
 async function pods(config: Config): Promise<readonly Finding[]> {
   const options = kubernetesOptions(config);
   const report = await examineKubernetes(options);
   if (!report.works) return [cannotRun("kubernetes", report.reason)];
-  const by = report.sandboxes ? "agent-sandbox" : "plain pods";
+  const by = kubernetesObjects[report.objects];
   const detail = `Sessions run in the kubernetes placement: each in a pod of ${options.image}, in the namespace ${report.namespace} (${report.version}, ${by}), without a network.`;
   return [{ name: "isolation", state: "ok", detail }, ...abilitiesOf(options.image, report.image)];
 }

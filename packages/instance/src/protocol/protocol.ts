@@ -41,17 +41,25 @@ export const InstanceConfig = lazyObject(() => ({
    * of the service.
    */
   remote: z.optional(
-    z.object({
-      /**
-       * On the address in the environment variable `SHOAL_ADDRESS`; 0 selects a free one. Without a port, connections
-       * arrive as CONNECT requests of an HTTP/2 connection on standard input and output, after the first line.
-       */
-      port: z.optional(checked(z.int(), z.minimum(0), z.maximum(65_535))),
-      /** SHA-256 of the public key of the service, in hexadecimal. */
-      service_pin: checked(z.string(), z.regex(/^[0-9a-f]{64}$/)),
-      /** Milliseconds without a connection of the service, after which the instance ends; 60,000 by default. */
-      abandoned_ms: z.optional(checked(z.int(), z.minimum(1_000))),
-    }),
+    checked(
+      z.object({
+        /**
+         * On the address in the environment variable `SHOAL_ADDRESS`; 0 selects a free one. Without a port, connections
+         * arrive as CONNECT requests of an HTTP/2 connection on standard input and output, after the first line.
+         */
+        port: z.optional(checked(z.int(), z.minimum(0), z.maximum(65_535))),
+        /** SHA-256 of the public key of the service, in hexadecimal. */
+        service_pin: z.optional(checked(z.string(), z.regex(/^[0-9a-f]{64}$/))),
+        /** File in which the pin appears later: for an instance that starts before it has a service. */
+        service_pin_path: z.optional(HostPath),
+        /** Milliseconds without a connection of the service, after which the instance ends; 60,000 by default. */
+        abandoned_ms: z.optional(checked(z.int(), z.minimum(1_000))),
+      }),
+      z.refine(
+        ({ service_pin, service_pin_path }) => (service_pin === undefined) !== (service_pin_path === undefined),
+        "needs either service_pin or service_pin_path",
+      ),
+    ),
   ),
   /** Root of API paths: `/` in a box, otherwise a directory that paths cannot leave. */
   root: HostPath,

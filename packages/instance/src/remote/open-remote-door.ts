@@ -2,15 +2,20 @@ import { writeSync } from "node:fs";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { RemoteDoor, RemoteDoorOptions } from "./remote-door.ts";
 import { serveStandardStreams } from "./standard-streams.ts";
+import { readServicePin } from "./service-pin.ts";
 
 type Listeners = Pick<RemoteDoorOptions, "onAbandoned" | "onConnection" | "onError">;
 
-/** Loads the code for TLS only where the service is on another machine. Announces the port and the key on stdout. */
+/**
+ * Loads the code for TLS only where the service is on another machine. Announces the port and the key on stdout. Before
+ * it knows the key of its service, it does not listen, and waits without a limit.
+ */
 export async function openRemoteDoor(
   config: Pick<InstanceConfig, "egress_path" | "instance_id" | "session_dir">,
-  { abandoned_ms: abandonedMs, port, service_pin: servicePin }: NonNullable<InstanceConfig["remote"]>,
+  { abandoned_ms: abandonedMs, port, service_pin, service_pin_path }: NonNullable<InstanceConfig["remote"]>,
   listeners: Listeners,
 ): Promise<RemoteDoor> {
+  const servicePin = service_pin ?? (await readServicePin(service_pin_path ?? ""));
   const { createDoor } = await import("./create-door.ts");
   const door = createDoor(config.instance_id, {
     ...listeners,

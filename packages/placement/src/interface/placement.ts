@@ -38,6 +38,8 @@ export interface KubernetesOptions {
   readonly namespace?: string | undefined;
   /** For micro virtual machines, such as `kata`. */
   readonly runtimeClass?: string | undefined;
+  /** A SandboxWarmPool of agent-sandbox, for a claim per session. By default a Sandbox each, or a pod without agent-sandbox. */
+  readonly warmPool?: string | undefined;
   /** By default `KUBECONFIG`, `~/.kube/config`, or the service account of the server's pod. */
   readonly kubeconfig?: string | undefined;
 }

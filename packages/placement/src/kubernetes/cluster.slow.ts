@@ -6,7 +6,9 @@ import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
 import { temporaryDirectory } from "../testing/placements.ts";
 import { describeWith } from "../testing/requirements.ts";
+import { checkTemplate, claimObject } from "./claims.ts";
 import { Cluster } from "./cluster.ts";
+import type { ClusterObject, KindName } from "./objects.ts";
 import { labels, podSpec, sessionObject } from "./pod-spec.ts";
 
 const run = promisify(execFile);
@@ -22,6 +24,18 @@ const object = (name: string, shutdownTime?: Date) =>
     ...{ name, namespace, spec, shutdownTime },
     labels: { [labels.server]: "one", [labels.part]: "session" },
   });
+
+const claim = (shutdownTime: Date) =>
+  claimObject({
+    ...{ name: "session-1", namespace, warmPool: "shoal-sessions", pin: "0".repeat(64), shutdownTime },
+    labels: { [labels.server]: "one", [labels.part]: "session" },
+  });
+const extensionsGroup = "extensions.agents.x-k8s.io";
+
+function shutdownOf({ spec }: ClusterObject): string | undefined {
+  const { lifecycle, shutdownTime } = (spec ?? {}) as { shutdownTime?: string; lifecycle?: { shutdownTime?: string } };
+  return shutdownTime ?? lifecycle?.shutdownTime;
+}
 
 /** The controller creates it after the account. */
 async function tokenOf(account: string): Promise<string> {
@@ -140,25 +154,20 @@ describeWith(["cluster"], "a real API server, with the Helm chart", () => {
   });
 
   it("grants servers the rights for pods of sessions, and no others", async () => {
-    const account = `--as=system:serviceaccount:${namespace}:shoal`;
-    const granted = await kubectl("auth", "can-i", "--list", "--no-headers", account, "--namespace", namespace);
-    const rights = granted
-      .split("\n")
-      .filter((line) => !/^\s|selfsubject/.test(line) && line !== "")
-      .map((line) => line.replaceAll(/\s+/g, " ").replace(" [] [] ", " ").trim());
-    expect(rights.toSorted()).toEqual([
+    expect(await rights()).toEqual([
       "pods [create get list watch delete]",
       "pods/log [get]",
       "pods/resize [patch]",
       "sandboxes.agents.x-k8s.io [create get list watch patch delete]",
     ]);
+    const account = `--as=system:serviceaccount:${namespace}:shoal`;
     const elsewhere = await kubectl("auth", "can-i", "--list", "--no-headers", account, "--namespace", "default");
     expect(elsewhere).not.toContain("pods");
   });
 
   it("creates, finds, follows and deletes pods, and has no other rights", async () => {
     expect(await cluster.version()).toMatch(/^v/);
-    expect(await cluster.hasSandboxes()).toBe(false);
+    expect(await cluster.serves("sandboxes")).toBe(false);
     await lifeOf("pods", undefined);
     const { metadata: _metadata, ...rest } = object("session-2");
     await expect(
@@ -168,32 +177,72 @@ describeWith(["cluster"], "a real API server, with the Helm chart", () => {
 
   it("creates, finds, follows, renews and deletes sandboxes of agent-sandbox", async () => {
     await define(["agents.x-k8s.io", "v1beta1", "Sandbox", "sandboxes"]);
-    await expect.poll(() => cluster.hasSandboxes()).toBe(true);
+    await expect.poll(() => cluster.serves("sandboxes")).toBe(true);
     const shutdownTime = new Date(Date.now() + 60_000);
     await lifeOf("sandboxes", shutdownTime);
   });
 
-  async function lifeOf(kind: "pods" | "sandboxes", shutdownTime: Date | undefined): Promise<void> {
-    const seen: string[] = [];
-    const stop = cluster.follow(kind, selector, ({ metadata, spec }, isGone) =>
-      seen.push(`${metadata?.name ?? ""} ${isGone ? "gone" : (spec?.shutdownTime ?? "there")}`),
+  it("checks the template of the chart, and creates, renews and deletes claims, with the rights for them", async () => {
+    expect(await cluster.serves("sandboxclaims")).toBe(false);
+    await define(
+      [extensionsGroup, "v1beta1", "SandboxClaim", "sandboxclaims"],
+      [extensionsGroup, "v1beta1", "SandboxTemplate", "sandboxtemplates"],
+      [extensionsGroup, "v1beta1", "SandboxWarmPool", "sandboxwarmpools"],
     );
-    const made = object("session-1", shutdownTime);
+    const kubernetes = { image: "localhost/shoal:1", claims: { enabled: true } };
+    await apply(await chartObjects({ ...external, placement: "kubernetes", kubernetes }));
+    await expect.poll(() => cluster.serves("sandboxclaims")).toBe(true);
+    const options = { cluster, warmPool: "shoal-sessions", image: "localhost/shoal:1", runtimeClass: undefined };
+    await checkTemplate(options);
+    await expect(checkTemplate({ ...options, image: "localhost/shoal:2" })).rejects.toThrow(/has the image/);
+    expect(await rights()).toEqual([
+      "pods [create get list watch delete]",
+      "pods/log [get]",
+      "pods/resize [patch]",
+      "sandboxclaims.extensions.agents.x-k8s.io [create list watch patch delete]",
+      "sandboxtemplates.extensions.agents.x-k8s.io [get]",
+      "sandboxwarmpools.extensions.agents.x-k8s.io [get]",
+    ]);
+    await lifeOf("sandboxclaims", new Date(Date.now() + 60_000));
+  });
+
+  async function lifeOf(kind: KindName, shutdownTime: Date | undefined): Promise<void> {
+    const seen: string[] = [];
+    const stop = cluster.follow(kind, selector, (found, isGone) =>
+      seen.push(`${found.metadata?.name ?? ""} ${isGone ? "gone" : (shutdownOf(found) ?? "there")}`),
+    );
+    const made =
+      kind === "sandboxclaims" && shutdownTime !== undefined ? claim(shutdownTime) : object("session-1", shutdownTime);
     await cluster.create(made);
     await expect.poll(() => seen).toContain(`session-1 ${shutdownTime?.toISOString() ?? "there"}`);
-    const found = await (kind === "pods" ? cluster.pods(selector) : cluster.sandboxes(selector));
+    const found = await cluster.list(kind, selector);
     expect(found.map(({ metadata }) => metadata?.name)).toEqual(["session-1"]);
     await expect(cluster.create(made)).rejects.toMatchObject({ status: 409 });
     if (shutdownTime !== undefined) {
       const later = new Date(shutdownTime.getTime() + 60_000).toISOString();
-      await cluster.merge({ ...made, spec: { shutdownTime: later } });
+      const spec = kind === "sandboxclaims" ? { lifecycle: { shutdownTime: later } } : { shutdownTime: later };
+      await cluster.merge({ ...made, spec });
       await expect.poll(() => seen).toContain(`session-1 ${later}`);
-      const [sandbox] = await cluster.sandboxes(selector);
-      expect(sandbox?.spec).toMatchObject({ shutdownTime: later, podTemplate: { spec: { restartPolicy: "Never" } } });
+      const [renewed] = await cluster.list(kind, selector);
+      expect(renewed?.spec).toMatchObject(
+        kind === "sandboxclaims"
+          ? { lifecycle: { shutdownTime: later, shutdownPolicy: "Delete" }, warmPoolRef: { name: "shoal-sessions" } }
+          : { shutdownTime: later, podTemplate: { spec: { restartPolicy: "Never" } } },
+      );
     }
     await cluster.remove(made, 0);
     await expect.poll(() => seen).toContain("session-1 gone");
     await cluster.remove(made, 0);
     stop();
+  }
+
+  async function rights(): Promise<readonly string[]> {
+    const account = `--as=system:serviceaccount:${namespace}:shoal`;
+    const granted = await kubectl("auth", "can-i", "--list", "--no-headers", account, "--namespace", namespace);
+    return granted
+      .split("\n")
+      .filter((line) => !/^\s|selfsubject/.test(line) && line !== "")
+      .map((line) => line.replaceAll(/\s+/g, " ").replace(" [] [] ", " ").trim())
+      .toSorted();
   }
 });

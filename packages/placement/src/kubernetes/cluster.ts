@@ -1,6 +1,12 @@
-import type { CoreV1Api, KubeConfig, KubernetesObject, KubernetesObjectApi } from "@kubernetes/client-node";
+import type {
+  CoreV1Api,
+  KubeConfig,
+  KubernetesListObject,
+  KubernetesObject,
+  KubernetesObjectApi,
+} from "@kubernetes/client-node";
 import { errorOf, messageOf } from "@shoal/primitives";
-import { type ClusterObject, type Pod, type Sandbox, sandboxVersion } from "./objects.ts";
+import { type ClusterObject, type KindName, kinds, type ObjectOf } from "./objects.ts";
 import { PassThrough, type Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -68,16 +74,26 @@ export class Cluster {
     return (await this.#try(() => api.getCode())).gitVersion;
   }
 
-  async hasSandboxes(): Promise<boolean> {
+  /** Whether the API server knows a kind. */
+  async serves(name: KindName): Promise<boolean> {
     try {
-      await this.#try(() =>
-        this.#objects.list(sandboxVersion, "Sandbox", this.namespace, ...defaults, "shoal.dev/part=none"),
-      );
+      await this.list(name, "shoal.dev/part=none");
       return true;
     } catch (error) {
       const isMissing =
         (error instanceof ClusterError && error.status === 404) || /unrecognized|404/i.test(messageOf(error));
       if (isMissing) return false;
+      throw error;
+    }
+  }
+
+  /** `undefined` if it does not exist. */
+  async read(apiVersion: string, kind: string, name: string): Promise<ClusterObject | undefined> {
+    try {
+      const object = { apiVersion, kind, metadata: { name, namespace: this.namespace } };
+      return (await this.#try(() => this.#objects.read(object)));
+    } catch (error) {
+      if (error instanceof ClusterError && error.status === 404) return undefined;
       throw error;
     }
   }
@@ -111,18 +127,8 @@ export class Cluster {
     }
   }
 
-  async pods(selector: string): Promise<readonly Pod[]> {
-    const list = await this.#try(() =>
-      this.#core.listNamespacedPod({ namespace: this.namespace, labelSelector: selector }),
-    );
-    return list.items;
-  }
-
-  async sandboxes(selector: string): Promise<readonly Sandbox[]> {
-    const list = await this.#try(() =>
-      this.#objects.list(sandboxVersion, "Sandbox", this.namespace, ...defaults, selector),
-    );
-    return list.items;
+  async list<Name extends KindName>(name: Name, selector: string): Promise<readonly ObjectOf[Name][]> {
+    return (await this.#try(this.#lister(name, selector))).items;
   }
 
   /** Needs Kubernetes 1.33. */
@@ -161,17 +167,15 @@ export class Cluster {
   }
 
   /** Follows objects with a label; a broken watch is opened again. Returns a function that ends it. */
-  follow(
-    kind: "pods" | "sandboxes",
+  follow<Name extends KindName>(
+    name: Name,
     selector: string,
-    listener: (object: Pod & Sandbox, isGone: boolean) => void,
+    listener: (object: ObjectOf[Name], isGone: boolean) => void,
   ): () => void {
-    const root = kind === "pods" ? "/api/v1" : `/apis/${sandboxVersion}`;
-    const path = `${root}/namespaces/${encodeURIComponent(this.namespace)}/${kind}`;
-    const list =
-      kind === "pods"
-        ? () => this.#core.listNamespacedPod({ namespace: this.namespace, labelSelector: selector })
-        : () => this.#objects.list(sandboxVersion, "Sandbox", this.namespace, ...defaults, selector);
+    const { apiVersion } = kinds[name];
+    const root = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
+    const path = `${root}/namespaces/${encodeURIComponent(this.namespace)}/${name}`;
+    const list = this.#lister(name, selector);
     const watch = new this.#library.ListWatch<KubernetesObject>(
       path,
       new this.#library.Watch(this.#config),
@@ -194,6 +198,13 @@ export class Cluster {
       clearTimeout(timer);
       void watch.stop();
     };
+  }
+
+  #lister(name: KindName, selector: string): () => Promise<KubernetesListObject<KubernetesObject>> {
+    if (name === "pods")
+      return () => this.#core.listNamespacedPod({ namespace: this.namespace, labelSelector: selector });
+    const { apiVersion, kind } = kinds[name];
+    return () => this.#objects.list(apiVersion, kind, this.namespace, ...defaults, selector);
   }
 
   async #try<T>(send: () => Promise<T>): Promise<T> {

@@ -4,10 +4,12 @@ import type { ImageContents } from "../image/image-contents.ts";
 import type { KubernetesOptions } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
+import { checkTemplate } from "./claims.ts";
 import { Cluster } from "./cluster.ts";
 import { examinePodImage } from "./examine-image.ts";
 import { KubernetesBoxMaker } from "./kubernetes-box-maker.ts";
 import { removeLeftovers } from "./leftovers.ts";
+import { extensionsVersion, type KindName } from "./objects.ts";
 import { messageOf } from "@shoal/primitives";
 import { randomBytes } from "node:crypto";
 
@@ -27,6 +29,13 @@ export interface Pods {
   readonly close: () => Promise<void>;
 }
 
+export interface OpenCluster {
+  readonly cluster: Cluster;
+  readonly version: string;
+  /** What the service creates for each session. */
+  readonly objects: KindName;
+}
+
 const sweepEveryMs = 60_000;
 
 /** @throws {PlacementError} `bad_option` if the cluster does not answer or the image does not work; `no_isolation`. */
@@ -34,9 +43,9 @@ export async function createPods(options: PodsOptions): Promise<Pods> {
   const { closed, diskBytes, folders, gateway, kubernetes, log, memoryBytes, policy, programPath, startMs } = options;
   if (kubernetes === undefined)
     throw new PlacementError("bad_option", "kubernetes: the kind kubernetes needs an image.");
-  const { cluster, usesSandboxes, version } = await openCluster(kubernetes);
+  const { cluster, objects, version } = await openCluster(kubernetes);
   const server = randomBytes(6).toString("hex");
-  const sweep = (): Promise<void> => removeLeftovers(cluster, { server, usesSandboxes, log });
+  const sweep = (): Promise<void> => removeLeftovers(cluster, { server, objects, log });
   await sweep();
   const image = await examinePodImage(cluster, {
     image: kubernetes.image,
@@ -47,7 +56,8 @@ export async function createPods(options: PodsOptions): Promise<Pods> {
     startMs,
   });
   const maker = new KubernetesBoxMaker({
-    ...{ folders, gateway, policy, cluster, image, server, usesSandboxes, memoryBytes, diskBytes, log },
+    ...{ folders, gateway, policy, cluster, image, server, objects, memoryBytes, diskBytes, log },
+    warmPool: kubernetes.warmPool,
     identity: new TlsIdentity("shoal"),
   });
   const timer = setInterval(() => void sweep(), sweepEveryMs);
@@ -57,7 +67,8 @@ export async function createPods(options: PodsOptions): Promise<Pods> {
       kubernetes_version: version,
       namespace: cluster.namespace,
       image: kubernetes.image,
-      agent_sandbox: usesSandboxes,
+      agent_sandbox: objects !== "pods",
+      ...(kubernetes.warmPool !== undefined && { warm_pool: kubernetes.warmPool }),
       inner_sandbox: image.contents.innerSandbox,
     },
     "Each session runs in a pod.",
@@ -73,19 +84,31 @@ export async function createPods(options: PodsOptions): Promise<Pods> {
   };
 }
 
-/** @throws {PlacementError} `bad_option` if the API server does not answer. */
-export async function openCluster({ kubeconfig, namespace }: KubernetesOptions): Promise<{
-  readonly cluster: Cluster;
-  readonly version: string;
-  readonly usesSandboxes: boolean;
-}> {
+/** @throws {PlacementError} `bad_option` if the API server does not answer, or has no usable warm pool. */
+export async function openCluster({
+  image,
+  kubeconfig,
+  namespace,
+  runtimeClass,
+  warmPool,
+}: KubernetesOptions): Promise<OpenCluster> {
   try {
     const cluster = await Cluster.open(kubeconfig, namespace);
-    return { cluster, version: await cluster.version(), usesSandboxes: await cluster.hasSandboxes() };
+    const version = await cluster.version();
+    if (warmPool === undefined)
+      return { cluster, version, objects: (await cluster.serves("sandboxes")) ? "sandboxes" : "pods" };
+    if (!(await cluster.serves("sandboxclaims")))
+      throw new PlacementError(
+        "bad_option",
+        `kubernetes_warm_pool: the cluster has no SandboxClaim of ${extensionsVersion}. Install agent-sandbox with its extensions, or remove the setting.`,
+      );
+    await checkTemplate({ cluster, warmPool, image, runtimeClass });
+    return { cluster, version, objects: "sandboxclaims" };
   } catch (error) {
+    if (PlacementError.isInstance(error)) throw error;
     throw new PlacementError(
       "bad_option",
-      `kubernetes: no usable API server (${messageOf(error)}). Check the kubeconfig, and that the service account may use pods and, with agent-sandbox, sandboxes in the namespace.`,
+      `kubernetes: no usable API server (${messageOf(error)}). Check the kubeconfig, and that the service account may use pods and, with agent-sandbox, its objects in the namespace.`,
       { cause: error },
     );
   }

@@ -4,6 +4,7 @@ import type { KubernetesOptions } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import { openCluster } from "./create-pods.ts";
 import { examinePodImage } from "./examine-image.ts";
+import type { KindName } from "./objects.ts";
 import { randomBytes } from "node:crypto";
 
 export type KubernetesReport =
@@ -11,8 +12,8 @@ export type KubernetesReport =
       readonly works: true;
       readonly version: string;
       readonly namespace: string;
-      /** Whether agent-sandbox is installed. */
-      readonly sandboxes: boolean;
+      /** What the service creates for each session; the last two belong to agent-sandbox. */
+      readonly objects: KindName;
       readonly image: Pick<ImageContents, "innerSandbox" | "windows">;
     }
   | { readonly works: false; readonly reason: string };
@@ -22,7 +23,7 @@ const startMs = 60_000;
 /** Runs a pod of the image. Takes the time of its start. Never rejects. */
 export async function examineKubernetes(options: KubernetesOptions): Promise<KubernetesReport> {
   try {
-    const { cluster, usesSandboxes, version } = await openCluster(options);
+    const { cluster, objects, version } = await openCluster(options);
     const { contents } = await examinePodImage(cluster, {
       image: options.image,
       runtimeClass: options.runtimeClass,
@@ -31,7 +32,7 @@ export async function examineKubernetes(options: KubernetesOptions): Promise<Kub
       closed: [cluster.address],
       startMs,
     });
-    return { works: true, version, namespace: cluster.namespace, sandboxes: usesSandboxes, image: contents };
+    return { works: true, version, namespace: cluster.namespace, objects, image: contents };
   } catch (error) {
     return { works: false, reason: PlacementError.isInstance(error) ? error.message : String(error) };
   }

@@ -5,7 +5,8 @@ import { type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-
 import { imageProgramFolder } from "../image/image-contents.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import type { Cluster } from "./cluster.ts";
-import { type ClusterObject, sandboxVersion } from "./objects.ts";
+import { checkTemplate, claimObject } from "./claims.ts";
+import { type ClusterObject, type KindName, kinds } from "./objects.ts";
 import type { PodImage } from "./examine-image.ts";
 import { KubernetesBox } from "./kubernetes-box.ts";
 import { instancePort, labels, labelsOf, podSpec, sessionObject, stateFolder } from "./pod-spec.ts";
@@ -18,8 +19,10 @@ export interface KubernetesBoxMakerOptions extends InstanceFilesOptions {
   /** Names this server process in labels. */
   readonly server: string;
   readonly identity: TlsIdentity;
-  /** Whether agent-sandbox is installed. */
-  readonly usesSandboxes: boolean;
+  /** Of the object that the service creates for a pod: the pod itself, or one of agent-sandbox. */
+  readonly objects: KindName;
+  /** For claims. */
+  readonly warmPool: string | undefined;
   readonly memoryBytes: number | undefined;
   readonly diskBytes: number | undefined;
   readonly log: PlacementLog;
@@ -40,26 +43,28 @@ export class KubernetesBoxMaker implements BoxMaker {
 
   constructor(options: KubernetesBoxMakerOptions) {
     this.#options = options;
-    const { cluster, server, usesSandboxes } = options;
+    const { cluster, objects, server } = options;
     const selector = `${labels.server}=${server},${labels.part}=session`;
     this.#unfollow = [
       cluster.follow("pods", selector, (pod, isGone) => {
         this.#boxOf(pod)?.podChanged(pod, isGone);
       }),
-      ...(usesSandboxes
-        ? [
-            cluster.follow("sandboxes", selector, (sandbox, isGone) => {
-              this.#boxOf(sandbox)?.sandboxChanged(sandbox, isGone);
+      ...(objects === "pods"
+        ? []
+        : [
+            cluster.follow(objects, selector, (owner, isGone) => {
+              this.#boxOf(owner)?.ownerChanged(owner, isGone);
             }),
-          ]
-        : []),
+          ]),
     ];
     this.#renewal = setInterval(() => void this.renew(), renewEveryMs);
     this.#renewal.unref();
   }
 
   async start(id: string, viewport: Viewport): Promise<Box> {
-    const { cluster, identity, log } = this.#options;
+    const { cluster, identity, image, log, warmPool } = this.#options;
+    if (warmPool !== undefined)
+      await checkTemplate({ cluster, warmPool, image: image.name, runtimeClass: image.runtimeClass });
     const files = await makeInstanceFiles(id, this.#options);
     const object = this.#objectOf(id, viewport);
     const name = nameOf(id);
@@ -87,13 +92,14 @@ export class KubernetesBoxMaker implements BoxMaker {
 
   /** Moves the end of the sandboxes of this server. */
   async renew(): Promise<void> {
-    const { cluster, log, usesSandboxes } = this.#options;
-    if (!usesSandboxes) return;
+    const { cluster, log, objects } = this.#options;
+    if (objects === "pods") return;
     const shutdownTime = new Date(Date.now() + shutdownAfterMs).toISOString();
+    const spec = objects === "sandboxes" ? { shutdownTime } : { lifecycle: { shutdownTime } };
     for (const id of this.#boxes.keys()) {
       try {
         const metadata = { name: nameOf(id), namespace: cluster.namespace };
-        await cluster.merge({ apiVersion: sandboxVersion, kind: "Sandbox", metadata, spec: { shutdownTime } });
+        await cluster.merge({ ...kinds[objects], metadata, spec });
       } catch (error) {
         log.warn({ instance_id: id, error: messageOf(error) }, "Cannot renew the shutdown time of a sandbox.");
       }
@@ -110,14 +116,15 @@ export class KubernetesBoxMaker implements BoxMaker {
   }
 
   #objectOf(id: string, viewport: Viewport): ClusterObject {
-    const { cluster, diskBytes, identity, image, memoryBytes, server, usesSandboxes } = this.#options;
+    const { cluster, diskBytes, identity, image, memoryBytes, objects, server, warmPool } = this.#options;
+    const shutdownTime = new Date(Date.now() + shutdownAfterMs);
+    const names = { name: nameOf(id), namespace: cluster.namespace, labels: labelsOf(server, id) };
+    if (warmPool !== undefined) return claimObject({ ...names, warmPool, pin: identity.pin, shutdownTime });
     const remote = { port: instancePort, service_pin: identity.pin };
     const config = remoteConfig({ id, viewport, contents: image.contents, remote, stateFolder });
     return sessionObject({
-      name: nameOf(id),
-      namespace: cluster.namespace,
-      labels: labelsOf(server, id),
-      shutdownTime: usesSandboxes ? new Date(Date.now() + shutdownAfterMs) : undefined,
+      ...names,
+      shutdownTime: objects === "pods" ? undefined : shutdownTime,
       spec: podSpec({
         image: image.name,
         runtimeClass: image.runtimeClass,

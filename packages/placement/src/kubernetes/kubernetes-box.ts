@@ -11,7 +11,7 @@ import { EgressLink } from "../remote/egress-link.ts";
 import { connectRemote, type RemoteAddress } from "../remote/remote-connection.ts";
 import { readBoundedLines } from "../streams/bounded-lines.ts";
 import { type Cluster, ClusterError } from "./cluster.ts";
-import type { Pod, Sandbox } from "./objects.ts";
+import type { Pod, Sandbox, SandboxClaim } from "./objects.ts";
 import { containerName } from "./pod-spec.ts";
 import { podState } from "./pod-state.ts";
 import { PassThrough } from "node:stream";
@@ -29,6 +29,14 @@ export interface KubernetesBoxParts {
 }
 
 const maxLineBytes = 4_096;
+/** Reasons with which agent-sandbox refuses a claim for good. */
+const refusals: ReadonlySet<string | undefined> = new Set([
+  "WarmPoolNotFound",
+  "TemplateNotFound",
+  "InvalidMetadata",
+  "EnvVarsInjectionRejected",
+  "VolumeClaimTemplatesError",
+]);
 /** Milliseconds for Kubernetes to report the end of a deleted pod. */
 const removalMs = 60_000;
 
@@ -75,10 +83,13 @@ export class KubernetesBox implements Box {
     }
   }
 
-  sandboxChanged({ status }: Sandbox, isDeleted: boolean): void {
+  /** The newest report about its sandbox or its claim. */
+  ownerChanged({ status }: Sandbox | SandboxClaim, isDeleted: boolean): void {
     const ready = status?.conditions?.find(({ type }) => type === "Ready");
-    if (this.#podName === undefined && ready?.status === "False" && ready.message !== undefined)
+    if (this.#podName === undefined && ready?.status === "False" && ready.message !== undefined) {
       this.#obstacle = `its pod is not ready (${ready.reason ?? "NotReady"}): ${ready.message.slice(0, 500)}`;
+      if (refusals.has(ready.reason)) this.kill();
+    }
     // Without a pod, nothing else will report the end.
     if (isDeleted && this.#podName === undefined)
       this.#ended.resolve({ code: null, signal: null, reason: this.#reason("it was deleted outside of the service") });

@@ -1,7 +1,7 @@
 import { messageOf } from "@shoal/primitives";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import type { Cluster } from "./cluster.ts";
-import { type Pod, type Sandbox, sandboxVersion } from "./objects.ts";
+import { type ClusterObject, type KindName, kinds, type Pod } from "./objects.ts";
 import { labels } from "./pod-spec.ts";
 import { podState } from "./pod-state.ts";
 
@@ -10,28 +10,32 @@ const startMs = 10 * 60_000;
 /** Milliseconds in which a living server deletes its ended pods. */
 const readMs = 60_000;
 
+export interface LeftoverOptions {
+  readonly server: string;
+  /** That this service creates. */
+  readonly objects: KindName;
+  readonly log: PlacementLog;
+}
+
 /**
  * Deletes what killed servers left: their instances end a minute after the server, and the pods remain. Also deletes
- * pods that have waited too long for a node, and sandboxes after their time. Never rejects.
+ * pods that have waited too long for a node, and sandboxes and claims after their time. Never rejects.
  */
 export async function removeLeftovers(
   cluster: Cluster,
-  {
-    log,
-    server,
-    usesSandboxes,
-  }: { readonly server: string; readonly usesSandboxes: boolean; readonly log: PlacementLog },
+  { log, objects: name, server }: LeftoverOptions,
 ): Promise<void> {
-  const selector = `${labels.managedBy}=shoal,${labels.part}=session,${labels.server}!=${server}`;
+  // Pods that wait in a SandboxWarmPool have no server yet.
+  const selector = `${labels.managedBy}=shoal,${labels.part}=session,${labels.server},${labels.server}!=${server}`;
   try {
-    const pods = await cluster.pods(selector);
+    const pods = await cluster.list("pods", selector);
     const over = new Set(pods.filter(isOver).map(instanceOf));
-    const sandboxes = usesSandboxes ? await cluster.sandboxes(selector) : [];
+    const owners = name === "pods" ? [] : await cluster.list(name, selector);
     const objects = [
-      ...sandboxes
-        .filter((sandbox) => over.has(instanceOf(sandbox)) || isExpired(sandbox))
-        .map(({ metadata }) => ({ metadata, apiVersion: sandboxVersion, kind: "Sandbox" })),
-      ...pods.filter(isOver).map(({ metadata }) => ({ metadata, apiVersion: "v1", kind: "Pod" })),
+      ...owners
+        .filter((owner) => over.has(instanceOf(owner)) || isExpired(owner))
+        .map(({ metadata }) => ({ metadata, ...kinds[name] })),
+      ...pods.filter(isOver).map(({ metadata }) => ({ metadata, ...kinds.pods })),
     ];
     for (const { apiVersion, kind, metadata } of objects) {
       const { name = "", namespace = cluster.namespace } = metadata ?? {};
@@ -55,8 +59,15 @@ function isOver(pod: Pod): boolean {
   return phase === "ended" && sinceMs(finished ?? pod.metadata?.creationTimestamp) > readMs;
 }
 
-function isExpired({ spec }: Sandbox): boolean {
-  return spec?.shutdownTime !== undefined && Date.parse(spec.shutdownTime) < Date.now();
+/** Its server has not renewed it. */
+function isExpired({ spec }: ClusterObject): boolean {
+  const { lifecycle, shutdownTime } = (spec ?? {}) as Expiring & { readonly lifecycle?: Expiring };
+  const time = shutdownTime ?? lifecycle?.shutdownTime;
+  return time !== undefined && Date.parse(time) < Date.now();
+}
+
+interface Expiring {
+  readonly shutdownTime?: string;
 }
 
 function sinceMs(time: Date | string | undefined): number {

@@ -2,6 +2,7 @@ export interface ObjectMetadata {
   readonly name?: string;
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly creationTimestamp?: Date | string;
 }
 
@@ -42,9 +43,30 @@ export interface Pod extends ClusterObject {
 }
 
 export const sandboxVersion = "agents.x-k8s.io/v1beta1";
+export const extensionsVersion = "extensions.agents.x-k8s.io/v1beta1";
+
+/** What the service lists and follows, by the name in paths of the API. */
+export const kinds = {
+  pods: { apiVersion: "v1", kind: "Pod" },
+  sandboxes: { apiVersion: sandboxVersion, kind: "Sandbox" },
+  sandboxclaims: { apiVersion: extensionsVersion, kind: "SandboxClaim" },
+} as const;
+export type KindName = keyof typeof kinds;
 
 /** A Sandbox of agent-sandbox. */
 export interface Sandbox extends ClusterObject {
   readonly spec?: { readonly shutdownTime?: string };
   readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+/** A claim of a Sandbox, which agent-sandbox takes from a SandboxWarmPool. */
+export interface SandboxClaim extends ClusterObject {
+  readonly spec?: { readonly lifecycle?: { readonly shutdownTime?: string } };
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+export interface ObjectOf {
+  readonly pods: Pod;
+  readonly sandboxes: Sandbox;
+  readonly sandboxclaims: SandboxClaim;
 }

@@ -1,6 +1,6 @@
 import { boxEnvironment } from "../boxes/box-environment.ts";
 import { homePath } from "../boxes/instance-files.ts";
-import { type ClusterObject, sandboxVersion } from "./objects.ts";
+import { type ClusterObject, kinds } from "./objects.ts";
 
 export const containerName = "instance";
 /** The user of the sessions in containers, too. */
@@ -115,10 +115,9 @@ export interface ObjectOptions {
 /** A Sandbox of agent-sandbox, or a plain pod. */
 export function sessionObject({ name, namespace, labels: own, shutdownTime, spec }: ObjectOptions): ClusterObject {
   const metadata = { name, namespace, labels: own };
-  if (shutdownTime === undefined) return { apiVersion: "v1", kind: "Pod", metadata, spec };
+  if (shutdownTime === undefined) return { ...kinds.pods, metadata, spec };
   return {
-    apiVersion: sandboxVersion,
-    kind: "Sandbox",
+    ...kinds.sandboxes,
     metadata,
     spec: {
       podTemplate: { metadata: { labels: own }, spec },

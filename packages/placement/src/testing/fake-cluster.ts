@@ -1,27 +1,13 @@
 import { instanceProgramPath } from "@shoal/instance";
 import { certificate, certificateKey } from "./certificate.ts";
+import { FakeClaims } from "./fake-claims.ts";
+import { claimManifests, type FakeObject, fits, manifestOf, manifests, merged, type Rule } from "./fake-objects.ts";
 import { type FakePodSpec, type RunningPod, runPod } from "./fake-node.ts";
-import { parseAllDocuments } from "yaml";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-
-export interface FakeObject {
-  apiVersion: string;
-  kind: string;
-  metadata: {
-    name: string;
-    namespace?: string;
-    labels?: Record<string, string>;
-    resourceVersion?: string;
-    creationTimestamp?: string;
-  };
-  spec?: Record<string, unknown>;
-  status?: Record<string, unknown>;
-}
 
 interface Event {
   readonly version: number;
@@ -30,17 +16,26 @@ interface Event {
   readonly object: FakeObject;
 }
 
-type Kind = "pods" | "sandboxes";
-const kindNames = { pods: "Pod", sandboxes: "Sandbox" } as const;
+const core = "v1";
+const agents = "agents.x-k8s.io/v1beta1";
+const extensions = "extensions.agents.x-k8s.io/v1beta1";
+const kinds = {
+  pods: { group: core, kind: "Pod" },
+  sandboxes: { group: agents, kind: "Sandbox" },
+  sandboxclaims: { group: extensions, kind: "SandboxClaim" },
+  sandboxtemplates: { group: extensions, kind: "SandboxTemplate" },
+  sandboxwarmpools: { group: extensions, kind: "SandboxWarmPool" },
+} as const;
+export type Kind = keyof typeof kinds;
 const token = "fake-token";
 
 /** What the next pods do in place of running. */
 export type PodFate = "runs" | "unschedulable" | "image missing" | "never ready";
 
 /**
- * An API server with a controller for sandboxes and one node, which runs pods as local processes. It serves what the
- * service uses of pods and sandboxes: create, get, list, watch, merge patch, delete, logs and resize. It grants the verbs of
- * the role in `docs/service/kubernetes.yaml`, and no others.
+ * An API server with the controllers of agent-sandbox and one node, which runs pods as local processes. It serves what the
+ * service uses: create, get, list, watch, merge patch, delete, logs and resize. It grants the verbs of the role in
+ * `docs/service/kubernetes.yaml`, or with claims in `docs/service/kubernetes-claims.yaml`, and no others.
  */
 export class FakeCluster {
   fate: PodFate = "runs";
@@ -53,8 +48,13 @@ export class FakeCluster {
   /** Whether the NetworkPolicy is enforced: for the pods that probe it. Servers reach pods of sessions over the host's network. */
   hasPolicy = false;
   readonly #server: Server;
-  readonly #hasSandboxes: boolean;
-  readonly #objects = { pods: new Map<string, FakeObject>(), sandboxes: new Map<string, FakeObject>() };
+  readonly #groups: ReadonlySet<string>;
+  readonly #rules: readonly Rule[];
+  readonly #objects = Object.fromEntries(Object.keys(kinds).map((name) => [name, new Map()])) as Record<
+    Kind,
+    Map<string, FakeObject>
+  >;
+  readonly #claims: FakeClaims;
   readonly #running = new Map<string, RunningPod>();
   readonly #watches = new Set<{ readonly kind: Kind; readonly selector: string; readonly response: ServerResponse }>();
   #events: Event[] = [];
@@ -62,8 +62,10 @@ export class FakeCluster {
   #version = 1;
   #pods = 0;
 
-  private constructor(hasSandboxes: boolean) {
-    this.#hasSandboxes = hasSandboxes;
+  private constructor({ claims = false, sandboxes = true }: FakeClusterOptions) {
+    this.#groups = new Set([core, ...(sandboxes || claims ? [agents] : []), ...(claims ? [extensions] : [])]);
+    this.#rules = manifestOf("Role", claims ? claimManifests : manifests).rules ?? [];
+    this.#claims = new FakeClaims(this);
     this.#server = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
       this.#serve(request, response).catch((error: unknown) => {
         refuse(response, 500, String(error));
@@ -71,9 +73,15 @@ export class FakeCluster {
     });
   }
 
-  static async start({ sandboxes = true }: { readonly sandboxes?: boolean } = {}): Promise<FakeCluster> {
-    const cluster = new FakeCluster(sandboxes);
+  static async start(options: FakeClusterOptions = {}): Promise<FakeCluster> {
+    const cluster = new FakeCluster(options);
     await once(cluster.#server.listen(0, "127.0.0.1"), "listening");
+    if (options.claims === true) {
+      cluster.put("sandboxtemplates", manifestOf("SandboxTemplate", claimManifests));
+      const pool = manifestOf("SandboxWarmPool", claimManifests);
+      cluster.put("sandboxwarmpools", { ...pool, spec: { ...pool.spec, replicas: options.waitingPods ?? 0 } });
+      cluster.#claims.fillPools();
+    }
     return cluster;
   }
 
@@ -104,8 +112,26 @@ export class FakeCluster {
     return [...this.#objects[kind].values()];
   }
 
+  find(kind: Kind, name: string): FakeObject | undefined {
+    return this.#objects[kind].get(name);
+  }
+
   put(kind: Kind, object: FakeObject): void {
-    this.#change(kind, "ADDED", object);
+    this.#change(kind, this.#objects[kind].has(object.metadata.name) ? "MODIFIED" : "ADDED", object);
+  }
+
+  /** Starts its pod, as the controller of agent-sandbox. */
+  startSandbox(sandbox: FakeObject): void {
+    this.put("sandboxes", sandbox);
+    this.#control(sandbox);
+  }
+
+  /** Changes the labels and annotations of a pod, also for its program. */
+  relabel(name: string, metadata: Pick<FakeObject["metadata"], "annotations" | "labels">): void {
+    const pod = this.#objects.pods.get(name);
+    if (pod === undefined) return;
+    this.#running.get(name)?.annotate(metadata.annotations ?? {});
+    this.#change("pods", "MODIFIED", { ...pod, metadata: { ...pod.metadata, ...metadata } });
   }
 
   /** Breaks all watches. With `forgets`, their resource versions are too old to continue. */
@@ -122,8 +148,14 @@ export class FakeCluster {
     this.#running.get(name)?.kill();
   }
 
+  /** Ends the programs of a pod, long ago. */
+  finish(name: string): void {
+    this.#finish(name, 0, {}, new Date(Date.now() - 3_600_000));
+    this.#running.get(name)?.kill();
+  }
+
   deletePod(name: string): void {
-    this.#remove("pods", name);
+    this.remove("pods", name);
   }
 
   async close(): Promise<void> {
@@ -145,18 +177,19 @@ export class FakeCluster {
       refuse(response, failure, "try again");
       return;
     }
-    const found =
-      /^(?:\/api\/v1|\/apis\/agents\.x-k8s\.io\/v1beta1)\/namespaces\/browsers\/(pods|sandboxes)(?:\/([^/]+))?(?:\/(log|resize))?$/.exec(
-        url.pathname,
-      );
-    if (found === null) {
+    const found = /^(?:\/api\/|\/apis\/)([^?]+)\/namespaces\/browsers\/([a-z]+)(?:\/([^/]+))?(?:\/(log|resize))?$/.exec(
+      url.pathname,
+    );
+    const [, group = "", kind = "", name, part] = found ?? [];
+    if (!isKind(kind) || kinds[kind].group !== group) {
       this.#discover(url.pathname, response);
       return;
     }
-    const [, kind, name, part] = found as unknown as [string, Kind, string | undefined, string | undefined];
-    if (!grants(verbOf(method, name, url.searchParams), part === undefined ? kind : `${kind}/${part}`))
+    const verb = verbOf(method, name, url.searchParams);
+    const resource = part === undefined ? kind : `${kind}/${part}`;
+    if (!this.#groups.has(group)) refuse(response, 404, "not found");
+    else if (!this.#rules.some(({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb)))
       refuse(response, 403, `the service account may not ${method} ${url.pathname}`);
-    else if (kind === "sandboxes" && !this.#hasSandboxes) refuse(response, 404, "not found");
     else if (part === "log") this.#log(name ?? "", response);
     else if (name !== undefined) await this.#one(kind, name, part, { request, response });
     else if (method === "POST") this.#create(kind, JSON.parse(await text(request)) as FakeObject, response);
@@ -165,11 +198,12 @@ export class FakeCluster {
   }
 
   #discover(path: string, response: ServerResponse): void {
-    const resource = (name: Kind) => ({ name, kind: kindNames[name], namespaced: true, singularName: "", verbs: [] });
+    const group = /^\/apis?\/(.+)$/.exec(path)?.[1] ?? "";
+    const resources = Object.entries(kinds)
+      .filter(([, each]) => each.group === group)
+      .map(([name, { kind }]) => ({ name, kind, namespaced: true, singularName: "", verbs: [] }));
     if (/^\/version\/?$/.test(path)) answer(response, 200, { gitVersion: "v1.34.0", major: "1", minor: "34" });
-    else if (path === "/api/v1") answer(response, 200, { groupVersion: "v1", resources: [resource("pods")] });
-    else if (path === "/apis/agents.x-k8s.io/v1beta1" && this.#hasSandboxes)
-      answer(response, 200, { groupVersion: "agents.x-k8s.io/v1beta1", resources: [resource("sandboxes")] });
+    else if (this.#groups.has(group)) answer(response, 200, { groupVersion: group, resources });
     else refuse(response, 404, "the server could not find the requested resource");
   }
 
@@ -187,8 +221,8 @@ export class FakeCluster {
     if (request.method === "PATCH") {
       const patch = JSON.parse(await text(request)) as FakeObject;
       if (part === "resize") this.resized.push(JSON.stringify(patch.spec));
-      else this.#change(kind, "MODIFIED", { ...object, spec: { ...object.spec, ...patch.spec } });
-    } else if (request.method === "DELETE") this.#remove(kind, name);
+      else this.#change(kind, "MODIFIED", merged(object, patch) as FakeObject);
+    } else if (request.method === "DELETE") this.remove(kind, name);
     answer(response, 200, object);
   }
 
@@ -202,17 +236,24 @@ export class FakeCluster {
       answer(response, 201, made);
       this.#change(kind, "ADDED", made);
       if (kind === "pods") this.#schedule(made);
-      else this.#control(made);
+      else if (kind === "sandboxes") this.#control(made);
+      else if (kind === "sandboxclaims") this.#claims.claimed(made);
     }
   }
 
   /** The controller of agent-sandbox. */
   #control({ metadata, spec }: FakeObject): void {
-    const { podTemplate } = spec as { podTemplate: { metadata: { labels: Record<string, string> }; spec: object } };
+    const { podTemplate } = spec as { podTemplate: { metadata: object; spec: object } };
+    const { name, namespace } = metadata;
     const pod: FakeObject = {
       apiVersion: "v1",
       kind: "Pod",
-      metadata: { ...metadata, labels: podTemplate.metadata.labels, creationTimestamp: new Date().toISOString() },
+      metadata: {
+        name,
+        namespace: namespace ?? "",
+        ...podTemplate.metadata,
+        creationTimestamp: new Date().toISOString(),
+      },
       spec: podTemplate.spec as Record<string, unknown>,
     };
     this.#change("pods", "ADDED", pod);
@@ -241,6 +282,7 @@ export class FakeCluster {
       programPath: this.programPath,
     });
     this.#running.set(name, running);
+    running.annotate(pod.metadata.annotations ?? {});
     const containerStatuses = [{ name: "instance", state: { running: {} } }];
     this.#setStatus(name, { phase: "Running", podIP, containerStatuses });
     void running.ended.then((code) => {
@@ -248,10 +290,10 @@ export class FakeCluster {
     });
   }
 
-  #finish(name: string, exitCode: number, status: object): void {
+  #finish(name: string, exitCode: number, status: object, at = new Date()): void {
     const pod = this.#objects.pods.get(name);
     if (pod === undefined || pod.status?.phase === "Failed" || pod.status?.phase === "Succeeded") return;
-    const terminated = { exitCode, finishedAt: new Date().toISOString() };
+    const terminated = { exitCode, finishedAt: at.toISOString() };
     const containerStatuses = [{ name: "instance", state: { terminated } }];
     this.#setStatus(name, {
       ...pod.status,
@@ -266,12 +308,13 @@ export class FakeCluster {
     if (pod !== undefined) this.#change("pods", "MODIFIED", { ...pod, status });
   }
 
-  #remove(kind: Kind, name: string): void {
+  remove(kind: Kind, name: string): void {
     const object = this.#objects[kind].get(name);
     if (object === undefined) return;
-    if (kind === "sandboxes") {
+    if (kind !== "pods") {
       this.#change(kind, "DELETED", object);
-      this.#remove("pods", name);
+      if (kind === "sandboxes") this.remove("pods", name);
+      else if (kind === "sandboxclaims") this.remove("sandboxes", FakeClaims.sandboxOf(object));
       return;
     }
     const running = this.#running.get(name);
@@ -298,7 +341,7 @@ export class FakeCluster {
   #list(kind: Kind, selector: string, response: ServerResponse): void {
     const items = this.objects(kind).filter((object) => fits(object, selector));
     const metadata = { resourceVersion: String(this.#version) };
-    answer(response, 200, { apiVersion: "v1", kind: `${kindNames[kind]}List`, metadata, items });
+    answer(response, 200, { apiVersion: "v1", kind: `${kinds[kind].kind}List`, metadata, items });
   }
 
   #watch(kind: Kind, query: URLSearchParams, response: ServerResponse): void {
@@ -311,7 +354,7 @@ export class FakeCluster {
       response.end(`${JSON.stringify({ type: "ERROR", object })}\n`);
       return;
     }
-    const bookmark = { kind: kindNames[kind], metadata: { resourceVersion: String(since) } };
+    const bookmark = { kind: kinds[kind].kind, metadata: { resourceVersion: String(since) } };
     response.write(`${JSON.stringify({ type: "BOOKMARK", object: bookmark })}\n`);
     for (const event of this.#events)
       if (event.kind === kind && event.version > since && fits(event.object, selector)) response.write(lineOf(event));
@@ -332,25 +375,17 @@ export class FakeCluster {
   }
 }
 
-interface Rule {
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
+export interface FakeClusterOptions {
+  /** Whether agent-sandbox is installed. */
+  readonly sandboxes?: boolean;
+  /** Whether its extensions are, with the template and the warm pool of the chart. */
+  readonly claims?: boolean;
+  /** Of the warm pool; none by default. */
+  readonly waitingPods?: number;
 }
 
-const manifests = parseAllDocuments(
-  readFileSync(new URL("../../../../docs/service/kubernetes.yaml", import.meta.url), "utf8"),
-).map((document) => document.toJS() as FakeObject & { readonly rules?: readonly Rule[] });
-
-/** The documented object of a kind. */
-export function manifestOf(kind: string): FakeObject & { readonly rules?: readonly Rule[] } {
-  const found = manifests.find((each) => each.kind === kind);
-  if (found === undefined) throw new Error(`docs/service/kubernetes.yaml has no ${kind}.`);
-  return found;
-}
-
-function grants(verb: string, resource: string): boolean {
-  const { rules = [] } = manifestOf("Role");
-  return rules.some(({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb));
+function isKind(name: string): name is Kind {
+  return name in kinds;
 }
 
 function verbOf(method: string, name: string | undefined, query: URLSearchParams): string {
@@ -360,16 +395,6 @@ function verbOf(method: string, name: string | undefined, query: URLSearchParams
 
 function lineOf({ object, type }: Event): string {
   return `${JSON.stringify({ type, object })}\n`;
-}
-
-function fits({ metadata }: FakeObject, selector: string): boolean {
-  return selector
-    .split(",")
-    .filter((term) => term !== "")
-    .every((term) => {
-      const [, name = "", sign, value] = /^([^!=]+)(!?=)(.*)$/.exec(term) ?? [];
-      return ((metadata.labels?.[name] ?? "") === value) === (sign === "=");
-    });
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

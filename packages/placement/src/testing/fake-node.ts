@@ -1,14 +1,24 @@
-import { dirname } from "node:path";
 import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 
 interface Container {
   readonly command: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[];
-  readonly volumeMounts?: readonly { readonly mountPath: string }[];
+  readonly volumeMounts?: readonly { readonly mountPath: string; readonly name: string }[];
+}
+
+interface Volume {
+  readonly name: string;
+  readonly downwardAPI?: {
+    readonly items: readonly { readonly path: string; readonly fieldRef: { readonly fieldPath: string } }[];
+  };
 }
 
 export interface FakePodSpec {
   readonly containers: readonly [Container];
+  readonly volumes?: readonly Volume[];
   readonly securityContext?: { readonly runAsUser?: number };
 }
 
@@ -17,6 +27,8 @@ export interface RunningPod {
   readonly onOutput: (listener: (text: string) => void) => void;
   readonly ended: Promise<number>;
   readonly kill: () => void;
+  /** Changes the files that show them. */
+  readonly annotate: (annotations: Readonly<Record<string, string>>) => void;
 }
 
 /**
@@ -33,6 +45,9 @@ export function runPod(
   }: { readonly address: string; readonly isClosed: boolean; readonly programPath: string },
 ): RunningPod {
   const container = spec.containers[0];
+  const shown = (spec.volumes ?? []).flatMap(({ downwardAPI, name }) =>
+    downwardAPI === undefined ? [] : [{ name, items: downwardAPI.items, folder: makeFolder() }],
+  );
   const user = String(spec.securityContext?.runAsUser ?? 1000);
   const node = dirname(process.execPath);
   const binds = (...paths: string[]): string[] => paths.flatMap((path) => ["--ro-bind-try", path, path]);
@@ -54,7 +69,10 @@ export function runPod(
       ...["--proc", "/proc", "--dev", "/dev"],
       ...binds(dirname(node)),
       ...["--ro-bind", dirname(programPath), "/opt/shoal/instance"],
-      ...(container.volumeMounts ?? []).flatMap(({ mountPath }) => ["--tmpfs", mountPath]),
+      ...(container.volumeMounts ?? []).flatMap(({ mountPath, name }) => {
+        const folder = shown.find((volume) => volume.name === name)?.folder;
+        return folder === undefined ? ["--tmpfs", mountPath] : ["--ro-bind", folder, mountPath];
+      }),
       ...env,
       ...["--setenv", "PATH", `${node}:/usr/local/bin:/usr/bin:/bin`, "--", ...command],
     ],
@@ -76,8 +94,24 @@ export function runPod(
       });
       child.once("close", (code, signal) => {
         resolve(code ?? (signal === "SIGKILL" ? 137 : 143));
+        for (const { folder } of shown) rmSync(folder, { recursive: true });
       });
     }),
     kill: () => child.kill("SIGKILL"),
+    annotate: (annotations) => {
+      for (const { folder, items } of shown)
+        for (const { fieldRef, path } of items) {
+          const key = /^metadata\.annotations\['(.+)'\]$/.exec(fieldRef.fieldPath)?.[1] ?? "";
+          writeFileSync(join(folder, `${path}.new`), annotations[key] ?? "");
+          renameSync(join(folder, `${path}.new`), join(folder, path));
+        }
+    },
   };
+}
+
+/** Open to the pod's user. */
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "shoal-pod-"));
+  chmodSync(folder, 0o755);
+  return folder;
 }

@@ -58,6 +58,13 @@ export const sessions = {
       "RuntimeClass of the pods of sessions, for the placement kubernetes, such as kata or gvisor. It can also select nodes.",
     default: "none",
   }),
+  kubernetes_warm_pool: optionalSetting({
+    kind: "text",
+    schema: text.check(z.regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, "must be the name of a SandboxWarmPool")),
+    summary:
+      "SandboxWarmPool of agent-sandbox from which each session of the placement kubernetes claims its pod. The Helm chart makes one.",
+    default: "none: a Sandbox for each session, or a pod without agent-sandbox",
+  }),
   kubernetes_kubeconfig: optionalSetting({
     kind: "text",
     schema: text,
