@@ -189,7 +189,7 @@ describe.skipIf(missing !== undefined)(`the Helm chart${missing === undefined ? 
   });
 
   it("makes pods for claims like those of the service, except that they wait for the key of their server", () => {
-    const template = find("a claim for each session", "SandboxTemplate", "-sessions").spec as unknown as {
+    const template = find("a claim for each session", "SandboxTemplate", "-sessions").spec as {
       podTemplate: { metadata: object; spec: PodSpec };
     };
     expect(template).toMatchObject({ networkPolicyManagement: "Unmanaged", envVarsInjectionPolicy: "Disallowed" });

@@ -60,7 +60,7 @@ async function problemsOfSandboxes(object: ChartObject): Promise<readonly string
       : await problemsOf({
           ...{ apiVersion: "v1", kind: "Pod", spec: template.spec },
           metadata: { ...template.metadata, name: metadata.name },
-        } as ChartObject)),
+        })),
   ];
 }
 

@@ -91,7 +91,7 @@ export class Cluster {
   async read(apiVersion: string, kind: string, name: string): Promise<ClusterObject | undefined> {
     try {
       const object = { apiVersion, kind, metadata: { name, namespace: this.namespace } };
-      return (await this.#try(() => this.#objects.read(object)));
+      return await this.#try(() => this.#objects.read(object));
     } catch (error) {
       if (error instanceof ClusterError && error.status === 404) return undefined;
       throw error;
