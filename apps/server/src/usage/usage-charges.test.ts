@@ -1,6 +1,6 @@
 import { createId } from "@shoal/primitives";
 import fc from "fast-check";
-import { sql } from "kysely";
+import { type KyselyPlugin, sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { sessionRow } from "../testing/session-row.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
@@ -224,6 +224,35 @@ it("finds the exact peak of every day, with charges at any moments in between", 
     ),
     { numRuns: 15, seed: Number(process.env.SHOAL_TEST_SEED ?? 1) },
   );
+});
+
+it("counts the peak of sessions that start and end between two statements of a charge", async () => {
+  const { query } = server.database;
+  // Older sessions would make every charge read their whole time again.
+  await query.deleteFrom("usage_sessions").execute();
+  const moment = (minutes: number) => midnight + (minutes - 60) * minuteMs;
+  await use(createId(), [{ since: moment(0), seen: moment(10) }]);
+  await charges.charge();
+  const projects: string[] = [];
+  const afterEach: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      const project = createId();
+      projects.push(project);
+      const burst = { since: moment(10 + 2 * projects.length), until: moment(11 + 2 * projects.length) };
+      await use(project, [burst, burst]);
+      return result;
+    },
+  };
+  await query
+    .updateTable("usage_sessions")
+    .set({ seen_at: at(moment(30)) })
+    .execute();
+  await new UsageCharges({ ...server.database, query: query.withPlugin(afterEach) }).charge();
+  await charges.charge();
+  expect(projects.length).toBeGreaterThan(2);
+  const found = await Promise.all(projects.map((project) => days(project)));
+  expect(found.flat().map(({ peak_sessions }) => peak_sessions)).toEqual(projects.map(() => 2));
 });
 
 it("keeps the largest size of stored data of a day", async () => {

@@ -28,8 +28,10 @@ export class UsageCharges {
       const result = await this.#query.transaction().execute(async (transaction) => {
         // Two servers that charge at the same time would wait for each other's rows.
         await sql`select pg_advisory_xact_lock(1936223073, 27654)`.execute(transaction);
-        await raisePeaks(transaction);
-        return addSums(transaction);
+        const sums = await addSums(transaction);
+        // After the sums, so that it sees every session that they charge, and all that overlap it so far.
+        if (sums.since !== null) await raisePeaks(transaction, sums.since);
+        return sums;
       });
       this.#onCharge(result.charges);
       charged = result.sessions;
@@ -77,17 +79,16 @@ export class UsageCharges {
 }
 
 /**
- * Raises peaks by all intervals since the oldest charge. Intervals that were read before cannot raise a peak again, so
- * reading some of them twice is harmless.
+ * Raises peaks by all intervals since a moment. Intervals that were read before cannot raise a peak again, so reading
+ * some of them twice is harmless.
+ * @param since - the oldest moment that the transaction charges.
  */
-async function raisePeaks(transaction: Transaction<Tables>): Promise<void> {
+async function raisePeaks(transaction: Transaction<Tables>, since: string): Promise<void> {
   await sql`
-    with span as (
-      select min(coalesce(charged_at, started_at)) as low from usage_sessions
-    ), used as (
+    with used as (
       select project_id, coalesce(api_key_id, '') as api_key_id,
-        greatest(started_at, low) as since, coalesce(ended_at, seen_at) as until
-      from usage_sessions cross join span
+        greatest(started_at, ${since}::timestamptz) as since, coalesce(ended_at, seen_at) as until
+      from usage_sessions
     ), parts as (
       select day::date as date, project_id, api_key_id,
         greatest(since at time zone 'utc', day) as since, least(until at time zone 'utc', day + interval '1 day') as until
@@ -112,11 +113,16 @@ async function raisePeaks(transaction: Transaction<Tables>): Promise<void> {
       where usage_days.peak_sessions < excluded.peak_sessions`.execute(transaction);
 }
 
+interface Sums {
+  readonly sessions: number;
+  /** Oldest moment charged, with microseconds; `null` if nothing was due. */
+  readonly since: string | null;
+  readonly charges: readonly Charge[];
+}
+
 /** Adds the use since the last charge, split at midnight (UTC). Bytes belong to the day on which they are charged. */
-async function addSums(
-  transaction: Transaction<Tables>,
-): Promise<{ readonly sessions: number; readonly charges: readonly Charge[] }> {
-  const { rows } = await sql<Charge & { readonly sessions: number }>`
+async function addSums(transaction: Transaction<Tables>): Promise<Sums> {
+  const { rows } = await sql<Charge & Pick<Sums, "sessions" | "since">>`
     with due as (
       select session_id, project_id, coalesce(api_key_id, '') as api_key_id, charged_at is null as is_new,
         coalesce(charged_at, started_at) as since,
@@ -153,7 +159,8 @@ async function addSums(
         bytes_received = total.bytes_received + excluded.bytes_received
     )
     select project_id, sum(ms)::bigint as session_ms, sum(sent)::bigint as bytes_sent,
-      sum(received)::bigint as bytes_received, (select count(*) from due)::int as sessions
+      sum(received)::bigint as bytes_received, (select count(*) from due)::int as sessions,
+      (select min(since)::text from due) as since
     from sums where scope = 'project' group by project_id`.execute(transaction);
-  return { sessions: rows[0]?.sessions ?? 0, charges: rows };
+  return { sessions: rows[0]?.sessions ?? 0, since: rows[0]?.since ?? null, charges: rows };
 }
