@@ -25,16 +25,6 @@ export function keyProjectNotFound(projectId: string): Refusal {
   };
 }
 
-/** 404 for a new key of an archived project. */
-export function keyProjectArchived(projectId: string): Refusal {
-  return {
-    status: 404,
-    code: "project_not_found",
-    problem: `Project ${projectId} is archived and cannot get new keys.`,
-    hint: "Reopen it with projects.update first.",
-  };
-}
-
 /** 400 for a key that deletes itself. */
 export function keyDeletesItself(): Refusal {
   return {

@@ -10,7 +10,6 @@ export {
   apiKeyNotFound,
   keyDeletesItself,
   keyForOtherProject,
-  keyProjectArchived,
   keyProjectNotFound,
   successorExpiresFirst,
 } from "./api-keys.ts";
@@ -93,6 +92,7 @@ export {
   lastActiveProject,
   needsOrganizationKey,
   poolLimitUnsupported,
+  projectClosed,
   projectNameTaken,
   projectNotEmpty,
   projectNotFound,

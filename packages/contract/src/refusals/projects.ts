@@ -5,6 +5,16 @@ export function projectNotFound(idOrName: string): Refusal {
   return notFound(`Project ${idOrName} was not found.`, "List the projects with projects.list.");
 }
 
+/** 404 for something new in an archived or deleted project. */
+export function projectClosed(projectId: string): Refusal {
+  return {
+    status: 404,
+    code: "project_not_found",
+    problem: `Project ${projectId} was archived or deleted and accepts nothing new.`,
+    hint: "Use another project, or reopen it with projects.update.",
+  };
+}
+
 /** 409 for the name of another project. */
 export function projectNameTaken(name: string): Refusal {
   return nameTaken(

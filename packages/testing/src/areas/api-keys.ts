@@ -3,8 +3,8 @@ import {
   apiKeyNotFound,
   keyDeletesItself,
   keyForOtherProject,
-  keyProjectArchived,
   keyProjectNotFound,
+  projectClosed,
   successorExpiresFirst,
 } from "@shoal/contract/refusals";
 import { ServiceError, type Handlers } from "@shoal/router";
@@ -124,7 +124,7 @@ class FakeApiKeys {
     if (key.projectId !== null && id !== key.projectId) throw ServiceError.of(keyForOtherProject(id));
     const project = this.#store.projects.find((candidate) => candidate.id === id);
     if (project === undefined) throw ServiceError.of(keyProjectNotFound(id));
-    if (project.status === "archived") throw ServiceError.of(keyProjectArchived(id));
+    if (project.status === "archived") throw ServiceError.of(projectClosed(id));
     return id;
   }
 

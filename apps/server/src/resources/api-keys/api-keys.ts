@@ -2,8 +2,8 @@ import {
   apiKeyNotFound,
   keyDeletesItself,
   keyForOtherProject,
-  keyProjectArchived,
   keyProjectNotFound,
+  projectClosed,
   successorExpiresFirst,
 } from "@shoal/contract/refusals";
 import type { Page } from "@shoal/contract";
@@ -175,7 +175,7 @@ class ApiKeyService implements ApiKeys {
     const project = await this.#projects.find(id);
     // Names are not accepted: after a rename, the key could belong to the wrong project.
     if (project?.id !== id) throw ServiceError.of(keyProjectNotFound(id));
-    if (project.status === "archived") throw ServiceError.of(keyProjectArchived(id));
+    if (project.status === "archived") throw ServiceError.of(projectClosed(id));
     return project;
   }
 }
