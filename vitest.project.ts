@@ -7,6 +7,9 @@ import { defineProject } from "vitest/config";
  */
 export const maxWorkers = Math.max(2, Math.ceil(availableParallelism() * 1.5));
 
+/** Hooks start services of one server or several. */
+export const hookTimeout = 60_000 * Number(process.env.SHOAL_TEST_SERVERS ?? "1");
+
 /**
  * Settings for the tests of a package or app, which run on sources instead of built files.
  * The timeouts only end hanging tests: machines with real databases and browsers may be slow.
@@ -19,7 +22,7 @@ export const testsOf = (name: string) =>
       maxWorkers,
       include: ["src/**/*.test.ts"],
       testTimeout: 60_000,
-      hookTimeout: 60_000,
+      hookTimeout,
       expect: { poll: { timeout: 15_000 } },
     },
   });

@@ -1,6 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { LongestFirst } from "./tools/longest-first.ts";
-import { maxWorkers } from "./vitest.project.ts";
+import { hookTimeout, maxWorkers } from "./vitest.project.ts";
 
 const slowTests = (name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   ssr: { resolve: { conditions: ["@shoal/source"] } },
@@ -8,7 +8,7 @@ const slowTests = (name: string, test: TestProjectInlineConfiguration["test"]): 
     name,
     env: { SHOAL_TEST_VARIANTS: "all" },
     testTimeout: 300_000,
-    hookTimeout: 60_000,
+    hookTimeout,
     expect: { poll: { timeout: 15_000 } },
     ...test,
   },

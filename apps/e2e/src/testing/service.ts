@@ -14,6 +14,8 @@ export interface TestService {
   readonly dataDir: string;
 }
 
+const startTimeoutMs = serverCount * 60_000;
+
 /**
  * In a separate folder, which `end` removes. With `SHOAL_TEST_SERVERS`, several servers behind a load balancer.
  * @param given.dataDir - the folder of an earlier service.
@@ -50,11 +52,11 @@ export function useService(flags: () => readonly string[] = () => []): TestServi
   beforeAll(async () => {
     starting = runService(flags());
     running = await starting;
-  }, 60_000);
+  }, startTimeoutMs);
   afterAll(async () => {
     // Also a service that took longer to start than its test waited.
     await (await starting?.catch(() => undefined))?.end();
-  }, 60_000);
+  }, startTimeoutMs);
   const present = () => {
     if (!running) throw new Error("The service runs inside tests only.");
     return running;

@@ -87,6 +87,7 @@ const roundRobin = (urls: readonly string[]): Parameters<typeof startDebianProxy
   config: ({ own }) => `defaults
   mode http
   option abortonclose
+  option forwardfor
   timeout connect 5s
   timeout client 10m
   timeout server 10m
