@@ -11,6 +11,7 @@ import { consolePath } from "../base/place.ts";
 import { AuditSearch } from "../pages/audit/filters.ts";
 import { WebhookSearch } from "../pages/webhooks/search.ts";
 import { sessionTabs } from "../pages/session/tabs.ts";
+import { consoleLevels } from "../pages/session/telemetry/console-lines.ts";
 import { Loading } from "../parts/states.tsx";
 import { Frame } from "../shell/frame.tsx";
 import { NotFound, RouteFailure } from "../shell/route-states.tsx";
@@ -54,6 +55,7 @@ const session = createRoute({
     tab: z.catch(z.optional(z.enum(sessionTabs)), undefined),
     path: optionalText,
     find: optionalText,
+    level: z.catch(z.optional(z.enum(consoleLevels)), undefined),
     type: optionalText,
     outcome: z.catch(z.optional(z.enum(["failed", "ok", "redirect", "running"])), undefined),
   }),

@@ -12,8 +12,12 @@ it("shows sizes in binary units", () => {
 });
 
 it("shows durations in their two largest units", () => {
-  expect([-5, 14_000, 125_000, 900_000, 7_500_000, 90_000_000].map(durationText)).toEqual([
+  expect([-5, 34.4, 999.6, 4136, 9960, 14_000, 125_000, 900_000, 7_500_000, 90_000_000].map(durationText)).toEqual([
     "0s",
+    "34ms",
+    "1s",
+    "4.1s",
+    "10s",
     "14s",
     "2m 5s",
     "15m",

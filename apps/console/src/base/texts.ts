@@ -34,8 +34,15 @@ const durationUnits = [
   [minute, second],
 ] as const;
 
-/** `2h 5m`, `15m`, `14s`. */
+/** `2h 5m`, `15m`, `14s`, `4.1s`, `460ms`. */
 export function durationText(ms: number): string {
+  const whole = Math.max(0, Math.round(ms));
+  if (whole > 0 && whole < 1000) return `${whole}ms`;
+  const tenths = Math.round(whole / 100) / 10;
+  return tenths < 10 ? `${tenths}s` : longText(ms);
+}
+
+function longText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const [[unit, size], smaller] = durationUnits.find(([[, size]]) => seconds >= size) ?? [["s", 1], undefined];
   const whole = `${Math.floor(seconds / size)}${unit}`;

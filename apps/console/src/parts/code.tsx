@@ -1,5 +1,6 @@
 import { ActionIcon, Box, CopyButton } from "@mantine/core";
 import { Check, Copy } from "lucide-react";
+import { breakable } from "./breakable.tsx";
 import styles from "./code.module.css";
 
 export function CopyIcon({ value, label }: { readonly value: string; readonly label: string }) {
@@ -57,7 +58,7 @@ export function CodeBlock({ code, label }: { readonly code: string; readonly lab
           <code key={number} className={styles.line}>
             {colored(line).map(({ text, kind }, index) => (
               <span key={index} className={kind}>
-                {text}
+                {breakable(text)}
               </span>
             ))}
             {"\n"}

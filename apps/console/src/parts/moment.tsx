@@ -15,9 +15,10 @@ export function Moment({ at }: { readonly at: string }) {
   return <time dateTime={at}>{momentText(at)}</time>;
 }
 
-/** The time since `from`, counting while `to` is absent. */
+/** The time since `from`, counting whole seconds while `to` is absent. */
 export function Age({ from, to }: { readonly from: string; readonly to?: string | undefined }) {
   const now = useNow();
-  const end = to === undefined ? now : new Date(to).getTime();
-  return <time title={momentText(from)}>{durationText(end - new Date(from).getTime())}</time>;
+  const startMs = new Date(from).getTime();
+  const ms = to === undefined ? Math.floor((now - startMs) / 1000) * 1000 : new Date(to).getTime() - startMs;
+  return <time title={momentText(from)}>{durationText(ms)}</time>;
 }

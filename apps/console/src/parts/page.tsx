@@ -1,6 +1,7 @@
 import { Anchor, Box, Breadcrumbs, Group, Stack, Text, Title } from "@mantine/core";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
+import styles from "./page.module.css";
 
 /** A page above this one. */
 export interface Crumb extends Pick<LinkProps, "params" | "search" | "to"> {
@@ -28,7 +29,7 @@ export function Page({ title, windowTitle = title, trail = [], description, acti
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box miw={0}>
           {trail.length > 0 && <Trail trail={trail} title={title} />}
-          <Title order={1} size="h2" id="page-title" tabIndex={-1} style={{ overflowWrap: "anywhere" }}>
+          <Title order={1} size="h2" id="page-title" tabIndex={-1} className={styles.title}>
             {title}
           </Title>
           {description !== undefined && (
@@ -37,7 +38,7 @@ export function Page({ title, windowTitle = title, trail = [], description, acti
             </Text>
           )}
         </Box>
-        <Group gap="xs">{actions}</Group>
+        <div className={styles.actions}>{actions}</div>
       </Group>
       {children}
     </Stack>
@@ -52,7 +53,7 @@ function Trail({ trail, title }: { readonly trail: readonly Crumb[]; readonly ti
           {label}
         </Anchor>
       ))}
-      <Text component="span" size="sm" aria-current="page" truncate maw="60vw">
+      <Text component="span" size="sm" aria-current="page" truncate className={styles.here}>
         {title}
       </Text>
     </Breadcrumbs>

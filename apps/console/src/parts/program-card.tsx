@@ -1,7 +1,8 @@
-import { Card, SegmentedControl, Stack, Text, Title } from "@mantine/core";
+import { SegmentedControl, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { cliProgram, curlProgram, type Programs, sdkProgram } from "../base/programs.ts";
 import { CodeBlock } from "./code.tsx";
+import { Section } from "./detail/section.tsx";
 
 const languages = {
   sdk: { label: "TypeScript", program: sdkProgram },
@@ -17,11 +18,8 @@ export function ProgramCard({ programs }: { readonly programs: Programs }) {
   const [language, setLanguage] = useState<Language>("sdk");
   const { label, program } = languages[language];
   return (
-    <Card withBorder padding="lg">
+    <Section title="The same from a program">
       <Stack gap="sm">
-        <Title order={2} size="h4">
-          The same from a program
-        </Title>
         <SegmentedControl
           data={options}
           value={language}
@@ -37,6 +35,6 @@ export function ProgramCard({ programs }: { readonly programs: Programs }) {
           The program needs an API key in SHOAL_API_KEY.
         </Text>
       </Stack>
-    </Card>
+    </Section>
   );
 }

@@ -51,7 +51,7 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
           </Text>
         )}
         {retry !== undefined && (
-          <Button size="xs" variant="light" color="red" onClick={retry}>
+          <Button size="xs" variant="default" onClick={retry}>
             Try again
           </Button>
         )}

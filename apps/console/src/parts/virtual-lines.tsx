@@ -1,3 +1,4 @@
+import { Text } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import styles from "./virtual-lines.module.css";
@@ -12,7 +13,7 @@ interface VirtualLinesProps<Line> {
 
 const nearEndPixels = 40;
 
-/** A long list of which only the visible lines are drawn. It follows new lines while it is at its end. */
+/** A long list of which only the visible lines are drawn. It follows new lines while it is at its end. Lists without lines are filtered ones. */
 export function VirtualLines<Line>({ lines, keyOf, render, label, height }: VirtualLinesProps<Line>) {
   const viewport = useRef<HTMLDivElement>(null);
   const [isFollowing, setFollowing] = useState(true);
@@ -25,6 +26,12 @@ export function VirtualLines<Line>({ lines, keyOf, render, label, height }: Virt
   useEffect(() => {
     if (isFollowing && lines.length > 0) rows.scrollToIndex(lines.length - 1, { align: "end" });
   }, [isFollowing, lines.length, rows]);
+  if (lines.length === 0)
+    return (
+      <Text size="sm" c="dimmed" py="lg" ta="center">
+        Nothing matches.
+      </Text>
+    );
   return (
     <div
       ref={viewport}

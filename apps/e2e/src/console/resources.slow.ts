@@ -136,6 +136,7 @@ it("shows the use of a period by project and key, and exports it", async () => {
   const table = page.getByRole("table", { name: "Usage by day" });
   await table.getByText("default").waitFor();
   await page.getByRole("img", { name: /^Session minutes per day: at most/ }).waitFor();
+  await page.getByRole("table", { name: "Session minutes per day" }).getByRole("cell").nth(6).waitFor();
   await page.getByText("By key").click();
   await table.getByText("admin").waitFor();
   await page.getByText("30 days").click();

@@ -29,8 +29,21 @@ await page.evaluate(async () => {
 it("shows the console and the requests of pages", async () => {
   await test.shoal.browsers.playwright.execute(session.id, { code: visited });
   const { page, problems } = await open("console");
-  await page.getByRole("log").getByText("stock 42").waitFor();
+  const lines = page.getByRole("log");
+  await lines.getByText("stock 42").waitFor();
   expect(await violationsOf(page)).toEqual([]);
+  await page.getByLabel("Level").selectOption("error");
+  await lines.getByText("broken").waitFor();
+  expect(await lines.getByText("stock 42").count()).toBe(0);
+  await page.getByLabel("Level").selectOption("");
+  await page.getByRole("textbox", { name: "Find in the console" }).fill("STOCK");
+  await page.getByText(/^1 of \d+ lines$/).waitFor();
+  await page.reload();
+  await lines.getByText("stock 42").waitFor();
+  expect(await lines.getByText("broken").count()).toBe(0);
+  await page.getByRole("textbox", { name: "Find in the console" }).fill("never written");
+  await page.getByText("Nothing matches.").waitFor();
+  await page.getByRole("textbox", { name: "Find in the console" }).fill("");
   await page.getByRole("tab", { name: "Network" }).click();
   await page.getByRole("button", { name: /data:text\/html/ }).click();
   await page.getByRole("dialog").getByText("data:text/html,<title>Shop</title>Hello").waitFor();

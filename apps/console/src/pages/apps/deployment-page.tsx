@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Card, Stack, Text, Title } from "@mantine/core";
+import { Alert, Anchor, Button, Text } from "@mantine/core";
 import type { Deployment } from "@shoal/schemas";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -6,58 +6,55 @@ import { History, Trash2, TriangleAlert } from "lucide-react";
 import { useCallback, useState } from "react";
 import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
-import { Details } from "../../parts/details.tsx";
+import { DetailPage } from "../../parts/detail/detail-page.tsx";
+import { Details } from "../../parts/detail/details.tsx";
+import { Section } from "../../parts/detail/section.tsx";
 import { ConfirmDialog, type Question } from "../../parts/forms/confirm-dialog.tsx";
 import { RunStatus } from "../../parts/links/run-status.tsx";
 import { LogLines } from "../../parts/log/log-lines.tsx";
 import { useFollow } from "../../parts/log/use-follow.ts";
 import { Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
 
 const refreshMs = 10_000;
 
 export function DeploymentPage() {
   const { id } = useParams({ from: "/deployments/$id" });
   const { shoal } = useSignedIn();
-  const {
-    data: deployment,
-    error,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     queryKey: ["deployment", id],
     queryFn: async ({ signal }) => shoal.deployments.get(id, { signal }),
     refetchInterval: refreshMs,
   });
-  if (deployment === undefined)
-    return (
-      <Page title="Deployment">
-        {error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}
-      </Page>
-    );
   return (
-    <Page
-      trail={[{ label: "Deployments", to: "/apps", search: { tab: "deployments" } }]}
-      title={id}
-      windowTitle={`Deployment ${id}`}
-      description={<RunStatus status={deployment.status} />}
-      actions={<DeploymentActions deployment={deployment} />}
+    <DetailPage
+      kind="Deployment"
+      above={{ label: "Deployments", to: "/apps", search: { tab: "deployments" } }}
+      query={query}
+      head={(deployment) => ({
+        title: id,
+        description: <RunStatus status={deployment.status} />,
+        actions: <DeploymentActions deployment={deployment} />,
+      })}
     >
-      {deployment.status === "failed" && (
-        <Alert color="red" icon={<TriangleAlert aria-hidden />} title="The deployment failed">
-          {deployment.status_reason ?? "Its log shows more."}
-        </Alert>
+      {(deployment) => (
+        <>
+          {deployment.status === "failed" && (
+            <Alert color="red" icon={<TriangleAlert aria-hidden />} title="The deployment failed">
+              {deployment.status_reason ?? "Its log shows more."}
+            </Alert>
+          )}
+          <DeploymentDetails deployment={deployment} />
+          <DeploymentLog key={id} id={id} />
+        </>
       )}
-      <DeploymentDetails deployment={deployment} />
-      <DeploymentLog key={id} id={id} />
-    </Page>
+    </DetailPage>
   );
 }
 
 function DeploymentDetails({ deployment }: { readonly deployment: Deployment }) {
   const { id, created_at, entrypoint_rel_path, env_vars, source_checksum, source_path, source_ref } = deployment;
   return (
-    <Card withBorder padding="sm">
+    <Section title="Details">
       <Details
         rows={[
           ["State", deployment.status !== "failed" && deployment.status_reason],
@@ -81,7 +78,7 @@ function DeploymentDetails({ deployment }: { readonly deployment: Deployment }) 
           ],
         ]}
       />
-    </Card>
+    </Section>
   );
 }
 
@@ -97,12 +94,9 @@ function DeploymentLog({ id }: { readonly id: string }) {
   );
   const log = useFollow(open, changed);
   return (
-    <Stack gap="sm">
-      <Title order={2} size="h4">
-        Build and output
-      </Title>
+    <Section title="Build and output" isPlain>
       <LogLines label="Log of the deployment" {...log} />
-    </Stack>
+    </Section>
   );
 }
 

@@ -23,7 +23,7 @@ const columns: readonly Column<Deployment>[] = [
     share: 1.5,
   },
   { name: "Status", cell: ({ status }) => <RunStatus status={status} /> },
-  { name: "Entry point", cell: ({ entrypoint_rel_path }) => entrypoint_rel_path ?? "None" },
+  { name: "Entry point", cell: ({ entrypoint_rel_path }) => entrypoint_rel_path },
   { name: "Source", cell: ({ source_type, source_url }) => source_url ?? source_type ?? "file", share: 1.5 },
   { name: "Created", cell: ({ created_at }) => <Ago at={created_at} />, share: 0.8 },
 ];

@@ -14,7 +14,7 @@ const columns: readonly Column<AppVersion>[] = [
     name: "App",
     cell: ({ app_name, version }) => <NameCell below={`Version ${version}`}>{app_name}</NameCell>,
   },
-  { name: "Actions", cell: ({ actions }) => actions.map(({ name }) => name).join(", ") || "None", share: 1.5 },
+  { name: "Actions", cell: ({ actions }) => actions.map(({ name }) => name).join(", "), share: 1.5 },
   {
     name: "Deployment",
     cell: ({ deployment: id }) => (

@@ -2,7 +2,8 @@ import { Anchor, Badge, Modal, Text } from "@mantine/core";
 import type { AuditLogEntry, ListAuditLogs } from "@shoal/schemas";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
-import { Details } from "../../parts/details.tsx";
+import { durationText } from "../../base/texts.ts";
+import { Details } from "../../parts/detail/details.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
@@ -102,7 +103,7 @@ function EntryDetails({ entry }: { readonly entry: AuditLogEntry }) {
         ["Route", entry.route],
         ["Project", entry.project_id],
         ["Answer", entry.status],
-        ["Duration", `${duration_ms} ms`],
+        ["Duration", durationText(duration_ms)],
         ["Address", client_ip],
         ["Host", domain],
         ["User agent", entry.user_agent],

@@ -34,11 +34,7 @@ const columns: readonly Column<AuditLogExportDestination>[] = [
   },
   {
     name: "Last error",
-    cell: ({ last_error: error }) => (
-      <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-        {error ?? "None"}
-      </Text>
-    ),
+    cell: ({ last_error: error }) => error,
     share: 2,
   },
 ];

@@ -1,17 +1,18 @@
-import { Alert, Button, Card, Stack, Text } from "@mantine/core";
+import { Alert, Button, Stack, Text } from "@mantine/core";
 import type { AuthConnection } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { ExternalLink, TriangleAlert } from "lucide-react";
 import { resourceOptions } from "../../api/resource-options.ts";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
+import { durationText } from "../../base/texts.ts";
 import { webAddress } from "../../base/web-address.ts";
 import { IdText } from "../../parts/code.tsx";
-import { Details } from "../../parts/details.tsx";
+import { DetailPage } from "../../parts/detail/detail-page.tsx";
+import { Details } from "../../parts/detail/details.tsx";
+import { Section } from "../../parts/detail/section.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
 import { SessionLink } from "../../parts/links/session-link.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
 import { ConnectionActions } from "./connection-actions.tsx";
 import { ConnectionStatus, isLoggingIn } from "./connection-status.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -22,35 +23,31 @@ const idleMs = 10_000;
 export function ConnectionPage() {
   const { id } = useParams({ from: "/connections/$id" });
   const { shoal } = useSignedIn();
-  const {
-    data: connection,
-    error,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     queryKey: ["connection", id],
     queryFn: async ({ signal }) => shoal.auth.connections.get(id, { signal }),
     refetchInterval: ({ state }) => (state.data !== undefined && isLoggingIn(state.data) ? runningMs : idleMs),
   });
-  if (connection === undefined)
-    return (
-      <Page title="Connection">
-        {error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}
-      </Page>
-    );
   return (
-    <Page
-      trail={[{ label: "Connections", to: "/connections" }]}
-      title={connection.domain}
-      windowTitle={`Connection to ${connection.domain}`}
-      description={`Profile ${connection.profile_name}`}
-      actions={<ConnectionActions connection={connection} />}
+    <DetailPage
+      kind="Connection"
+      above={{ label: "Connections", to: "/connections" }}
+      query={query}
+      head={(connection) => ({
+        title: connection.domain,
+        windowTitle: `Connection to ${connection.domain}`,
+        description: `Profile ${connection.profile_name}`,
+        actions: <ConnectionActions connection={connection} />,
+      })}
     >
-      {isLoggingIn(connection) ? <RunningLogin connection={connection} /> : <LastFailure connection={connection} />}
-      <Card withBorder padding="sm">
-        <ConnectionDetails connection={connection} />
-      </Card>
-      <Timeline connection={connection} />
-    </Page>
+      {(connection) => (
+        <>
+          {isLoggingIn(connection) ? <RunningLogin connection={connection} /> : <LastFailure connection={connection} />}
+          <ConnectionDetails connection={connection} />
+          <Timeline connection={connection} />
+        </>
+      )}
+    </DetailPage>
   );
 }
 
@@ -73,7 +70,7 @@ function RunningLogin({ connection }: { readonly connection: AuthConnection }) {
         {typeof website_error === "string" && <Text size="sm">The site shows an error: {website_error}</Text>}
         {typeof flow_expires_at === "string" && (
           <Text size="sm" c="dimmed">
-            It is given up <Ago at={flow_expires_at} />.
+            The login expires <Ago at={flow_expires_at} />.
           </Text>
         )}
         {canOperate && href !== undefined && (
@@ -126,26 +123,28 @@ function ConnectionDetails({ connection }: { readonly connection: AuthConnection
   const { allowed_domains, browser_session_id, can_reauth, can_reauth_reason, credential } = connection;
   const { health_check_interval: interval, health_checks, last_auth_check_at, login_url, proxy_id } = connection;
   return (
-    <Details
-      rows={[
-        ["Status", <ConnectionStatus key="status" connection={connection} />],
-        ["Last check", last_auth_check_at === undefined ? "Never" : <Moment key="check" at={last_auth_check_at} />],
-        [
-          "Credential",
-          credential && [credential.name, credential.provider, credential.path].filter(Boolean).join(", "),
-        ],
-        ["Signs in without a person", can_reauth === true ? "Yes" : "No"],
-        ["Reason", can_reauth_reason && sentenceOf(can_reauth_reason)],
-        ["Checks", health_checks === false ? "Off" : interval ? `Every ${interval} s` : "On"],
-        ["Signs in again automatically", connection.auto_reauth === false ? "No" : "Yes"],
-        ["Stores entered values", connection.save_credentials ? "Yes" : "No"],
-        ["Records logins", connection.record_session ? "Yes" : "No"],
-        ["Login form", login_url],
-        ["Further domains", allowed_domains?.join(", ")],
-        ["Proxy", proxy_id && <ProxyName key="proxy" id={proxy_id} />],
-        ["Session of the login", browser_session_id && <SessionLink key="session" id={browser_session_id} />],
-        ["Id", <IdText key="id" id={connection.id} />],
-      ]}
-    />
+    <Section title="Details">
+      <Details
+        rows={[
+          ["Status", <ConnectionStatus key="status" connection={connection} />],
+          ["Last check", last_auth_check_at === undefined ? "Never" : <Moment key="check" at={last_auth_check_at} />],
+          [
+            "Credential",
+            credential && [credential.name, credential.provider, credential.path].filter(Boolean).join(", "),
+          ],
+          ["Signs in without a person", can_reauth === true ? "Yes" : "No"],
+          ["Reason", can_reauth_reason && sentenceOf(can_reauth_reason)],
+          ["Checks", health_checks === false ? "Off" : interval ? `Every ${durationText(interval * 1000)}` : "On"],
+          ["Signs in again automatically", connection.auto_reauth === false ? "No" : "Yes"],
+          ["Stores entered values", connection.save_credentials ? "Yes" : "No"],
+          ["Records logins", connection.record_session ? "Yes" : "No"],
+          ["Login form", login_url],
+          ["Further domains", allowed_domains?.join(", ")],
+          ["Proxy", proxy_id && <ProxyName key="proxy" id={proxy_id} />],
+          ["Session of the login", browser_session_id && <SessionLink key="session" id={browser_session_id} />],
+          ["Id", <IdText key="id" id={connection.id} />],
+        ]}
+      />
+    </Section>
   );
 }

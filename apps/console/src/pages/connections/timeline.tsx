@@ -1,7 +1,8 @@
-import { Badge, Stack, Text, Title } from "@mantine/core";
+import { Badge, Text } from "@mantine/core";
 import type { AuthConnection, TimelineEvent } from "@shoal/schemas";
 import { History } from "lucide-react";
 import { useSignedIn } from "../../api/shoal.ts";
+import { Section } from "../../parts/detail/section.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { SessionLink } from "../../parts/links/session-link.tsx";
 import { Empty } from "../../parts/states.tsx";
@@ -28,7 +29,7 @@ const columns: readonly Column<TimelineEvent>[] = [
   { name: "Time", cell: ({ timestamp }) => <Moment at={timestamp} />, share: 1.2 },
   { name: "Event", cell: ({ type }) => kinds[type] ?? type },
   { name: "Result", cell: (event) => <Result event={event} />, share: 2 },
-  { name: "Session", cell: ({ browser_session_id: id }) => (id === undefined ? "None" : <SessionLink id={id} />) },
+  { name: "Session", cell: ({ browser_session_id: id }) => id && <SessionLink id={id} /> },
 ];
 
 export function Timeline({ connection: { id } }: { readonly connection: AuthConnection }) {
@@ -39,10 +40,7 @@ export function Timeline({ connection: { id } }: { readonly connection: AuthConn
     refreshMs,
   );
   return (
-    <Stack gap="sm">
-      <Title order={2} size="h4">
-        Timeline
-      </Title>
+    <Section title="Timeline" isPlain>
       <ResourceTable
         label="Timeline"
         list={list}
@@ -54,7 +52,7 @@ export function Timeline({ connection: { id } }: { readonly connection: AuthConn
           </Empty>
         }
       />
-    </Stack>
+    </Section>
   );
 }
 

@@ -1,8 +1,9 @@
-import { Anchor, Card, Group, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
-import { Columns } from "../../parts/columns.tsx";
+import { Columns } from "../../parts/detail/columns.tsx";
+import { Section } from "../../parts/detail/section.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ProgramCard } from "../../parts/program-card.tsx";
 import { CreateCard } from "./create-card.tsx";
@@ -23,19 +24,16 @@ export function HomePage() {
         {canOperate && <CreateCard wanted={wanted} setWanted={setWanted} />}
         <ProgramCard programs={programsOf(wanted)} />
       </Columns>
-      <Card withBorder padding="lg">
-        <Stack gap="sm">
-          <Group justify="space-between">
-            <Title order={2} size="h4">
-              Running sessions
-            </Title>
-            <Anchor size="sm" renderRoot={(props) => <Link to="/sessions" {...props} />}>
-              All sessions
-            </Anchor>
-          </Group>
-          <RecentSessions />
-        </Stack>
-      </Card>
+      <Section
+        title="Running sessions"
+        actions={
+          <Anchor size="sm" renderRoot={(props) => <Link to="/sessions" {...props} />}>
+            All sessions
+          </Anchor>
+        }
+      >
+        <RecentSessions />
+      </Section>
       <Text size="xs" c="dimmed">
         Press ? for keyboard shortcuts.
       </Text>

@@ -1,8 +1,9 @@
-import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import type { Invocation } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
+import { Section } from "../../parts/detail/section.tsx";
 import { SessionLink } from "../../parts/links/session-link.tsx";
 import { StatusBadge } from "../../parts/status.tsx";
 import { Failure } from "../../parts/states.tsx";
@@ -27,35 +28,34 @@ export function InvocationBrowsers({ invocation }: { readonly invocation: Invoca
   });
   const browsers = data?.browsers ?? [];
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">
-        Browsers
-      </Title>
-      {error !== null && <Failure error={error} />}
-      {browsers.length === 0 && (
-        <Text size="sm" c="dimmed">
-          None of its browsers runs.
-        </Text>
-      )}
-      {browsers.map((browser) => (
-        <Group key={browser.session_id} gap="sm">
-          <SessionLink id={browser.session_id} name={browser.name ?? undefined} />
-          <StatusBadge browser={browser} />
-        </Group>
-      ))}
-      {canOperate && browsers.length > 0 && (
-        <Button
-          size="xs"
-          variant="default"
-          loading={end.isPending}
-          onClick={() => {
-            end.mutate();
-          }}
-          style={{ alignSelf: "flex-start" }}
-        >
-          End these browsers
-        </Button>
-      )}
-    </Stack>
+    <Section title="Browsers" isPlain>
+      <Stack gap="xs">
+        {error !== null && <Failure error={error} />}
+        {browsers.length === 0 && (
+          <Text size="sm" c="dimmed">
+            None of its browsers is running.
+          </Text>
+        )}
+        {browsers.map((browser) => (
+          <Group key={browser.session_id} gap="sm">
+            <SessionLink id={browser.session_id} name={browser.name ?? undefined} />
+            <StatusBadge browser={browser} />
+          </Group>
+        ))}
+        {canOperate && browsers.length > 0 && (
+          <Button
+            size="xs"
+            variant="default"
+            loading={end.isPending}
+            onClick={() => {
+              end.mutate();
+            }}
+            style={{ alignSelf: "flex-start" }}
+          >
+            End these browsers
+          </Button>
+        )}
+      </Stack>
+    </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Card, Stack, Text, Title } from "@mantine/core";
+import { Alert, Text } from "@mantine/core";
 import type { Invocation } from "@shoal/schemas";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
@@ -7,13 +7,13 @@ import { useCallback } from "react";
 import { useSignedIn } from "../../api/shoal.ts";
 import { prettyJson } from "../../base/pretty-json.ts";
 import { CodeBlock, IdText } from "../../parts/code.tsx";
-import { Details } from "../../parts/details.tsx";
+import { DetailPage } from "../../parts/detail/detail-page.tsx";
+import { Details } from "../../parts/detail/details.tsx";
+import { Section } from "../../parts/detail/section.tsx";
 import { RunStatus } from "../../parts/links/run-status.tsx";
 import { LogLines } from "../../parts/log/log-lines.tsx";
 import { useFollow } from "../../parts/log/use-follow.ts";
 import { Age, Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
 import { isRunning } from "./is-running.ts";
 import { InvocationActions } from "./invocation-actions.tsx";
 import { InvocationBrowsers } from "./invocation-browsers.tsx";
@@ -23,46 +23,43 @@ const runningMs = 2000;
 export function InvocationPage() {
   const { id } = useParams({ from: "/invocations/$id" });
   const { shoal } = useSignedIn();
-  const {
-    data: invocation,
-    error,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     queryKey: ["invocation", id],
     queryFn: async ({ signal }) => shoal.invocations.get(id, { signal }),
     refetchInterval: ({ state }) => (state.data === undefined || isRunning(state.data) ? runningMs : false),
   });
-  if (invocation === undefined)
-    return (
-      <Page title="Invocation">
-        {error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}
-      </Page>
-    );
-  const { action_name, app_name, output, payload, status, status_reason } = invocation;
   return (
-    <Page
-      trail={[{ label: "Invocations", to: "/invocations" }]}
-      title={`${app_name} / ${action_name}`}
-      description={<RunStatus status={status} />}
-      actions={<InvocationActions invocation={invocation} />}
+    <DetailPage
+      kind="Invocation"
+      above={{ label: "Invocations", to: "/invocations" }}
+      query={query}
+      head={(invocation) => ({
+        title: `${invocation.app_name} / ${invocation.action_name}`,
+        description: <RunStatus status={invocation.status} />,
+        actions: <InvocationActions invocation={invocation} />,
+      })}
     >
-      {status === "failed" && (
-        <Alert color="red" icon={<TriangleAlert aria-hidden />} title="The invocation failed">
-          <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-            {status_reason ?? "Its output shows more."}
-          </Text>
-        </Alert>
+      {(invocation) => (
+        <>
+          {invocation.status === "failed" && (
+            <Alert color="red" icon={<TriangleAlert aria-hidden />} title="The invocation failed">
+              <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+                {invocation.status_reason ?? "Its output shows more."}
+              </Text>
+            </Alert>
+          )}
+          <InvocationDetails invocation={invocation} />
+          <JsonText title="Payload" text={invocation.payload} none="It has no payload." />
+          <JsonText
+            title="Output"
+            text={invocation.output}
+            none={isRunning(invocation) ? "It appears at the end." : "It returned nothing."}
+          />
+          <InvocationBrowsers invocation={invocation} />
+          <InvocationLog key={id} id={id} />
+        </>
       )}
-      <InvocationDetails invocation={invocation} />
-      <JsonText title="Payload" text={payload} none="It has no payload." />
-      <JsonText
-        title="Output"
-        text={output}
-        none={isRunning(invocation) ? "It appears at the end." : "It returned nothing."}
-      />
-      <InvocationBrowsers invocation={invocation} />
-      <InvocationLog key={id} id={id} />
-    </Page>
+    </DetailPage>
   );
 }
 
@@ -79,10 +76,7 @@ function JsonText({
 }) {
   const isEmpty = text === undefined || text === "";
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">
-        {title}
-      </Title>
+    <Section title={title} isPlain>
       {isEmpty ? (
         <Text size="sm" c="dimmed">
           {none}
@@ -93,14 +87,14 @@ function JsonText({
           label={`${title} of the invocation`}
         />
       )}
-    </Stack>
+    </Section>
   );
 }
 
 function InvocationDetails({ invocation }: { readonly invocation: Invocation }) {
   const { id, attempts, finished_at, queue_position, started_at, status_reason, version } = invocation;
   return (
-    <Card withBorder padding="sm">
+    <Section title="Details">
       <Details
         rows={[
           ["Id", <IdText key="id" id={id} />],
@@ -116,7 +110,7 @@ function InvocationDetails({ invocation }: { readonly invocation: Invocation }) 
           ),
         ]}
       />
-    </Card>
+    </Section>
   );
 }
 
@@ -140,11 +134,8 @@ function InvocationLog({ id }: { readonly id: string }) {
   );
   const log = useFollow(open, changed);
   return (
-    <Stack gap="sm">
-      <Title order={2} size="h4">
-        Log
-      </Title>
+    <Section title="Log" isPlain>
       <LogLines label="Log of the invocation" {...log} />
-    </Stack>
+    </Section>
   );
 }

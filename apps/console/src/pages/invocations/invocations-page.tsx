@@ -24,7 +24,7 @@ const columns: readonly Column<Invocation>[] = [
     share: 2,
   },
   { name: "Status", cell: ({ status }) => <RunStatus status={status} /> },
-  { name: "Reason", cell: ({ status_reason }) => status_reason ?? "None", share: 1.5 },
+  { name: "Reason", cell: ({ status_reason }) => status_reason, share: 1.5 },
   { name: "Started", cell: ({ started_at }) => <Ago at={started_at} /> },
   {
     name: "Duration",

@@ -1,4 +1,4 @@
-import { Anchor, Button, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Button, Progress, SimpleGrid, Stack, Text } from "@mantine/core";
 import "@mantine/core/styles/Progress.css";
 import "@mantine/core/styles/SimpleGrid.css";
 import type { BrowserPool } from "@shoal/schemas";
@@ -10,12 +10,12 @@ import { forShell, quoted } from "../../base/programs.ts";
 import { durationText } from "../../base/texts.ts";
 import { useAction } from "../../parts/action.ts";
 import { IdText } from "../../parts/code.tsx";
-import { Columns } from "../../parts/columns.tsx";
-import { Details } from "../../parts/details.tsx";
+import { Columns } from "../../parts/detail/columns.tsx";
+import { DetailPage } from "../../parts/detail/detail-page.tsx";
+import { Details } from "../../parts/detail/details.tsx";
+import { Section } from "../../parts/detail/section.tsx";
 import { Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
 import { ProgramCard } from "../../parts/program-card.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
 import { PoolMenu } from "./pool-menu.tsx";
 
 const refreshMs = 2000;
@@ -25,49 +25,47 @@ export function PoolPage() {
   const { id } = useParams({ from: "/pools/$id" });
   const { shoal } = useSignedIn();
   const canOperate = useCanOperate();
-  const {
-    data: pool,
-    error,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     queryKey: ["pools", "one", id],
     queryFn: async ({ signal }) => shoal.browserPools.get(id, { signal }),
     refetchInterval: refreshMs,
   });
-  if (pool === undefined)
-    return (
-      <Page title="Pool">{error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}</Page>
-    );
-  const name = pool.name ?? pool.id;
   return (
-    <Page
-      trail={[{ label: "Pools", to: "/pools" }]}
-      title={name}
-      windowTitle={`Pool ${name}`}
-      description="A pool: browsers that wait for sessions."
-      actions={
-        canOperate && (
+    <DetailPage
+      kind="Pool"
+      above={{ label: "Pools", to: "/pools" }}
+      query={query}
+      head={(pool) => ({
+        title: nameOf(pool),
+        description: "A pool: browsers that wait for sessions.",
+        actions: canOperate && (
           <>
             <AcquireButton pool={pool} />
             <PoolMenu pool={pool} />
           </>
-        )
-      }
+        ),
+      })}
     >
-      <FillCard pool={pool} />
-      <Columns>
-        <ConfigurationCard pool={pool} />
-        <ProgramCard
-          programs={{
-            sdk: `await using browser = await shoal.browserPools.acquire(${quoted(name)});`,
-            cli: `browser-pools acquire ${forShell(name)}`,
-            curl: { method: "POST", path: `/browser_pools/${pool.id}/acquire`, body: {} },
-          }}
-        />
-      </Columns>
-    </Page>
+      {(pool) => (
+        <>
+          <FillSection pool={pool} />
+          <Columns>
+            <ConfigurationSection pool={pool} />
+            <ProgramCard
+              programs={{
+                sdk: `await using browser = await shoal.browserPools.acquire(${quoted(nameOf(pool))});`,
+                cli: `browser-pools acquire ${forShell(nameOf(pool))}`,
+                curl: { method: "POST", path: `/browser_pools/${pool.id}/acquire`, body: {} },
+              }}
+            />
+          </Columns>
+        </>
+      )}
+    </DetailPage>
   );
 }
+
+const nameOf = ({ id, name }: BrowserPool): string => name ?? id;
 
 /** Leases a browser, and opens its session. */
 function AcquireButton({ pool: { id, name } }: { readonly pool: BrowserPool }) {
@@ -97,7 +95,7 @@ function AcquireButton({ pool: { id, name } }: { readonly pool: BrowserPool }) {
   );
 }
 
-function FillCard({ pool }: { readonly pool: BrowserPool }) {
+function FillSection({ pool }: { readonly pool: BrowserPool }) {
   const { available_count, acquired_count, browser_pool_config } = pool;
   const { size, fill_rate_per_minute = 25 } = browser_pool_config;
   const starting = Math.max(0, size - available_count - acquired_count);
@@ -109,7 +107,14 @@ function FillCard({ pool }: { readonly pool: BrowserPool }) {
     ["Starts a minute, at most", perMinute],
   ] as const;
   return (
-    <Card withBorder padding="lg">
+    <Section
+      title="Browsers"
+      actions={
+        <Anchor size="sm" renderRoot={(props) => <Link to="/sessions" search={{ pool: nameOf(pool) }} {...props} />}>
+          Leased sessions
+        </Anchor>
+      }
+    >
       <Stack gap="md">
         <SimpleGrid cols={{ base: 2, sm: 4 }}>
           {figures.map(([label, value]) => (
@@ -135,27 +140,16 @@ function FillCard({ pool }: { readonly pool: BrowserPool }) {
             aria-label={`${acquired_count} of ${size} browsers are leased`}
           />
         </Progress.Root>
-        <Group justify="flex-end">
-          <Anchor
-            size="sm"
-            renderRoot={(props) => <Link to="/sessions" search={{ pool: pool.name ?? pool.id }} {...props} />}
-          >
-            Leased sessions
-          </Anchor>
-        </Group>
       </Stack>
-    </Card>
+    </Section>
   );
 }
 
-function ConfigurationCard({ pool }: { readonly pool: BrowserPool }) {
+function ConfigurationSection({ pool }: { readonly pool: BrowserPool }) {
   const { id, created_at, region, profile_id, browser_pool_config: config } = pool;
   const { viewport, timeout_seconds, extensions = [] } = config;
   return (
-    <Card withBorder padding="lg">
-      <Title order={2} size="h4" mb="sm">
-        Configuration
-      </Title>
+    <Section title="Configuration">
       <Details
         rows={[
           ["Id", <IdText id={id} />],
@@ -182,6 +176,6 @@ function ConfigurationCard({ pool }: { readonly pool: BrowserPool }) {
           ["Region", region],
         ]}
       />
-    </Card>
+    </Section>
   );
 }

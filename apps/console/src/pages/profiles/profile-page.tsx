@@ -1,60 +1,63 @@
-import { Card, Stack, Title } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import type { Profile } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useCanOperate, useIsAdmin, useSignedIn } from "../../api/shoal.ts";
 import { sizeText } from "../../base/texts.ts";
 import { IdText } from "../../parts/code.tsx";
-import { Columns } from "../../parts/columns.tsx";
-import { Details } from "../../parts/details.tsx";
+import { Columns } from "../../parts/detail/columns.tsx";
+import { DetailPage } from "../../parts/detail/detail-page.tsx";
+import { Details } from "../../parts/detail/details.tsx";
+import { Section } from "../../parts/detail/section.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
 import { ProgramCard } from "../../parts/program-card.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
-import { CookiesCard } from "./cookies-card.tsx";
+import { Failure } from "../../parts/states.tsx";
+import { CookiesSection } from "./cookies-section.tsx";
 import { ProfileActions } from "./profile-actions.tsx";
 import { ProfileSessions } from "./profile-sessions.tsx";
 import { profileQuery } from "./queries.ts";
-import { VersionsCard } from "./versions-card.tsx";
+import { VersionsSection } from "./versions-section.tsx";
 
 export function ProfilePage() {
   const { id } = useParams({ from: "/profiles/$id" });
   const { shoal } = useSignedIn();
   const canOperate = useCanOperate();
   const isAdmin = useIsAdmin();
-  const { data: profile, error, refetch } = useQuery(profileQuery(shoal, id));
-  if (profile === undefined)
-    return (
-      <Page title="Profile">
-        {error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}
-      </Page>
-    );
-  const name = profile.name ?? profile.id;
+  const query = useQuery(profileQuery(shoal, id));
   return (
-    <Page
-      trail={[{ label: "Profiles", to: "/profiles" }]}
-      title={name}
-      windowTitle={`Profile ${name}`}
-      description="A profile: state that sessions start from."
-      actions={canOperate && <ProfileActions profile={profile} />}
+    <DetailPage
+      kind="Profile"
+      above={{ label: "Profiles", to: "/profiles" }}
+      query={query}
+      head={(profile) => ({
+        title: nameOf(profile),
+        description: "A profile: state that sessions start from.",
+        actions: canOperate && <ProfileActions profile={profile} />,
+      })}
     >
-      {profile.last_save_error !== undefined && (
-        <Failure error={`The last save failed: ${profile.last_save_error} The state before it is untouched.`} />
+      {(profile) => (
+        <>
+          {profile.last_save_error !== undefined && (
+            <Failure error={`The last save failed: ${profile.last_save_error} The state before it is untouched.`} />
+          )}
+          <Columns>
+            <Stack gap="lg">
+              <VersionsSection profile={profile} />
+              {isAdmin && <CookiesSection profile={profile} />}
+            </Stack>
+            <Stack gap="lg">
+              <DetailsSection profile={profile} />
+              <ProfileSessions profile={profile} />
+              <ProgramCard programs={programsOf(nameOf(profile))} />
+            </Stack>
+          </Columns>
+        </>
       )}
-      <Columns>
-        <Stack gap="lg">
-          <VersionsCard profile={profile} />
-          {isAdmin && <CookiesCard profile={profile} />}
-        </Stack>
-        <Stack gap="lg">
-          <DetailsCard profile={profile} />
-          <ProfileSessions profile={profile} />
-          <ProgramCard programs={programsOf(name)} />
-        </Stack>
-      </Columns>
-    </Page>
+    </DetailPage>
   );
 }
+
+const nameOf = ({ id, name }: Profile): string => name ?? id;
 
 const programsOf = (name: string) => ({
   sdk: `const browser = await shoal.browsers.create({
@@ -64,13 +67,10 @@ const programsOf = (name: string) => ({
   curl: { method: "POST", path: "/browsers", body: { profile: { name, save_changes: true } } } as const,
 });
 
-function DetailsCard({ profile }: { readonly profile: Profile }) {
+function DetailsSection({ profile }: { readonly profile: Profile }) {
   const { id, created_at, updated_at, last_used_at, saved_at, size_bytes } = profile;
   return (
-    <Card withBorder padding="lg">
-      <Title order={2} size="h4" mb="sm">
-        Details
-      </Title>
+    <Section title="Details">
       <Details
         rows={[
           ["Id", <IdText id={id} />],
@@ -81,6 +81,6 @@ function DetailsCard({ profile }: { readonly profile: Profile }) {
           ["Last use", last_used_at === undefined ? "Never" : <Ago at={last_used_at} />],
         ]}
       />
-    </Card>
+    </Section>
   );
 }

@@ -1,9 +1,10 @@
-import { Anchor, Badge, Card, Group, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Badge, Group, Stack, Text } from "@mantine/core";
 import type { Profile } from "@shoal/schemas";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { browsersQuery } from "../../api/browser-queries.ts";
 import { useSignedIn } from "../../api/shoal.ts";
+import { Section } from "../../parts/detail/section.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 
 /** Running sessions with the profile. One of them may save to it. */
@@ -13,15 +14,14 @@ export function ProfileSessions({ profile }: { readonly profile: Profile }) {
   const { data, error, refetch } = useInfiniteQuery(browsersQuery(shoal, project?.id, { query }));
   const users = data?.pages.flatMap(({ items }) => items).filter((browser) => browser.profile?.id === profile.id);
   return (
-    <Card withBorder padding="lg">
-      <Group justify="space-between" mb="sm">
-        <Title order={2} size="h4">
-          Running sessions
-        </Title>
+    <Section
+      title="Running sessions"
+      actions={
         <Anchor size="sm" renderRoot={(props) => <Link to="/sessions" search={{ query, status: "all" }} {...props} />}>
           All sessions with it
         </Anchor>
-      </Group>
+      }
+    >
       {error !== null && users === undefined && <Failure error={error} retry={() => void refetch()} />}
       {users === undefined && error === null && <Loading />}
       {users?.length === 0 && (
@@ -41,6 +41,6 @@ export function ProfileSessions({ profile }: { readonly profile: Profile }) {
           </Group>
         ))}
       </Stack>
-    </Card>
+    </Section>
   );
 }

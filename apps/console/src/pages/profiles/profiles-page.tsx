@@ -18,8 +18,8 @@ import { useProfileDeletion } from "./use-profile-deletion.ts";
 const columns: readonly Column<Profile>[] = [
   { name: "Name", cell: (profile) => <ProfileName profile={profile} />, share: 2 },
   { name: "Saved", cell: (profile) => <SavedState profile={profile} /> },
-  { name: "Version", cell: ({ version }) => version ?? "None", share: 0.7 },
-  { name: "Size", cell: ({ size_bytes }) => (size_bytes === undefined ? "None" : sizeText(size_bytes)), share: 0.7 },
+  { name: "Version", cell: ({ version }) => version, share: 0.7 },
+  { name: "Size", cell: ({ size_bytes }) => size_bytes && sizeText(size_bytes), share: 0.7 },
   { name: "Last use", cell: ({ last_used_at: at }) => (at === undefined ? "Never" : <Ago at={at} />) },
 ];
 

@@ -1,4 +1,4 @@
-import { Button, Card, Group, Progress, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, Progress, Stack, Text, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Progress.css";
 import type { Shoal } from "@shoal/client";
 import type { Project } from "@shoal/schemas";
@@ -6,14 +6,16 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { shoalOf, useOrganization } from "../../api/shoal.ts";
+import { forShell, type Programs, quoted } from "../../base/programs.ts";
 import { IdText } from "../../parts/code.tsx";
-import { Columns } from "../../parts/columns.tsx";
-import { Details } from "../../parts/details.tsx";
+import { Columns } from "../../parts/detail/columns.tsx";
+import { DetailPage } from "../../parts/detail/detail-page.tsx";
+import { Details } from "../../parts/detail/details.tsx";
+import { Section } from "../../parts/detail/section.tsx";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
 import { ProgramCard } from "../../parts/program-card.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Failure } from "../../parts/states.tsx";
 import { ProjectActions } from "./project-actions.tsx";
 import { ProjectStatus } from "./projects-page.tsx";
 
@@ -23,72 +25,56 @@ const mostCounted = 1000;
 export function ProjectPage() {
   const { id } = useParams({ from: "/projects/$id" });
   const { shoal, isAdmin } = useOrganization();
-  const {
-    data: project,
-    error,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     queryKey: ["projects", "one", id],
     queryFn: async ({ signal }) => shoal.projects.get(id, { signal }),
   });
-  if (project === undefined)
-    return (
-      <Page title="Project">
-        {error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}
-      </Page>
-    );
-  const { name } = project;
   return (
-    <Page
-      trail={[{ label: "Projects", to: "/projects" }]}
-      title={name}
-      windowTitle={`Project ${name}`}
-      description={<ProjectStatus status={project.status} />}
-      actions={
-        <>
-          <Button
-            variant="default"
-            renderRoot={(props) => <Link to="/sessions" search={{ project: project.id }} {...props} />}
-          >
-            Sessions
-          </Button>
-          <Button
-            variant="default"
-            renderRoot={(props) => <Link to="/usage" search={{ project: project.id }} {...props} />}
-          >
-            Usage
-          </Button>
-          {isAdmin && <ProjectActions project={project} />}
-        </>
-      }
+    <DetailPage
+      kind="Project"
+      above={{ label: "Projects", to: "/projects" }}
+      query={query}
+      head={(project) => ({
+        title: project.name,
+        description: <ProjectStatus status={project.status} />,
+        actions: (
+          <>
+            <Button
+              variant="default"
+              renderRoot={(props) => <Link to="/sessions" search={{ project: id }} {...props} />}
+            >
+              Sessions
+            </Button>
+            <Button variant="default" renderRoot={(props) => <Link to="/usage" search={{ project: id }} {...props} />}>
+              Usage
+            </Button>
+            {isAdmin && <ProjectActions project={project} />}
+          </>
+        ),
+      })}
     >
-      <Columns>
-        <LimitsCard project={project} />
-        <Stack gap="lg">
-          <DetailsCard project={project} />
-          <ProgramCard
-            programs={{
-              sdk: `await shoal.projects.limits.update(${JSON.stringify(name)}, { max_concurrent_sessions: 20 });`,
-              cli: `projects limits update ${JSON.stringify(name)} --max-concurrent-sessions 20`,
-              curl: {
-                method: "PATCH",
-                path: `/org/projects/${project.id}/limits`,
-                body: { max_concurrent_sessions: 20 },
-              },
-            }}
-          />
-        </Stack>
-      </Columns>
-    </Page>
+      {(project) => (
+        <Columns>
+          <LimitsSection project={project} />
+          <Stack gap="lg">
+            <DetailsSection project={project} />
+            <ProgramCard programs={programsOf(project)} />
+          </Stack>
+        </Columns>
+      )}
+    </DetailPage>
   );
 }
 
-function DetailsCard({ project: { id, created_at, updated_at, network } }: { readonly project: Project }) {
+const programsOf = ({ id, name }: Project): Programs => ({
+  sdk: `await shoal.projects.limits.update(${quoted(name)}, { max_concurrent_sessions: 20 });`,
+  cli: `projects limits update ${forShell(name)} --max-concurrent-sessions 20`,
+  curl: { method: "PATCH", path: `/org/projects/${id}/limits`, body: { max_concurrent_sessions: 20 } },
+});
+
+function DetailsSection({ project: { id, created_at, updated_at, network } }: { readonly project: Project }) {
   return (
-    <Card withBorder padding="lg">
-      <Title order={2} size="h4" mb="sm">
-        Details
-      </Title>
+    <Section title="Details">
       <Details
         rows={[
           ["Id", <IdText id={id} />],
@@ -98,7 +84,7 @@ function DetailsCard({ project: { id, created_at, updated_at, network } }: { rea
           ["Denied hosts", network?.deny?.join(", ")],
         ]}
       />
-    </Card>
+    </Section>
   );
 }
 
@@ -113,7 +99,7 @@ async function sessionsIn(shoal: Shoal, signal: AbortSignal): Promise<number> {
   return count;
 }
 
-function LimitsCard({ project: { id } }: { readonly project: Project }) {
+function LimitsSection({ project: { id } }: { readonly project: Project }) {
   const { shoal, isAdmin } = useOrganization();
   const queries = useQueryClient();
   const [isOpen, setOpen] = useState(false);
@@ -134,12 +120,11 @@ function LimitsCard({ project: { id } }: { readonly project: Project }) {
   const effective =
     own ?? organization.data?.default_project_max_concurrent_sessions ?? organization.data?.max_concurrent_sessions;
   return (
-    <Card withBorder padding="lg">
-      <Group justify="space-between" mb="sm">
-        <Title order={2} size="h4">
-          Limits and use
-        </Title>
-        {isAdmin && limits.data !== undefined && (
+    <Section
+      title="Limits and use"
+      actions={
+        isAdmin &&
+        limits.data !== undefined && (
           <Button
             size="xs"
             variant="default"
@@ -149,8 +134,9 @@ function LimitsCard({ project: { id } }: { readonly project: Project }) {
           >
             Change
           </Button>
-        )}
-      </Group>
+        )
+      }
+    >
       {limits.error !== null && <Failure error={limits.error} retry={() => void limits.refetch()} />}
       {used.error !== null && <Failure error={used.error} retry={() => void used.refetch()} />}
       {effective !== undefined && used.data !== undefined && (
@@ -219,6 +205,6 @@ function LimitsCard({ project: { id } }: { readonly project: Project }) {
           </>
         )}
       </FormDialog>
-    </Card>
+    </Section>
   );
 }

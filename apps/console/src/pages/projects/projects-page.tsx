@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Card, Group, TextInput, Title } from "@mantine/core";
+import { Anchor, Badge, Button, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Project } from "@shoal/schemas";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -6,7 +6,8 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { FolderOpen } from "lucide-react";
 import { sessionQuery } from "../../api/console-session.ts";
 import { useOrganization } from "../../api/shoal.ts";
-import { Details } from "../../parts/details.tsx";
+import { Details } from "../../parts/detail/details.tsx";
+import { Section } from "../../parts/detail/section.tsx";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
@@ -114,17 +115,17 @@ function OrganizationLimits() {
   });
   const standard = data?.default_project_max_concurrent_sessions;
   return (
-    <Card withBorder padding="lg">
-      <Group justify="space-between" mb="sm">
-        <Title order={2} size="h4">
-          Limits of the organization
-        </Title>
-        {isAdmin && data !== undefined && (
+    <Section
+      title="Limits of the organization"
+      actions={
+        isAdmin &&
+        data !== undefined && (
           <Button size="xs" variant="default" onClick={changing.open}>
             Change the default
           </Button>
-        )}
-      </Group>
+        )
+      }
+    >
       {error !== null && data === undefined && <Failure error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Loading />}
       {data !== undefined && (
@@ -132,7 +133,10 @@ function OrganizationLimits() {
           rows={[
             ["Sessions at once, in all projects", data.max_concurrent_sessions],
             ["Default of a project", standard ?? "The limit of the organization"],
-            ["Connections", `${data.auth_connections_used ?? 0} of ${data.max_auth_connections ?? "any number"}`],
+            [
+              "Connections",
+              `${data.auth_connections_used ?? 0}${data.max_auth_connections == null ? ", without a limit" : ` of ${data.max_auth_connections}`}`,
+            ],
           ]}
         />
       )}
@@ -161,6 +165,6 @@ function OrganizationLimits() {
           />
         )}
       </FormDialog>
-    </Card>
+    </Section>
   );
 }

@@ -3,6 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import type { Proxy } from "@shoal/schemas";
 import { Pencil, Waypoints } from "lucide-react";
 import { useCanOperate, useIsAdmin, useSignedIn } from "../../api/shoal.ts";
+import { durationText } from "../../base/texts.ts";
 import { useAction } from "../../parts/action.ts";
 import { Ago } from "../../parts/moment.tsx";
 import { ListPage } from "../../parts/table/list-page.tsx";
@@ -82,7 +83,7 @@ function LastCheck({ proxy }: { readonly proxy: Proxy }) {
 
 function checkText({ ip_address, latency_ms }: Proxy): string {
   return `The proxy works${ip_address === undefined ? "" : `, with the address ${ip_address}`}${
-    latency_ms === undefined ? "" : `, in ${latency_ms} ms`
+    latency_ms === undefined ? "" : `, in ${durationText(latency_ms)}`
   }.`;
 }
 

@@ -47,7 +47,7 @@ const columns: readonly Column<Schedule>[] = [
     ),
     share: 0.7,
   },
-  { name: "Next run", cell: ({ next_run_at: at }) => (at === null ? "None" : <Moment at={at} />) },
+  { name: "Next run", cell: ({ next_run_at: at }) => at !== null && <Moment at={at} /> },
   { name: "Last run", cell: (schedule) => <LastRun schedule={schedule} />, share: 1.3 },
 ];
 

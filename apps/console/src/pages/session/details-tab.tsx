@@ -1,6 +1,6 @@
 import { Stack } from "@mantine/core";
 import type { Browser } from "@shoal/schemas";
-import { Columns } from "../../parts/columns.tsx";
+import { Columns } from "../../parts/detail/columns.tsx";
 import { KeptCard } from "./life/kept-card.tsx";
 import { LifeCard } from "./life/life-card.tsx";
 import { SettingsCard } from "./settings/settings-card.tsx";

@@ -24,7 +24,7 @@ export function EndedView({ browser }: { readonly browser: Browser }) {
       title={hasFailed ? "The session failed" : "The session has ended"}
     >
       <p>
-        {endTitle(browser)}. It ran for <Age from={created_at} to={deleted_at} />, until <Ago at={deleted_at} />.
+        {endTitle(browser)}. It ran for <Age from={created_at} to={deleted_at} /> and ended <Ago at={deleted_at} />.
       </p>
       {lifecycle?.ended_detail !== undefined && (
         <Text component="pre" className={styles.output}>

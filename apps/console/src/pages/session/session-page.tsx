@@ -6,9 +6,9 @@ import { type ComponentType, lazy, Suspense, useEffect, useRef } from "react";
 import { browserQuery } from "../../api/browser-queries.ts";
 import { useSignedIn } from "../../api/shoal.ts";
 import { IdText } from "../../parts/code.tsx";
+import { DetailPage } from "../../parts/detail/detail-page.tsx";
 import { Age } from "../../parts/moment.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Loading } from "../../parts/states.tsx";
 import { StatusBadge } from "../../parts/status.tsx";
 import { LiveTab } from "./live-tab.tsx";
 import { SessionActions } from "./session-actions.tsx";
@@ -48,22 +48,43 @@ function only(part: ComponentType<PartProps>): { readonly default: ComponentType
 
 const isTab = (value: string | null): value is SessionTab => value !== null && value in tabs;
 
-const trail = [{ label: "Sessions", to: "/sessions" }] as const;
-
 export function SessionPage() {
   const { id } = useParams({ from: "/sessions/$id" });
   const { shoal } = useSignedIn();
-  const { data: browser, error, refetch } = useQuery(browserQuery(shoal, id));
-  if (browser !== undefined) return <Loaded browser={browser} />;
+  const query = useQuery(browserQuery(shoal, id));
   return (
-    <Page title={error === null ? id : "Session"} trail={trail}>
-      {error === null ? <Skeleton height={420} /> : <Failure error={error} retry={() => void refetch()} />}
-    </Page>
+    <DetailPage
+      kind="Session"
+      above={{ label: "Sessions", to: "/sessions" }}
+      query={query}
+      loading={<Skeleton height={420} />}
+      head={(browser) => ({
+        title: browser.name ?? id,
+        windowTitle: browser.name ?? id,
+        description: <Facts browser={browser} />,
+        actions: <SessionActions browser={browser} />,
+      })}
+    >
+      {(browser) => <Parts browser={browser} />}
+    </DetailPage>
   );
 }
 
-function Loaded({ browser }: { readonly browser: Browser }) {
-  const { session_id: id, name } = browser;
+function Facts({ browser }: { readonly browser: Browser }) {
+  const { session_id: id, created_at, deleted_at } = browser;
+  return (
+    <span className={styles.facts}>
+      <StatusBadge browser={browser} />
+      <IdText id={id} label="Copy the session's id" />
+      <span>
+        {deleted_at === undefined ? "Running for " : "Ran for "}
+        <Age from={created_at} to={deleted_at} />
+      </span>
+    </span>
+  );
+}
+
+function Parts({ browser }: { readonly browser: Browser }) {
   const { tab = "live" } = useSearch({ from: "/sessions/$id" });
   const navigate = useNavigate({ from: "/sessions/$id" });
   const { Part } = tabs[tab];
@@ -73,42 +94,26 @@ function Loaded({ browser }: { readonly browser: Browser }) {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [tab]);
   return (
-    <Page
-      trail={trail}
-      title={name ?? id}
-      description={
-        <span className={styles.facts}>
-          <StatusBadge browser={browser} />
-          <IdText id={id} label="Copy the session's id" />
-          <span>
-            {browser.deleted_at === undefined ? "Running for " : "Ran for "}
-            <Age from={browser.created_at} to={browser.deleted_at} />
-          </span>
-        </span>
-      }
-      actions={<SessionActions browser={browser} />}
+    <Tabs
+      value={tab}
+      onChange={(value) => {
+        if (isTab(value))
+          void navigate({ search: (before) => ({ ...before, tab: value === "live" ? undefined : value }) });
+      }}
+      keepMounted={false}
     >
-      <Tabs
-        value={tab}
-        onChange={(value) => {
-          if (isTab(value))
-            void navigate({ search: (before) => ({ ...before, tab: value === "live" ? undefined : value }) });
-        }}
-        keepMounted={false}
-      >
-        <Tabs.List ref={list} className={styles.tabs} aria-label="Parts of the session">
-          {sessionTabs.map((value) => (
-            <Tabs.Tab key={value} value={value}>
-              {tabs[value].label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value={tab} pt="md">
-          <Suspense fallback={<Loading />}>
-            <Part browser={browser} />
-          </Suspense>
-        </Tabs.Panel>
-      </Tabs>
-    </Page>
+      <Tabs.List ref={list} className={styles.tabs} aria-label="Parts of the session">
+        {sessionTabs.map((value) => (
+          <Tabs.Tab key={value} value={value}>
+            {tabs[value].label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value={tab} pt="md">
+        <Suspense fallback={<Loading />}>
+          <Part browser={browser} />
+        </Suspense>
+      </Tabs.Panel>
+    </Tabs>
   );
 }

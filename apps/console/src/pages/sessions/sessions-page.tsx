@@ -79,8 +79,8 @@ function Filters({ status = "active", query = "", pool, tag = "" }: SessionFilte
           search({ query: value === "" ? undefined : value });
         }}
         data-search
-        style={{ flex: "1 1 200px" }}
-        maw={340}
+        style={{ flex: "2 1 240px" }}
+        maw={{ sm: 340 }}
       />
       <TextInput
         aria-label="Tag, as name=value"

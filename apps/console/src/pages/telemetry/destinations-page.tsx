@@ -18,7 +18,7 @@ const columns: readonly Column<OtlpDestination>[] = [
     cell: ({ name, description }) => <NameCell below={description}>{name}</NameCell>,
   },
   { name: "Address", cell: ({ endpoint }) => endpoint, share: 2 },
-  { name: "Secret headers", cell: ({ headers }) => Object.keys(headers).join(", ") || "None" },
+  { name: "Secret headers", cell: ({ headers }) => Object.keys(headers).join(", ") },
   { name: "Changed", cell: ({ updated_at }) => <Ago at={updated_at} />, share: 0.8 },
 ];
 

@@ -1,13 +1,15 @@
-import { Anchor, Button, Group, Modal, NativeSelect, Stack, Title } from "@mantine/core";
+import { Anchor, Button, Group, Modal, NativeSelect, Stack } from "@mantine/core";
 import { type Webhook, type WebhookDelivery, webhookEventTypes } from "@shoal/schemas";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Inbox, RefreshCw } from "lucide-react";
 import { useSignedIn } from "../../api/shoal.ts";
 import { useAction } from "../../parts/action.ts";
 import { CodeBlock } from "../../parts/code.tsx";
-import { Details } from "../../parts/details.tsx";
+import { Details } from "../../parts/detail/details.tsx";
+import { Section } from "../../parts/detail/section.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
 import { prettyJson } from "../../base/pretty-json.ts";
+import { durationText } from "../../base/texts.ts";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
 import { useList } from "../../parts/table/use-list.ts";
@@ -40,11 +42,8 @@ export function Deliveries({ webhook: { id, enabled } }: { readonly webhook: Web
   );
   const shown = list.items?.find((delivery) => delivery.id === shownId);
   return (
-    <Stack>
-      <Title order={2} size="h4">
-        Deliveries
-      </Title>
-      <Group gap="sm">
+    <Section title="Deliveries" isPlain>
+      <Group gap="sm" mb="md">
         <NativeSelect
           label="Result"
           data={[{ value: "", label: "All" }, ...deliveryStatuses]}
@@ -83,7 +82,7 @@ export function Deliveries({ webhook: { id, enabled } }: { readonly webhook: Web
       >
         {shown !== undefined && <DeliveryDetails webhookId={id} canSend={enabled} delivery={shown} />}
       </Modal>
-    </Stack>
+    </Section>
   );
 }
 
@@ -124,7 +123,7 @@ function DeliveryDetails({ webhookId, canSend, delivery }: DeliveryDetailsProps)
           ["Error", delivery.error],
           ["Attempts", delivery.attempts],
           ["Last attempt", last_attempt_at && <Moment key="last" at={last_attempt_at} />],
-          ["Duration", duration_ms !== undefined && `${duration_ms} ms`],
+          ["Duration", duration_ms !== undefined && durationText(duration_ms)],
           ["Next attempt", next_attempt_at && <Moment key="next" at={next_attempt_at} />],
           ["Header webhook-id", delivery.event_id],
         ]}

@@ -1,4 +1,4 @@
-import { Alert, Card, Stack } from "@mantine/core";
+import { Alert } from "@mantine/core";
 import type { Webhook } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
@@ -6,10 +6,11 @@ import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
 import { AdminOnly } from "../../parts/access/admin-only.tsx";
-import { Details } from "../../parts/details.tsx";
+import { DetailPage } from "../../parts/detail/detail-page.tsx";
+import { Details } from "../../parts/detail/details.tsx";
+import { Section } from "../../parts/detail/section.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { WebhookMenu } from "./webhook-menu.tsx";
 import { WebhookStatus } from "./webhook-status.tsx";
@@ -31,52 +32,49 @@ function WebhookContent({ id }: { readonly id: string }) {
   const { shoal } = useSignedIn();
   const navigate = useNavigate();
   const [secret, setSecret] = useState<string>();
-  const {
-    data: webhook,
-    error,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     queryKey: ["webhook", id],
     queryFn: async ({ signal }) => shoal.webhooks.get(id, { signal }),
   });
-  if (webhook === undefined)
-    return (
-      <Page title="Webhook">
-        {error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}
-      </Page>
-    );
   return (
-    <Page
-      trail={[{ label: "Webhooks", to: "/webhooks" }]}
-      title={new URL(webhook.url).host}
-      windowTitle={`Webhook ${new URL(webhook.url).host}`}
-      description={webhook.description}
-      actions={
-        <WebhookMenu webhook={webhook} showSecret={setSecret} deleted={() => void navigate({ to: "/webhooks" })} />
-      }
+    <DetailPage
+      kind="Webhook"
+      above={{ label: "Webhooks", to: "/webhooks" }}
+      query={query}
+      head={(webhook) => ({
+        title: new URL(webhook.url).host,
+        description: webhook.description,
+        actions: (
+          <WebhookMenu webhook={webhook} showSecret={setSecret} deleted={() => void navigate({ to: "/webhooks" })} />
+        ),
+      })}
     >
-      <WebhookDetails webhook={webhook} />
-      <Deliveries webhook={webhook} />
-      <WebhookSecret
-        secret={secret}
-        close={() => {
-          setSecret(undefined);
-        }}
-      />
-    </Page>
+      {(webhook) => (
+        <>
+          <WebhookDetails webhook={webhook} />
+          <Deliveries webhook={webhook} />
+          <WebhookSecret
+            secret={secret}
+            close={() => {
+              setSecret(undefined);
+            }}
+          />
+        </>
+      )}
+    </DetailPage>
   );
 }
 
 function WebhookDetails({ webhook }: { readonly webhook: Webhook }) {
   const { created_at, dropped_at, event_types, failing_since, previous_secret_expires_at: oldSecret, url } = webhook;
   return (
-    <Stack>
+    <>
       {dropped_at !== undefined && (
         <Alert color="orange" icon={<TriangleAlert aria-hidden />} title="Events were dropped">
           Too many deliveries waited, most recently <Ago at={dropped_at} />.
         </Alert>
       )}
-      <Card withBorder padding="sm">
+      <Section title="Details">
         <Details
           rows={[
             ["Address", url],
@@ -87,7 +85,7 @@ function WebhookDetails({ webhook }: { readonly webhook: Webhook }) {
             ["Created", <Moment key="created" at={created_at} />],
           ]}
         />
-      </Card>
-    </Stack>
+      </Section>
+    </>
   );
 }

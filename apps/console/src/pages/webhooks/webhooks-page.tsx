@@ -6,6 +6,7 @@ import { Link } from "@tanstack/react-router";
 import { Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
 import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
+import { breakable } from "../../parts/breakable.tsx";
 import { SecretDialog } from "../../parts/forms/secret-dialog.tsx";
 import { Ago } from "../../parts/moment.tsx";
 import { ListPage } from "../../parts/table/list-page.tsx";
@@ -85,7 +86,7 @@ function Address({ webhook: { id, url, description } }: { readonly webhook: Webh
   return (
     <NameCell below={description}>
       <Anchor inherit renderRoot={(props) => <Link to="/webhooks/$id" params={{ id }} {...props} />}>
-        {url}
+        {breakable(url)}
       </Anchor>
     </NameCell>
   );

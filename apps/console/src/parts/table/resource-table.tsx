@@ -1,12 +1,14 @@
-import { Button, Center, Skeleton, Stack, VisuallyHidden } from "@mantine/core";
+import { Button, Center, Skeleton, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { breakable } from "../breakable.tsx";
 import { Failure } from "../states.tsx";
 import styles from "./resource-table.module.css";
 import type { List } from "./use-list.ts";
 
 export interface Column<Item> {
   readonly name: string;
+  /** Missing values: `undefined`, `null`, `false` or an empty text. */
   readonly cell: (item: Item) => ReactNode;
   /** Share of the width on wide screens. Default 1. */
   readonly share?: number;
@@ -112,7 +114,7 @@ function Rows<Item>({
               >
                 {columns.map(({ name, cell }) => (
                   <div key={name} role="cell" className={styles.cell} data-name={name}>
-                    <div className={styles.value}>{cell(item)}</div>
+                    <div className={styles.value}>{shown(cell(item))}</div>
                   </div>
                 ))}
                 {menu !== undefined && (
@@ -126,6 +128,18 @@ function Rows<Item>({
         })}
       </div>
     </div>
+  );
+}
+
+/** All lists mark missing values in the same way. */
+function shown(value: ReactNode): ReactNode {
+  if (typeof value === "string" && value !== "") return breakable(value);
+  if (value !== undefined && value !== null && value !== false && value !== "") return value;
+  return (
+    <Text inherit component="span" c="dimmed">
+      <span aria-hidden>–</span>
+      <VisuallyHidden>None</VisuallyHidden>
+    </Text>
   );
 }
 

@@ -29,7 +29,7 @@ export function SearchField({ label, value = "", change }: SearchFieldProps) {
       }}
       data-search
       style={{ flex: "1 1 300px" }}
-      maw={340}
+      maw={{ sm: 340 }}
     />
   );
 }

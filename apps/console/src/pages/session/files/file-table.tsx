@@ -53,7 +53,7 @@ function FileRow({ id, file, open }: FileRowProps) {
     <Table.Tr>
       <Table.Td>
         <Group gap={8} wrap="nowrap">
-          <Icon size={16} aria-hidden />
+          <Icon size={16} aria-hidden style={{ flex: "none" }} />
           <Anchor
             component="button"
             type="button"

@@ -1,12 +1,13 @@
-import { Anchor, Card, Table, Text, Title } from "@mantine/core";
+import { Anchor } from "@mantine/core";
 import { ApiError } from "@shoal/client";
 import type { Browser } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { replaysQuery } from "../../../api/browser-queries.ts";
 import { useSignedIn } from "../../../api/shoal.ts";
 import { momentText } from "../../../base/texts.ts";
+import { Details } from "../../../parts/detail/details.tsx";
+import { Section } from "../../../parts/detail/section.tsx";
 import { Failure } from "../../../parts/states.tsx";
 import type { SessionTab } from "../tabs.ts";
 
@@ -17,7 +18,7 @@ const counted = (count: number, one: string, many: string) =>
 
 /** The things of an ended session that the service keeps or deletes. */
 export function KeptCard({ browser }: { readonly browser: Browser }) {
-  const { session_id: id, created_at, profile, profile_save_changes } = browser;
+  const { session_id: id, created_at } = browser;
   const { shoal, project } = useSignedIn();
   const replays = useQuery(replaysQuery(shoal, id));
   const downloads = useQuery({
@@ -49,42 +50,32 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
     days.data,
   );
   return (
-    <Card withBorder padding="lg">
-      <Title order={2} size="h4" mb="sm">
-        Kept after the end
-      </Title>
+    <Section title="Kept after the end">
       {error !== null && <Failure error={error} />}
-      <Table verticalSpacing={6} layout="fixed">
-        <Table.Tbody>
-          <Row name="Recordings" tab={films.length > 0 ? "recordings" : undefined}>
-            {replays.data === undefined ? "…" : `${counted(films.length, "recording", "recordings")}${filmUntil}`}
-          </Row>
-          <Row name="Telemetry" tab={telemetry.data === 1 ? "events" : undefined}>
-            {telemetry.data === undefined
-              ? "…"
-              : telemetry.data === 1
-                ? "Kept until the retention of the service ends"
-                : "None: it was not captured, or its retention has ended"}
-          </Row>
-          <Row name="Downloads">
-            {downloads.data === undefined
-              ? "…"
-              : downloads.data === "not kept"
-                ? "Deleted: the service keeps downloads only if its operator has set it"
-                : `${counted(downloads.data, "file", "files")}, until the retention of the service ends`}
-          </Row>
-          <Row name="Audit log">Who started, changed and ended it, for administrators</Row>
-          <Row name="Profile">
-            {profile === undefined
-              ? "It had no profile: its cookies are deleted"
-              : profile_save_changes === true
-                ? `Its cookies and storage were saved to ${profile.name ?? profile.id}`
-                : "Its cookies were not saved to the profile"}
-          </Row>
-          <Row name="Deleted">Files, processes, terminals, and the logs of its programs</Row>
-        </Table.Tbody>
-      </Table>
-    </Card>
+      <Details
+        rows={[
+          [
+            "Recordings",
+            <Kept key="recordings" tab={films.length > 0 ? "recordings" : undefined}>
+              {replays.data && `${counted(films.length, "recording", "recordings")}${filmUntil}`}
+            </Kept>,
+          ],
+          [
+            "Telemetry",
+            <Kept key="telemetry" tab={telemetry.data === 1 ? "events" : undefined}>
+              {telemetry.data !== undefined &&
+                (telemetry.data === 1
+                  ? "Kept until the retention of the service ends"
+                  : "None: it was not captured, or its retention has ended")}
+            </Kept>,
+          ],
+          ["Downloads", <Kept key="downloads">{downloads.data !== undefined && downloadsText(downloads.data)}</Kept>],
+          ["Audit log", "Who started, changed and ended it, for administrators"],
+          ["Profile", profileText(browser)],
+          ["Deleted", "Files, processes, terminals, and the logs of its programs"],
+        ]}
+      />
+    </Section>
   );
 }
 
@@ -94,31 +85,37 @@ function untilOf(finishedMs: readonly number[], days: number | undefined): strin
   return days === 0 ? ", without an end" : `, until ${momentText(Math.min(...finishedMs) + days * dayMs)}`;
 }
 
-interface RowProps {
-  readonly name: string;
-  readonly tab?: SessionTab | undefined;
-  readonly children: ReactNode;
+const downloadsText = (files: number | "not kept"): string =>
+  files === "not kept"
+    ? "Deleted: the service keeps downloads only if its operator has set it"
+    : `${counted(files, "file", "files")}, until the retention of the service ends`;
+
+function profileText({ profile, profile_save_changes }: Browser): string {
+  if (profile === undefined) return "It had no profile: its cookies are deleted";
+  return profile_save_changes === true
+    ? `Its cookies and storage were saved to ${profile.name ?? profile.id}`
+    : "Its cookies were not saved to the profile";
 }
 
-function Row({ name, tab, children }: RowProps) {
+interface KeptProps {
+  /** Shows the things. */
+  readonly tab?: SessionTab | undefined;
+  /** Absent while they are counted. */
+  readonly children: string | false | undefined;
+}
+
+function Kept({ tab, children = false }: KeptProps) {
   return (
-    <Table.Tr>
-      <Table.Th w="30%" fw={500}>
-        {name}
-      </Table.Th>
-      <Table.Td>
-        <Text size="sm">
-          {children}{" "}
-          {tab !== undefined && (
-            <Anchor
-              size="sm"
-              renderRoot={(props) => <Link to="." search={(before: object) => ({ ...before, tab })} {...props} />}
-            >
-              Open
-            </Anchor>
-          )}
-        </Text>
-      </Table.Td>
-    </Table.Tr>
+    <>
+      {children === false ? "…" : children}{" "}
+      {tab !== undefined && (
+        <Anchor
+          size="sm"
+          renderRoot={(props) => <Link to="." search={(before: object) => ({ ...before, tab })} {...props} />}
+        >
+          Open
+        </Anchor>
+      )}
+    </>
   );
 }

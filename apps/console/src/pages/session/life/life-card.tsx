@@ -1,7 +1,8 @@
-import { Anchor, Card, Group, Text, Timeline, Title } from "@mantine/core";
+import { Anchor, Text, Timeline } from "@mantine/core";
 import type { Browser } from "@shoal/schemas";
 import { Link } from "@tanstack/react-router";
 import { useIsAdmin } from "../../../api/shoal.ts";
+import { Section } from "../../../parts/detail/section.tsx";
 import { Ago, Moment } from "../../../parts/moment.tsx";
 import { Failure } from "../../../parts/states.tsx";
 import { type LifeEvent, maxLifeEvents } from "./life-events.ts";
@@ -16,12 +17,10 @@ export function LifeCard({ browser }: { readonly browser: Browser }) {
   const isRunning = deleted_at === undefined;
   const shown = events.length > maxLifeEvents ? [...events.slice(0, 1), ...events.slice(1 - maxLifeEvents)] : events;
   return (
-    <Card withBorder padding="lg">
-      <Group justify="space-between" mb="md">
-        <Title order={2} size="h4">
-          Its life
-        </Title>
-        {isAdmin && (
+    <Section
+      title="Its life"
+      actions={
+        isAdmin && (
           <Anchor
             size="sm"
             renderRoot={(props) => (
@@ -30,8 +29,9 @@ export function LifeCard({ browser }: { readonly browser: Browser }) {
           >
             Audit log
           </Anchor>
-        )}
-      </Group>
+        )
+      }
+    >
       {error !== null && <Failure error={error} />}
       {shown.length < events.length && (
         <Text size="sm" c="dimmed" mb="sm">
@@ -70,7 +70,7 @@ export function LifeCard({ browser }: { readonly browser: Browser }) {
           </Timeline.Item>
         )}
       </Timeline>
-    </Card>
+    </Section>
   );
 }
 

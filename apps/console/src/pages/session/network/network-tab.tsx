@@ -1,13 +1,15 @@
-import { Button, Drawer, Group, NativeSelect, Text, TextInput } from "@mantine/core";
+import { Button, Drawer, Group, NativeSelect } from "@mantine/core";
 import "@mantine/core/styles/Drawer.css";
 import type { Browser, TelemetryEnvelope } from "@shoal/schemas";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Download, Search } from "lucide-react";
+import { Download } from "lucide-react";
 import { useMemo, useState } from "react";
 import { saveBlob } from "../../../base/save.ts";
-import { clockText } from "../../../base/texts.ts";
+import { clockText, durationText } from "../../../base/texts.ts";
 import { useNow } from "../../../parts/now.ts";
 import { VirtualLines } from "../../../parts/virtual-lines.tsx";
+import { FindField } from "../telemetry/find-field.tsx";
+import { ShownCount } from "../telemetry/shown-count.tsx";
 import { TelemetryFrame } from "../telemetry/telemetry-frame.tsx";
 import { matching, type Outcome, outcomes, type RequestFilters, typeOf } from "./filter-requests.ts";
 import { harOf } from "./har.ts";
@@ -43,10 +45,9 @@ function Requests({ browser: { name, session_id: id }, events }: RequestsProps) 
   return (
     <>
       <Group gap="xs">
-        <Filters find={find} outcome={outcome} type={type} types={[...new Set(requests.map(typeOf))].sort()} />
-        <Text size="sm" c="dimmed" role="status">
-          {shown.length === requests.length ? requests.length : `${shown.length} of ${requests.length}`} requests
-        </Text>
+        <FindField label="Find by address, method or status" placeholder="Address, method or status" />
+        <Filters outcome={outcome} type={type} types={[...new Set(requests.map(typeOf))].sort()} />
+        <ShownCount shown={shown.length} all={requests.length} what="requests" />
         <Button
           size="xs"
           variant="default"
@@ -60,27 +61,21 @@ function Requests({ browser: { name, session_id: id }, events }: RequestsProps) 
           Save as HAR
         </Button>
       </Group>
-      {shown.length === 0 ? (
-        <Text size="sm" c="dimmed" py="lg" ta="center">
-          No request matches.
-        </Text>
-      ) : (
-        <VirtualLines
-          lines={shown}
-          keyOf={({ seq }) => seq}
-          render={(request) => (
-            <RequestLine
-              request={request}
-              bar={bars.get(request.seq)}
-              open={() => {
-                setOpen(request.seq);
-              }}
-            />
-          )}
-          label="Requests of the pages"
-          height={lineHeight}
-        />
-      )}
+      <VirtualLines
+        lines={shown}
+        keyOf={({ seq }) => seq}
+        render={(request) => (
+          <RequestLine
+            request={request}
+            bar={bars.get(request.seq)}
+            open={() => {
+              setOpen(request.seq);
+            }}
+          />
+        )}
+        label="Requests of the pages"
+        height={lineHeight}
+      />
       <Drawer
         opened={opened !== undefined}
         onClose={() => {
@@ -105,23 +100,12 @@ const outcomeLabels: Readonly<Record<Outcome, string>> = {
   running: "In progress",
 };
 
-function Filters({ find = "", outcome, type = "", types }: FiltersProps) {
+function Filters({ outcome, type = "", types }: FiltersProps) {
   const navigate = useNavigate({ from: "/sessions/$id" });
   const change = (next: RequestFilters) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   return (
     <>
-      <TextInput
-        size="xs"
-        aria-label="Find by address, method or status"
-        placeholder="Address, method or status"
-        leftSection={<Search size={14} aria-hidden />}
-        value={find}
-        onChange={({ currentTarget: { value } }) => {
-          change({ find: value === "" ? undefined : value });
-        }}
-        data-search
-      />
       <NativeSelect
         size="xs"
         aria-label="Type"
@@ -148,7 +132,6 @@ function Filters({ find = "", outcome, type = "", types }: FiltersProps) {
 }
 
 interface FiltersProps {
-  readonly find: string | undefined;
   readonly outcome: Outcome | undefined;
   readonly type: string | undefined;
   readonly types: readonly string[];
@@ -180,7 +163,7 @@ function RequestLine({ request, bar, open }: LineProps) {
       <span className={styles.method}>{method}</span>
       <Address url={url} />
       <span className={styles.type}>{typeOf(request)}</span>
-      <span className={styles.duration}>{durationMs === undefined ? "" : `${Math.round(durationMs)} ms`}</span>
+      <span className={styles.duration}>{durationMs === undefined ? "" : durationText(durationMs)}</span>
       <span className={styles.waterfall} aria-hidden>
         {bar !== undefined && (
           <span className={styles.bar} style={{ left: `${bar.start * 100}%`, width: `${bar.width * 100}%` }} />

@@ -1,6 +1,6 @@
 import { Code, Group, Stack, Table, Text, Title } from "@mantine/core";
 import "@mantine/core/styles/Code.css";
-import { momentText } from "../../../base/texts.ts";
+import { durationText, momentText } from "../../../base/texts.ts";
 import { CopyIcon } from "../../../parts/code.tsx";
 import { curlOf } from "./curl.ts";
 import { type Headers, type NetworkRequest, outcomeOf } from "./requests.ts";
@@ -48,8 +48,8 @@ function generalOf(request: NetworkRequest, bar: Bar | undefined): Headers {
     ["Type", [type, mimeType].filter((part) => part !== undefined && part !== "").join(", ")],
     ["Caused by", initiator],
     ["Started", momentText(startedMs)],
-    ["After the document", bar && `${Math.round(bar.afterMs)} ms`],
-    ["Duration", durationMs === undefined ? "in progress" : `${Math.round(durationMs)} ms, to the end of the answer`],
+    ["After the document", bar && durationText(bar.afterMs)],
+    ["Duration", durationMs === undefined ? "in progress" : `${durationText(durationMs)}, to the end of the answer`],
   ];
   return pairs.flatMap(([name, value]) => (value === undefined || value === "" ? [] : [[name, value] as const]));
 }

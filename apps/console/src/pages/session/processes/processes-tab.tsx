@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Stack, Text, TextInput } from "@mantine/core";
+import { Anchor, Badge, Button, Stack, TextInput } from "@mantine/core";
 import type { Browser, ListedProcess } from "@shoal/schemas";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Ban, Cpu, Moon, OctagonX, Play, ScrollText } from "lucide-react";
@@ -7,7 +7,7 @@ import { useCanOperate, useSignedIn } from "../../../api/shoal.ts";
 import { sizeText } from "../../../base/texts.ts";
 import { useAction } from "../../../parts/action.ts";
 import { fieldErrorsOf } from "../../../parts/forms/field-errors.ts";
-import { Age } from "../../../parts/moment.tsx";
+import { Ago } from "../../../parts/moment.tsx";
 import { Empty, textOf } from "../../../parts/states.tsx";
 import { type Column, ResourceTable } from "../../../parts/table/resource-table.tsx";
 import { type RowAction, RowMenu } from "../../../parts/table/row-menu.tsx";
@@ -224,16 +224,9 @@ const columnsWith = (show: (process: Shown) => void): readonly Column<ListedProc
   },
   { name: "Process", cell: ({ pid }) => pid },
   { name: "State", cell: (process) => <State process={process} />, share: 1.4 },
-  { name: "Processor", cell: ({ cpu_pct }) => (cpu_pct === undefined ? "–" : `${Math.round(cpu_pct)} %`) },
-  { name: "Memory", cell: ({ mem_bytes }) => (mem_bytes === undefined ? "–" : sizeText(mem_bytes)) },
-  {
-    name: "Started",
-    cell: ({ started_at }) => (
-      <Text size="sm">
-        <Age from={started_at} /> ago
-      </Text>
-    ),
-  },
+  { name: "Processor", cell: ({ cpu_pct }) => cpu_pct !== undefined && `${Math.round(cpu_pct)} %` },
+  { name: "Memory", cell: ({ mem_bytes }) => mem_bytes !== undefined && sizeText(mem_bytes) },
+  { name: "Started", cell: ({ started_at }) => <Ago at={started_at} /> },
 ];
 
 function State({ process: { state, exit_code, tty } }: { readonly process: ListedProcess }) {

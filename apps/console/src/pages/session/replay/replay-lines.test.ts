@@ -30,10 +30,10 @@ it("places chapters, console lines, requests and actions on the clock of the fil
   );
   expect(lines.map(({ kind, atSeconds, text, note, isError }) => [kind, atSeconds, text, note, isError])).toEqual([
     ["action", 0, "Opened http://x/", undefined, undefined],
-    ["network", 1, "POST x/pay", "502 500 ms", true],
+    ["network", 1, "POST x/pay", "502 500ms", true],
     ["chapter", 1.5, "Pay", undefined, undefined],
     ["console", 2, "payment failed", undefined, true],
     ["action", 3, "A person took control (Ada)", undefined, undefined],
-    ["action", 4, "browsers.playwright.execute", "12 ms", false],
+    ["action", 4, "browsers.playwright.execute", "12ms", false],
   ]);
 });

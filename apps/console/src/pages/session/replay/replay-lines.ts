@@ -1,6 +1,8 @@
 import type { Replay, TelemetryEnvelope } from "@shoal/schemas";
+import { durationText } from "../../../base/texts.ts";
 import { chapterLines } from "../../../player/chapter-lines.ts";
 import type { TimedLine } from "../../../player/timed-line.ts";
+import { consoleLineOf } from "../telemetry/console-lines.ts";
 import { actionOf } from "../telemetry/actions.ts";
 import { firstErrorStatus, type NetworkRequest, requestsOf } from "../network/requests.ts";
 
@@ -15,11 +17,14 @@ const inOrder = (lines: TimedLine[]): TimedLine[] => lines.sort((one, other) => 
 export function sessionLines(events: readonly TelemetryEnvelope[], startedMs: number): TimedLine[] {
   const secondsAt = (ms: number) => (ms - startedMs) / 1000;
   const lines: TimedLine[] = [];
-  for (const { event, seq } of events) {
+  for (const envelope of events) {
+    const { event, seq } = envelope;
     const place = { key: `event ${seq}`, atSeconds: secondsAt(event.ts / 1000) };
     if (isOwn(event)) continue;
-    if (event.category === "console") lines.push({ ...place, ...consoleText(event) });
-    else {
+    if (event.category === "console") {
+      const { level, text } = consoleLineOf(envelope);
+      lines.push({ ...place, kind: "console", text, isError: level === "error" });
+    } else {
       const action = actionOf(event);
       if (action !== undefined) lines.push({ ...place, kind: "action", ...action });
     }
@@ -34,12 +39,6 @@ const isOwn = ({ data, type }: TelemetryEnvelope["event"]): boolean =>
 
 const operationOf = ({ operation_id }: Readonly<Record<string, unknown>>): string => String(operation_id);
 
-function consoleText({ data, type }: TelemetryEnvelope["event"]): Pick<TimedLine, "kind" | "isError" | "text"> {
-  const { args, text }: Readonly<Record<string, unknown>> = { ...data };
-  const parts = Array.isArray(args) && args.length > 0 ? args.map(String) : [typeof text === "string" ? text : ""];
-  return { kind: "console", text: parts.join(" "), isError: type === "console_error" };
-}
-
 function requestLine({ durationMs, failure, method, seq, status, url }: NetworkRequest, atSeconds: number): TimedLine {
   const outcome = failure === undefined ? (status === undefined ? "" : String(status)) : "failed";
   return {
@@ -47,7 +46,7 @@ function requestLine({ durationMs, failure, method, seq, status, url }: NetworkR
     kind: "network",
     atSeconds,
     text: `${method} ${url.replace(/^https?:\/\//, "")}`,
-    note: [outcome, durationMs === undefined ? "" : `${Math.round(durationMs)} ms`].join(" ").trim(),
+    note: [outcome, durationMs === undefined ? "" : durationText(durationMs)].join(" ").trim(),
     isError: failure !== undefined || (status ?? 0) >= firstErrorStatus,
   };
 }

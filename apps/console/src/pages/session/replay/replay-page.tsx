@@ -7,11 +7,11 @@ import { useMemo, useState } from "react";
 import { browserQuery, replaysQuery } from "../../../api/browser-queries.ts";
 import { useSignedIn } from "../../../api/shoal.ts";
 import { atThisOrigin } from "../../../base/place.ts";
-import { durationText, momentText } from "../../../base/texts.ts";
+import { momentText } from "../../../base/texts.ts";
 import { useNow } from "../../../parts/now.ts";
 import { type Crumb, Page } from "../../../parts/page.tsx";
 import { Empty, Failure, Loading } from "../../../parts/states.tsx";
-import { momentParameter, parseMoment, replayTitle } from "../../../player/moment.ts";
+import { filmClock, momentParameter, parseMoment, replayTitle } from "../../../player/moment.ts";
 import { Player } from "../../../player/player.tsx";
 import { useSharedInfo } from "../../../player/shared-info.ts";
 import { maxEvents, useEvents } from "../telemetry/use-events.ts";
@@ -87,7 +87,7 @@ function Loaded({ browser, replay }: LoadedProps) {
       windowTitle={[browser.name ?? browser.session_id, started_at == null ? "recording" : momentText(started_at)].join(
         ", ",
       )}
-      description={[isRunning ? "Recording in progress." : `${durationText(lengthMs)} long.`, failure_reason ?? ""]
+      description={[isRunning ? "Recording in progress." : `${filmClock(lengthMs / 1000)} long.`, failure_reason ?? ""]
         .join(" ")
         .trim()}
     >

@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Group, Title } from "@mantine/core";
+import { Badge, Button, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Browser } from "@shoal/schemas";
 import { Pencil } from "lucide-react";
@@ -6,7 +6,8 @@ import { lazy, type ReactNode, Suspense } from "react";
 import { useCanOperate } from "../../../api/shoal.ts";
 import { durationText } from "../../../base/texts.ts";
 import { CodeBlock } from "../../../parts/code.tsx";
-import { Details } from "../../../parts/details.tsx";
+import { Details } from "../../../parts/detail/details.tsx";
+import { Section } from "../../../parts/detail/section.tsx";
 
 const SettingsDialog = lazy(async () => ({ default: (await import("./settings-dialog.tsx")).SettingsDialog }));
 
@@ -17,12 +18,10 @@ export function SettingsCard({ browser }: { readonly browser: Browser }) {
   const [wasOpened, { open: load }] = useDisclosure();
   const canChange = canOperate && browser.deleted_at === undefined;
   return (
-    <Card withBorder padding="lg">
-      <Group justify="space-between" mb="sm">
-        <Title order={2} size="h4">
-          Settings
-        </Title>
-        {canChange && (
+    <Section
+      title="Settings"
+      actions={
+        canChange && (
           <Button
             size="xs"
             variant="default"
@@ -34,15 +33,16 @@ export function SettingsCard({ browser }: { readonly browser: Browser }) {
           >
             Change
           </Button>
-        )}
-      </Group>
+        )
+      }
+    >
       <Details rows={rowsOf(browser)} />
       {wasOpened && canChange && (
         <Suspense>
           <SettingsDialog browser={browser} isOpen={isOpen} close={close} />
         </Suspense>
       )}
-    </Card>
+    </Section>
   );
 }
 

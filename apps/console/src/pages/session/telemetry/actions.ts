@@ -1,4 +1,5 @@
 import type { TelemetryEnvelope } from "@shoal/schemas";
+import { durationText } from "../../../base/texts.ts";
 import { firstErrorStatus } from "../network/requests.ts";
 
 export interface ShownAction {
@@ -38,7 +39,7 @@ const actions: Readonly<Record<string, (data: Data) => ShownAction | undefined>>
   interaction_scroll_settled: ({ to_y }) => ({ text: `Scrolled to ${String(to_y)} px` }),
   api_call: ({ duration_ms, operation_id, status }) => ({
     text: textIn(operation_id),
-    note: typeof duration_ms === "number" ? `${Math.round(duration_ms)} ms` : "",
+    note: typeof duration_ms === "number" ? durationText(duration_ms) : "",
     isError: typeof status === "number" && status >= firstErrorStatus,
   }),
   cdp_connect: () => ({ text: "A CDP client connected" }),

@@ -1,5 +1,6 @@
 import { Table } from "@mantine/core";
 import type { ReactNode } from "react";
+import { breakable } from "../breakable.tsx";
 import styles from "./details.module.css";
 
 interface DetailsProps {
@@ -11,14 +12,16 @@ interface DetailsProps {
 export function Details({ rows }: DetailsProps) {
   return (
     <div className={styles.details}>
-      <Table layout="fixed" verticalSpacing={6}>
+      <Table verticalSpacing={6}>
         <Table.Tbody>
           {rows
             .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "")
             .map(([name, value]) => (
-              <Table.Tr key={name}>
-                <Table.Th className={styles.name}>{name}</Table.Th>
-                <Table.Td className={styles.value}>{value}</Table.Td>
+              <Table.Tr key={name} className={styles.row}>
+                <Table.Th className={styles.name} scope="row">
+                  {name}
+                </Table.Th>
+                <Table.Td className={styles.value}>{typeof value === "string" ? breakable(value) : value}</Table.Td>
               </Table.Tr>
             ))}
         </Table.Tbody>

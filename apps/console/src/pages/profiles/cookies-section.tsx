@@ -1,9 +1,10 @@
-import { Stack, Text, TextInput, Title } from "@mantine/core";
+import { Text, TextInput } from "@mantine/core";
 import type { Profile, StorageState } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { Cookie } from "lucide-react";
 import { useState } from "react";
 import { useSignedIn } from "../../api/shoal.ts";
+import { Section } from "../../parts/detail/section.tsx";
 import { Ago } from "../../parts/moment.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
@@ -34,7 +35,7 @@ function flagsOf({ httpOnly, secure, sameSite }: StoredCookie): string {
 }
 
 /** Cookies of the current state. Their values stay out of the page. */
-export function CookiesCard({ profile }: { readonly profile: Profile }) {
+export function CookiesSection({ profile }: { readonly profile: Profile }) {
   const { shoal } = useSignedIn();
   const [search, setSearch] = useState("");
   const { data, error, refetch } = useQuery({
@@ -50,10 +51,7 @@ export function CookiesCard({ profile }: { readonly profile: Profile }) {
   const wanted = search.toLowerCase();
   const items = data?.cookies.filter(({ name, domain }) => `${name} ${domain}`.toLowerCase().includes(wanted));
   return (
-    <Stack gap="sm">
-      <Title order={2} size="h4">
-        Cookies
-      </Title>
+    <Section title="Cookies" isPlain>
       {(data?.cookies.length ?? 0) > 0 && (
         <TextInput
           aria-label="Search cookies by name or domain"
@@ -63,6 +61,7 @@ export function CookiesCard({ profile }: { readonly profile: Profile }) {
             setSearch(value);
           }}
           maw={340}
+          mb="sm"
         />
       )}
       <ResourceTable
@@ -84,10 +83,10 @@ export function CookiesCard({ profile }: { readonly profile: Profile }) {
         }
       />
       {data !== undefined && data.origins.length > 0 && (
-        <Text size="sm" c="dimmed">
+        <Text size="sm" c="dimmed" mt="sm">
           Local storage: {data.origins.join(", ")}
         </Text>
       )}
-    </Stack>
+    </Section>
   );
 }

@@ -1,12 +1,12 @@
-import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Badge, Button, Group, Text } from "@mantine/core";
 import type { Profile, ProfileVersion } from "@shoal/schemas";
 import { Link } from "@tanstack/react-router";
-import { Anchor } from "@mantine/core";
 import { History } from "lucide-react";
 import { useState } from "react";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { sizeText } from "../../base/texts.ts";
 import { useAction } from "../../parts/action.ts";
+import { Section } from "../../parts/detail/section.tsx";
 import { ConfirmDialog } from "../../parts/forms/confirm-dialog.tsx";
 import { Ago } from "../../parts/moment.tsx";
 import { Empty } from "../../parts/states.tsx";
@@ -45,7 +45,7 @@ const columns = (profile: Profile): readonly Column<ProfileVersion>[] => [
 ];
 
 /** The saved states, newest first. */
-export function VersionsCard({ profile }: { readonly profile: Profile }) {
+export function VersionsSection({ profile }: { readonly profile: Profile }) {
   const { shoal } = useSignedIn();
   const canOperate = useCanOperate();
   // The current version is in the key, so that a new state appears.
@@ -53,10 +53,7 @@ export function VersionsCard({ profile }: { readonly profile: Profile }) {
     shoal.profiles.versions.list(profile.id, page, options),
   );
   return (
-    <Stack gap="sm">
-      <Title order={2} size="h4">
-        Versions
-      </Title>
+    <Section title="Versions" isPlain>
       <ResourceTable
         label="Versions"
         list={list}
@@ -68,7 +65,7 @@ export function VersionsCard({ profile }: { readonly profile: Profile }) {
           </Empty>
         }
       />
-    </Stack>
+    </Section>
   );
 }
 
@@ -96,7 +93,7 @@ function RollbackButton({ profile, version }: { readonly profile: Profile; reado
     told: () => `Version ${version.version} is the current state again.`,
     changes: [["profiles"]],
   });
-  if (version.is_current) return <>–</>;
+  if (version.is_current) return null;
   return (
     <>
       <Button
