@@ -1,10 +1,13 @@
 import { Fragment, type ReactNode } from "react";
 
-const minLength = 16;
-const places = /(?<=[/.:?&=,_@(-])(?=[^/.:?&=,_@)-])/;
+const longWord = 16;
+const places = /(?<=[/.?&=,@(])(?=[a-z])/i;
 
-/** A text whose long words, such as addresses, break after their punctuation where a line is too short. */
-export function breakable(text: string): ReactNode {
+/**
+ * A text whose long words, such as addresses, break after their punctuation where a line is too short.
+ * @param minLength - of a word that may break. Default 16.
+ */
+export function breakable(text: string, minLength = longWord): ReactNode {
   const parts = text.split(/(\s+)/).flatMap((word) => (word.length < minLength ? [word] : word.split(places)));
   if (parts.length === 1) return text;
   return parts.map((part, index) => (

@@ -31,6 +31,9 @@ export function IdText({ id, label = "Copy the id" }: { readonly id: string; rea
   );
 }
 
+/** Shorter calls fit in a line of a phone. */
+const longCode = 30;
+
 const word = /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(\/\/.*|#.*)|\b(await|const|import|from|using|new|for|of)\b/g;
 
 /** Marks strings, comments and keywords; enough for the short programs of this page. */
@@ -58,7 +61,8 @@ export function CodeBlock({ code, label }: { readonly code: string; readonly lab
           <code key={number} className={styles.line}>
             {colored(line).map(({ text, kind }, index) => (
               <span key={index} className={kind}>
-                {breakable(text)}
+                {kind === styles.string && <wbr />}
+                {breakable(text, longCode)}
               </span>
             ))}
             {"\n"}

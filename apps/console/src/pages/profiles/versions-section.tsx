@@ -41,7 +41,10 @@ const columns = (profile: Profile): readonly Column<ProfileVersion>[] => [
   { name: "Saved", cell: ({ created_at }) => <Ago at={created_at} /> },
   { name: "Source", cell: (version) => <Source version={version} />, share: 1.6 },
   { name: "Size", cell: ({ size_bytes }) => sizeText(size_bytes), share: 0.7 },
-  { name: "Rollback", cell: (version) => <RollbackButton profile={profile} version={version} /> },
+  {
+    name: "Rollback",
+    cell: (version) => !version.is_current && <RollbackButton profile={profile} version={version} />,
+  },
 ];
 
 /** The saved states, newest first. */
@@ -93,7 +96,6 @@ function RollbackButton({ profile, version }: { readonly profile: Profile; reado
     told: () => `Version ${version.version} is the current state again.`,
     changes: [["profiles"]],
   });
-  if (version.is_current) return null;
   return (
     <>
       <Button

@@ -3,7 +3,7 @@ import { labeledDays, ticksOf } from "./scale.ts";
 import { axisText } from "./texts.ts";
 
 it.each([
-  ["minutes", 1026, ["0 min", "500 min", "1,000 min", "1,500 min"]],
+  ["minutes", 1026, ["0 min", "250 min", "500 min", "750 min", "1,000 min", "1,250 min"]],
   ["minutes", 0.3, ["0 min", "0.1 min", "0.2 min", "0.3 min"]],
   ["sessions", 1, ["0", "1"]],
   ["peak", 15, ["0", "5", "10", "15"]],

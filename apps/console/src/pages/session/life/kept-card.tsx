@@ -70,7 +70,7 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
             </Kept>,
           ],
           ["Downloads", <Kept key="downloads">{downloads.data !== undefined && downloadsText(downloads.data)}</Kept>],
-          ["Audit log", "Who started, changed and ended it, for administrators"],
+          ["Audit log", "The callers that started, changed and ended it, for administrators"],
           ["Profile", profileText(browser)],
           ["Deleted", "Files, processes, terminals, and the logs of its programs"],
         ]}
