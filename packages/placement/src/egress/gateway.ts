@@ -19,7 +19,7 @@ import { forwardRequest } from "./forward.ts";
 import type { EgressDecision, EgressPolicy } from "../policy/egress-policy.ts";
 import { describeRefusal, NetworkRules } from "../policy/network-rules.ts";
 import { answerSignature, signaturePath } from "./signatures.ts";
-import { orAborted } from "./or-aborted.ts";
+import { orLate } from "./or-late.ts";
 import { targetOf, targetText, tunnelTargetOf } from "./target.ts";
 import { type EgressHop, type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
 import { Transfers } from "./transfers.ts";
@@ -232,13 +232,15 @@ class Door implements EgressDoor, ConnectionOwner {
   }
 
   async #routeFor(target: EgressTarget, client: EgressClient, request: IncomingMessage): Promise<EgressRoute> {
-    const deadline = AbortSignal.any([client.gone.signal, AbortSignal.timeout(this.#gateway.limits.connectMs)]);
+    const deadlineMs = performance.now() + this.#gateway.limits.connectMs;
     for (;;) {
       const rules = this.#rules;
-      const route = await orAborted(
+      const route = await orLate(
         this.#decideRoute(target, client.proxy, request.headers["proxy-authorization"]),
-        deadline,
-        new EgressFailure(504, `Looking up ${hostOf(target)} timed out.`, { code: "ETIMEDOUT" }),
+        { ms: deadlineMs - performance.now(), signal: client.gone.signal },
+        () => {
+          throw new EgressFailure(504, `Looking up ${hostOf(target)} timed out.`, { code: "ETIMEDOUT" });
+        },
       );
       // The rules may change during the lookup.
       if (rules !== this.#rules) continue;
@@ -286,11 +288,7 @@ class Door implements EgressDoor, ConnectionOwner {
   async #refuseKnown(target: EgressTarget): Promise<void> {
     const refusal = this.#rules.refuseConnection(target, undefined);
     if (refusal !== undefined) throw new EgressFailure(403, describeRefusal(hostOf(target), refusal), { refusal });
-    const decision = await orAborted(
-      this.#decide(this.#pages, target, true),
-      AbortSignal.timeout(secondLookMs),
-      undefined,
-    );
+    const decision = await orLate(this.#decide(this.#pages, target, true), { ms: secondLookMs }, () => undefined);
     if (decision !== undefined && !decision.allowed && decision.status !== 502) throw refusalOf(decision);
   }
 

@@ -172,7 +172,7 @@ class InspectedMessages implements ClientMessages {
   }
 
   #forwardHeld(): void {
-    for (const bytes of this.#raw) this.#sink.forward(bytes);
+    for (const bytes of joined(this.#raw)) this.#sink.forward(bytes);
     this.#forget();
   }
 
@@ -181,6 +181,18 @@ class InspectedMessages implements ClientMessages {
     this.#rawBytes = 0;
     this.#text = [];
   }
+}
+
+/** Joins pieces that are next to each other in one chunk: a single write is cheaper than a list of pieces. */
+function joined(pieces: readonly Buffer[]): Buffer[] {
+  const found: Buffer[] = [];
+  for (const piece of pieces) {
+    const last = found.at(-1);
+    if (last?.buffer === piece.buffer && last.byteOffset + last.length === piece.byteOffset)
+      found[found.length - 1] = Buffer.from(last.buffer, last.byteOffset, last.length + piece.length);
+    else found.push(piece);
+  }
+  return found;
 }
 
 function uninspected(): FrameError {
