@@ -9,7 +9,6 @@ import {
   validateHeaderName,
   validateHeaderValue,
 } from "node:http";
-import { pipeline } from "node:stream/promises";
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1) and those between client and gateway. */
 const perConnection: ReadonlySet<string> = new Set([
@@ -47,11 +46,26 @@ export async function forwardRequest(
   }
   try {
     response.writeHead(status, answer.statusMessage, endToEnd(answer.rawHeaders));
-    await pipeline(answer, response);
   } catch {
-    // One side closed; `pipeline` has closed the other.
     response.destroy();
+    return;
   }
+  await pass(answer, response);
+}
+
+/** Closes both sides when one closes. `pipeline` would create an error with a stack for each answer, also in the end. */
+function pass(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    answer.on("error", () => response.destroy());
+    answer.once("close", () => {
+      if (!answer.readableEnded) response.destroy();
+    });
+    response.on("error", () => response.destroy());
+    // `send` ends the request with the response.
+    response.once("close", resolve);
+    if (response.closed) resolve();
+    answer.pipe(response);
+  });
 }
 
 function send(
