@@ -65,11 +65,13 @@ export interface PlacementParts {
   readonly readyMs: number;
   /** `host:port` that pods must not reach; by default the API server. */
   readonly closed?: readonly string[];
+  /** Milliseconds until a shared browser without sessions ends. */
+  readonly sharedIdleMs?: number;
 }
 
 export async function createPlacementWith(
   options: PlacementOptions,
-  { closed, resolveName, programPath, readyMs }: PlacementParts,
+  { closed, resolveName, programPath, readyMs, sharedIdleMs }: PlacementParts,
 ): Promise<Placement> {
   const policy = createEgressPolicy(options.allowPrivateHosts, resolveName);
   const browsers = options.kind === "docker" || options.kind === "kubernetes" ? undefined : await findBrowsers(options);
@@ -86,7 +88,7 @@ export async function createPlacementWith(
     const made =
       browsers === undefined ? await makeRemote(options, parts) : await makeBoxes(options, { ...parts, browsers });
     const abilities = { ...made.abilities, privateHosts: options.allowPrivateHosts.length > 0 };
-    return new LocalPlacement(options, { ...made, abilities, folders, gateway, readyMs });
+    return new LocalPlacement(options, { ...made, abilities, folders, gateway, readyMs, sharedIdleMs });
   } catch (error) {
     await folders.close();
     throw error;
@@ -280,6 +282,7 @@ interface LocalParts extends Omit<Boxes, "abilities"> {
   readonly folders: SessionFolders;
   readonly gateway: EgressGateway;
   readonly readyMs: number;
+  readonly sharedIdleMs: number | undefined;
 }
 
 class LocalPlacement implements Placement {
@@ -298,7 +301,7 @@ class LocalPlacement implements Placement {
   #closing: Promise<void> | undefined;
 
   constructor({ warm, log, sessionMemoryBytes }: PlacementOptions, parts: LocalParts) {
-    const { maker, readyMs } = parts;
+    const { maker, readyMs, sharedIdleMs: idleMs } = parts;
     this.kind = maker.kind;
     this.abilities = parts.abilities;
     this.memory = memoryOf(maker.kind, parts.limitsMemory, sessionMemoryBytes);
@@ -314,7 +317,8 @@ class LocalPlacement implements Placement {
       log,
       start: (signal) => startInstance(maker, { log, readyMs }, signal),
     });
-    this.#contexts = new SharedBrowsers({ log, readyMs, kind: maker.kind, take: (signal) => this.#pool.take(signal) });
+    const take = (): Promise<InstanceHandle> => this.#pool.take();
+    this.#contexts = new SharedBrowsers({ kind: maker.kind, log, readyMs, idleMs, take });
   }
 
   async acquire(

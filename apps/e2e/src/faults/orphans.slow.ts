@@ -46,6 +46,7 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
         const sessions = await Promise.all([
           first.shoal.browsers.create({ name: "named" }),
           first.shoal.browsers.create(),
+          first.shoal.browsers.create({ isolation: "context" }),
         ]);
         const profile = await first.shoal.profiles.create({ name: "kept" });
         const client = await puppeteer.connect({ browserWSEndpoint: sessions[0].cdp_ws_url });

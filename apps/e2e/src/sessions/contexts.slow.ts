@@ -424,7 +424,6 @@ describe.each(placements)("isolation: context, placement $title", ({ placement, 
         () => browsers.process.spawn(id, { command: "id" }),
         () => browsers.playwright.execute(id, { code: "return 1" }),
         () => browsers.computer.captureScreenshot(id, {}),
-        () => browsers.replays.start(id, {}),
         () => browsers.curl(id, { url: site.url }),
       ])
         expect(await refusalOf(call())).toMatchObject({

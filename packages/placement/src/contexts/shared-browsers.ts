@@ -13,13 +13,15 @@ export interface SharedBrowsersOptions {
   readonly log: PlacementLog;
   /** Milliseconds. */
   readonly readyMs: number;
-  readonly take: (signal?: AbortSignal) => Promise<InstanceHandle>;
+  /** Milliseconds until a browser without sessions ends; 30,000 by default. */
+  readonly idleMs?: number | undefined;
+  readonly take: () => Promise<InstanceHandle>;
 }
 
 /** Limits what sessions lose with a crash, and the memory of one browser. */
 export const maxContextsPerBrowser = 16;
 /** A project's next session often follows soon. */
-const idleMs = 30_000;
+const usualIdleMs = 30_000;
 
 /** The browsers that sessions of one project share. They start on demand, and end some time after their last session. */
 export class SharedBrowsers {
@@ -71,7 +73,7 @@ export class SharedBrowsers {
       if (project !== "") host.setProject(project);
       return host;
     });
-    const browser = new SharedBrowser(started, () => {
+    const browser = new SharedBrowser(started, this.#options.idleMs ?? usualIdleMs, () => {
       browsers.delete(browser);
       if (browsers.size === 0 && this.#projects.get(project) === browsers) this.#projects.delete(project);
     });
@@ -86,13 +88,15 @@ class SharedBrowser {
   isReady = false;
   readonly ended: Promise<unknown>;
   readonly #started: Promise<InstanceHandle>;
+  readonly #idleMs: number;
   readonly #onGone: () => void;
   #sessions = 0;
   #isOver = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(started: Promise<InstanceHandle>, onGone: () => void) {
+  constructor(started: Promise<InstanceHandle>, idleMs: number, onGone: () => void) {
     this.#started = started;
+    this.#idleMs = idleMs;
     this.#onGone = onGone;
     this.ended = started.then(
       (host) => host.ended,
@@ -127,7 +131,7 @@ class SharedBrowser {
       this.#sessions--;
       if (this.#sessions > 0) return;
       if (this.#isOver) void this.stop();
-      else this.#timer = setTimeout(() => void this.stop(), idleMs).unref();
+      else this.#timer = setTimeout(() => void this.stop(), this.#idleMs).unref();
     };
   }
 

@@ -25,6 +25,7 @@ export interface TestPlacementOptions extends Partial<Omit<PlacementOptions, "ki
   readonly readyMs?: number;
   /** `host:port` that pods must not reach. */
   readonly closed?: readonly string[];
+  readonly sharedIdleMs?: number;
 }
 
 const clearing: (() => Promise<unknown>)[] = [];
@@ -47,6 +48,7 @@ export async function openPlacement({
   standIn,
   readyMs = 30_000,
   closed,
+  sharedIdleMs,
   ...options
 }: TestPlacementOptions): Promise<TestPlacement> {
   const lines: { level: string; fields: object; message: string }[] = [];
@@ -58,7 +60,13 @@ export async function openPlacement({
   const programPath = standIn === undefined ? instanceProgramPath : await standInProgram(standIn);
   const placement = await createPlacementWith(
     { warm: 0, allowPrivateHosts: [], ...dockerOptions, ...options, sessionsDir, log },
-    { resolveName: createNameResolver(), programPath, readyMs, ...(closed && { closed }) },
+    {
+      resolveName: createNameResolver(),
+      programPath,
+      readyMs,
+      ...(closed && { closed }),
+      ...(sharedIdleMs !== undefined && { sharedIdleMs }),
+    },
   );
   clearing.push(() => placement.close());
   return { placement, sessionsDir, lines };

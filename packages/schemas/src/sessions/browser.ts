@@ -299,7 +299,7 @@ export const CreateBrowser = z.lazy(() =>
       max_duration_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(604_800))),
       /** Freeze the session after as many seconds without use, 1 to 259200; the next CDP message, request or viewer wakes it. A connected CDP client that sends and receives nothing, and waits for no answer, allows sleep. 0 = never. Default: the setting of the service, which is 0. Needs a server that may freeze processes. */
       sleep_after_seconds: z.optional(checked(z.int(), z.minimum(0), z.maximum(259_200))),
-      /** `process` (default): a separate browser in its own box. `context`: a browser context in a browser that several sessions of the project share; files, downloads, cookies, proxy and headers are separate. It needs less memory, but has no process isolation, extensions, policies, profile, programs, recordings or sleep. */
+      /** `process` (default): a separate browser in its own box. `context`: a browser context in a browser that several sessions of the project share; files, downloads, cookies, proxy and headers are separate. It needs less memory, but has no process isolation, extensions, policies, profile, programs or sleep. */
       isolation: z.optional(z.enum(["process", "context"])),
       /** The profile to start from. */
       profile: z.optional(BrowserProfile),

@@ -33,13 +33,25 @@ export interface CdpConnection {
   pageOrder?: PageOrder;
   /** For a full Chromium. */
   dialogs?: DialogWatch;
+  /** Whether other sessions use the browser's clipboard, so that it must not be read. */
+  readonly sharesClipboard?: boolean;
 }
+
+/** Code of the error for a command that would affect other sessions of the browser. */
+export const refusedForOthers = -32_090;
 
 const cdpErrorMarker = Symbol.for("shoal.error.CdpError");
 
 export class CdpError extends Error {
   override readonly name = "CdpError";
   readonly [cdpErrorMarker] = true;
+  readonly code: unknown;
+
+  /** @param code - of the browser's or gateway's answer, if any. */
+  constructor(message: string, code?: unknown) {
+    super(message);
+    this.code = code;
+  }
 
   /** Several files of the program contain a copy of this class; `instanceof` works across them. */
   static override [Symbol.hasInstance](value: unknown): boolean {

@@ -19,7 +19,7 @@ export interface CdpMessage {
   readonly params?: unknown;
   readonly sessionId?: unknown;
   readonly result?: unknown;
-  readonly error?: { readonly message?: unknown };
+  readonly error?: { readonly code?: unknown; readonly message?: unknown };
 }
 
 interface Pending {
@@ -78,7 +78,7 @@ export abstract class MessageConnection implements CdpConnection {
       const waiting = this.#pending.get(id);
       this.#pending.delete(id);
       if (error === undefined) waiting?.resolve(result);
-      else waiting?.reject(new CdpError(`${waiting.method}: ${String(error.message)}`));
+      else waiting?.reject(new CdpError(`${waiting.method}: ${String(error.message)}`, error.code));
     } else if (typeof method === "string") {
       const from = typeof sessionId === "string" ? sessionId : undefined;
       // `never`: `on` ties each listener to its event's parameters.

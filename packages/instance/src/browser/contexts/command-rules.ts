@@ -1,3 +1,4 @@
+import { refusedForOthers } from "../cdp/cdp-connection.ts";
 import { type ContextScope, isInside } from "./context-scope.ts";
 import { pageMethods } from "./page-methods.ts";
 
@@ -175,7 +176,7 @@ function notAvailable(method: string): CommandVerdict {
 }
 
 function refuseClipboard(): CommandVerdict {
-  return refusal(`The clipboard cannot be read: ${sharedClipboard}`, serverError);
+  return refusal(`The clipboard cannot be read: ${sharedClipboard}`, refusedForOthers);
 }
 
 /** As Chromium answers for an id that does not exist. */

@@ -3,6 +3,7 @@ import { ContextClient, type ContextClientOptions } from "./context-client.ts";
 
 /** The instance's own connection for a session of a shared browser. The same rules apply to it as to clients. */
 export class ContextConnection extends MessageConnection {
+  readonly sharesClipboard = true;
   readonly #client: ContextClient;
 
   constructor(options: Pick<ContextClientOptions, "endpoint" | "scope">) {

@@ -11,7 +11,7 @@ export interface ContextEndpointOptions {
   /** Of the shared browser. */
   readonly browser: BrowserEndpoint;
   readonly json: ContextJson;
-  /** Unguessable: pages and other programs of the machine must not connect. */
+  /** Unguessable: other programs of the machine must not connect. */
   readonly secret: string;
 }
 
@@ -68,13 +68,12 @@ export class ContextEndpoint {
     socket.setNoDelay(true);
     // The gateway in front of this port replaces the path of the browser, but not that of a page.
     const [, pageId] = pagePath.exec(request.url ?? "") ?? [];
-    if (request.url !== this.endpoint.path && pageId === undefined) {
-      socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-      return;
-    }
-    this.#sockets.handleUpgrade(request, socket, head, (accepted) => {
-      this.#join(accepted, pageId);
-    });
+    if (isFromPage(request)) refuse(socket, "403 Forbidden");
+    else if (request.url !== this.endpoint.path && pageId === undefined) refuse(socket, "404 Not Found");
+    else
+      this.#sockets.handleUpgrade(request, socket, head, (accepted) => {
+        this.#join(accepted, pageId);
+      });
   }
 
   #join(socket: WebSocket, pageId: string | undefined): void {
@@ -103,12 +102,23 @@ export class ContextEndpoint {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     request.resume();
-    const { body, status } = await this.#options.json
-      .answer(request.method ?? "GET", request.url ?? "/")
-      .catch(() => ({ status: 500, body: "The browser does not answer" }));
+    const { body, status } = isFromPage(request)
+      ? { status: 403, body: "Pages must not connect" }
+      : await this.#options.json
+          .answer(request.method ?? "GET", request.url ?? "/")
+          .catch(() => ({ status: 500, body: "The browser does not answer" }));
     const isText = typeof body === "string";
     response
       .writeHead(status, { "content-type": isText ? "text/plain" : "application/json; charset=UTF-8" })
       .end(isText ? body : JSON.stringify(body));
   }
+}
+
+/** In the process placement, the operator may let sessions reach this machine. */
+function isFromPage({ headers }: IncomingMessage): boolean {
+  return headers.origin !== undefined || headers["user-agent"] !== undefined;
+}
+
+function refuse(socket: Socket, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

@@ -9,6 +9,7 @@ import { isTrue } from "../../system/is-true.ts";
 import { createLiveInput, type LiveInput } from "./live-input.ts";
 import type { LiveViewMessage, ViewerMessage } from "./messages.ts";
 import { followPageList, type PageList } from "./page-list.ts";
+import { ViewClipboard } from "./view-clipboard.ts";
 
 export interface LiveScreenSink {
   /** Returns whether a viewer could receive it; if not, {@link LiveScreen.resume} is called later. */
@@ -49,6 +50,8 @@ interface Hand {
 class ShownScreen implements LiveScreen {
   readonly #cdp: CdpConnection;
   readonly #sink: LiveScreenSink;
+  /** Absent where the browser's own can be used. */
+  readonly #clipboard: ViewClipboard | undefined;
   #ended = false;
   #touched = false;
   #list: PageList | undefined;
@@ -75,6 +78,7 @@ class ShownScreen implements LiveScreen {
   constructor(cdp: CdpConnection, sink: LiveScreenSink) {
     this.#cdp = cdp;
     this.#sink = sink;
+    this.#clipboard = cdp.sharesClipboard === true ? new ViewClipboard() : undefined;
     this.#stops = [
       this.#cdp.on("Page.screencastFrame", ({ data, metadata, sessionId: number }, from) => {
         if (from === undefined || from !== this.#shown?.sessionId) return;
@@ -266,7 +270,13 @@ class ShownScreen implements LiveScreen {
   }
 
   async #paste(text: string): Promise<void> {
-    const { session, input } = this.#onHand();
+    const hand = this.#onHand();
+    const { session, input } = hand;
+    if (this.#clipboard !== undefined) {
+      this.#clipboard.writeClipboard(text);
+      this.#clipboard.send({ type: "text", text }, hand);
+      return;
+    }
     try {
       await createPageView(session).writeClipboard(text);
     } catch {
@@ -294,16 +304,21 @@ class ShownScreen implements LiveScreen {
       case "key":
       case "text":
       case "compose":
-        this.#hand?.input.send(message);
+        if (this.#hand === undefined) return undefined;
+        if (this.#clipboard === undefined) this.#hand.input.send(message);
+        else this.#clipboard.send(message, this.#hand);
         return undefined;
       case "paste":
         await this.#paste(message.text);
         return undefined;
       case "write_clipboard":
-        await createPageView(this.#onHand().session).writeClipboard(message.text);
+        await (this.#clipboard ?? createPageView(this.#onHand().session)).writeClipboard(message.text);
         return undefined;
       case "read_clipboard":
-        return { type: "clipboard", text: await createPageView(this.#onHand().session).readClipboard() };
+        return {
+          type: "clipboard",
+          text: await (this.#clipboard ?? createPageView(this.#onHand().session)).readClipboard(),
+        };
       case "tab":
         await (message.action === "show" ? this.#showTab(message.id) : this.#closeTab(message.id));
         return undefined;

@@ -8,7 +8,6 @@ const refusedAreas: readonly (readonly [prefix: string, reason: string])[] = [
   ["browsers.process.", "programs of the session could read the files of the other sessions"],
   ["browsers.playwright.", "its code runs as a program, which could read the files of the other sessions"],
   ["browsers.computer.", "its input and screenshots belong to the screen of the whole browser"],
-  ["browsers.replays.", "recordings belong to the whole browser"],
   ["browsers.logs.", "the log of the browser is about all its sessions"],
   ["browsers.loadExtensions", "extensions belong to the whole browser"],
   ["browsers.curl", "it opens targets that the other sessions would share"],

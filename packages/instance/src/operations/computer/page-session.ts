@@ -1,7 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import pTimeout from "p-timeout";
-import { CdpError, type CdpConnection } from "../../browser/cdp/cdp-connection.ts";
+import { CdpError, type CdpConnection, refusedForOthers } from "../../browser/cdp/cdp-connection.ts";
 import { type AttachedPage, attachToPage } from "../../browser/pages/visible-page.ts";
 
 /** Without a result, a dialog opened, the page closed, or it took too long. */
@@ -196,5 +196,7 @@ function pageCrashed(cause?: unknown): ServiceError {
 
 function pageError(error: unknown): unknown {
   if (!(error instanceof CdpError)) return error;
+  if (error.code === refusedForOthers)
+    return new ServiceError(400, "bad_request", error.message, { field: "isolation", cause: error });
   return pageCrashed(error);
 }
