@@ -16,6 +16,13 @@ export interface TestService {
 
 const startTimeoutMs = serverCount * 60_000;
 
+/** Ends of all services of this file. */
+const ends = new Set<() => Promise<unknown>>();
+// Also a service that took longer to start than its hook or test waited.
+afterAll(async () => {
+  await Promise.allSettled([...ends].map((end) => end()));
+}, startTimeoutMs);
+
 /**
  * In a separate folder, which `end` removes. With `SHOAL_TEST_SERVERS`, several servers behind a load balancer.
  * @param given.dataDir - the folder of an earlier service.
@@ -26,11 +33,18 @@ export async function runService(
 ): Promise<TestService & { end(): Promise<void> }> {
   const dataDir = given.dataDir ?? mkdtempSync(join(tmpdir(), "shoal-e2e-"));
   // Do not refuse requests on a busy test machine.
-  const service = await (serverCount > 1 ? startSeveralServers : startService)(
+  const starting = (serverCount > 1 ? startSeveralServers : startService)(
     dataDir,
     ["--warm", "0", "--log-level", "warn", "--max-event-loop-delay-ms", "0", ...flags],
     given.env,
   );
+  const end = async () => {
+    await (await starting.catch(() => undefined))?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+    ends.delete(end);
+  };
+  ends.add(end);
+  const service = await starting;
   checkAnswersOf(service.baseUrl);
   return {
     service: serverCount > 1 ? withoutInside(service) : service,
@@ -38,25 +52,17 @@ export async function runService(
     get dataDir() {
       return serverCount > 1 ? skipInsideOneServer() : dataDir;
     },
-    async end() {
-      await service.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    end,
   };
 }
 
 /** One service for all tests of the surrounding `describe`. Read its fields inside tests only. */
 export function useService(flags: () => readonly string[] = () => []): TestService {
-  let starting: ReturnType<typeof runService> | undefined;
-  let running: Awaited<typeof starting>;
+  let running: Awaited<ReturnType<typeof runService>> | undefined;
   beforeAll(async () => {
-    starting = runService(flags());
-    running = await starting;
+    running = await runService(flags());
   }, startTimeoutMs);
-  afterAll(async () => {
-    // Also a service that took longer to start than its test waited.
-    await (await starting?.catch(() => undefined))?.end();
-  }, startTimeoutMs);
+  afterAll(() => running?.end(), startTimeoutMs);
   const present = () => {
     if (!running) throw new Error("The service runs inside tests only.");
     return running;
