@@ -7,7 +7,6 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeApp } from "../testing/app-files.ts";
 import { placements } from "../testing/components.ts";
-import { descendantsOf } from "../testing/processes.ts";
 import { useService } from "../testing/service.ts";
 import { until } from "../testing/until.ts";
 import { zipOf } from "../testing/zip.ts";
@@ -130,11 +129,7 @@ describe.skipIf(skip)(`the hosted service's sample app in the placement ${title}
     expect(stdout).toContain("hello");
     for (const { id } of (await kernel.deployments.list()).getPaginatedItems())
       await shoal("deployments", "delete", id, "--yes");
-    await until(
-      "no process is left",
-      () => descendantsOf(test.service.pid).every(({ command: line }) => line.includes("postgres")),
-      60_000,
-    );
+    await until("no process is left", () => test.processes().length === 0, 60_000);
     expect((await test.shoal.browsers.list()).items).toEqual([]);
   });
 });

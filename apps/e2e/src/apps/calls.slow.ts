@@ -2,6 +2,7 @@ import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
+import { until } from "../testing/until.ts";
 import { zipOf } from "../testing/zip.ts";
 
 /** Registers as the framework of `@shoal/client/app` does, without a dependency. */
@@ -62,6 +63,8 @@ describe.skipIf(skip)(`calls of an app in the placement ${title}`, () => {
     `runs each of 50 invocations at once under a limit of ${String(limit)} once, and loses none`,
     async () => {
       const { invocations } = test.shoal;
+      // These would refuse the slow call, which cannot wait in the queue.
+      await until("the slow call runs", async () => (await invocations.list({ action_name: "slow" })).items.length > 0);
       const numbers = Array.from({ length: 50 }, (_, number) => number);
       const runs: string[] = [];
       const ended = await Promise.all(

@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allOf } from "../testing/all-of.ts";
 import { vendored, writeApp } from "../testing/app-files.ts";
 import { placements } from "../testing/components.ts";
-import { descendantsOf } from "../testing/processes.ts";
 import { useService } from "../testing/service.ts";
 import { sessionFolders } from "../testing/session-folder.ts";
 import { until } from "../testing/until.ts";
@@ -101,7 +100,7 @@ describe.skipIf(skip)(`an app of @shoal/client/app in the placement ${title}`, (
         NO_COLOR: "1",
       },
     });
-  const below = () => descendantsOf(test.service.pid).filter(({ command }) => !command.includes("postgres"));
+  const below = () => test.processes();
 
   it("is deployed by the hosted service's SDK, which sees its schemas, and runs while the caller waits", async () => {
     const archive = await zipOf(Object.entries(files).map(([name, content]) => ({ name, content })));
@@ -199,7 +198,8 @@ describe.skipIf(skip)(`an app of @shoal/client/app in the placement ${title}`, (
     await until("its key is deleted", async () => (await inApp.browsers.list().catch(() => undefined)) === undefined);
     await until("no process is left", () => below().length === 0);
     expect((await test.shoal.browsers.list()).items).toEqual([]);
-    await until("no folder is left", () => sessionFolders(test.dataDir).length === 0);
-    expect(readdirSync(join(test.dataDir, "apps/artifacts")).filter((name) => name.startsWith("."))).toEqual([]);
+    await until("no folder is left", () => test.dataDirs.flatMap(sessionFolders).length === 0);
+    for (const folder of test.dataDirs)
+      expect(readdirSync(join(folder, "apps/artifacts")).filter((name) => name.startsWith("."))).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import type { Browser } from "@shoal/client";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { missingFor } from "../testing/components.ts";
-import { descendantsOf, instances, killAll } from "../testing/processes.ts";
+import { instances, killAll } from "../testing/processes.ts";
 import { runService, useService } from "../testing/service.ts";
 
 const missing = missingFor("sandbox");
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)(
     it("close with its ended_reason: instance_lost", async () => {
       const browser = await test.shoal.browsers.create();
       const closes = await closesOf(browser);
-      killAll(instances(descendantsOf(test.service.pid)));
+      killAll(instances(test.processes()));
       expect(await Promise.all(closes)).toEqual([
         [1011, "instance_lost"],
         [1011, "instance_lost"],

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { placements } from "../testing/components.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
-import { chromiums, descendantsOf, instances, killAll, survivors } from "../testing/processes.ts";
+import { chromiums, instances, killAll, survivors } from "../testing/processes.ts";
 import { fieldOf, repeatableCalls } from "../testing/repeatable-calls.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
@@ -106,7 +106,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
         },
       };
     }
-    const below = () => descendantsOf(test.service.pid);
+    const below = () => test.processes();
     const sleepers = () => below().filter(({ command }) => command === "sleep 7601").length;
     const create = () =>
       test.shoal.browsers.create({

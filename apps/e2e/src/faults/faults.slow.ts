@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import puppeteer from "puppeteer-core";
 import { describe, expect, it, vi } from "vitest";
 import { placements } from "../testing/components.ts";
-import { chromiums, descendantsOf, instances, type ProcessEntry } from "../testing/processes.ts";
+import { chromiums, instances, type ProcessEntry } from "../testing/processes.ts";
 import { useService } from "../testing/service.ts";
 import { sessionFolders } from "../testing/session-folder.ts";
 import { until } from "../testing/until.ts";
@@ -16,9 +16,9 @@ describe.each(placements)(
     describe.skipIf(skip)("nothing is left of it", () => {
       const test = useService(() => ["--placement", placement]);
 
-      const below = () => descendantsOf(test.service.pid).filter(({ command }) => !command.includes("postgres"));
+      const below = () => test.processes();
       const victims: readonly (readonly [string, (family: readonly ProcessEntry[]) => ProcessEntry | undefined])[] = [
-        ["its first process", (family) => family.find(({ parent }) => parent === test.service.pid)],
+        ["its first process", (family) => family.find(({ parent }) => !family.some(({ pid }) => pid === parent))],
         ["the program", (family) => instances(family)[0]],
         ["Chromium", (family) => chromiums(family)[0]],
       ];
@@ -57,7 +57,7 @@ describe.each(placements)(
             if (state === "works") await test.shoal.browsers.delete(made.session_id);
           }
           await until("no process of it is left", () => below().length === 0);
-          await until("no file of it is left", () => sessionFolders(test.dataDir).length === 0);
+          await until("no file of it is left", () => test.dataDirs.flatMap(sessionFolders).length === 0);
           expect((await test.shoal.browsers.list()).items).toEqual([]);
           const next = await test.shoal.browsers.create({ name: "doomed" });
           await test.shoal.browsers.delete(next.session_id);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fullChromiumPlacements } from "../testing/components.ts";
-import { allProcesses, chromiums, descendantsOf, killAll } from "../testing/processes.ts";
+import { allProcesses, chromiums, killAll } from "../testing/processes.ts";
 import { rounds, seeded } from "../testing/seeded.ts";
 import { runService, type TestService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
@@ -81,7 +81,7 @@ describe.each(fullChromiumPlacements.slice(0, 1))(
             await browsers.saveProfile(session_id);
           }
           await delay(given.afterMs);
-          const below = descendantsOf(test.service.pid);
+          const below = test.processes();
           killAll(
             given.victim === "browser"
               ? chromiums(below)

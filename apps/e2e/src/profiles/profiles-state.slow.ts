@@ -10,7 +10,7 @@ import { zstdDecompressSync } from "node:zlib";
 import { chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { placements } from "../testing/components.ts";
-import { chromiums, descendantsOf, killAll } from "../testing/processes.ts";
+import { chromiums, killAll } from "../testing/processes.ts";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { runService, type TestService, useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
@@ -227,7 +227,7 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
             await signIn(url, name);
             await browsers.saveProfile(id);
           }
-          killAll(chromiums(descendantsOf(test.service.pid)));
+          killAll(chromiums(test.processes()));
           await until("it is there again", async () => (await browsers.get(id)).browser_restarts === 1, 60_000);
         });
       await crashing(undefined);

@@ -3,7 +3,7 @@ import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { placements } from "../testing/components.ts";
-import { chromiums, descendantsOf } from "../testing/processes.ts";
+import { chromiums } from "../testing/processes.ts";
 import { openCdp, type RawCdp } from "../testing/raw-cdp.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
@@ -105,7 +105,7 @@ describe.each(placements.slice(0, 1))("sessions in one browser, placement $title
 
     it("share one Chromium", async () => {
       expect(attacker).toMatchObject({ isolation: "context", placement });
-      const running = chromiums(descendantsOf(test.service.pid));
+      const running = chromiums(test.processes());
       expect(running).toHaveLength(1);
     });
 
@@ -438,7 +438,7 @@ describe.each(placements)("isolation: context, placement $title", ({ placement, 
     it("end with the reason when their browser crashes, and the next session gets a new one", async () => {
       const { browsers } = test.shoal;
       const sessions = await Promise.all([1, 2].map(() => browsers.create({ isolation: "context" })));
-      const [running] = chromiums(descendantsOf(test.service.pid));
+      const [running] = chromiums(test.processes());
       process.kill(running?.pid ?? 0, "SIGKILL");
       for (const { session_id: id } of sessions)
         await expect

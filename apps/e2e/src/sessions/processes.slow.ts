@@ -3,7 +3,7 @@ import Kernel from "@onkernel/sdk";
 import { request } from "node:http";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { placements } from "../testing/components.ts";
-import { allProcesses, chromiums, descendantsOf, instances, killAll } from "../testing/processes.ts";
+import { allProcesses, chromiums, instances, killAll } from "../testing/processes.ts";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
@@ -164,11 +164,11 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
 
     it("is not affected by a crash of the browser", async () => {
       const { process_id } = await processes().spawn(session.id, { command: "read x; echo $x" });
-      const crashed = chromiums(descendantsOf(test.service.pid));
+      const crashed = chromiums(test.processes());
       expect(crashed.length).toBeGreaterThan(0);
       killAll(crashed);
       await until("another browser runs", () =>
-        chromiums(descendantsOf(test.service.pid)).some(({ pid }) => crashed.every((old) => old.pid !== pid)),
+        chromiums(test.processes()).some(({ pid }) => crashed.every((old) => old.pid !== pid)),
       );
       await processes().write(session.id, process_id, "still here\n");
       let text = "";
@@ -335,7 +335,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
         .next()
         .catch((error: unknown) => error);
       if (way === "deleted") await test.shoal.browsers.delete(session_id);
-      else killAll(instances(descendantsOf(test.service.pid)));
+      else killAll(instances(test.processes()));
       await until("nothing runs", () => !runs("sleep 740"));
       // The stream ends with or without an error, but does not hang.
       await stream;
@@ -350,7 +350,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
     it("reaches the box's limit; the instance continues, and can end it", async () => {
       const { session_id } = await test.shoal.browsers.create();
       const { process: processes } = test.shoal.browsers;
-      const sleepers = () => descendantsOf(test.service.pid).filter(({ command }) => command === "sleep 7501").length;
+      const sleepers = () => test.processes().filter(({ command }) => command === "sleep 7501").length;
       const { process_id } = await processes.spawn(session_id, {
         command: "i=0; while [ $i -lt 3000 ]; do sleep 7501 >/dev/null 2>&1 & i=$((i+1)); done",
       });

@@ -3,7 +3,7 @@ import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { placements } from "../testing/components.ts";
-import { allProcesses, chromiums, descendantsOf } from "../testing/processes.ts";
+import { chromiums } from "../testing/processes.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 import { until } from "../testing/until.ts";
@@ -124,9 +124,9 @@ describe.each(placements)("sessions in the placement $title", ({ placement, skip
 
     it("restarts a crashed Chromium once, then ends the session with its reason", async () => {
       // The browser of a deleted session may still be ending.
-      await until("no other browser runs", () => chromiums(descendantsOf(test.service.pid)).length === 0);
+      await until("no other browser runs", () => chromiums(test.processes()).length === 0);
       const browser = await test.shoal.browsers.create();
-      const mine = () => chromiums(descendantsOf(test.service.pid, allProcesses()));
+      const mine = () => chromiums(test.processes());
       const killChromium = async () => {
         const [chromiumProcess] = await until("Chromium runs", () => (mine().length > 0 ? mine() : undefined));
         if (chromiumProcess) process.kill(chromiumProcess.pid, "SIGKILL");
@@ -152,8 +152,7 @@ describe.each(placements)("sessions in the placement $title", ({ placement, skip
     });
 
     it("leaves no process after the end of a session", async () => {
-      // PostgreSQL starts a process per connection at any time.
-      const below = () => descendantsOf(test.service.pid).filter(({ command }) => !command.includes("postgres"));
+      const below = () => test.processes();
       const before = new Set(below().map(({ pid }) => pid));
       const browser = await test.shoal.browsers.create();
       expect(below().some(({ pid }) => !before.has(pid))).toBe(true);

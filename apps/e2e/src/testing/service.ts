@@ -5,13 +5,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { checkAnswersOf } from "./checked-answers.ts";
-import { serverCount, skipInsideOneServer, startSeveralServers, withoutInside } from "./several-servers.ts";
+import { allProcesses, descendantsOf, type ProcessEntry } from "./processes.ts";
+import {
+  dataDirsOf,
+  serverCount,
+  skipInsideOneServer,
+  startSeveralServers,
+  type SeveralServers,
+  withoutInside,
+} from "./several-servers.ts";
 
 export interface TestService {
   readonly service: ServiceProcess;
   readonly shoal: Shoal;
   /** With several servers, reading it skips the test. */
   readonly dataDir: string;
+  /** Of each server. */
+  readonly dataDirs: readonly string[];
+  /** Processes below all servers, without those of an embedded PostgreSQL. */
+  processes(): ProcessEntry[];
 }
 
 const startTimeoutMs = serverCount * 60_000;
@@ -33,7 +45,7 @@ export async function runService(
 ): Promise<TestService & { end(): Promise<void> }> {
   const dataDir = given.dataDir ?? mkdtempSync(join(tmpdir(), "shoal-e2e-"));
   // Do not refuse requests on a busy test machine.
-  const starting = (serverCount > 1 ? startSeveralServers : startService)(
+  const starting: Promise<ServiceProcess | SeveralServers> = (serverCount > 1 ? startSeveralServers : startService)(
     dataDir,
     ["--warm", "0", "--log-level", "warn", "--max-event-loop-delay-ms", "0", ...flags],
     given.env,
@@ -51,6 +63,12 @@ export async function runService(
     shoal: new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey }),
     get dataDir() {
       return serverCount > 1 ? skipInsideOneServer() : dataDir;
+    },
+    dataDirs: dataDirsOf(dataDir),
+    processes() {
+      const entries = allProcesses();
+      const pids = "pids" in service ? service.pids : [service.pid];
+      return pids.flatMap((pid) => descendantsOf(pid, entries)).filter(({ command }) => !command.includes("postgres"));
     },
     end,
   };
@@ -77,5 +95,9 @@ export function useService(flags: () => readonly string[] = () => []): TestServi
     get dataDir() {
       return present().dataDir;
     },
+    get dataDirs() {
+      return present().dataDirs;
+    },
+    processes: () => present().processes(),
   };
 }

@@ -11,12 +11,16 @@ export const serverCount = Number(process.env.SHOAL_TEST_SERVERS ?? "1");
 const silent = () => undefined;
 const secret = randomBytes(32).toString("hex");
 
+export interface SeveralServers extends ServiceProcess {
+  readonly pids: readonly number[];
+}
+
 /** Starts {@link serverCount} servers behind HAProxy, which sends each request to the next one. */
 export async function startSeveralServers(
   dataDir: string,
   flags: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
-): Promise<ServiceProcess> {
+): Promise<SeveralServers> {
   const stops: (() => Promise<unknown>)[] = [];
   // In reverse order of the start: the database last.
   const stopAll = async () => {
@@ -39,7 +43,7 @@ export async function startSeveralServers(
       ...flags,
     ];
     const start = (index: number) =>
-      startService(join(dataDir, `server-${String(index + 1)}`), shared, { ...env, SHOAL_SECRET_KEY: secret });
+      startService(dataDirOf(dataDir, index), shared, { ...env, SHOAL_SECRET_KEY: secret });
     // The first one creates the tables and the admin key.
     const first = await start(0);
     stops.push(() => first.stop());
@@ -56,6 +60,7 @@ export async function startSeveralServers(
       baseUrl: balancer.baseUrl,
       apiKey: first.apiKey,
       pid: first.pid,
+      pids: servers.map(({ pid }) => pid),
       output: () => servers.map((server) => server.output()).join(""),
       stop: () => stopAll().then(() => 0),
     };
@@ -64,6 +69,13 @@ export async function startSeveralServers(
     throw error;
   }
 }
+
+/** The data folder of each server. */
+export function dataDirsOf(dataDir: string): string[] {
+  return serverCount > 1 ? Array.from({ length: serverCount }, (_, index) => dataDirOf(dataDir, index)) : [dataDir];
+}
+
+const dataDirOf = (dataDir: string, index: number) => join(dataDir, `server-${String(index + 1)}`);
 
 /** Reading the process id, or stopping the service, skips the test. */
 export function withoutInside(service: ServiceProcess): ServiceProcess {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
 import { launchPerson } from "../testing/person.ts";
-import { chromiums, descendantsOf } from "../testing/processes.ts";
+import { chromiums } from "../testing/processes.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
@@ -303,7 +303,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
     it("shows that the browser restarts, and that the session has ended", async () => {
       const address = await addressOf();
       const viewer = await watch(address);
-      const running = () => chromiums(descendantsOf(test.service.pid));
+      const running = () => chromiums(test.processes());
       // The pool's browser may still be ending.
       const killed = await until("no other browser runs", () => (running().length === 1 ? running()[0] : undefined));
       const restarting = viewer.waitForSelector("text=The browser is restarting");
