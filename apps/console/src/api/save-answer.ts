@@ -7,7 +7,8 @@ export interface SavedAnswer {
   readonly project: string | undefined;
   /** Of a GET operation that answers with a file: `/browsers/ID/fs/read_file`. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
+  /** Without its undefined fields. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
   /** Name of the file for the person. */
   readonly name: string;
 }
@@ -16,9 +17,10 @@ export interface SavedAnswer {
  * Lets the browser save the answer of an operation. Its bytes go to the disk without passing through the page.
  * @throws {Error} with the refusal of the service, which the browser does not show.
  */
-export async function saveAnswer({ project, path, query, name }: SavedAnswer): Promise<void> {
-  const search = query === undefined ? "" : `?${new URLSearchParams(query).toString()}`;
-  const url = `${serviceUrl}/console/downloads/${project ?? "-"}${path}${search}`;
+export async function saveAnswer({ project, path, query = {}, name }: SavedAnswer): Promise<void> {
+  const fields = Object.entries(query).filter((field): field is [string, string] => field[1] !== undefined);
+  const search = new URLSearchParams(fields).toString();
+  const url = `${serviceUrl}/console/downloads/${project ?? "-"}${path}${search === "" ? "" : `?${search}`}`;
   const { ok } = await fetch(url, { method: "HEAD" });
   if (!ok) {
     const answer = await fetch(url);

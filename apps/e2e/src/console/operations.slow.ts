@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gunzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
@@ -55,7 +57,10 @@ it("filters entries in the address, shows one, verifies the log and exports it",
   await page.getByText("The log was changed").waitFor();
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export", exact: true }).click();
-  expect((await downloading).suggestedFilename()).toMatch(/^audit-.*\.jsonl\.gz$/);
+  const saved = await downloading;
+  expect(saved.suggestedFilename()).toMatch(/^audit-.*\.jsonl\.gz$/);
+  const lines = gunzipSync(await readFile(await saved.path())).toString();
+  expect(lines).toMatch(/^\{[^\n]*"operation":"profiles.create"[^\n]*\}\n$/);
   await expect.poll(() => violationsOf(page)).toEqual([]);
   expect(unexpected(problems)).toEqual([]);
   await page.close();
@@ -112,8 +117,11 @@ it("stores headers without showing them again, changes and deletes a destination
   const { page, problems } = await person.openSignedIn("telemetry");
   await page.getByRole("button", { name: "New destination" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("collector");
-  await page.getByLabel("Base address").fill("http://127.0.0.1:4318");
+  await page.getByLabel("Base address").fill("collector.example.com:4318");
   await page.getByLabel("Headers (optional)").fill("Authorization: Bearer s3cret");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByLabel("Base address").and(page.locator("[aria-invalid=true]")).waitFor();
+  await page.getByLabel("Base address").fill("http://127.0.0.1:4318");
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("cell", { name: "Authorization" }).waitFor();
   await page.getByRole("dialog").waitFor({ state: "hidden" });

@@ -22,7 +22,7 @@ import { serveSignInPage } from "../auth/sign-in-page/sign-in-page.ts";
 import type { ExportDestinations } from "../observability/audit/export/destinations.ts";
 import { exportDestinationHandlers } from "../observability/audit/export/handlers.ts";
 import type { AuditLogs } from "../observability/audit/logs/audit-logs.ts";
-import { auditLogHandlers } from "../observability/audit/logs/handlers.ts";
+import { auditLogFile, auditLogHandlers } from "../observability/audit/logs/handlers.ts";
 import { type Access, type Authenticator, isOpen, type OpenCaller } from "../http/auth/access.ts";
 import { forRoles } from "../http/auth/role-answers.ts";
 import { allowSignInPages } from "../http/cross-origin.ts";
@@ -301,6 +301,10 @@ function mountOperations(
       });
     }
   }
+  mount(app, auditLogFile, ({ query, context }) => parts.auditLogs.exportFile(context.key, query), {
+    unknownFields,
+    context: enter,
+  });
 }
 
 const noHandoff = Promise.resolve(undefined);

@@ -1,5 +1,5 @@
 import { Anchor, Badge, Modal, Text } from "@mantine/core";
-import type { AuditLogEntry, ListAuditLogs } from "@shoal/schemas";
+import type { AuditLogEntry } from "@shoal/schemas";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { durationText } from "../../base/texts.ts";
@@ -7,6 +7,7 @@ import { Details } from "../../parts/detail/details.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { type Column, ResourceTable } from "../../parts/table/resource-table.tsx";
+import type { AuditQuery } from "./filters.ts";
 import { useAuditEntries } from "./use-audit-entries.ts";
 
 const idOf = ({ event_id, timestamp, request_id }: AuditLogEntry) => event_id ?? `${timestamp} ${request_id ?? ""}`;
@@ -30,7 +31,7 @@ const columns: readonly Column<AuditLogEntry>[] = [
   { name: "Address", cell: ({ client_ip }) => client_ip },
 ];
 
-export function AuditEntries({ query }: { readonly query: Omit<ListAuditLogs, "limit" | "page_token"> }) {
+export function AuditEntries({ query }: { readonly query: AuditQuery }) {
   const list = useAuditEntries(query);
   const { entry: shownId } = useSearch({ from: "/audit" });
   const navigate = useNavigate({ from: "/audit" });

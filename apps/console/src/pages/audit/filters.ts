@@ -32,13 +32,14 @@ export type AuditSearch = z.output<typeof AuditSearch>;
 const hourMs = 3_600_000;
 const periodMs = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs, month: 30 * 24 * hourMs } as const;
 
-type Query = Omit<ListAuditLogs, "limit" | "page_token">;
+/** Selects the entries that the page shows and exports. */
+export type AuditQuery = Pick<ListAuditLogs, "start" | "end" | "method" | "auth_strategy" | "service" | "search">;
 
 /** @param nowMs - end of a period without `until`. */
 export function queryOf(
   { period = "day", until, method, strategy, service, search }: AuditSearch,
   nowMs: number,
-): Query {
+): AuditQuery {
   const endMs = until === undefined ? nowMs : Date.parse(until);
   return {
     start: new Date(endMs - periodMs[period]).toISOString(),

@@ -1,12 +1,13 @@
-import type { AuditLogEntry, ListAuditLogs } from "@shoal/schemas";
+import type { AuditLogEntry } from "@shoal/schemas";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useSignedIn } from "../../api/shoal.ts";
 import type { List } from "../../parts/table/use-list.ts";
+import type { AuditQuery } from "./filters.ts";
 
 const pageSize = 100;
 
 /** The list has page tokens instead of offsets. */
-export function useAuditEntries(query: Omit<ListAuditLogs, "limit" | "page_token">): List<AuditLogEntry> {
+export function useAuditEntries(query: AuditQuery): List<AuditLogEntry> {
   const { shoal, project } = useSignedIn();
   const list = useInfiniteQuery({
     queryKey: ["audit", project?.id, query],

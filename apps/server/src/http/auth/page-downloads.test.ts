@@ -1,4 +1,5 @@
 import { Browser } from "@shoal/schemas";
+import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
@@ -60,6 +61,41 @@ it("lets a link of the console save a file, which no page may render", async () 
     expect.stringMatching(/^attachment/) as unknown,
   ]);
   expect(usage.headers.get("content-security-policy")).toBe("sandbox");
+});
+
+it("streams the audit log as one file from batches of entries, and records the download", async () => {
+  const day = 24 * 60 * 60 * 1000;
+  const [start = "", end = ""] = [-1, 1].map((days) => new Date(Date.now() + days * day).toISOString());
+  const path = `/console/audit-log?${new URLSearchParams({ start, end }).toString()}`;
+  const operations = (bytes: ArrayBuffer) =>
+    gunzipSync(bytes)
+      .toString()
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { operation: string }).operation);
+  // `limit` entries are read at once.
+  const saved = await follow(`${path}&limit=1`);
+  expect(Object.fromEntries(saved.headers)).toMatchObject({
+    "content-disposition": expect.stringMatching(/^attachment/) as unknown,
+    "content-security-policy": "sandbox",
+    "content-type": "application/octet-stream",
+  });
+  expect(operations(await saved.arrayBuffer())).toEqual([
+    "console.session.begin",
+    "browsers.fs.writeFile",
+    "browsers.create",
+    "apiKeys.create",
+  ]);
+  expect((await follow(path, { method: "HEAD" })).status).toBe(200);
+  expect(operations(await (await follow(path)).arrayBuffer())[0]).toBe("auditLogs.exportChunk");
+  const empty = await follow(`/console/audit-log?start=2018-01-01T00:00:00Z&end=2018-01-02T00:00:00Z`);
+  expect(gunzipSync(await empty.arrayBuffer()).length).toBe(0);
+  const long = await follow(`/console/audit-log?start=2018-01-01T00:00:00Z&end=2018-03-02T00:00:00Z`);
+  expect([long.status, await long.text()]).toEqual([400, expect.stringContaining("at most 30 days after start")]);
+  const { key } = await server.addProject("without entries");
+  const headers = { authorization: `Bearer ${key}` };
+  const own = await fetch(`${server.baseUrl}${path}&format=jsonl`, { headers });
+  expect([own.status, await own.text()]).toEqual([200, ""]);
 });
 
 it("reads the project in the address, and keeps projects apart", async () => {

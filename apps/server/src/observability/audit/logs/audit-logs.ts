@@ -10,9 +10,9 @@ import type {
 } from "@shoal/schemas";
 import { type Selectable, sql } from "kysely";
 import { createHash } from "node:crypto";
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { createGzip, gzip } from "node:zlib";
 import type * as z from "zod/mini";
 import type { KeyRow } from "../../../http/auth/access.ts";
 import { containing } from "../../../storage/like.ts";
@@ -25,6 +25,8 @@ import type { AuditRecorder } from "./recorder.ts";
 export interface AuditLogs {
   list(caller: KeyRow, filter: z.output<typeof ListAuditLogs>): Promise<TokenPage<AuditLogEntry>>;
   exportChunk(caller: KeyRow, filter: z.output<typeof ExportAuditLogs>): Promise<BytesReply>;
+  /** All entries from `cursor` on, in one answer of unknown size. */
+  exportFile(caller: KeyRow, filter: z.output<typeof ExportAuditLogs>): Promise<BytesReply>;
   verify(caller: KeyRow, request: z.output<typeof VerifyAuditLogs>): Promise<AuditLogVerification>;
 }
 
@@ -138,6 +140,29 @@ class PostgresAuditLogs implements AuditLogs {
         "x-content-sha256": createHash("sha256").update(bytes).digest("hex"),
         ...(hasMore && after !== undefined && { "x-next-cursor": tokenOf(after) }),
       },
+    };
+  }
+
+  /** Reads the first entries before the answer begins, so that their errors have a status. */
+  async exportFile(
+    caller: KeyRow,
+    { cursor, format, limit, ...filter }: z.output<typeof ExportAuditLogs>,
+  ): Promise<BytesReply> {
+    const batch = Math.min(exportBatch, limit);
+    const read = (after: Place | undefined) => this.#read(caller, filter, after, batch);
+    await this.#recorder.flush();
+    const first = await read(placeOf(cursor, "cursor"));
+    async function* texts(): AsyncGenerator<string> {
+      for (let rows = first; rows.length > 0; rows = await read(rows.at(-1))) {
+        yield rows.map(toLine).join("");
+        if (rows.length < batch) return;
+      }
+    }
+    const lines = Readable.from(texts(), { objectMode: false });
+    return {
+      // A failure destroys the compressed stream, and with it the connection: the person sees an incomplete download.
+      stream: format === "jsonl.gz" ? pipeline(lines, createGzip(), () => undefined) : lines,
+      fileName: `audit-logs.${format}`,
     };
   }
 

@@ -1,7 +1,10 @@
-import type { OperationsOf } from "@shoal/contract";
+import { contract, defineEndpoint, type OperationsOf } from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
 import type { Access } from "../../../http/auth/access.ts";
 import type { AuditLogs } from "./audit-logs.ts";
+
+/** The whole export as one file, for links of the console. Programs fetch chunks, which have checksums. */
+export const auditLogFile = defineEndpoint({ ...contract.exportAuditLogsChunk, path: "/console/audit-log" });
 
 export function auditLogHandlers(auditLogs: AuditLogs): Handlers<OperationsOf<"auditLogs">, Access> {
   return {
