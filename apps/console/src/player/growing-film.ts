@@ -10,6 +10,7 @@ interface Continuation {
  */
 export class GrowingFilm {
   readonly #video: HTMLVideoElement;
+  readonly #lastPicture: HTMLCanvasElement;
   readonly #url: string;
   readonly #closing = new AbortController();
   /** `undefined` = complete. */
@@ -18,12 +19,16 @@ export class GrowingFilm {
   #hasLoaded = false;
   #next: Continuation | undefined;
 
-  constructor(video: HTMLVideoElement, url: string) {
+  /** @param lastPicture - lies on the video; it shows the last picture while the video has none. */
+  constructor(video: HTMLVideoElement, lastPicture: HTMLCanvasElement, url: string) {
     this.#video = video;
+    this.#lastPicture = lastPicture;
     this.#url = url;
     const { signal } = this.#closing;
     video.addEventListener("loadedmetadata", this.#goOn, { signal });
     video.addEventListener("ended", this.#loadMore, { signal });
+    video.addEventListener("seeked", this.#uncover, { signal });
+    video.addEventListener("error", this.#fail, { signal });
   }
 
   /** @param recordedBytes - the length that can be loaded; `undefined` = the film is complete. */
@@ -35,12 +40,19 @@ export class GrowingFilm {
   }
 
   seek(seconds: number): void {
-    if (this.#isPart && seconds > this.#video.duration) this.#continueAt(seconds);
+    if (this.#next !== undefined) this.#next = { ...this.#next, seconds };
+    else if (this.#isPart && seconds > this.#video.duration) this.#continueAt(seconds);
     else this.#video.currentTime = Math.max(0, seconds);
+  }
+
+  /** A longer part loads: the state of the video is not yet that of the film. */
+  get isLoadingMore(): boolean {
+    return this.#next !== undefined || (!this.#lastPicture.hidden && this.#video.seeking);
   }
 
   close(): void {
     this.#closing.abort();
+    this.#lastPicture.hidden = true;
     this.#video.removeAttribute("src");
     this.#video.load();
   }
@@ -55,8 +67,28 @@ export class GrowingFilm {
 
   #continueAt(seconds: number, isPlaying = !this.#video.paused || this.#video.ended): void {
     this.#next ??= { seconds, isPlaying, rate: this.#video.playbackRate };
+    this.#cover();
     this.#load();
   }
+
+  #cover(): void {
+    const { readyState, videoHeight, videoWidth } = this.#video;
+    if (readyState >= HTMLMediaElement.HAVE_CURRENT_DATA) {
+      this.#lastPicture.width = videoWidth;
+      this.#lastPicture.height = videoHeight;
+      this.#lastPicture.getContext("2d")?.drawImage(this.#video, 0, 0);
+    }
+    this.#lastPicture.hidden = false;
+  }
+
+  readonly #uncover = (): void => {
+    if (this.#next === undefined) this.#lastPicture.hidden = true;
+  };
+
+  readonly #fail = (): void => {
+    this.#next = undefined;
+    this.#lastPicture.hidden = true;
+  };
 
   #load(): void {
     this.#hasLoaded = true;

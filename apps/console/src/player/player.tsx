@@ -32,16 +32,18 @@ export function Player({ address, lines, startSeconds, linkTo, notice, ...record
   const { recordedBytes, watchLive } = recording;
   const film = useRef<HTMLVideoElement>(null);
   const stage = useRef<HTMLDivElement>(null);
-  const state = useFilm(film);
+  const lastPicture = useRef<HTMLCanvasElement>(null);
+  const source = useRef<GrowingFilm>(null);
+  const isLoadingMore = useCallback(() => source.current?.isLoadingMore === true, []);
+  const state = useFilm(film, isLoadingMore);
   const lengthSeconds =
     recordedBytes === undefined
       ? (state.lengthSeconds ?? recording.lengthSeconds)
       : Math.max(state.lengthSeconds ?? 0, recording.lengthSeconds);
   const markers = useMemo(() => markersOf(lines, lengthSeconds), [lines, lengthSeconds]);
-  const source = useRef<GrowingFilm>(null);
   useEffect(() => {
-    if (film.current === null) return undefined;
-    const loading = new GrowingFilm(film.current, `${address}/film`);
+    if (film.current === null || lastPicture.current === null) return undefined;
+    const loading = new GrowingFilm(film.current, lastPicture.current, `${address}/film`);
     source.current = loading;
     return () => {
       loading.close();
@@ -64,17 +66,20 @@ export function Player({ address, lines, startSeconds, linkTo, notice, ...record
   return (
     <div className={`${styles.player} ${hasTracks ? styles.wide : ""}`}>
       <div ref={stage} className={styles.stage}>
-        <video
-          ref={film}
-          className={styles.film}
-          preload="metadata"
-          playsInline
-          onClick={() => {
-            run({ type: "toggle" });
-          }}
-        >
-          <track kind="chapters" src={`${address}/chapters`} default />
-        </video>
+        <div className={styles.screen}>
+          <video
+            ref={film}
+            className={styles.film}
+            preload="metadata"
+            playsInline
+            onClick={() => {
+              run({ type: "toggle" });
+            }}
+          >
+            <track kind="chapters" src={`${address}/chapters`} default />
+          </video>
+          <canvas ref={lastPicture} className={styles.lastPicture} hidden />
+        </div>
         {state.hasFailed && (
           <p className={styles.failure} role="alert">
             This browser cannot play the film. Download it: it is an MP4 file with H.264.

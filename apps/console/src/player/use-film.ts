@@ -44,14 +44,17 @@ function stateOf(film: HTMLVideoElement): FilmState {
   };
 }
 
-/** The state of a video element, read ten times a second while it plays. */
-export function useFilm(film: RefObject<HTMLVideoElement | null>): FilmState {
+/**
+ * The state of a video element, read ten times a second while it plays.
+ * @param isLoadingMore - the state stays as it was while this returns true.
+ */
+export function useFilm(film: RefObject<HTMLVideoElement | null>, isLoadingMore: () => boolean): FilmState {
   const [state, setState] = useState(initial);
   useEffect(() => {
     const { current } = film;
     if (current === null) return undefined;
     const read = () => {
-      setState(stateOf(current));
+      if (current.error !== null || !isLoadingMore()) setState(stateOf(current));
     };
     for (const name of changes) current.addEventListener(name, read);
     const timer = setInterval(() => {
@@ -61,6 +64,6 @@ export function useFilm(film: RefObject<HTMLVideoElement | null>): FilmState {
       clearInterval(timer);
       for (const name of changes) current.removeEventListener(name, read);
     };
-  }, [film]);
+  }, [film, isLoadingMore]);
   return state;
 }

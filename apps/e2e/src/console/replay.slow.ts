@@ -4,6 +4,11 @@ import { useService } from "../testing/service.ts";
 import { until } from "../testing/until.ts";
 import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
+declare global {
+  // Of the page.
+  var flicker: { readonly pictures: number; readonly blank: number; readonly jumps: number };
+}
+
 const on = { enabled: true };
 const test = useService();
 const person = usePerson(test);
@@ -45,6 +50,24 @@ const film = (page: Page) =>
     };
   });
 
+/** Counts drawn pictures of the page without a picture of the film, and with the start of the timeline. */
+const watchForFlicker = (page: Page) =>
+  page.evaluate(() => {
+    const flicker = { pictures: 0, blank: 0, jumps: 0 };
+    globalThis.flicker = flicker;
+    const look = () => {
+      const video = document.querySelector("video");
+      const last = document.querySelector<HTMLCanvasElement>("video + canvas");
+      if (video === null || last === null) return;
+      flicker.pictures += 1;
+      // A seek keeps the picture; a new source has none.
+      if (last.hidden && video.readyState === HTMLMediaElement.HAVE_NOTHING) flicker.blank += 1;
+      if (document.querySelector<HTMLInputElement>("input[type=range]")?.value === "0") flicker.jumps += 1;
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+
 it("plays a running recording while it grows, and the whole film when it has ended", async () => {
   const { page, problems } = await person.openSignedIn(path());
   await page.getByText("Choose an earlier moment to see the film so far.").waitFor();
@@ -60,6 +83,7 @@ it("plays a running recording while it grows, and the whole film when it has end
   await until("the film so far is known", async () => (await film(page)).length > 4);
   await expect.poll(async () => (await film(page)).at).toBeCloseTo(1.5, 1);
   const { length } = await film(page);
+  await watchForFlicker(page);
   // The timeline goes on, and a later moment loads a longer part.
   await expect.poll(async () => Number(await position.getAttribute("max"))).toBeGreaterThan(length + 3);
   await page.keyboard.press("9");
@@ -68,6 +92,11 @@ it("plays a running recording while it grows, and the whole film when it has end
   await until("a longer part is loaded", async () => (await film(page)).length > length + 1);
   const { length: longer } = await film(page);
   await until("it follows the recording", async () => (await film(page)).length > longer + 1);
+  expect(await page.evaluate(() => globalThis.flicker)).toEqual({
+    pictures: expect.any(Number) as number,
+    blank: 0,
+    jumps: 0,
+  });
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Back to the live view" }).click();
   await page.frameLocator("iframe").getByText("view only").waitFor();

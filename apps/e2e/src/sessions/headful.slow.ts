@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { missingForScreenRecordings, windowPlacements } from "../testing/components.ts";
 import { play } from "../testing/play-film.ts";
 import { refusalOf } from "../testing/refusal.ts";
+import { until } from "../testing/until.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
@@ -132,9 +133,18 @@ describe.each(windowPlacements)("a session with a window in the placement $title
         const { browsers } = test.shoal;
         await browsers.update(id(), { viewport: { width: 1000, height: 700, refresh_rate: 30 } });
         await page.setContent(recorder);
-        const { replay_id: replayId } = await browsers.replays.start(id(), { framerate: 10 });
+        const { replay_id: replayId, replay_view_url: url = "" } = await browsers.replays.start(id(), {
+          framerate: 10,
+        });
         const short = await browsers.replays.start(id(), { max_duration_in_seconds: 1 });
-        await new Promise((resolve) => setTimeout(resolve, 2500));
+        const secondsSoFar = async () => {
+          const info = (await (await fetch(`${url}/info`)).json()) as { readonly recorded_bytes?: number };
+          if (info.recorded_bytes === undefined) return 0;
+          const part = await fetch(`${url}/film?bytes=${info.recorded_bytes}`);
+          return (await play(page, Buffer.from(await part.arrayBuffer()))).seconds;
+        };
+        const first = await until("the film so far plays", async () => (await secondsSoFar()) || undefined);
+        await until("a later part of it is longer", async () => (await secondsSoFar()) > first);
         await browsers.replays.stop(id(), replayId);
         const film = await buffer(Readable.from((await browsers.replays.download(id(), replayId)).stream));
         await expect
