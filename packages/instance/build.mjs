@@ -76,8 +76,21 @@ async function bundle(options) {
   return result;
 }
 
+/** Parts of Node that take milliseconds to load. Most sessions need none: use `import()` where one is needed. */
+const slowModules = ["node:crypto", "node:http2", "node:https", "node:tls"];
+/** The parts that every session loads. */
+const everywhere = ["start", "program"];
+
+/** @param {import("esbuild").Metafile} metafile */
+function refuseSlow({ inputs: files, outputs }) {
+  for (const file of Object.values(outputs).flatMap((output) => Object.keys(output.inputs))) {
+    const slow = files[file]?.imports.find(({ path, kind }) => slowModules.includes(path) && kind !== "dynamic-import");
+    if (slow) throw new Error(`${file} makes every session load ${slow.path}: use import() there or above it.`);
+  }
+}
+
 for (const [part, file] of parts) {
-  await bundle({
+  const { metafile } = await bundle({
     entryPoints: { [part]: file },
     outdir: out,
     platform: "node",
@@ -93,6 +106,7 @@ for (const [part, file] of parts) {
     define: { "import.meta.url": "importMetaUrl" },
     banner: { js: 'const importMetaUrl=require("node:url").pathToFileURL(__filename).href;' },
   });
+  if (metafile && everywhere.includes(part)) refuseSlow(metafile);
 }
 await bundle({
   entryPoints: ["src/operations/replays/encoder-page.ts"],

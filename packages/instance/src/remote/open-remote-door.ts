@@ -1,13 +1,12 @@
 import { writeSync } from "node:fs";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { RemoteDoor, RemoteDoorOptions } from "./remote-door.ts";
-import { serveStandardStreams } from "./standard-streams.ts";
 import { readServicePin } from "./service-pin.ts";
 
 type Listeners = Pick<RemoteDoorOptions, "onAbandoned" | "onConnection" | "onError">;
 
 /**
- * Loads the code for TLS only where the service is on another machine. Announces the port and the key on stdout. Before
+ * Loads the code for TLS and HTTP/2 only where the service is on another machine. Announces the port and the key on stdout. Before
  * it knows the key of its service, it does not listen, and waits without a limit.
  */
 export async function openRemoteDoor(
@@ -25,6 +24,7 @@ export async function openRemoteDoor(
   });
   if (port === undefined) {
     announce({ pin: door.pin });
+    const { serveStandardStreams } = await import("./standard-streams.ts");
     await serveStandardStreams(door, config.session_dir, listeners.onAbandoned);
   } else announce({ port: await door.listen(ownAddress(), port), pin: door.pin });
   return door;

@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-
 /** Longest file name in bytes on Linux, macOS and Windows. */
 const maxNameBytes = 255;
 /** Numbers to try before a random suffix. */
@@ -17,7 +15,7 @@ export function safeFileName(suggested: string): string {
 export function* candidateNames(name: string): Generator<string> {
   yield name;
   for (let number = 1; number <= maxNumber; number++) yield shorten(name, ` (${String(number)})`);
-  yield shorten(name, ` (${randomUUID()})`);
+  yield shorten(name, ` (${crypto.randomUUID()})`);
 }
 
 /** Inserts `suffix` before the extension and shortens the stem so that the name stays valid. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, rm, type FileHandle } from "node:fs/promises";
 
@@ -18,6 +17,8 @@ export async function measureFile(path: string): Promise<MeasuredFile | undefine
     await using handle = await open(path, readOnly);
     const before = await handle.stat({ bigint: true });
     if (!before.isFile()) return undefined;
+    // Most sessions download nothing, and need not load it.
+    const { createHash } = await import("node:crypto");
     const hash = createHash("sha256");
     for await (const chunk of contentOf(handle, before)) hash.update(chunk);
     const now = await lstat(path, { bigint: true });
