@@ -24,7 +24,7 @@ export {
 
 /**
  * The programs for boxes, a folder of files that need only Node 24: `runner.cjs` runs apps, `builder.cjs` builds them.
- * Their first argument is the file descriptor of the channel.
+ * Their first argument is the file descriptor of the channel, or the path of its socket.
  */
 export const appRunnerFolder: string = fileURLToPath(new URL("../dist/program", import.meta.url));
 

@@ -67,15 +67,17 @@ export interface PlacementParts {
   readonly closed?: readonly string[];
   /** Milliseconds until a shared browser without sessions ends. */
   readonly sharedIdleMs?: number;
+  /** What bubblewrap can do here; examined by default. */
+  readonly sandbox?: SandboxSupport;
 }
 
 export async function createPlacementWith(
   options: PlacementOptions,
-  { closed, resolveName, programPath, readyMs, sharedIdleMs }: PlacementParts,
+  { closed, resolveName, programPath, readyMs, sandbox, sharedIdleMs }: PlacementParts,
 ): Promise<Placement> {
   const policy = createEgressPolicy(options.allowPrivateHosts, resolveName);
   const browsers = options.kind === "docker" || options.kind === "kubernetes" ? undefined : await findBrowsers(options);
-  const support = options.kind === "process" ? undefined : await examineSandbox();
+  const support = options.kind === "process" ? undefined : (sandbox ?? (await examineSandbox()));
   if (options.kind === "sandbox" && support?.works === false)
     throw new PlacementError("no_isolation", `Cannot create a sandbox. ${support.reason} ${support.advice}`);
 
@@ -173,15 +175,15 @@ async function makeContainers(
   { folders, gateway, policy, support, programPath, resolveName }: BoxParts,
 ): Promise<Boxes> {
   const { docker, log, sessionsDir } = options;
-  const { close, contents, isRemote, maker } = await createContainers({
-    ...{ docker, folders, gateway, log, policy, programPath, sessionsDir },
+  const { close, contents, isRemote, maker, programs } = await createContainers({
+    ...{ docker, folders, gateway, log, policy, programPath, resolveName, sessionsDir },
     memoryBytes: options.sessionMemoryBytes,
     diskBytes: options.sessionDiskBytes,
   });
   return {
     maker,
     close,
-    programs: await programsNextTo({ folders, gateway, policy, support, resolveName }),
+    programs: await programsNextTo({ folders, gateway, policy, support, resolveName }, programs),
     limitsMemory: true,
     freezers: undefined,
     isElsewhere: isRemote,
@@ -189,15 +191,17 @@ async function makeContainers(
   };
 }
 
-/** Containers and pods have no descriptor for the channel of an app, so apps need the sandbox of this machine. */
-async function programsNextTo({
-  support,
-  ...parts
-}: Pick<BoxParts, "folders" | "gateway" | "policy" | "support" | "resolveName">): Promise<ProgramMaker> {
-  if (support?.works !== true)
+/** Apps start faster in the sandbox of this machine than in containers. @param containers - or the reason against them. */
+async function programsNextTo(
+  { support, ...parts }: Pick<BoxParts, "folders" | "gateway" | "policy" | "support" | "resolveName">,
+  containers: ProgramMaker | string = "the placement is kubernetes",
+): Promise<ProgramMaker> {
+  if (support?.works !== true) {
+    if (typeof containers !== "string") return containers;
     return new NoPrograms(
-      `containers and pods cannot run them, only the sandbox of this machine, and ${support?.reason ?? ""}`,
+      `its machine has no sandbox (${support?.reason ?? ""}), and containers cannot run them (${containers}).`,
     );
+  }
   const etc = await makeSandboxEtc(join(parts.folders.runtimeDir, "etc"), policiesInside);
   return new SandboxProgramMaker({ ...parts, support, etc, memory: undefined });
 }

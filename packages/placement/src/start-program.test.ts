@@ -1,8 +1,14 @@
 import { PlacementError } from "./interface/placement-error.ts";
 import type { PlacementKind } from "./interface/placement.ts";
 import type { ProgramBox, ProgramOptions } from "./interface/program.ts";
-import { openPlacement, sessionFolders, temporaryDirectory, type TestPlacement } from "./testing/placements.ts";
-import { describeWith } from "./testing/requirements.ts";
+import {
+  openPlacement,
+  sessionFolders,
+  temporaryDirectory,
+  type TestPlacement,
+  type TestPlacementOptions,
+} from "./testing/placements.ts";
+import { describeWith, needsOf } from "./testing/requirements.ts";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
@@ -20,7 +26,7 @@ for (const { port, path } of place.forward)
     inner.pipe(outer).pipe(inner);
     for (const socket of [inner, outer]) socket.on("error", () => undefined);
   }).listen(port, "127.0.0.1", done));
-const channel = new Socket({ fd: place.channel });
+const channel = typeof place.channel === "number" ? new Socket({ fd: place.channel }) : connect(place.channel);
 const answer = (value) => new Promise((done) => channel.end(JSON.stringify(value), done));
 const bodyOf = (url) => new Promise((done, fail) => get(url, (response) => {
   let body = "";
@@ -75,7 +81,7 @@ function suite(kind: PlacementKind): () => void {
   return () => {
     let opened: TestPlacement;
     beforeEach(async () => {
-      opened = await openPlacement({ kind });
+      opened = await openPlacement(kind === "docker" ? { kind, noSandbox: true, standIn: "fine" } : { kind });
     });
 
     it("runs a program with a channel, its output and a writable folder, and removes its folders", async () => {
@@ -142,11 +148,24 @@ function suite(kind: PlacementKind): () => void {
 describeWith(["chromium"], "a program in the process placement", suite("process"));
 describeWith(["chromium", "bubblewrap"], "a program in a sandbox", suite("sandbox"));
 
+describeWith(needsOf("docker"), "a program in a container", suite("docker"));
+
 describeWith(["chromium", "bubblewrap"], "a program's sandbox", () => {
   it("has its own user and files, and cannot create namespaces, change the app or fill the disk", async () => {
-    const { placement } = await openPlacement({ kind: "sandbox" });
-    const box = await placement.startProgram(
-      await optionsOf(`
+    await checkIsolation({ kind: "sandbox" });
+  });
+});
+
+describeWith(needsOf("docker"), "a program's container", () => {
+  it("has its own user and files, and cannot create namespaces, change the app or fill the disk", async () => {
+    await checkIsolation({ kind: "docker", noSandbox: true, standIn: "fine" });
+  });
+});
+
+async function checkIsolation(options: TestPlacementOptions): Promise<void> {
+  const { placement } = await openPlacement(options);
+  const box = await placement.startProgram(
+    await optionsOf(`
         import { execFileSync } from "node:child_process";
         import { userInfo } from "node:os";
         import { readdirSync } from "node:fs";
@@ -154,18 +173,17 @@ describeWith(["chromium", "bubblewrap"], "a program's sandbox", () => {
         await answer({
           user: userInfo().username,
           app: tried(() => writeFileSync("/app/x", "")),
-          host: tried(() => readdirSync("/root")),
+          host: tried(() => readdirSync(${JSON.stringify(import.meta.dirname)})),
           namespace: tried(() => execFileSync("unshare", ["--user", "true"], { stdio: "ignore" })),
           disk: tried(() => writeFileSync("/work/big", Buffer.alloc(32 * 2 ** 20))),
         });
       `),
-    );
-    expect(await answerOf(box)).toEqual({
-      user: "shoal",
-      app: "EROFS",
-      host: "ENOENT",
-      namespace: expect.stringContaining("Command failed") as string,
-      disk: "ENOSPC",
-    });
+  );
+  expect(await answerOf(box)).toEqual({
+    user: "shoal",
+    app: "EROFS",
+    host: "ENOENT",
+    namespace: expect.stringContaining("Command failed") as string,
+    disk: "ENOSPC",
   });
-});
+}

@@ -9,8 +9,8 @@ import { BuildFailure } from "./build/build-failure.ts";
 
 /** `node builder.cjs CHANNEL ID`: performs one task. */
 async function main(): Promise<void> {
-  const [descriptor] = process.argv.splice(2);
-  const channel = new Channel(Number(descriptor));
+  const [place = ""] = process.argv.splice(2);
+  const channel = new Channel(place);
   const task = BuilderTask.parse(await channel.message());
   try {
     if ("forward" in task) await forwardPorts(task.forward);

@@ -14,8 +14,8 @@ const maxReasonCharacters = 2_000;
 /** `node runner.cjs CHANNEL ID`: imports an app and executes one invocation. */
 async function main(): Promise<void> {
   // Apps compare their own path with the first argument.
-  const [descriptor] = process.argv.splice(2);
-  const channel = new Channel(Number(descriptor));
+  const [place = ""] = process.argv.splice(2);
+  const channel = new Channel(place);
   const serve = Serve.parse(await channel.message());
   await forwardPorts(serve.forward);
   Object.assign(process.env, serve.env);

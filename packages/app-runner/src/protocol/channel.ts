@@ -1,6 +1,6 @@
 import { encodeMessage, encodeFrame, type Frame, FrameReader, maxFrameBytesInside } from "./frames.ts";
 import { once } from "node:events";
-import { Socket } from "node:net";
+import { connect, Socket } from "node:net";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { inspect } from "node:util";
@@ -13,8 +13,11 @@ export class Channel {
   readonly #frames: Frame[] = [];
   #wake: (() => void) | undefined;
 
-  constructor(descriptor: number) {
-    this.#socket = new Socket({ fd: descriptor, readable: true, writable: true });
+  /** @param place - a file descriptor, or the path of a socket where a container has no descriptor of the service. */
+  constructor(place: string) {
+    this.#socket = /^\d+$/.test(place)
+      ? new Socket({ fd: Number(place), readable: true, writable: true })
+      : connect({ path: place, allowHalfOpen: true });
     // The service has closed it.
     this.#socket.on("error", () => process.exit(1));
     this.#socket.on("end", () => process.exit(1));

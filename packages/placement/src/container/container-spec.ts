@@ -20,6 +20,15 @@ export interface ContainerOptions {
   readonly diskBytes: number | undefined;
   /** In the form of the engine: a document, or a path. */
   readonly seccomp: string;
+  /** For a program without a browser. */
+  readonly program?: ProgramLimits;
+}
+
+export interface ProgramLimits {
+  readonly folder: string;
+  /** Further writable folders in memory. */
+  readonly scratch: readonly string[];
+  readonly maxProcesses: number;
 }
 
 /** Not the user of the service or of the image: the files of the service that a container sees belong to another user. */
@@ -40,24 +49,26 @@ export const inside = {
 
 const memoryFolders = ["/tmp", homePath, inside.state];
 
+const sessionScript = `read -r go && ulimit -c 0 && mkdir -p ${homePath}/Downloads && exec "$@"`;
+/** Programs do not read their input, whose end ends the container of a killed server. */
+const programScript =
+  'read -r go && ulimit -c 0 && exec 3<&0 && { { cat <&3 >/dev/null; kill -9 -1; } & } && exec "$@" 3<&- </dev/null';
+/** Besides the program. */
+const scriptProcesses = 4;
+
 /** The body of `ContainerCreate`: no network, capabilities, privileges or writable image. */
 export function containerSpec(options: ContainerOptions): object {
-  const { diskBytes, image, labels, memoryBytes, mounts, seccomp } = options;
+  const { diskBytes, image, labels, memoryBytes, mounts, program, seccomp } = options;
+  const inMemory = program === undefined ? memoryFolders : [...memoryFolders, ...program.scratch];
   const size = diskBytes === undefined ? "" : `,size=${String(Math.floor(diskBytes / mib))}m`;
   return {
     Image: image,
     Labels: labels,
     Hostname: "shoal",
     User: `${String(containerUser)}:${String(containerUser)}`,
-    WorkingDir: homePath,
+    WorkingDir: program?.folder ?? homePath,
     Entrypoint: ["/usr/bin/tini", "--"],
-    Cmd: [
-      "/bin/sh",
-      "-c",
-      `read -r go && ulimit -c 0 && mkdir -p ${homePath}/Downloads && exec "$@"`,
-      "shoal",
-      ...options.command,
-    ],
+    Cmd: ["/bin/sh", "-c", program === undefined ? sessionScript : programScript, "shoal", ...options.command],
     Env: Object.entries({ ...boxEnvironment, ...options.env }).map(([name, value]) => `${name}=${value}`),
     // The end of the attached connection ends standard input, and so the instance of a killed server.
     OpenStdin: true,
@@ -72,7 +83,7 @@ export function containerSpec(options: ContainerOptions): object {
       ReadonlyRootfs: true,
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges", `seccomp=${seccomp}`],
-      PidsLimit: maxProcesses,
+      PidsLimit: program === undefined ? maxProcesses : program.maxProcesses + scriptProcesses,
       ...(memoryBytes !== undefined && { Memory: memoryBytes, MemorySwap: memoryBytes }),
       OomScoreAdj: memoryScore,
       ShmSize: sharedMemoryBytes,
@@ -81,7 +92,7 @@ export function containerSpec(options: ContainerOptions): object {
       RestartPolicy: { Name: "no" },
       Binds: mounts.map(({ from, to, writable = false }) => `${from}:${to}:${writable ? "rw" : "ro"}`),
       Tmpfs: {
-        ...Object.fromEntries(memoryFolders.map((folder) => [folder, `rw,exec,nosuid,nodev,mode=1777${size}`])),
+        ...Object.fromEntries(inMemory.map((folder) => [folder, `rw,exec,nosuid,nodev,mode=1777${size}`])),
         // In place of the image's volume on disk, which the service uses and sessions do not.
         "/var/lib/shoal": "rw,nosuid,nodev,noexec,size=64k",
       },

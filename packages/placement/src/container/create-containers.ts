@@ -1,14 +1,17 @@
 import { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import type { BoxMaker } from "../boxes/box.ts";
 import { installProgram } from "../boxes/installed-program.ts";
-import type { InstanceFilesOptions } from "../boxes/instance-files.ts";
+import type { ProgramMaker } from "../boxes/program.ts";
+import type { ProgramFilesOptions } from "../boxes/program-files.ts";
+import { runsAsRoot } from "../host/tools.ts";
 import type { DockerOptions } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { ContainerBoxMaker } from "./container-box-maker.ts";
+import { ContainerProgramMaker } from "./container-program-maker.ts";
 import { containerUser } from "./container-spec.ts";
 import { examineImage, examineRemoteImage } from "./examine-image.ts";
-import { findEngine, type FoundEngine, profileFor } from "./find-engine.ts";
+import { findEngine, type FoundEngine, profileFor, programProfileFor } from "./find-engine.ts";
 import { type ContainerHost, HostsBoxMaker } from "./hosts-box-maker.ts";
 import { commonContents, type ImageContents } from "../image/image-contents.ts";
 import { RemoteLeftovers, removeLeftovers } from "./leftovers.ts";
@@ -18,7 +21,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 
-export interface ContainersOptions extends InstanceFilesOptions {
+export interface ContainersOptions extends ProgramFilesOptions {
   readonly docker: DockerOptions | undefined;
   /** Parent of the folders of all servers. */
   readonly sessionsDir: string;
@@ -33,12 +36,15 @@ export interface Containers {
   /** What the images of all hosts have. */
   readonly contents: ImageContents;
   readonly isRemote: boolean;
+  /** In containers of this machine; otherwise the reason against them. */
+  readonly programs: ProgramMaker | string;
   readonly close: () => Promise<void>;
 }
 
 interface Host extends ContainerHost {
   readonly contents: ImageContents;
   readonly isRemote: boolean;
+  readonly programs?: ProgramMaker;
   readonly sweep?: () => Promise<void>;
 }
 
@@ -68,6 +74,11 @@ export async function createContainers(options: ContainersOptions): Promise<Cont
     maker: hosts.length === 1 ? first.maker : new HostsBoxMaker(hosts, log),
     contents: commonContents(hosts.map(({ contents }) => contents)),
     isRemote: hosts.some(({ isRemote }) => isRemote),
+    programs:
+      hosts.find(({ programs }) => programs !== undefined)?.programs ??
+      (hosts.every(({ isRemote }) => isRemote)
+        ? "the engine is on another machine"
+        : "the service does not run as root, so its containers have another user than its files"),
     close: () => {
       clearInterval(timer);
       return Promise.resolve();
@@ -82,12 +93,17 @@ async function openLocal(options: ContainersOptions, image: string, { engine, ve
   const seccomp = await profileFor(version, folders.runtimeDir);
   const { runtimeDir } = folders;
   const contents = await examineImage(engine, { image, seccomp, runtimeDir, sessionsDir: folders.sessionsDir });
-  const maker = new ContainerBoxMaker({
-    ...options,
-    ...{ contents, engine, image, program, seccomp },
-    accounts: await writeAccounts(runtimeDir),
-  });
-  return described({ engine, version }, image, { contents, maker, isRemote: false }, log);
+  const common = { ...options, ...{ contents, engine, image }, accounts: await writeAccounts(runtimeDir) };
+  const maker = new ContainerBoxMaker({ ...common, program, seccomp });
+  const programs = runsAsRoot()
+    ? new ContainerProgramMaker({ ...common, seccomp: await programProfileFor(version, runtimeDir) })
+    : undefined;
+  return described(
+    { engine, version },
+    image,
+    { contents, maker, isRemote: false, ...(programs && { programs }) },
+    log,
+  );
 }
 
 async function openRemote(

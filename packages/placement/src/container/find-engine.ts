@@ -36,10 +36,19 @@ export async function findEngine(host: string, tlsDir: string | undefined): Prom
 
 /** Docker reads the document itself, Podman a file. @param runtimeDir - of this machine; absent for another one. */
 export async function profileFor({ name }: EngineVersion, runtimeDir?: string): Promise<string> {
-  const profile = seccompProfile();
+  const profile = seccompProfile({ allowsNamespaces: true });
   if (name === "docker") return profile;
   if (runtimeDir === undefined) return remoteProfilePath;
-  const path = join(runtimeDir, "seccomp.json");
+  return writeProfile(join(runtimeDir, "seccomp.json"), profile);
+}
+
+/** For programs in containers of this machine. */
+export async function programProfileFor({ name }: EngineVersion, runtimeDir: string): Promise<string> {
+  const profile = seccompProfile({ allowsNamespaces: false });
+  return name === "docker" ? profile : writeProfile(join(runtimeDir, "program-seccomp.json"), profile);
+}
+
+async function writeProfile(path: string, profile: string): Promise<string> {
   await writeFile(path, profile);
   return path;
 }

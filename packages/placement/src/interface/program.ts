@@ -36,7 +36,8 @@ export interface ProgramPlace {
   /** Translates a path in the box for a program that runs without one. */
   pathOf(inside: string): string;
   readonly node: string;
-  readonly channel: number;
+  /** File descriptor; in a container, path of a socket that accepts one connection. */
+  readonly channel: number | string;
   /** Before anything else, the program must listen on these ports of 127.0.0.1 and forward them to the sockets. */
   readonly forward: readonly { readonly port: number; readonly path: string }[];
   readonly proxyUrl: string;

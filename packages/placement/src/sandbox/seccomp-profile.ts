@@ -24,16 +24,18 @@ const netlinkFamily = 16;
 const otherFamilies = [0, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15];
 
 /**
- * The rules of the sandbox's filter as a profile for container engines. They cannot refuse calls that are newer than
+ * The rules of the sandbox's filter as a profile for container engines. Programs without a browser need no namespaces. The rules cannot refuse calls that are newer than
  * their library.
  */
-export function seccompProfile(): string {
-  const { ipc, uts, cgroup, mount, time, pid, network } = namespaces;
+export function seccompProfile({ allowsNamespaces }: { readonly allowsNamespaces: boolean }): string {
+  const { ipc, uts, cgroup, mount, time, pid, network, user } = namespaces;
   return JSON.stringify({
     defaultAction: "SCMP_ACT_ALLOW",
     syscalls: [
       refuse(Object.keys(refusedCalls), notPermitted),
       refuse(Object.keys(unknownCalls), unknownCall),
+      // The others need a user namespace.
+      ...(allowsNamespaces ? [] : [user]).map((flag) => refuse(["clone", "unshare"], notPermitted, [hasFlag(flag)])),
       ...[mount, cgroup, uts, ipc].map((flag) => refuse(["clone", "unshare"], notPermitted, [hasFlag(flag)])),
       ...[time, pid, network].map((flag) => refuse(["unshare"], notPermitted, [hasFlag(flag)])),
       ...otherFamilies.map((family) => refuse(["socket"], unknownFamily, [equals(0, family)])),

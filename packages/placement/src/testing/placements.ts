@@ -26,6 +26,8 @@ export interface TestPlacementOptions extends Partial<Omit<PlacementOptions, "ki
   /** `host:port` that pods must not reach. */
   readonly closed?: readonly string[];
   readonly sharedIdleMs?: number;
+  /** Pretends that bubblewrap does not work here. */
+  readonly noSandbox?: true;
 }
 
 const clearing: (() => Promise<unknown>)[] = [];
@@ -43,12 +45,15 @@ const dockerOptions = testEngine !== undefined && {
   docker: { hosts: [testEngine], image: process.env.SHOAL_TEST_DOCKER_IMAGE ?? "localhost/shoal:latest" },
 };
 
+const lacksSandbox = { works: false, tools: undefined, reason: "bubblewrap is missing", advice: "" } as const;
+
 /** Uses real instances by default. Closed after the test. */
 export async function openPlacement({
   standIn,
   readyMs = 30_000,
   closed,
   sharedIdleMs,
+  noSandbox,
   ...options
 }: TestPlacementOptions): Promise<TestPlacement> {
   const lines: { level: string; fields: object; message: string }[] = [];
@@ -66,6 +71,7 @@ export async function openPlacement({
       readyMs,
       ...(closed && { closed }),
       ...(sharedIdleMs !== undefined && { sharedIdleMs }),
+      ...(noSandbox && { sandbox: lacksSandbox }),
     },
   );
   clearing.push(() => placement.close());
