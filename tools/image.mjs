@@ -178,7 +178,9 @@ async function checkService() {
   }
 }
 
-/** Sessions in containers of the image: the placement `docker`. */
+const placementTest = (name) => `packages/placement/src/${name}`;
+
+/** Sessions and apps in containers of the image: the placement `docker`. */
 async function checkPlacement() {
   if (!existsSync(join(root, "node_modules")) || process.getuid?.() !== 0) {
     console.log("- skipped: the tests of the placement docker need root and an installed workspace");
@@ -193,7 +195,7 @@ async function checkPlacement() {
     const host = service ? socket : (process.env.DOCKER_HOST ?? "unix:///var/run/docker.sock");
     const { status } = spawnSync(
       "pnpm",
-      ["exec", "vitest", "run", "packages/placement/src/create", "packages/placement/src/browser-in"],
+      ["exec", "vitest", "run", ...["create", "browser-in", "container-limits", "start-program"].map(placementTest)],
       {
         cwd: root,
         stdio: "inherit",

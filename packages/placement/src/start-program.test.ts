@@ -1,5 +1,4 @@
 import { PlacementError } from "./interface/placement-error.ts";
-import type { PlacementKind } from "./interface/placement.ts";
 import type { ProgramBox, ProgramOptions } from "./interface/program.ts";
 import {
   openPlacement,
@@ -8,7 +7,9 @@ import {
   type TestPlacement,
   type TestPlacementOptions,
 } from "./testing/placements.ts";
-import { describeWith, needsOf } from "./testing/requirements.ts";
+import { FakeEngine } from "./testing/fake-engine.ts";
+import { describeWith, needsOf, testEngine } from "./testing/requirements.ts";
+import { instanceProgramPath } from "@shoal/instance";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
@@ -77,11 +78,11 @@ async function listening(server: Server): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-function suite(kind: PlacementKind): () => void {
+function suite(options: () => TestPlacementOptions | Promise<TestPlacementOptions>): () => void {
   return () => {
     let opened: TestPlacement;
     beforeEach(async () => {
-      opened = await openPlacement(kind === "docker" ? { kind, noSandbox: true, standIn: "fine" } : { kind });
+      opened = await openPlacement(await options());
     });
 
     it("runs a program with a channel, its output and a writable folder, and removes its folders", async () => {
@@ -145,10 +146,32 @@ function suite(kind: PlacementKind): () => void {
   };
 }
 
-describeWith(["chromium"], "a program in the process placement", suite("process"));
-describeWith(["chromium", "bubblewrap"], "a program in a sandbox", suite("sandbox"));
+describeWith(
+  ["chromium"],
+  "a program in the process placement",
+  suite(() => ({ kind: "process" })),
+);
+describeWith(
+  ["chromium", "bubblewrap"],
+  "a program in a sandbox",
+  suite(() => ({ kind: "sandbox" })),
+);
 
-describeWith(needsOf("docker"), "a program in a container", suite("docker"));
+const inContainers = { kind: "docker", noSandbox: true, standIn: "fine" } as const;
+
+/** Of the engine of `npm run image:test`, or of a substitute. */
+async function containerOptions(): Promise<TestPlacementOptions> {
+  if (testEngine !== undefined) return inContainers;
+  const engine = await FakeEngine.startLocal(instanceProgramPath, join(await temporaryDirectory(), "engine.sock"));
+  onTestFinished(() => engine.close());
+  return { ...inContainers, docker: { hosts: [engine.address], image: "shoal" } };
+}
+
+describeWith(
+  testEngine === undefined ? ["chromium", "bubblewrap", "root"] : needsOf("docker"),
+  "a program in a container",
+  suite(containerOptions),
+);
 
 describeWith(["chromium", "bubblewrap"], "a program's sandbox", () => {
   it("has its own user and files, and cannot create namespaces, change the app or fill the disk", async () => {
@@ -158,7 +181,7 @@ describeWith(["chromium", "bubblewrap"], "a program's sandbox", () => {
 
 describeWith(needsOf("docker"), "a program's container", () => {
   it("has its own user and files, and cannot create namespaces, change the app or fill the disk", async () => {
-    await checkIsolation({ kind: "docker", noSandbox: true, standIn: "fine" });
+    await checkIsolation(inContainers);
   });
 });
 

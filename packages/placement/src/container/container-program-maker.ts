@@ -26,7 +26,7 @@ export interface ContainerProgramOptions extends ProgramFilesOptions {
 const ports = { api: 61_080, proxy: 61_081 } as const;
 const channelFile = "channel.sock";
 
-/** Starts programs in containers of this machine. The service runs as root: it gives folders to the container's user. */
+/** Starts programs in containers of this machine. The service runs as root, and changes the owner of folders. */
 export class ContainerProgramMaker implements ProgramMaker {
   readonly #options: ContainerProgramOptions;
 

@@ -53,7 +53,7 @@ const sessionScript = `read -r go && ulimit -c 0 && mkdir -p ${homePath}/Downloa
 /** Programs do not read their input, whose end ends the container of a killed server. */
 const programScript =
   'read -r go && ulimit -c 0 && exec 3<&0 && { { cat <&3 >/dev/null; kill -9 -1; } & } && exec "$@" 3<&- </dev/null';
-/** Besides the program. */
+/** Next to the program. */
 const scriptProcesses = 4;
 
 /** The body of `ContainerCreate`: no network, capabilities, privileges or writable image. */

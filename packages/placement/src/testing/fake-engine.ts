@@ -2,7 +2,12 @@ import { certificate, certificateKey } from "./certificate.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  createServer as createLocalServer,
+  type IncomingMessage,
+  type Server as LocalServer,
+  type ServerResponse,
+} from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
@@ -16,6 +21,7 @@ interface ContainerSpec {
   readonly Entrypoint: readonly string[];
   readonly Cmd: readonly string[];
   readonly Env: readonly string[];
+  readonly WorkingDir: string;
   readonly HostConfig: {
     readonly NetworkMode: string;
     readonly Binds: readonly string[];
@@ -34,8 +40,9 @@ export interface FakeContainer {
 }
 
 /**
- * A container engine of another machine: Docker's HTTP API with client certificates, as far as the service uses it.
- * Containers run in bubblewrap, without a network; the image is this machine's `/usr`, with the instance program.
+ * A container engine: Docker's HTTP API as far as the service uses it, with client certificates or on a socket.
+ * Containers run in bubblewrap, without a network; the image is this machine's `/usr`, with the instance program. It
+ * has no limits and no filter of system calls.
  */
 export class FakeEngine {
   readonly containers = new Map<string, FakeContainer>();
@@ -43,11 +50,13 @@ export class FakeEngine {
   isReachable = true;
   readonly #programPath: string;
   readonly #memoryBytes: number;
-  readonly #server: Server;
+  readonly #server: Server | LocalServer;
+  readonly #socketPath: string | undefined;
 
-  constructor(programPath: string, memoryBytes: number) {
+  constructor(programPath: string, memoryBytes: number, socketPath?: string) {
     this.#programPath = programPath;
     this.#memoryBytes = memoryBytes;
+    this.#socketPath = socketPath;
     const tls = {
       cert: certificate,
       key: certificateKey,
@@ -55,9 +64,8 @@ export class FakeEngine {
       requestCert: true,
       rejectUnauthorized: true,
     };
-    this.#server = createServer(tls, (request, response) => {
-      void this.#answer(request, response);
-    });
+    const answer = (request: IncomingMessage, response: ServerResponse): void => void this.#answer(request, response);
+    this.#server = socketPath === undefined ? createServer(tls, answer) : createLocalServer(answer);
     this.#server.on("upgrade", (request: IncomingMessage, socket: Duplex) => {
       this.#attach(request, socket);
     });
@@ -69,7 +77,15 @@ export class FakeEngine {
     return engine;
   }
 
+  /** An engine of this machine. As root, its containers have their own user, for the files of the service. */
+  static async startLocal(programPath: string, socketPath: string): Promise<FakeEngine> {
+    const engine = new FakeEngine(programPath, 8 * 2 ** 30, socketPath);
+    await once(engine.#server.listen(socketPath), "listening");
+    return engine;
+  }
+
   get address(): string {
+    if (this.#socketPath !== undefined) return `unix://${this.#socketPath}`;
     return `tcp://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
   }
 
@@ -134,6 +150,9 @@ export class FakeEngine {
         this.#run(container);
         send(204);
         return;
+      case "json":
+        send(200, { State: { Pid: container.child?.pid } });
+        return;
       case "wait":
         if (container.state === "running" && container.child !== undefined) await once(container.child, "close");
         send(200, { StatusCode: container.code });
@@ -175,21 +194,34 @@ export class FakeEngine {
     const node = dirname(process.execPath);
     const binds = (...paths: string[]): string[] => paths.flatMap((path) => ["--ro-bind-try", path, path]);
     const links = ["bin", "lib", "lib64", "sbin"].flatMap((name) => ["--symlink", `usr/${name}`, `/${name}`]);
-    const tmpfs = Object.keys(spec.HostConfig.Tmpfs).flatMap((folder) => ["--tmpfs", folder]);
+    const tmpfs = Object.keys(spec.HostConfig.Tmpfs).flatMap((folder) => ["--perms", "1777", "--tmpfs", folder]);
+    // Bubblewrap would make them for its own user only.
+    const folders = ["/opt", "/opt/shoal", "/run", "/home", "/var", "/var/lib"].flatMap((folder) => [
+      ...["--perms", "0755", "--dir", folder],
+    ]);
     const env = spec.Env.flatMap((entry) => {
       const [name = "", ...value] = entry.split("=");
       return ["--setenv", name, value.join("=")];
     });
-    if (spec.HostConfig.NetworkMode !== "none" || spec.HostConfig.Binds.length > 0)
-      throw new Error("A container of another machine has no network and no files of the service.");
+    const isLocal = this.#socketPath !== undefined;
+    if (spec.HostConfig.NetworkMode !== "none" || (spec.HostConfig.Binds.length > 0 && !isLocal))
+      throw new Error("A container has no network, and on another machine no files of the service.");
+    // Root mounts files that the user cannot see from outside, as an engine does.
+    const asUser = isLocal ? ["setpriv", "--reuid", user, "--regid", group, "--clear-groups", "--"] : [];
+    const mounts = spec.HostConfig.Binds.flatMap((bind) => {
+      const [from = "", to = "", mode] = bind.split(":");
+      return [mode === "rw" ? "--bind" : "--ro-bind", from, to];
+    });
     const child = spawn(
       "bwrap",
       [
-        ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--die-with-parent"],
-        ...["--clearenv", "--uid", user, "--gid", group, ...binds("/usr", "/etc"), ...links],
-        ...["--proc", "/proc", "--dev", "/dev", ...binds(dirname(node)), ...tmpfs],
-        ...["--ro-bind", dirname(this.#programPath), "/opt/shoal/instance", ...env],
-        ...["--setenv", "PATH", `${node}:/usr/local/bin:/usr/bin:/bin`, "--", ...spec.Cmd],
+        ...(isLocal ? [] : ["--unshare-user", "--uid", user, "--gid", group]),
+        ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--die-with-parent"],
+        ...["--clearenv", ...binds("/usr", "/etc"), ...links],
+        ...["--proc", "/proc", "--dev", "/dev", ...folders, ...["--ro-bind", node, "/opt/node"], ...tmpfs],
+        ...["--ro-bind", dirname(this.#programPath), "/opt/shoal/instance", ...mounts, ...env],
+        ...["--chdir", spec.WorkingDir],
+        ...["--setenv", "PATH", "/opt/node:/usr/local/bin:/usr/bin:/bin", "--", ...asUser, ...spec.Cmd],
       ],
       { stdio: ["pipe", "pipe", "pipe"] },
     );
