@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startRelays } from "../measuring/bare-relay.ts";
 import { type Figure, percentile } from "../measuring/figures.ts";
+import { cpuMs, descendants } from "../measuring/processes.ts";
 import { interleaved } from "../measuring/rounds.ts";
 
 const largeCharacters = 2_000_000;
@@ -82,6 +83,13 @@ async function timesOf(count: number, work: () => Promise<unknown>): Promise<num
   return times;
 }
 
+/** The service and the session's instance, which both forward each message. */
+function forwarders(servicePid: number): number[] {
+  const instances = descendants(servicePid).filter(({ command }) => /\/node .*\/start\.cjs /.test(command));
+  if (instances.length !== 1) throw new Error(`The service has ${String(instances.length)} instances, not one.`);
+  return [servicePid, ...instances.map(({ pid }) => pid)];
+}
+
 /** Measures CDP through `cdp_ws_url` against Chromium's own port, Playwright code, and requests through the browser. */
 export async function measureAutomation(rounds: number): Promise<Figure[]> {
   const dataDir = mkdtempSync(join(tmpdir(), "shoal-bench-"));
@@ -109,10 +117,17 @@ export async function measureAutomation(rounds: number): Promise<Figure[]> {
     const small = async (cdp: Cdp) => timesOf(200, () => cdp.send("Runtime.evaluate", { expression: "1" }));
     const large = async (cdp: Cdp) =>
       timesOf(5, () => cdp.send("Runtime.evaluate", { expression: `"x".repeat(${largeCharacters})` }));
+    const used = { ours: 0, bare: 0 };
+    const counted = async (side: keyof typeof used, pids: readonly number[], work: () => Promise<unknown>) => {
+      const before = pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+      await work();
+      used[side] += pids.reduce((sum, pid) => sum + cpuMs(pid), 0) - before;
+    };
+    const forwarding = forwarders(service.pid);
     const trips = await interleaved(rounds, {
-      ours: () => small(ours),
+      ours: () => counted("ours", forwarding, () => small(ours)),
       peer: () => small(peer),
-      bare: () => small(bare),
+      bare: () => counted("bare", relays.pids, () => small(bare)),
     });
     const messages = await interleaved(rounds, { ours: () => large(ours), peer: () => large(peer) });
     // Playwright inspects every page when it connects.
@@ -141,6 +156,13 @@ export async function measureAutomation(rounds: number): Promise<Figure[]> {
         unit: "1/s",
         ours: rate(200, trips.ours),
         peer: rate(200, trips.bare),
+        peerName: "two programs that only copy",
+      },
+      {
+        name: "CDP: CPU of service and instance for a round trip",
+        unit: "µs",
+        ours: (used.ours * 1000) / (rounds * 200),
+        peer: (used.bare * 1000) / (rounds * 200),
         peerName: "two programs that only copy",
       },
       {
