@@ -47,7 +47,7 @@ it("tells the life of a session in the order of time, and why it ended", () => {
     "A viewer opened the live view (Ada)",
     "Its settings were changed",
     "Recording stopped",
-    "Ended. Its browser crashed twice.",
+    "Ended: its browser crashed twice",
   ]);
   expect(events.at(-1)).toMatchObject({ isBad: true, output: "signal SIGSEGV" });
 });
