@@ -14,9 +14,16 @@ const restMs = 5_000;
 const roundTrips = 300;
 const content = "<!doctype html><title>page</title><h1>hello</h1>";
 
+interface OpenSession {
+  readonly id: string;
+  readonly browser: Browser;
+  readonly page: Page;
+}
+
 interface Kind {
+  readonly opened: readonly OpenSession[];
   readonly createMs: readonly number[];
-  readonly roundTripMs: readonly number[];
+  readonly roundTripMs: number[];
   readonly bytesEach: number;
 }
 
@@ -32,6 +39,8 @@ export async function measureContexts(sessions: number): Promise<Figure[]> {
         .reduce((total, { pid }) => total + proportionalBytes(pid), 0);
     const shared = await measureKind(shoal, { sessions, isolation: "context", memory });
     const separate = await measureKind(shoal, { sessions, isolation: "process", memory });
+    await measureRoundTrips([shared, separate]);
+    for (const { opened } of [shared, separate]) await end(shoal, opened);
     const peerName = "separate browsers";
     const compare = (name: string, unit: string, of: (kind: Kind) => number): Figure => ({
       name,
@@ -42,8 +51,8 @@ export async function measureContexts(sessions: number): Promise<Figure[]> {
     });
     return [
       compare("memory of a further session with a page (PSS)", "MB", ({ bytesEach }) => bytesEach / megabyte),
-      compare("browsers.create(), p50", "ms", ({ createMs }) => percentile(createMs, 50)),
-      compare("page.evaluate(), p50", "ms", ({ roundTripMs }) => percentile(roundTripMs, 50)),
+      compare("browsers.create(), p50", "ms", ({ createMs }) => percentile(createMs, 0.5)),
+      compare("page.evaluate(), p50", "ms", ({ roundTripMs }) => percentile(roundTripMs, 0.5)),
     ];
   } finally {
     await service.stop();
@@ -58,7 +67,7 @@ interface KindOptions {
 }
 
 async function measureKind(shoal: Shoal, { isolation, memory, sessions }: KindOptions): Promise<Kind> {
-  const opened: { readonly id: string; readonly browser: Browser; readonly page: Page }[] = [];
+  const opened: OpenSession[] = [];
   const createMs: number[] = [];
   const open = async (): Promise<void> => {
     const beganMs = performance.now();
@@ -78,15 +87,23 @@ async function measureKind(shoal: Shoal, { isolation, memory, sessions }: KindOp
   while (opened.length <= sessions) await open();
   await delay(restMs);
   const bytesEach = (memory() - before) / sessions;
-  const roundTripMs: number[] = [];
+  return { opened, createMs, roundTripMs: [], bytesEach };
+}
+
+/** Alternates between the kinds, so that other work of the machine slows both. */
+async function measureRoundTrips(kinds: readonly Kind[]): Promise<void> {
   for (let count = 0; count < roundTrips; count++) {
-    const beganMs = performance.now();
-    await opened[0]?.page.evaluate("1");
-    roundTripMs.push(performance.now() - beganMs);
+    for (const { opened, roundTripMs } of kinds) {
+      const beganMs = performance.now();
+      await opened[0]?.page.evaluate("1");
+      roundTripMs.push(performance.now() - beganMs);
+    }
   }
+}
+
+async function end(shoal: Shoal, opened: readonly OpenSession[]): Promise<void> {
   for (const { browser, id } of opened) {
     await browser.close();
     await shoal.browsers.delete(id);
   }
-  return { createMs, roundTripMs, bytesEach };
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { ContextGateway } from "./context-gateway.ts";
+import { eventEndsOf } from "./message-ends.ts";
 import { OwnTargets } from "./own-targets.ts";
 import { pageMethods } from "./page-methods.ts";
 
@@ -256,5 +257,45 @@ describe("messages of the browser", () => {
     progress("own", file);
     await expect.poll(() => toClient.length).toBe(4);
     expect(toClient.map(({ params }) => params?.guid)).toEqual(["gone", "gone", "own", "own"]);
+  });
+});
+
+describe("messages that need no parsing", () => {
+  const sessionOf = (text: string): unknown => (JSON.parse(text) as Message).sessionId;
+
+  it("are recognized by their ends exactly as by their parsed fields, for every content of pages", () => {
+    const hostile = fc.oneof(
+      fc.string(),
+      fc.constantFrom(',"sessionId":"S"}', '"},"sessionId":"S"}', '\\","sessionId":"S"}', '{"id":1,'),
+    );
+    const value = fc.oneof(
+      hostile,
+      fc.dictionary(hostile, hostile),
+      fc.array(hostile),
+      fc.constant({ sessionId: "S" }),
+    );
+    fc.assert(
+      fc.property(value, fc.option(fc.constantFrom("S", "FOREIGN", 'S"}')), (part, sessionId) => {
+        const text = JSON.stringify({ method: "Network.x", params: { part }, sessionId: sessionId ?? undefined });
+        const ends = eventEndsOf(text);
+        if (ends === undefined) return sessionId === null || sessionId === 'S"}';
+        return ends.domain === "Network" && ends.sessionId === sessionOf(text);
+      }),
+    );
+  });
+
+  it("keep the id of the client, and the errors of the browser", () => {
+    const { attach, browser, command, toBrowser, toClient } = open();
+    attach("OWN", "S");
+    toClient.length = 0;
+    for (const id of [70, 71]) command({ id, method: "Runtime.evaluate", params: { expression: "1" }, sessionId: "S" });
+    browser({ id: toBrowser[1]?.id, error: { code: -1, message: "no" }, sessionId: "S" });
+    browser({ id: toBrowser[0]?.id, result: { result: { value: 1 } }, sessionId: "S" });
+    expect(toClient).toEqual([
+      { id: 71, error: { code: -1, message: "no" }, sessionId: "S" },
+      { id: 70, result: { result: { value: 1 } }, sessionId: "S" },
+    ]);
+    browser({ id: toBrowser[0]?.id, result: {}, sessionId: "S" });
+    expect(toClient).toHaveLength(2);
   });
 });

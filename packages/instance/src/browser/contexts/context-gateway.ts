@@ -7,6 +7,7 @@ import {
 } from "./command-rules.ts";
 import { type ContextScope, isOwn, type TargetInfo } from "./context-scope.ts";
 import { DownloadEvents } from "./download-events.ts";
+import { answerHeadOf, eventEndsOf } from "./message-ends.ts";
 import { pageDomains } from "./page-methods.ts";
 
 export interface ContextGatewayOptions {
@@ -39,6 +40,14 @@ interface Pending {
   readonly settle?: (result: unknown) => void;
 }
 
+/** Their answers may contain objects of others, or tell the gateway about own ones. */
+const inspectedAnswers: ReadonlySet<string> = new Set([
+  "Browser.getWindowForTarget",
+  "Target.attachToBrowserTarget",
+  "Target.createTarget",
+  "Target.getTargetInfo",
+  "Target.getTargets",
+]);
 const invalidRequest = -32600;
 const noSuchSession = -32001;
 const maxPending = 20_000;
@@ -115,11 +124,31 @@ export class ContextGateway implements KnownObjects {
 
   /** Takes a message of the browser. */
   message(text: string): void {
+    if (this.#pageSession === undefined && (this.#passAnswer(text) || this.#passEvent(text))) return;
     // From the browser; fields are checked before use.
     const message = JSON.parse(text) as Message;
     if (typeof message.id === "number") this.#takeAnswer(message.id, message, text);
     else if (typeof message.method === "string" && this.#mayPass(message.method, message, text))
       this.#tell(message, text);
+  }
+
+  /** Without parsing; for the client, only the id differs. */
+  #passAnswer(text: string): boolean {
+    const head = answerHeadOf(text);
+    const command = head && this.#pending.get(head.id)?.command;
+    if (head === undefined || command === undefined || inspectedAnswers.has(command.method)) return false;
+    this.#pending.delete(head.id);
+    this.#options.toClient(`{"id":${String(command.id)},${text.slice(head.restAt)}`);
+    return true;
+  }
+
+  /** Without parsing, because the session decides. */
+  #passEvent(text: string): boolean {
+    const event = eventEndsOf(text);
+    if (event === undefined || !pageDomains.has(event.domain)) return false;
+    if (this.#sessions.get(event.sessionId) !== "target") return false;
+    this.#options.toClient(text);
+    return true;
   }
 
   #tell(message: Message, text: string): void {
