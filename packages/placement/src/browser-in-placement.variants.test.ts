@@ -129,23 +129,27 @@ for (const kind of testedKinds()) {
       }
     });
 
-    it("shares a browser between sessions of one project, and ends it some time after the last one", async () => {
-      const { placement, sessionsDir } = await openPlacement({ kind, sharedIdleMs: 10 });
-      const open = (session_id: string, project: string) =>
-        placement.acquire({ ...assign, session_id }, undefined, { isolation: "context", project });
-      const folders = async () => (await sessionFolders(sessionsDir)).length;
-      const [one, two, other] = await Promise.all([open("s1", "p1"), open("s2", "p1"), open("s3", "p2")]);
-      expect(await folders()).toBe(2);
-      await Promise.all([one.stop(), other.stop()]);
-      // The browser of the other project ends, and this one serves its second session.
-      await expect.poll(folders, { timeout: 20_000 }).toBe(1);
-      expect(await (await openPage(two)).evaluate("1")).toBe(1);
-      await two.stop();
-      await expect.poll(folders, { timeout: 20_000 }).toBe(0);
-      const next = await open("s4", "p1");
-      expect(await (await openPage(next)).evaluate("1")).toBe(1);
-      expect(await folders()).toBe(1);
-    });
+    // Containers have no shared browsers.
+    it.skipIf(kind === "docker")(
+      "shares a browser between sessions of one project, and ends it some time after the last one",
+      async () => {
+        const { placement, sessionsDir } = await openPlacement({ kind, sharedIdleMs: 10 });
+        const open = (session_id: string, project: string) =>
+          placement.acquire({ ...assign, session_id }, undefined, { isolation: "context", project });
+        const folders = async () => (await sessionFolders(sessionsDir)).length;
+        const [one, two, other] = await Promise.all([open("s1", "p1"), open("s2", "p1"), open("s3", "p2")]);
+        expect(await folders()).toBe(2);
+        await Promise.all([one.stop(), other.stop()]);
+        // The browser of the other project ends, and this one serves its second session.
+        await expect.poll(folders, { timeout: 20_000 }).toBe(1);
+        expect(await (await openPage(two)).evaluate("1")).toBe(1);
+        await two.stop();
+        await expect.poll(folders, { timeout: 20_000 }).toBe(0);
+        const next = await open("s4", "p1");
+        expect(await (await openPage(next)).evaluate("1")).toBe(1);
+        expect(await folders()).toBe(1);
+      },
+    );
   });
 }
 
