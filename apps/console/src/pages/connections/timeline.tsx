@@ -29,7 +29,7 @@ const columns: readonly Column<TimelineEvent>[] = [
   { name: "Time", cell: ({ timestamp }) => <Moment at={timestamp} />, share: 1.2 },
   { name: "Event", cell: ({ type }) => kinds[type] ?? type },
   { name: "Result", cell: (event) => <Result event={event} />, share: 2 },
-  { name: "Session", cell: ({ browser_session_id: id }) => id && <SessionLink id={id} /> },
+  { name: "Session", cell: ({ browser_session_id: id }) => id && <SessionLink id={id} />, share: 1.6 },
 ];
 
 export function Timeline({ connection: { id } }: { readonly connection: AuthConnection }) {

@@ -13,10 +13,10 @@ it.each([
   expect(ticksOf(highest, metric).map((value) => axisText(value, metric))).toEqual(labels);
 });
 
-it("labels at most six days, always the last one", () => {
+it("labels at most four days, always the last one", () => {
   const days = (count: number) => Array.from({ length: count }, (_, index) => `day ${index}`);
   expect([...labeledDays(days(7))]).toEqual(["day 0", "day 2", "day 4", "day 6"]);
   expect([...labeledDays(days(90))].at(-1)).toBe("day 89");
-  expect(labeledDays(days(90)).size).toBe(6);
+  expect(labeledDays(days(90)).size).toBe(4);
   expect([...labeledDays(days(1))]).toEqual(["day 0"]);
 });

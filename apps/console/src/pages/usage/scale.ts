@@ -15,7 +15,7 @@ export function ticksOf(highest: number, metric: Metric): readonly number[] {
   return Array.from({ length: steps + 1 }, (_, index) => index * step * unit);
 }
 
-const mostLabels = 6;
+const mostLabels = 4;
 
 /** The days with a label below a chart, evenly spaced, with the last one. */
 export function labeledDays(days: readonly string[]): ReadonlySet<string> {
