@@ -1,6 +1,6 @@
 import { ActionIcon, Box, CopyButton } from "@mantine/core";
 import { Check, Copy } from "lucide-react";
-import { breakable } from "./breakable.tsx";
+import { breakable } from "../base/breakable.tsx";
 import styles from "./code.module.css";
 
 export function CopyIcon({ value, label }: { readonly value: string; readonly label: string }) {

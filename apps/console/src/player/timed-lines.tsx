@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
+import { breakable } from "../base/breakable.tsx";
 import { filmClock } from "./moment.ts";
 import styles from "./player.module.css";
 import { currentIndex, type TimedLine } from "./timed-line.ts";
@@ -83,7 +84,7 @@ function ShownLine({ line: { atSeconds, isError, kind, note, text }, isPresent, 
     <>
       <time className={styles.at}>{filmClock(atSeconds)}</time>
       <span className={styles.text} title={text}>
-        {text}
+        {breakable(text)}
       </span>
       {note !== undefined && <span className={styles.note}>{note}</span>}
     </>

@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router";
 import { Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
 import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
-import { breakable } from "../../parts/breakable.tsx";
+import { breakable } from "../../base/breakable.tsx";
 import { SecretDialog } from "../../parts/forms/secret-dialog.tsx";
 import { Ago } from "../../parts/moment.tsx";
 import { ListPage } from "../../parts/table/list-page.tsx";

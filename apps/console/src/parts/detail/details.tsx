@@ -1,6 +1,6 @@
 import { Table } from "@mantine/core";
 import type { ReactNode } from "react";
-import { breakable } from "../breakable.tsx";
+import { breakable } from "../../base/breakable.tsx";
 import styles from "./details.module.css";
 
 interface DetailsProps {

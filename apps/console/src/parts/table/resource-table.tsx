@@ -1,7 +1,7 @@
 import { Button, Center, Skeleton, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from "react";
-import { breakable } from "../breakable.tsx";
+import { breakable } from "../../base/breakable.tsx";
 import { Failure } from "../states.tsx";
 import styles from "./resource-table.module.css";
 import type { List } from "./use-list.ts";

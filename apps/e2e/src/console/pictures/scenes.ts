@@ -161,7 +161,13 @@ export function scenesOf(world: World): Scene[] {
     one("session-missing", "sessions/missing", (page) => page.getByRole("alert").waitFor()),
     one("not-found", "nowhere"),
     ...tabsOf(world),
-    one("replay", `sessions/${world.session}/replays/${world.recording}`, film),
+    one("replay", `sessions/${world.session}/replays/${world.recording}`, async (page) => {
+      await page
+        .getByRole("button", { name: /Opened http/ })
+        .first()
+        .waitFor();
+      await film(page);
+    }),
     one("replay-running", world.runningRecording, live),
     one("replay-missing", `sessions/${world.session}/replays/missing`),
     { name: "replay-shared", path: world.sharedRecording, isSignedOut: true, prepare: film },

@@ -2,6 +2,7 @@ import { Badge, Group, NativeSelect } from "@mantine/core";
 import type { Browser, TelemetryEnvelope } from "@shoal/schemas";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { breakable } from "../../../base/breakable.tsx";
 import { clockText } from "../../../base/texts.ts";
 import { VirtualLines } from "../../../parts/virtual-lines.tsx";
 import {
@@ -95,7 +96,7 @@ function Line({ line: { atMs, level, method, place, text } }: { readonly line: C
       >
         {method}
       </Badge>
-      <span className={styles.text}>{text}</span>
+      <span className={styles.text}>{breakable(text)}</span>
       {place !== undefined && (
         <span className={styles.place} title={`${place.url}:${place.line}`}>
           {placeText(place)}

@@ -2,6 +2,7 @@ import { Group } from "@mantine/core";
 import type { Browser, TelemetryEnvelope } from "@shoal/schemas";
 import { useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { breakable } from "../../../base/breakable.tsx";
 import { clockText } from "../../../base/texts.ts";
 import { VirtualLines } from "../../../parts/virtual-lines.tsx";
 import { FindField } from "./find-field.tsx";
@@ -62,7 +63,7 @@ function EventLine({ line: { event } }: { readonly line: TelemetryEnvelope }) {
     <div className={styles.line}>
       <time className={styles.time}>{clockText(event.ts / 1000)}</time>
       <b className={styles.kind}>{nameOf(event)}</b>
-      <span className={styles.text}>{summaryOf({ ...event.data })}</span>
+      <span className={styles.text}>{breakable(summaryOf({ ...event.data }))}</span>
     </div>
   );
 }
