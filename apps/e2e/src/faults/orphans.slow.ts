@@ -123,13 +123,10 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
 
     /** Starts a session and, next to it, another that must not be affected. */
     async function sessionAndFamily() {
-      const before = new Set(descendantsOf(test.service.pid).map(({ pid }) => pid));
+      const before = new Set(test.processes().map(({ pid }) => pid));
       const browser = await test.shoal.browsers.create({ timeout_seconds: 600 });
       const folder = await hostPathOf(test, browser.session_id, "/home/shoal");
-      // Ignore PostgreSQL's processes: they belong to new connections.
-      const family = descendantsOf(test.service.pid).filter(
-        ({ pid, command }) => !before.has(pid) && !command.startsWith("postgres"),
-      );
+      const family = test.processes().filter(({ pid }) => !before.has(pid));
       expect(chromiums(family)).toHaveLength(1);
       const bystander = await test.shoal.browsers.create({ timeout_seconds: 600 });
       await test.shoal.browsers.fs.writeFile(bystander.session_id, "untouched", { path: "/home/shoal/file" });
@@ -154,7 +151,9 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
             [
               "the box",
               (family: readonly ProcessEntry[]) =>
-                family.find(({ command, parent }) => parent === test.service.pid && command.includes("bwrap")),
+                family.find(
+                  ({ command, parent }) => family.every(({ pid }) => pid !== parent) && command.includes("bwrap"),
+                ),
             ] as const,
           ]
         : []),
@@ -183,7 +182,7 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
 
     it("Chromium, its helpers end and it restarts; after the second time the session ends", async () => {
       const { browser, bystander, family, folder } = await sessionAndFamily();
-      const others = new Set(descendantsOf(test.service.pid).map(({ pid }) => pid));
+      const others = new Set(test.processes().map(({ pid }) => pid));
       const [first] = chromiums(family);
       if (first === undefined) throw new Error("No browser runs.");
       const helpers = descendantsOf(first.pid);

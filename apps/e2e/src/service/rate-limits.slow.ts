@@ -7,14 +7,19 @@ import { serverCount } from "../testing/several-servers.ts";
 describe("a key that has sent its minute's requests", () => {
   const test = useService(() => ["--rate-limit-per-key", "30"]);
 
-  /** @returns the first refusal. */
+  /** @returns the first refusal, with several servers the last one of a refusal by each. */
   async function useUp(): Promise<Response> {
-    for (;;) {
+    for (let refusals = 0; ;) {
       const response = await fetch(`${test.service.baseUrl}/profiles`, {
         headers: { authorization: `Bearer ${test.service.apiKey}` },
       });
-      if (response.status === 429) return response;
-      expect(response.status).toBe(200);
+      if (response.status === 429) {
+        refusals += 1;
+        if (refusals === serverCount) return response;
+      } else {
+        refusals = 0;
+        expect(response.status).toBe(200);
+      }
     }
   }
 

@@ -5,17 +5,18 @@ import { dirname, join } from "node:path";
 
 /** Uses a marker file. Files in memory are visible through `/proc` while the session runs. */
 export async function hostPathOf(
-  test: { readonly shoal: Shoal; readonly dataDir: string },
+  test: { readonly shoal: Shoal; readonly dataDirs: readonly string[] },
   sessionId: string,
   directory: string,
 ): Promise<string> {
   const { fs } = test.shoal.browsers;
   const path = `${directory}/${randomUUID()}`;
   await fs.writeFile(sessionId, "here", { path });
-  const sessions = join(test.dataDir, "sessions");
-  const found = findBelow(sessions, path) ?? findThroughProcesses(path);
+  const folders = test.dataDirs.map((dataDir) => join(dataDir, "sessions"));
+  const found = folders.map((folder) => findBelow(folder, path)).find(Boolean) ?? findThroughProcesses(path);
   await fs.deleteFile(sessionId, { path });
-  if (found === undefined) throw new Error(`${directory} of session ${sessionId} was not found in ${sessions}.`);
+  if (found === undefined)
+    throw new Error(`${directory} of session ${sessionId} was not found in ${folders.join(", ")}.`);
   return dirname(found);
 }
 
