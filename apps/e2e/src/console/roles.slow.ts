@@ -58,12 +58,23 @@ const changes: Readonly<Record<string, Change>> = {
   "API keys": { button: "New key", request: "POST /org/api_keys", needs: "admin", isLocked: true },
 };
 
+/** A change of the page of a resource. */
+const detailChanges: Readonly<Record<string, Required<Omit<Change, "isLocked">>>> = {
+  "Session, live": { button: "Take control", request: "DELETE /browsers/other", needs: "operator" },
+  "Session, details": { button: "Change", request: "DELETE /browsers/other", needs: "operator" },
+  Profile: { button: "Delete", request: "DELETE /profiles/other", needs: "operator" },
+  Pool: { button: "Acquire a browser", request: "DELETE /browser_pools/other", needs: "operator" },
+  Connection: { button: "Log in", request: "DELETE /auth/connections/other", needs: "operator" },
+  Project: { button: "Rename", request: "DELETE /org/projects/other", needs: "admin" },
+  Webhook: { button: "Delete", request: "DELETE /webhooks/other", needs: "admin" },
+};
+
 /** Buttons that change nothing. */
 const harmless = /^(?:Copy|Download|More$|Refresh|Export|CSV$|JSON lines$|List$|Pictures$)/;
 
 /** Buttons that change a resource, on its page. */
 const changing =
-  /^(?:Add|Change|Clone|Delete|End|Extend|Flush|Import|Invoke|Kill|Lease|New|Record|Rename|Revoke|Roll back|Rotate|Save|Send|Sign|Start|Stop|Take control|Turn on|Upload)\b(?! as)/;
+  /^(?:Acquire|Add|Change|Check|Clone|Delete|End|Extend|Flush|Import|Invoke|Kill|Lease|Log in|New|Record|Rename|Revoke|Roll back|Rotate|Save|Send|Sign|Start|Stop|Take control|Turn on|Upload)\b(?! as)/;
 
 /** Buttons in the content of the page, and the entries of the menus of its rows. */
 async function offersOf(page: Page): Promise<string[]> {
@@ -136,16 +147,31 @@ it.for(roles)("offers on every page what the role %s may do, and the service ref
     expect(status === 403, `${name}: ${change.request} answered ${String(status)}`).toBe(!isAllowed);
     if (!isAllowed) expect(text).toContain(`needs the role ${change.needs}`);
   }
-  // Higher roles are offered more, and read the same.
-  for (const { name, path } of role === "viewer" ? details.filter(({ name }) => name !== "Webhook") : []) {
+  for (const { name, path } of details) {
+    const change = detailChanges[name];
+    // Higher roles read the same as viewers. Webhooks are for administrators.
+    if (role === "viewer" ? name === "Webhook" : change === undefined) continue;
+    if (name === "Webhook" && role === "operator") {
+      expect((await send(page, "DELETE /webhooks/other")).status).toBe(403);
+      continue;
+    }
     refusals.length = 0;
     await openDetails(page, path);
     const offers = await offersOf(page);
-    expect(
-      offers.filter((offer) => changing.test(offer)),
-      name,
-    ).toEqual([]);
+    if (role === "viewer")
+      expect(
+        offers.filter((offer) => changing.test(offer)),
+        name,
+      ).toEqual([]);
     expect(refusals, `${name} reads only what the role may`).toEqual([]);
+    if (change === undefined) continue;
+    const isAllowed = isAtLeast(role, change.needs);
+    // Some parts of a page load after its heading.
+    await expect
+      .poll(async () => (await offersOf(page)).includes(change.button), { message: name, timeout: 10_000 })
+      .toBe(isAllowed);
+    const { status } = await send(page, change.request);
+    expect(status, `${name}: ${change.request}`).toBe(isAllowed ? 404 : 403);
   }
   // Chromium logs the requests that the test sends.
   expect(problems.filter((problem) => !/status of (?:400|403|404)/.test(problem))).toEqual([]);
