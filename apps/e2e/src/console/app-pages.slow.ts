@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
 import { zipOf } from "../testing/zip.ts";
+import { metricsFlags, openConnections } from "./open-connections.ts";
 import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
 /** Registers as the framework of `@shoal/client/app` does, without a dependency. */
@@ -16,7 +17,7 @@ action("wait", () => new Promise(() => undefined));
 const [{ placement, skip, title } = { placement: "sandbox", skip: true, title: "" }] = placements;
 
 describe.skipIf(skip)(`apps in the console, in the placement ${title}`, () => {
-  const test = useService(() => ["--placement", placement]);
+  const test = useService(() => ["--placement", placement, ...metricsFlags]);
   const person = usePerson(test);
   let deploymentId = "";
   beforeAll(async () => {
@@ -53,6 +54,28 @@ describe.skipIf(skip)(`apps in the console, in the placement ${title}`, () => {
     // Chromium logs the refusal.
     expect(problems).toEqual([expect.stringContaining("status of 400")]);
     await page.close();
+  });
+
+  it("ends the streams of a running invocation and of a deployment with their pages", async () => {
+    const streams = async () => (await openConnections(test)).event_streams;
+    const call = { app_name: "shop", action_name: "wait", async: true } as const;
+    const { id } = await test.shoal.invocations.create(call);
+    await expect.poll(streams).toBe(0);
+    const { page, problems } = await person.openSignedIn(`invocations/${id}`, { viewport: phone, colorScheme: "dark" });
+    await page.getByText("It appears at the end.").waitFor();
+    await expect.poll(streams).toBeGreaterThan(0);
+    await expect.poll(() => widthOf(page)).toBe(phone.width);
+    await expect.poll(() => violationsOf(page)).toEqual([]);
+    await page.getByRole("main").getByRole("link", { name: "Invocations" }).click();
+    await page.getByRole("link", { name: "shop / wait" }).first().waitFor();
+    await expect.poll(streams).toBe(0);
+    await page.goto(`${test.service.baseUrl}/console/deployments/${deploymentId}`);
+    await page.getByRole("heading", { name: "Build and output" }).waitFor();
+    await expect.poll(streams).toBeGreaterThan(0);
+    await page.close();
+    await expect.poll(streams).toBe(0);
+    await test.shoal.invocations.update(id, { status: "failed" });
+    expect(problems).toEqual([]);
   });
 
   it("cancels a running invocation", async () => {

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { useBucket } from "../testing/bucket.ts";
 import { useService } from "../testing/service.ts";
 import { phone, showIn, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
@@ -24,7 +25,8 @@ afterAll(() => {
 });
 const receiverUrl = () => `http://127.0.0.1:${String((receiver.address() as AddressInfo).port)}/hooks`;
 
-const test = useService(() => ["--allow-private-hosts", "127.0.0.1"]);
+const bucket = useBucket();
+const test = useService(() => ["--allow-private-hosts", "127.0.0.1", ...bucket.flags()]);
 const person = usePerson(test);
 
 /** Chromium logs refusals of the service, which are part of the tests. */
@@ -62,6 +64,38 @@ it("filters entries in the address, shows one, verifies the log and exports it",
   const lines = gunzipSync(await readFile(await saved.path())).toString();
   expect(lines).toMatch(/^\{[^\n]*"operation":"profiles.create"[^\n]*\}\n$/);
   await expect.poll(() => violationsOf(page)).toEqual([]);
+  expect(unexpected(problems)).toEqual([]);
+  await page.close();
+});
+
+it("creates, tests, resumes and deletes a destination of the audit log", async () => {
+  const { page, problems } = await person.openSignedIn("audit?tab=destinations");
+  await page.getByText("No export destinations").waitFor();
+  await page.getByRole("button", { name: "New destination" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Bucket").fill("evil.example/");
+  await dialog.getByLabel("Region").fill("eu-central-1");
+  await dialog.getByLabel("Role to assume").fill("arn:aws:iam::123456789012:role/audit");
+  await expect.poll(() => violationsOf(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByLabel("Bucket").and(page.locator("[aria-invalid=true]")).waitFor();
+  await dialog.getByLabel("Bucket").fill("acme-audit");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByText("The destination acme-audit is paused").waitFor();
+  await page.getByLabel("Statement of the trust policy").getByText("sts:ExternalId").waitFor();
+  const row = page.getByRole("table", { name: "Export destinations" }).getByRole("row", { name: "acme-audit/audit/" });
+  await row.getByText("Paused").waitFor();
+  await choose(page, "Actions for destination acme-audit", "Test");
+  await page.getByText("A test object was written to acme-audit.").waitFor();
+  expect([...bucket.objects.keys()]).toEqual([expect.stringMatching(/^\/acme-audit\/audit\//)]);
+  await choose(page, "Actions for destination acme-audit", "Resume");
+  await row.getByText("Active").waitFor();
+  const exported = () => [...bucket.objects.keys()].filter((name) => name.endsWith(".jsonl.gz"));
+  await expect.poll(exported).not.toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
+  await choose(page, "Actions for destination acme-audit", "Delete");
+  await page.getByRole("button", { name: "Delete the destination" }).click();
+  await page.getByText("No export destinations").waitFor();
   expect(unexpected(problems)).toEqual([]);
   await page.close();
 });

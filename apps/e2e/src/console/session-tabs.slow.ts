@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
+import { metricsFlags, openConnections } from "./open-connections.ts";
 import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
-const metricsToken = "metrics-token-for-tests";
-const test = useService(() => ["--metrics-token", metricsToken]);
+const test = useService(() => metricsFlags);
 const session = useSession(test, { name: "operated" });
 const person = usePerson(test);
 const open = (tab: string, options?: Parameters<typeof person.openSignedIn>[1]) =>
@@ -79,13 +79,7 @@ it("ends the shell of a terminal when its page closes", async () => {
 });
 
 it("closes the streams and sockets of a tab when the tab or the page is left", async () => {
-  const open = async (): Promise<Readonly<Record<string, number>>> => {
-    const answer = await fetch(`${test.service.baseUrl}/metrics`, {
-      headers: { authorization: `Bearer ${metricsToken}` },
-    });
-    const found = (await answer.text()).matchAll(/^shoal_(event_streams|websockets) (\d+)$/gm);
-    return Object.fromEntries<number>([...found].map(([, name = "", count]) => [name, Number(count)]));
-  };
+  const open = () => openConnections(test);
   const none = { event_streams: 0, websockets: 0 };
   await expect.poll(open).toEqual(none);
   const { page } = await person.openSignedIn(`sessions/${session.id}?tab=details`);

@@ -1,46 +1,15 @@
 import { type AuditLogEntry, ApiError, type Shoal } from "@shoal/client";
 import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { useBucket } from "../testing/bucket.ts";
 import { missingFor } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
 
 const run = promisify(execFile);
 const command = join(import.meta.dirname, "../../../cli/dist/shoal.js");
-
-/** Accepts every role and object without checking signatures; the server's own tests check them. */
-const objects = new Map<string, Buffer>();
-const aws = createServer((request, response) => {
-  void (async () => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    if (request.method === "PUT") {
-      // The query only names the operation, for logs of the store.
-      objects.set((request.url ?? "").split("?", 1)[0] ?? "", Buffer.concat(chunks));
-      response.end();
-      return;
-    }
-    response.end(
-      `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>k</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>${new Date(Date.now() + 3_600_000).toISOString()}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
-    );
-  })();
-});
-let url = "";
-beforeAll(async () => {
-  aws.listen(0, "127.0.0.1");
-  await once(aws, "listening");
-  // The address of a listening TCP server.
-  url = `http://127.0.0.1:${String((aws.address() as AddressInfo).port)}`;
-});
-afterAll(() => {
-  aws.close();
-  aws.closeAllConnections();
-});
 
 const destination = {
   type: "s3",
@@ -62,20 +31,8 @@ async function whole(shoal: Shoal): Promise<AuditLogEntry[]> {
 }
 
 describe.skipIf(missingFor("process"))("exports of the audit log", () => {
-  const test = useService(() => [
-    "--placement",
-    "process",
-    "--audit-export-identity",
-    "aws://AKIA1:secret@eu-central-1",
-    "--audit-export-role-arn",
-    "arn:aws:iam::210987654321:user/shoal",
-    "--audit-export-sts-url",
-    url,
-    "--audit-export-s3-url",
-    url,
-    "--audit-export-seconds",
-    "1",
-  ]);
+  const bucket = useBucket();
+  const test = useService(() => ["--placement", "process", ...bucket.flags()]);
   const shoal = async (...args: string[]) =>
     (
       await run(process.execPath, [command, "audit-logs", "export", ...args], {
@@ -105,11 +62,11 @@ describe.skipIf(missingFor("process"))("exports of the audit log", () => {
       .poll(async () => Number((await exportDestinations.get(id)).last_exported_cursor ?? 0), { timeout: 60_000 })
       .toBeGreaterThanOrEqual(wanted);
     expect(JSON.parse(await shoal("pause", id, "-o", "json"))).toMatchObject({ status: "paused" });
-    const names = [...objects.keys()].filter((name) => name.endsWith(".gz")).sort();
+    const names = [...bucket.objects.keys()].filter((name) => name.endsWith(".gz")).sort();
     for (const name of names)
       expect(name).toMatch(/^\/acme-audit\/shoal\/\d{4}\/\d\d\/\d\d\/\d{15}-\d{15}\.jsonl\.gz$/);
     const lines = names.flatMap((name) =>
-      gunzipSync(objects.get(name) ?? "")
+      gunzipSync(bucket.objects.get(name) ?? "")
         .toString()
         .split("\n")
         .filter((line) => line !== ""),
