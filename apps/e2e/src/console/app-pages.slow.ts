@@ -108,7 +108,7 @@ describe.skipIf(skip)(`apps in the console, in the placement ${title}`, () => {
     await page.getByRole("row", { name: /shop \/ price/ }).waitFor();
     await page.getByRole("button", { name: "Actions for the schedule of shop / price" }).click();
     await page.getByRole("menuitem", { name: "Pause" }).click();
-    await page.getByText("Paused").waitFor();
+    await page.getByText("Paused", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Actions for the schedule of shop / price" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete the schedule" }).click();

@@ -84,12 +84,12 @@ it("creates, tests, resumes and deletes a destination of the audit log", async (
   await page.getByText("The destination acme-audit is paused").waitFor();
   await page.getByLabel("Statement of the trust policy").getByText("sts:ExternalId").waitFor();
   const row = page.getByRole("table", { name: "Export destinations" }).getByRole("row", { name: "acme-audit/audit/" });
-  await row.getByText("Paused").waitFor();
+  await row.getByText("Paused", { exact: true }).waitFor();
   await choose(page, "Actions for destination acme-audit", "Test");
   await page.getByText("A test object was written to acme-audit.").waitFor();
   expect([...bucket.objects.keys()]).toEqual([expect.stringMatching(/^\/acme-audit\/audit\//)]);
   await choose(page, "Actions for destination acme-audit", "Resume");
-  await row.getByText("Active").waitFor();
+  await row.getByText("Active", { exact: true }).waitFor();
   const exported = () => [...bucket.objects.keys()].filter((name) => name.endsWith(".jsonl.gz"));
   await expect.poll(exported).not.toEqual([]);
   await expect.poll(() => violationsOf(page)).toEqual([]);
@@ -129,7 +129,7 @@ it("creates a webhook, shows its secret once, sends a test event and shows the d
   expect(bodies[1]).toBe(bodies[0]);
   await page.keyboard.press("Escape");
   await choose(page, "Actions for webhook", "Disable");
-  await page.getByText("Disabled").waitFor();
+  await page.getByText("Disabled", { exact: true }).waitFor();
   await choose(page, "Actions for webhook", "Rotate the secret");
   await page.getByRole("button", { name: "Rotate the secret" }).click();
   await page

@@ -59,7 +59,7 @@ it("creates a provider of a kind with its settings, and reports a test that fail
   await page.getByText("This did not work").waitFor();
   await page.getByRole("button", { name: "Actions for provider company" }).click();
   await page.getByRole("menuitem", { name: "Disable" }).click();
-  await page.getByText("Disabled").waitFor();
+  await page.getByText("Disabled", { exact: true }).waitFor();
   expect((await test.shoal.credentialProviders.list()).items).toMatchObject([{ name: "company", enabled: false }]);
   expect(unexpected(problems)).toEqual([]);
   await page.close();

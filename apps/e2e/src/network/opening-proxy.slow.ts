@@ -105,7 +105,8 @@ describe.each(authorityPlacements)("behind a proxy that opens TLS, in the placem
           browsers.create({ ...options, proxy_id: (await addProxy()).id, timeout_seconds: 600 }),
         ]);
         const client = await connectTo(session);
-        const first = client.contexts()[0]?.pages()[0];
+        const [context] = client.contexts();
+        const first = context?.pages()[0] ?? (await context?.waitForEvent("page"));
         await first?.waitForURL("https://site.test/start", { timeout: 60_000 });
         expect(await first?.title()).toBe("site.test");
         await client.close();

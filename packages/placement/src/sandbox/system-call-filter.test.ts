@@ -177,13 +177,7 @@ describeWith(["linux", "chromium", "bubblewrap"], "system calls in a box", () =>
     });
     const depths = familyOf(instance.pid)
       .filter(({ name }) => /^(?:chrom|headless)/.test(name))
-      .map(
-        ({ pid }) =>
-          /^NSpid:(.*)$/m
-            .exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
-            ?.trim()
-            .split(/\s+/).length ?? 0,
-      );
+      .flatMap(({ pid }) => namespaceDepth(pid));
     expect(Math.max(...depths)).toBeGreaterThan(Math.min(...depths));
     const answer = await instance.request(
       { method: "POST", path: "/playwright/execute", headers: { "content-type": "application/json" } },
@@ -192,6 +186,17 @@ describeWith(["linux", "chromium", "bubblewrap"], "system calls in a box", () =>
     expect(JSON.parse(await text(answer))).toMatchObject({ success: true, result: "drawn" });
   });
 });
+
+/** Nothing if the process has ended. */
+function namespaceDepth(pid: number): number[] {
+  try {
+    const [, pids] = /^NSpid:(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return pids === undefined ? [] : [pids.trim().split(/\s+/).length];
+  } catch (error) {
+    if (error instanceof Error && "code" in error && ["ENOENT", "ESRCH"].includes(String(error.code))) return [];
+    throw error;
+  }
+}
 
 function hostProcessor(): "x64" | "arm64" {
   return process.arch === "arm64" ? "arm64" : "x64";

@@ -122,7 +122,7 @@ it("replaces latest with each deployment, and other labels only with force", asy
   const refused = await calls.settled(await calls.deploy({ apps: [appNamed("fixed", "b")] }, { version: "1" }));
   expect(refused.status).toBe("failed");
   expect(refused.status_reason).toContain("Version 1 of the app fixed already exists");
-  expect(runtime.removed).toContain(`artifact of ${refused.id}`);
+  await expect.poll(() => runtime.removed).toContain(`artifact of ${refused.id}`);
   expect((await calls.get(fixed)).status).toBe("running");
   const forced = await calls.settled(
     await calls.deploy({ apps: [appNamed("fixed", "c")] }, { version: "1", force: "true" }),

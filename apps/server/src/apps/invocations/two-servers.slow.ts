@@ -67,18 +67,22 @@ const read = async (id: string): Promise<Invocation> =>
 
 it("follows and cancels an invocation of another server, with its browser", async () => {
   const id = await start("open a browser and hang");
-  const following = send(second, `GET /invocations/${id}/events`).then((answer) => answer.text());
+  let text = "";
+  const following = (async () => {
+    const { body } = await send(second, `GET /invocations/${id}/events`);
+    for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) text += part;
+  })();
   const sessions = async () =>
     first.database.query.selectFrom("sessions").select(["id", "ended_at"]).where("invocation_id", "=", id).execute();
   await expect.poll(async () => (await sessions()).length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => text).toContain('"message":"imported"');
+  await expect.poll(() => text).toContain('"status":"running"');
   const beganMs = performance.now();
   expect((await send(second, `PATCH /invocations/${id}`, { status: "failed" })).status).toBe(200);
   await expect.poll(async () => (await sessions())[0]?.ended_at).toEqual(expect.any(String));
   await expect.poll(() => apps.alive.size).toBeLessThanOrEqual(1);
   expect(performance.now() - beganMs).toBeLessThan(10_000);
-  const text = await following;
-  expect(text).toContain('"status":"running"');
-  expect(text).toContain('"message":"imported"');
+  await following;
   expect(text.trim().split("\n").at(-1)).toContain('"status":"failed"');
 });
 
