@@ -69,8 +69,8 @@ export interface SessionsParts {
   readonly log: Log;
 }
 
-/** The end of a killed instance is known after this time. */
-const endingTimeoutMs = 1_000;
+/** The end of a killed instance is known after this time: its files are removed first. */
+const endingTimeoutMs = 5_000;
 
 export class Sessions {
   readonly pooled: PooledSessions;
@@ -347,7 +347,7 @@ export class Sessions {
   }
 
   /**
-   * Waits up to a second after an instance closed a connection; `undefined` if the session goes on or runs elsewhere.
+   * Waits up to 5 seconds after an instance closed a connection; `undefined` if the session goes on or runs elsewhere.
    */
   async endingOf(id: string): Promise<EndedReason | undefined> {
     const session = this.#runner.sessions.get(id);
