@@ -1,5 +1,6 @@
 import { Browser, type BrowserPool } from "@shoal/schemas";
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connectCdp } from "../testing/cdp-client.ts";
@@ -52,6 +53,17 @@ const rowOf = (id: string) =>
     .select(["server_id", "ended_reason"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
+/** Command lines of the browsers in a server's folder, without their child processes. Linux only. */
+const browsersOf = (name: string) =>
+  readdirSync("/proc").flatMap((entry) => {
+    try {
+      const command = /^\d+$/.test(entry) ? readFileSync(`/proc/${entry}/cmdline`, "utf8").replaceAll("\0", " ") : "";
+      const isBrowser = command.includes(`--user-data-dir=${servers.dataDirOf(name)}/`) && !command.includes("--type=");
+      return isBrowser ? [command] : [];
+    } catch {
+      return []; // It has ended meanwhile.
+    }
+  });
 const files = async (id: string) => (await ask(balancer.url, "GET", `/browsers/${id}/fs/list_files?path=/`)).status;
 
 it("restarts three servers behind a load balancer one by one without losing a session", async () => {
@@ -161,3 +173,50 @@ it("begins to drain on the operator's command, and ends sessions at the deadline
   expect(await shoalServer(["drain", "--data-dir", servers.dataDirOf("four")], {}, streams)).toBe(1);
   expect(said.join("")).toContain("No Shoal server of this user runs");
 });
+
+it.skipIf(process.platform !== "linux")(
+  "drains sessions that share a browser: they live until the deadline, and leave no browser",
+  async () => {
+    const shared = { isolation: "context" };
+    const leaving = await servers.start("five", { SHOAL_SESSION_DRAIN_SECONDS: "20" });
+    const sessions = await Promise.all([create(leaving.baseUrl, shared), create(leaving.baseUrl, shared)]);
+    const clients = await Promise.all(sessions.map(({ cdp_ws_url: url }) => connectCdp(url)));
+    expect(browsersOf("five")).toHaveLength(1);
+    leaving.child.kill("SIGTERM");
+    const ended = once(leaving.child, "close");
+    await expect
+      .poll(async () => (await ask(leaving.baseUrl, "GET", "/ready")).body, { timeout: 15_000 })
+      .toMatchObject({ message: expect.stringContaining("2 sessions are left") as unknown });
+    const drain = () =>
+      servers.database.query
+        .selectFrom("servers")
+        .select("drain_until")
+        .where("id", "=", leaving.id)
+        .executeTakeFirstOrThrow();
+    await expect.poll(async () => (await drain()).drain_until).not.toBeNull();
+    const deadline = Date.parse((await drain()).drain_until ?? "");
+    // The browser has room, but its server starts no more sessions.
+    const next = await create(leaving.baseUrl, shared);
+    expect((await rowOf(next.session_id)).server_id).not.toBe(leaving.id);
+    for (const client of clients) expect(await client.send("Browser.getVersion")).toHaveProperty("product");
+    expect(browsersOf("five")).toHaveLength(1);
+    await ended;
+    for (const { session_id: id } of sessions) {
+      const row = await servers.database.query
+        .selectFrom("sessions")
+        .select(["ended_reason", "ended_at"])
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
+      expect(row.ended_reason).toBe("server_stopped");
+      expect(Date.parse(row.ended_at ?? "")).toBeGreaterThanOrEqual(deadline);
+    }
+    await Promise.all(clients.map(({ closed }) => closed));
+    expect(browsersOf("five")).toEqual([]);
+    const back = await servers.start("five");
+    expect(browsersOf("five")).toEqual([]);
+    const again = await create(back.baseUrl, shared);
+    expect((await rowOf(again.session_id)).server_id).toBe(leaving.id);
+    for (const { session_id: id } of [next, again])
+      expect((await ask(balancer.url, "DELETE", `/browsers/${id}`)).status).toBe(204);
+  },
+);
