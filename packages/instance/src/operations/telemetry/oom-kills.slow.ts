@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { processesWith } from "../../testing/processes.ts";
 import { cdpClient, runInstance } from "../../testing/run-instance.ts";
@@ -22,9 +22,22 @@ vi.setConfig({ testTimeout: 180_000 });
 
 describe("watching for out-of-memory kills", () => {
   const proc = mkdtempSync(join(tmpdir(), "shoal-proc-"));
+  const intervalMs = 10;
+  beforeEach(() => {
+    mkdirSync(proc, { recursive: true });
+    vi.useFakeTimers();
+  });
   afterEach(() => {
+    vi.useRealTimers();
     rmSync(proc, { recursive: true, force: true });
   });
+
+  const look = (times = 1) => {
+    vi.advanceTimersByTime(times * intervalMs);
+  };
+  const end = (pid: number) => {
+    rmSync(join(proc, String(pid)), { recursive: true });
+  };
 
   const stat = (
     pid: number,
@@ -50,24 +63,20 @@ describe("watching for out-of-memory kills", () => {
     stat(12, { parent: 11, name: "renderer", rssPages: 400_000 });
     stat(13, { parent: 11, name: "small one", rssPages: 100 });
     stat(20, { parent: 1, name: "somebody else's", rssPages: 900_000 });
-    const stop = watchOomKills(recorder, { proc, root: 10, intervalMs: 10 });
+    const stop = watchOomKills(recorder, { proc, root: 10, intervalMs });
     const told = recorder.read(0, (_seq, event) => JSON.parse(event) as { type: string; data: object });
-    rmSync(join(proc, "13"), { recursive: true });
-    rmSync(join(proc, "20"), { recursive: true });
-    await vi.waitFor(
-      () => {
-        stat(12, { parent: 11, name: "renderer", rssPages: 500_000 });
-      },
-      { timeout: 15_000 },
-    );
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    end(13);
+    end(20);
+    stat(12, { parent: 11, name: "renderer", rssPages: 500_000 });
+    look();
     expect(recorder.lastSeq).toBe(0);
 
     // The kernel counts a kill before it frees the memory. Then another process gets the same id.
     kills(8);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    look();
     expect(recorder.lastSeq).toBe(0);
     stat(12, { parent: 11, name: "renderer", rssPages: 10, start: 200 });
+    look();
     const { value } = await told.next();
     expect(value).toMatchObject({
       data: {
@@ -86,10 +95,38 @@ describe("watching for out-of-memory kills", () => {
     expect(recorder.lastSeq).toBe(1);
   });
 
+  it("reports processes that appear after many looks, also with the id of a process that was not of the session", async () => {
+    const recorder = new TelemetryRecorder();
+    recorder.select(new Set(["system"]));
+    kills(0);
+    stat(10, { parent: 1, name: "node", rssPages: 20_000 });
+    stat(20, { parent: 1, name: "somebody else's", rssPages: 900_000 });
+    const stop = watchOomKills(recorder, { proc, root: 10, intervalMs });
+    const told = recorder.read(0, (_seq, event) => (JSON.parse(event) as { data: object }).data);
+
+    look(50);
+    stat(30, { parent: 10, name: "late", rssPages: 100_000 });
+    stat(31, { parent: 30, name: "later", rssPages: 200_000 });
+    look();
+    end(31);
+    kills(1);
+    look();
+    expect(recorder.lastSeq).toBe(1);
+    expect((await told.next()).value).toMatchObject({ data: { pid: 31, process_name: "later" } });
+
+    stat(20, { parent: 30, name: "same id", rssPages: 300_000, start: 200 });
+    look(50);
+    end(20);
+    kills(2);
+    look();
+    expect(recorder.lastSeq).toBe(2);
+    expect((await told.next()).value).toMatchObject({ data: { pid: 20, process_name: "same id" } });
+    stop?.();
+  });
+
   it("is off when the kernel does not count kills", () => {
-    mkdirSync(proc, { recursive: true });
     writeFileSync(join(proc, "vmstat"), "nr_free_pages 1\n");
-    expect(watchOomKills(new TelemetryRecorder(), { proc, root: 10, intervalMs: 10 })).toBeUndefined();
+    expect(watchOomKills(new TelemetryRecorder(), { proc, root: 10, intervalMs })).toBeUndefined();
   });
 });
 

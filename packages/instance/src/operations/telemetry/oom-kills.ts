@@ -23,6 +23,7 @@ const maxTopTasks = 5;
 /** Time from the kernel's count until the victim's memory is freed. */
 const dyingMs = 2_000;
 const pageKb = 4;
+const looksUntilReadAgain = 20;
 
 /**
  * Linux only. The kernel counts these kills without naming the victim, and only root may read its log. So this reports
@@ -35,14 +36,15 @@ export function watchOomKills(
 ): (() => void) | undefined {
   let known = killsSoFar(proc);
   if (known === undefined) return undefined;
-  let before = processesBelow(root, proc);
+  const family = familyOf(root, proc);
+  let before = family();
   /** Kills whose victims have not ended yet, if they belong to this session. */
   let awaited = 0;
   let awaitedUntilMs = 0;
 
   function look(): void {
     const count = killsSoFar(proc) ?? 0;
-    const now = processesBelow(root, proc);
+    const now = family();
     const kills = count - (known ?? count);
     const last = before;
     known = count;
@@ -103,35 +105,48 @@ function memory(proc: string): { mem_total_kb?: number; mem_free_kb?: number } {
   };
 }
 
-function processesBelow(root: number, proc: string): Seen[] {
-  const all = readdirSync(proc).flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    const text = read(proc, `${name}/stat`);
-    // The program's name, in parentheses, may contain any character.
-    const end = text.lastIndexOf(")");
-    const [state, parent, ...rest] = text.slice(end + 2).split(" ");
-    if (end === -1 || state === "Z" || state === "X") return [];
-    const rssKb = Number(rest[19] ?? 0) * pageKb;
-    // A killed process remains briefly without memory.
-    if (rssKb === 0) return [];
-    return [
-      {
-        pid: Number(name),
-        parent: Number(parent),
-        name: text.slice(text.indexOf("(") + 1, end),
-        startTicks: rest[17] ?? "",
-        rssKb,
-      },
-    ];
-  });
-  const children = Map.groupBy(all, ({ parent }) => parent);
-  const found: Seen[] = [];
-  const parents = [root];
-  for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
-    for (const child of children.get(parent) ?? []) {
-      found.push(child);
-      parents.push(child.pid);
+/**
+ * Returns a function that lists the processes below `root`. It reads other processes only once, because reading all of
+ * a busy machine is expensive; after some looks it reads them again, because ids are reused.
+ */
+function familyOf(root: number, proc: string): () => Seen[] {
+  let strangers = new Set<string>();
+  let looks = 0;
+  return () => {
+    if (looks++ % looksUntilReadAgain === 0) strangers.clear();
+    const ids = readdirSync(proc).filter((name) => /^\d+$/.test(name));
+    const children = Map.groupBy(
+      ids.filter((id) => !strangers.has(id)).flatMap((id) => readProcess(id, proc)),
+      ({ parent }) => parent,
+    );
+    const found: Seen[] = [];
+    const parents = [root];
+    for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
+      for (const child of children.get(parent) ?? []) {
+        found.push(child);
+        parents.push(child.pid);
+      }
     }
-  }
-  return found;
+    const family = new Set(found.map(({ pid }) => String(pid)));
+    strangers = new Set(ids.filter((id) => !family.has(id)));
+    // A killed process remains briefly without memory.
+    return found.filter(({ rssKb }) => rssKb > 0);
+  };
+}
+
+function readProcess(id: string, proc: string): Seen[] {
+  const text = read(proc, `${id}/stat`);
+  // The program's name, in parentheses, may contain any character.
+  const end = text.lastIndexOf(")");
+  const [state, parent, ...rest] = text.slice(end + 2).split(" ");
+  if (end === -1 || state === "Z" || state === "X") return [];
+  return [
+    {
+      pid: Number(id),
+      parent: Number(parent),
+      name: text.slice(text.indexOf("(") + 1, end),
+      startTicks: rest[17] ?? "",
+      rssKb: Number(rest[19] ?? 0) * pageKb,
+    },
+  ];
 }
