@@ -192,6 +192,11 @@ async function checkPlacement() {
     engine === "podman" && spawn("podman", ["system", "service", "--time=0", socket], { stdio: "ignore" });
   try {
     if (service) await until("the socket of Podman", async () => existsSync(join(folder, "engine.sock")));
+    const built = spawnSync("pnpm", ["exec", "turbo", "run", "build", "--output-logs=errors-only"], {
+      cwd: root,
+      stdio: "inherit",
+    });
+    check(built.status === 0, "the workspace is built");
     const host = service ? socket : (process.env.DOCKER_HOST ?? "unix:///var/run/docker.sock");
     const { status } = spawnSync(
       "pnpm",
