@@ -9,6 +9,7 @@ export {
   maxInstanceEventBytes,
   maxTelemetryLineBytes,
   RemoteListening,
+  type RestQuestion,
   type RestReport,
   type SelectTelemetry,
 } from "./protocol/protocol.ts";

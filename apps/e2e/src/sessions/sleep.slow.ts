@@ -69,6 +69,31 @@ describe.skipIf(isSkipped)(`Playwright${isSkipped ? ` (skipped: ${finding?.detai
     expect(await shoal.browsers.playwright.execute(id, { code: "return page.url()" })).toMatchObject({ success: true });
   });
 
+  it("records a sleep in telemetry before it begins, and its end at the next use, which a monitor is not", async () => {
+    const { shoal } = test;
+    await using session = await shoal.browsers.create({ timeout_seconds: 600, telemetry: { enabled: true } });
+    const { session_id: id } = session;
+    const recorded = async () => {
+      const page = await shoal.browsers.telemetry.events(id, { category: ["system"] });
+      return page.items.map(({ event }) => event);
+    };
+    await sleeps(shoal, id);
+    const sleep = { type: "session_sleep", data: { idle_ms: expect.any(Number) as number } };
+    await expect.poll(recorded).toMatchObject([sleep]);
+    // It was not woken for this.
+    expect((await shoal.browsers.get(id)).asleep_since).toBeDefined();
+    await shoal.browsers.stats(id);
+    await sleeps(shoal, id);
+    expect(await recorded()).toHaveLength(1);
+
+    await shoal.browsers.playwright.execute(id, { code: "return 1" });
+    const wake = {
+      type: "session_wake",
+      data: { asleep_ms: expect.any(Number) as number, wake_ms: expect.any(Number) as number },
+    };
+    await expect.poll(async () => (await recorded()).slice(0, 2)).toMatchObject([sleep, wake]);
+  });
+
   it("follows the configuration of a pool while a browser is leased, instead of the default of the service", async () => {
     const { shoal } = test;
     const pool = await shoal.browserPools.create({ size: 1, fill_rate_per_minute: 60_000, sleep_after_seconds: 0 });

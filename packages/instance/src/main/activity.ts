@@ -1,6 +1,8 @@
+import { setImmediate } from "node:timers/promises";
 import type { BrowserSupervisor } from "../browser/chromium/supervisor.ts";
 import type { CdpGateway } from "../clients/cdp/gateway.ts";
-import type { RestReport } from "../protocol/protocol.ts";
+import type { Telemetry } from "../operations/telemetry/telemetry.ts";
+import type { RestQuestion, RestReport } from "../protocol/protocol.ts";
 
 export interface Activity {
   /** Time of the last use, in milliseconds since 1970; `null` while the instance is in use. */
@@ -97,6 +99,7 @@ interface RestParts {
   readonly gateway: Pick<CdpGateway, "clients" | "isQuiet">;
   /** `undefined` before the first operation. */
   readonly operations: Promise<RestOperations> | undefined;
+  readonly telemetry: Pick<Telemetry, "record"> | undefined;
   readonly isEnding: () => boolean;
 }
 
@@ -106,12 +109,30 @@ interface RestOperations {
 }
 
 /** A CDP client that is connected and waits for nothing does not keep the session awake; any other use does. */
-export async function reportRest(rest: RestParts): Promise<RestReport> {
+export async function reportRest({ idle_ms, slept }: RestQuestion, rest: RestParts): Promise<RestReport> {
+  if (slept !== undefined)
+    rest.telemetry?.record({
+      type: "session_wake",
+      category: "system",
+      source: { kind: "local_process" },
+      data: { asleep_ms: slept.ms, wake_ms: Math.max(0, Date.now() - slept.until_ms) },
+    });
   const operations = await rest.operations;
   const recordings = (await operations?.recordings.running()) ?? 0;
   // Nothing else runs from here on, so that the report is consistent.
   const commands = operations?.processes.running ?? 0;
-  return { busy: busyWith(rest, recordings, commands), expires_in_ms: rest.activity.expiresInMs };
+  const report = { busy: busyWith(rest, recordings, commands), expires_in_ms: rest.activity.expiresInMs };
+  if (report.busy === null && idle_ms !== undefined) {
+    rest.telemetry?.record({
+      type: "session_sleep",
+      category: "system",
+      source: { kind: "local_process" },
+      data: { idle_ms },
+    });
+    // Sends the event before the answer, after which the service freezes this process.
+    await setImmediate();
+  }
+  return report;
 }
 
 function busyWith(

@@ -3,7 +3,7 @@ import { messageOf } from "@shoal/primitives";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { readBody, refuse, reply, type Refusal } from "../http/replies.ts";
 import type { instanceControl } from "../protocol/endpoints.ts";
-import type { AssignInstance, RestReport } from "../protocol/protocol.ts";
+import type { AssignInstance, RestQuestion, RestReport } from "../protocol/protocol.ts";
 import { log } from "../system/log.ts";
 import type { EventFeed } from "./event-feed.ts";
 
@@ -23,7 +23,7 @@ interface ControlOptions {
   readonly feed: EventFeed;
   readonly assign: (assign: AssignInstance) => Promise<Refusal | undefined>;
   readonly stop: () => void;
-  readonly reportRest: () => Promise<RestReport>;
+  readonly reportRest: (question: RestQuestion) => Promise<RestReport>;
   readonly loadRouter: () => Promise<Answer>;
 }
 
@@ -38,8 +38,8 @@ export function createControl({ feed, assign, stop, reportRest, loadRouter }: Co
     "POST /_instance/assign": (request, response) => {
       void takeAssign(request, response);
     },
-    "GET /_instance/rest": (_request, response) => {
-      reportRest().then(
+    "POST /_instance/rest": (request, response) => {
+      answerRest(request).then(
         (report) => {
           reply(response, 200, report);
         },
@@ -53,6 +53,11 @@ export function createControl({ feed, assign, stop, reportRest, loadRouter }: Co
     },
   };
   const answers = new Map<string, Answer>(Object.entries(quick));
+
+  async function answerRest(request: IncomingMessage): Promise<RestReport> {
+    const body = await readBody(request, maxBodyBytes);
+    return reportRest(JSON.parse(String(body)) as RestQuestion);
+  }
 
   async function takeAssign(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request, maxBodyBytes);

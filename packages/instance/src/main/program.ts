@@ -307,12 +307,13 @@ class InstanceProgram implements SessionProgram {
       stop: () => {
         this.#stop();
       },
-      reportRest: () =>
-        reportRest({
+      reportRest: (question) =>
+        reportRest(question, {
           activity: this.#activity,
           browser: this.#browser,
           gateway: this.#gateway,
           operations: this.#parts.operations.begun,
+          telemetry: this.#parts.telemetry.present,
           isEnding: () => this.#ending.begun,
         }),
       loadRouter: async () => {

@@ -182,6 +182,15 @@ export const OpenContext = lazyObject(() => ({
   viewport: z.object({ width: Pixels, height: Pixels }),
 }));
 
+/** Asks whether a session may be frozen, and reports its sleeps, for telemetry. */
+export interface RestQuestion extends z.output<typeof RestQuestion> {}
+export const RestQuestion = lazyObject(() => ({
+  /** Since the last use. The session is frozen, and its sleep recorded, if nothing runs. */
+  idle_ms: z.optional(checked(z.int(), z.minimum(0))),
+  /** A sleep that a use has just ended. */
+  slept: z.optional(z.object({ ms: checked(z.int(), z.minimum(0)), until_ms: EpochMs })),
+}));
+
 /** Whether a session may be frozen. */
 export interface RestReport extends z.output<typeof RestReport> {}
 export const RestReport = lazyObject(() => ({

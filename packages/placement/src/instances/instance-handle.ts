@@ -223,8 +223,9 @@ export class InstanceHandle implements Instance {
       freezer,
       log,
       // Not a use of the instance.
-      ask: () =>
-        callInstance({ request: (init) => this.#send(init) }, instanceControl.reportRest, {
+      ask: (question) =>
+        callInstance({ request: (init, body) => this.#send(init, body) }, instanceControl.reportRest, {
+          body: question,
           signal: AbortSignal.timeout(restMs),
         }),
       onStuck: (error) => {

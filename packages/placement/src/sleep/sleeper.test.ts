@@ -1,5 +1,5 @@
 import { Sleeper } from "./sleeper.ts";
-import type { RestReport } from "@shoal/instance";
+import type { RestQuestion, RestReport } from "@shoal/instance";
 import type { SleepChange } from "../interface/sleep.ts";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -18,6 +18,7 @@ class Machine {
   lastByteMs = performance.now();
   uses = 0;
   readonly changes: SleepChange["type"][] = [];
+  readonly questions: RestQuestion[] = [];
   readonly paged: (() => boolean)[] = [];
   readonly stuck: unknown[] = [];
   readonly sleeper = new Sleeper({
@@ -41,7 +42,8 @@ class Machine {
         await Promise.resolve(this.paged.push(mayContinue));
       },
     },
-    ask: async () => {
+    ask: async (question) => {
+      this.questions.push(question);
       this.#failIn("ask");
       if (this.answerMs > 0) await new Promise((resolve) => setTimeout(resolve, this.answerMs));
       return this.report;
@@ -154,6 +156,30 @@ describe("a sleeping instance", () => {
     machine.byte();
     await pass(40);
     expect(machine.changes).toEqual(["asleep", "awake", "answered"]);
+    machine.sleeper.close();
+  });
+
+  it("receives its time without use before it sleeps, and the length of its sleep after it, visits included", async () => {
+    const machine = new Machine();
+    await pass(10_000);
+    const end = machine.sleeper.begin(true);
+    await pass(1000);
+    end();
+    await pass(1000);
+    machine.byte();
+    const slept = { ms: 2000, until_ms: Date.now() };
+    expect(machine.questions).toEqual([{ idle_ms: 10_000 }, {}, {}, { slept }]);
+    machine.sleeper.close();
+  });
+
+  it("receives the use that prevents its sleep", async () => {
+    const machine = new Machine();
+    machine.answerMs = 50;
+    await pass(10_020);
+    machine.byte();
+    await pass(30);
+    expect(machine.questions).toEqual([{ idle_ms: 10_000 }, { slept: { ms: 0, until_ms: Date.now() } }]);
+    expect(machine.freezes).toBe(0);
     machine.sleeper.close();
   });
 

@@ -1,4 +1,4 @@
-import type { RestReport } from "@shoal/instance";
+import type { RestQuestion, RestReport } from "@shoal/instance";
 import type { BoxFreezer } from "../host/freezer.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
@@ -7,7 +7,7 @@ import type { InstanceSleep, SleepChange } from "../interface/sleep.ts";
 export interface SleeperParts {
   readonly freezer: Omit<BoxFreezer, "remove">;
   /** Asks the instance whether it may be frozen. */
-  readonly ask: () => Promise<RestReport>;
+  readonly ask: (question: RestQuestion) => Promise<RestReport>;
   /** The instance cannot be continued. */
   readonly onStuck: (error: unknown) => void;
   readonly log: Pick<PlacementLog, "debug" | "warn">;
@@ -34,6 +34,8 @@ export class Sleeper implements InstanceSleep {
   #uses = 0;
   #lastUseMs = performance.now();
   #touches = 0;
+  /** When the instance recorded its sleep. Kept until the next use: telemetry does not show visits. */
+  #recordedMs: number | undefined;
   #asleepSince: { readonly wallMs: number; readonly monotonicMs: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -56,7 +58,7 @@ export class Sleeper implements InstanceSleep {
   touch(): void {
     this.#lastUseMs = performance.now();
     this.#touches++;
-    if (this.#state === "asleep") this.#wake();
+    this.#endSleep();
   }
 
   /**
@@ -64,10 +66,9 @@ export class Sleeper implements InstanceSleep {
    * @param isVisit - wakes the instance, which then sleeps again as if it had not been used.
    */
   begin(isVisit = false): () => void {
-    const lastUseMs = this.#lastUseMs;
     this.#uses++;
-    this.touch();
-    if (isVisit) this.#lastUseMs = lastUseMs;
+    if (!isVisit) this.touch();
+    else if (this.#state === "asleep") this.#wake(undefined);
     let isOver = false;
     return () => {
       if (isOver) return;
@@ -119,17 +120,23 @@ export class Sleeper implements InstanceSleep {
     const { ask, freezer, log } = this.#parts;
     this.#state = "asking";
     const touches = this.#touches;
+    const isNew = this.#recordedMs === undefined;
     let rest: RestReport | undefined;
     try {
       await freezer.prepare();
-      rest = await ask();
+      rest = await ask(isNew ? { idle_ms: Math.round(performance.now() - this.#lastUseMs) } : {});
     } catch (error) {
       log.debug({ error: String(error) }, "An instance could not be asked whether it may sleep.");
     }
     // A function, so that TypeScript does not narrow across the `await`.
     if (this.#isClosed()) return;
     this.#state = "awake";
-    if (touches !== this.#touches || this.#uses > 0) this.#arm(this.#afterMs);
+    const isUsed = touches !== this.#touches;
+    if (isNew && rest?.busy === null) {
+      this.#recordedMs = performance.now();
+      if (isUsed) this.#endSleep();
+    }
+    if (isUsed || this.#uses > 0) this.#arm(this.#afterMs);
     else if (rest?.busy !== null) this.#arm(Math.min(this.#afterMs, askAgainMs));
     else if (this.#afterMs > 0) this.#sleep(rest.expires_in_ms);
   }
@@ -164,7 +171,16 @@ export class Sleeper implements InstanceSleep {
     this.#tell({ type: "asleep", sinceMs: asleep.wallMs });
   }
 
-  #wake(): void {
+  #endSleep(): void {
+    const recordedMs = this.#recordedMs;
+    const slept =
+      recordedMs === undefined ? undefined : { ms: Math.round(performance.now() - recordedMs), until_ms: Date.now() };
+    this.#recordedMs = undefined;
+    if (this.#state === "asleep") this.#wake(slept);
+    else if (slept !== undefined) this.#parts.ask({ slept }).catch(() => undefined);
+  }
+
+  #wake(slept: RestQuestion["slept"]): void {
     const beganMs = performance.now();
     const { ask, freezer, onStuck } = this.#parts;
     const sleptMs = beganMs - (this.#asleepSince?.monotonicMs ?? beganMs);
@@ -179,7 +195,7 @@ export class Sleeper implements InstanceSleep {
     }
     this.#arm(this.#afterMs);
     this.#tell({ type: "awake", sleptMs });
-    ask().then(
+    ask({ slept }).then(
       () => {
         this.#tell({ type: "answered", wakeMs: performance.now() - beganMs });
       },

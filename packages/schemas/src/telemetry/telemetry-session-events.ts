@@ -94,6 +94,22 @@ export const HandoffEvent = telemetryEvent("handoff", "connection", () => ({
   label: z.optional(z.string()),
 }));
 
+/** The session is unused, and is frozen now. */
+export interface SessionSleepEvent extends z.output<typeof SessionSleepEvent> {}
+export const SessionSleepEvent = telemetryEvent("session_sleep", "system", () => ({
+  /** Milliseconds since its last use. */
+  idle_ms: z.int(),
+}));
+
+/** A sleeping session is used again. */
+export interface SessionWakeEvent extends z.output<typeof SessionWakeEvent> {}
+export const SessionWakeEvent = telemetryEvent("session_wake", "system", () => ({
+  /** Milliseconds that it slept. */
+  asleep_ms: z.int(),
+  /** Milliseconds from the use that woke it until it ran again. */
+  wake_ms: z.int(),
+}));
+
 /** A captcha solver has ended its work. */
 export interface CaptchaSolveResultEvent extends z.output<typeof CaptchaSolveResultEvent> {}
 export const CaptchaSolveResultEvent = telemetryEvent("captcha_solve_result", "captcha", () => ({

@@ -37,6 +37,8 @@ export type CapturedEvent = Unstamped<
   | events.LiveViewConnectEvent
   | events.LiveViewDisconnectEvent
   | events.HandoffEvent
+  | events.SessionSleepEvent
+  | events.SessionWakeEvent
   | events.ServiceCrashedEvent
   | events.SystemOomKillEvent
 >;

@@ -52,6 +52,23 @@ it("tells the life of a session in the order of time, and why it ended", () => {
   expect(events.at(-1)).toMatchObject({ isBad: true, output: "signal SIGSEGV" });
 });
 
+it("shows each sleep with telemetry, instead of their number", () => {
+  const events = lifeEvents({
+    browser,
+    replays: [],
+    telemetry: [event("session_sleep", 20, { idle_ms: 10_000 }), event("session_wake", 80, { asleep_ms: 60_000 })],
+    audit: [],
+  });
+  expect(events.map(({ title }) => title)).toEqual([
+    "Started",
+    "Used for the first time",
+    "Its browser crashed, and started again",
+    "Fell asleep",
+    "Woke after 1m of sleep",
+    "Ended: its browser crashed twice",
+  ]);
+});
+
 it("names the caller that ended a session, and tells a lost server from a lost process", () => {
   const ended = (ended_reason: string, lifecycle: object = {}) =>
     endTitle({ ended_reason, lifecycle, timeout_seconds: 90 } as Browser);

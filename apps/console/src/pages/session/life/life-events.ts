@@ -30,7 +30,7 @@ export function lifeEvents({ audit, browser, replays, telemetry }: LifeSources):
   const hasAuthor = browser.lifecycle?.ended_by !== undefined;
   const hasHandoffs = telemetry.some(({ event }) => event.type === "handoff");
   const events = [
-    ...startOf(browser),
+    ...startOf(browser, !telemetry.some(({ event }) => event.type === "session_sleep")),
     ...replays.flatMap(recordingEvents),
     ...telemetry.flatMap(telemetryEvent),
     // Telemetry has more of a handoff: when the person took control.
@@ -48,13 +48,13 @@ const starts: Readonly<Record<string, string>> = {
   cold: "A browser was started for it (cold).",
 };
 
-function startOf({ browser_restarts = 0, created_at, lifecycle, pool }: Browser): LifeEvent[] {
+function startOf({ browser_restarts = 0, created_at, lifecycle, pool }: Browser, countsSleeps: boolean): LifeEvent[] {
   const { first_used_at: usedAt, sleeps = 0, start = "" } = lifecycle ?? {};
   const details = [pool && `Leased from the pool ${pool.name ?? pool.id}.`, starts[start]].filter(Boolean).join(" ");
   return [
     { key: "start", atMs: Date.parse(created_at), title: "Started", detail: details },
     ...(usedAt === undefined ? [] : [{ key: "use", atMs: Date.parse(usedAt), title: "Used for the first time" }]),
-    ...(sleeps === 0
+    ...(sleeps === 0 || !countsSleeps
       ? []
       : [
           {
@@ -100,6 +100,8 @@ const moments = new Set([
   "live_view_connect",
   "live_view_disconnect",
   "handoff",
+  "session_sleep",
+  "session_wake",
   "network_refused",
   "proxy_error",
   "system_oom_kill",

@@ -47,6 +47,10 @@ const actions: Readonly<Record<string, (data: Data) => ShownAction | undefined>>
   live_view_connect: ({ label }) => ({ text: `A viewer opened the live view${named(label)}` }),
   live_view_disconnect: () => ({ text: "A viewer closed the live view" }),
   handoff: ({ label, status }) => ({ text: `${handoffs[textIn(status)] ?? "Handoff"}${named(label)}` }),
+  session_sleep: () => ({ text: "Fell asleep" }),
+  session_wake: ({ asleep_ms }) => ({
+    text: typeof asleep_ms === "number" ? `Woke after ${durationText(asleep_ms)} of sleep` : "Woke",
+  }),
   captcha_solve_result: ({ status }) => ({ text: "Captcha", note: textIn(status), isError: status === "failure" }),
   network_refused: ({ host, list }) => ({
     text: `Refused ${textIn(host)} by a network rule (${textIn(list)})`,
