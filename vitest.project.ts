@@ -8,7 +8,7 @@ import { defineProject } from "vitest/config";
 export const maxWorkers = Math.max(2, Math.ceil(availableParallelism() * 1.5));
 
 /** Hooks start services of one server or several. */
-export const hookTimeout = 60_000 * Number(process.env.SHOAL_TEST_SERVERS ?? "1");
+export const hookTimeout = 120_000 * Number(process.env.SHOAL_TEST_SERVERS ?? "1");
 
 /**
  * Settings for the tests of a package or app, which run on sources instead of built files.
@@ -23,6 +23,6 @@ export const testsOf = (name: string) =>
       include: ["src/**/*.test.ts"],
       testTimeout: 60_000,
       hookTimeout,
-      expect: { poll: { timeout: 15_000 } },
+      expect: { poll: { timeout: 30_000 } },
     },
   });

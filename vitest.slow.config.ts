@@ -7,9 +7,9 @@ const slowTests = (name: string, test: TestProjectInlineConfiguration["test"]): 
   test: {
     name,
     env: { SHOAL_TEST_VARIANTS: "all" },
-    testTimeout: 300_000,
+    testTimeout: 600_000,
     hookTimeout,
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 30_000 } },
     ...test,
   },
 });

@@ -7,9 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+import { afterAll, beforeAll, expect, it } from "vitest";
 
 const logins = [{ name: "shop", site: "https://shop.example", user: "ada", password: "correct horse" }];
 const book = createServer((request, response) => {

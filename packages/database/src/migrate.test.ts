@@ -109,7 +109,7 @@ it("waits for another server, logs a notice, and runs nothing twice", async () =
     () => {
       expect(log.lines).toContain("info waiting for another server to finish its migrations {}");
     },
-    { timeout: 10_000 },
+    { timeout: 30_000 },
   );
   finished.resolve(undefined);
   expect(await Promise.all([first, second])).toEqual([["0001_slow"], []]);

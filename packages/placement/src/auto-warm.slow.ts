@@ -2,8 +2,6 @@ import { openPlacement, sessionFolders } from "./testing/placements.ts";
 import { describeWith, testedKinds } from "./testing/requirements.ts";
 import { expect, it, vi } from "vitest";
 
-vi.setConfig({ testTimeout: 90_000 });
-
 for (const kind of testedKinds())
   describeWith(["linux", "chromium"], `a ${kind} placement with warm browsers by demand`, () => {
     it("serves the second burst from warm browsers, and removes every folder at the end", async () => {

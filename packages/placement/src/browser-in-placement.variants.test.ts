@@ -10,10 +10,8 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { WebSocketServer } from "ws";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let site: Server;
 let port: number;
@@ -59,12 +57,12 @@ for (const kind of testedKinds()) {
       ]) {
         expect((await page.open(`http://${host}:${port}/`)).error, host).toBe("net::ERR_EMPTY_RESPONSE");
         await expect
-          .poll(() => page.evaluate("document.body?.innerText"), { message: host, timeout: 10_000 })
+          .poll(() => page.evaluate("document.body?.innerText"), { message: host })
           .toMatch(/may not reach .*--allow-private-hosts/);
       }
       expect((await page.open(`https://127.0.0.1:${port}/`)).error).toBe("net::ERR_TUNNEL_CONNECTION_FAILED");
       await expect
-        .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
+        .poll(() => page.evaluate("document.body?.innerText"))
         .toMatch(/may not reach .*--allow-private-hosts/);
       await page.open("about:blank");
       expect(
@@ -85,9 +83,7 @@ for (const kind of testedKinds()) {
         ),
       ).toBe("hello");
       expect((await page.open(`http://127.0.0.1:${port}/away`)).error).toBe("net::ERR_EMPTY_RESPONSE");
-      await expect
-        .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
-        .toMatch(/may not reach 127.0.0.2:/);
+      await expect.poll(() => page.evaluate("document.body?.innerText")).toMatch(/may not reach 127.0.0.2:/);
     });
 
     it("switches between an HTTP proxy, a SOCKS5 proxy and no proxy under an open page", async () => {
@@ -111,18 +107,14 @@ for (const kind of testedKinds()) {
         expect(http.asked).toEqual(expect.arrayContaining([`far.invalid:${port}`]));
         for (const refused of [`http://near.localhost:${port}/`, "http://169.254.169.254/"]) {
           expect((await page.open(refused)).error).toBe("net::ERR_EMPTY_RESPONSE");
-          await expect
-            .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
-            .toMatch(/may not reach/);
+          await expect.poll(() => page.evaluate("document.body?.innerText")).toMatch(/may not reach/);
         }
         instance.setUpstream({ url: `socks5://user:p%40ss@127.0.0.1:${socks.port}`, bypassHosts: [] });
         expect(await page.open(`http://other.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
         expect(socks.asked).toEqual(expect.arrayContaining([`other.invalid:${port}`]));
         instance.setUpstream(undefined);
         expect((await page.open(`http://third.invalid:${port}/`)).error).toBe("net::ERR_EMPTY_RESPONSE");
-        await expect
-          .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
-          .toMatch(/could not be resolved/);
+        await expect.poll(() => page.evaluate("document.body?.innerText")).toMatch(/could not be resolved/);
         expect([...http.asked, ...socks.asked].join()).not.toMatch(/third|169|near/);
       } finally {
         await Promise.all([http.close(), socks.close()]);
@@ -141,10 +133,10 @@ for (const kind of testedKinds()) {
         expect(await folders()).toBe(2);
         await Promise.all([one.stop(), other.stop()]);
         // The browser of the other project ends, and this one serves its second session.
-        await expect.poll(folders, { timeout: 20_000 }).toBe(1);
+        await expect.poll(folders).toBe(1);
         expect(await (await openPage(two)).evaluate("1")).toBe(1);
         await two.stop();
-        await expect.poll(folders, { timeout: 20_000 }).toBe(0);
+        await expect.poll(folders).toBe(0);
         const next = await open("s4", "p1");
         expect(await (await openPage(next)).evaluate("1")).toBe(1);
         expect(await folders()).toBe(1);

@@ -6,9 +6,7 @@ import { openPlacement, runInside, temporaryDirectory } from "./testing/placemen
 import { describeWith, needsOf, testEngine } from "./testing/requirements.ts";
 import { mkdir, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { expect, it, vi } from "vitest";
-
-vi.setConfig({ testTimeout: 60_000 });
+import { expect, it } from "vitest";
 
 const assign = { session_id: "s1", timeout_seconds: 60 };
 

@@ -10,8 +10,6 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, it, vi } from "vitest";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const assign = (session_id: string) => ({ session_id, timeout_seconds: 60 });
 
 for (const kind of testedKinds()) {
@@ -78,7 +76,7 @@ for (const kind of testedKinds()) {
           expect(now.filter((id) => waiting.includes(id))).toHaveLength(1);
           expect(now).toHaveLength(5);
         },
-        { timeout: 10_000 },
+        { timeout: 30_000 },
       );
       await placement.warmReady();
     });
@@ -238,7 +236,7 @@ for (const kind of testedKinds()) {
           before = now;
           expect(still).toBe(true);
         },
-        { interval: 100, timeout: 10_000 },
+        { interval: 100, timeout: 30_000 },
       );
       expect(before).toBeLessThan(32 * 2 ** 20);
       answer.destroy();
@@ -264,7 +262,7 @@ for (const kind of testedKinds()) {
           seen = taken;
           expect(still).toBe(true);
         },
-        { interval: 100, timeout: 10_000 },
+        { interval: 100, timeout: 30_000 },
       );
       expect(taken).toBeLessThan(32 * 2 ** 20);
       given.abort(new Error("enough"));

@@ -21,8 +21,6 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const assign = { session_id: "s1", timeout_seconds: 60 };
 const image = "registry.example/shoal:1";
 

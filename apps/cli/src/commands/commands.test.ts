@@ -374,7 +374,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     it("are watched until Ctrl-C, which also stops the watch", async () => {
       const before = stopped();
       const run = start(["browsers", "fs", "watch", "files", "/home/shoal"], env);
-      await expect.poll(() => run.stderr(), { timeout: 30_000 }).toBe("Watching /home/shoal.\n");
+      await expect.poll(() => run.stderr()).toBe("Watching /home/shoal.\n");
       await write("one");
       await expect.poll(() => run.stdout()).toContain("CREATE  /home/shoal/one\n");
       run.kill("SIGINT");
@@ -431,7 +431,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     };
     const events = start(["browsers", "fs", "watch", "events", "files", watch_id, "-o", "jsonl"], test.env);
     await write("step");
-    await expect.poll(() => events.stdout(), { timeout: 30_000 }).toContain('"name":"step"');
+    await expect.poll(() => events.stdout()).toContain('"name":"step"');
     expect(await run("browsers", "fs", "watch", "stop", "files", watch_id)).toMatchObject({
       status: 0,
       stderr: `Stopped watch ${watch_id}.\n`,
@@ -454,9 +454,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
       SHOAL_BASE_URL: proxy.baseUrl,
       SHOAL_API_KEY: test.service.apiKey,
     });
-    await expect
-      .poll(() => readdirSync(test.folder).some((entry) => entry.startsWith(".big.bin")), { timeout: 30_000 })
-      .toBe(true);
+    await expect.poll(() => readdirSync(test.folder).some((entry) => entry.startsWith(".big.bin"))).toBe(true);
     download.kill("SIGINT");
     expect((await download.outcome).status).toBe(130);
     proxy.close();

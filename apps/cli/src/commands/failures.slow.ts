@@ -189,16 +189,16 @@ it("keeps watching with --wait while the service is down", async () => {
     SHOAL_BASE_URL: first.baseUrl,
     SHOAL_API_KEY: other.apiKey,
   });
-  await expect.poll(() => watching.stdout(), { timeout: 30_000 }).toBe("[]\n");
+  await expect.poll(() => watching.stdout()).toBe("[]\n");
   await first.close();
   await expect
-    .poll(() => watching.stderr(), { timeout: 30_000 })
+    .poll(() => watching.stderr())
     .toContain("The service does not answer. Waiting for it; press Ctrl-C to stop.\n");
   await using _second = await other.listen({ port: Number(port) });
   await shoal(["browsers", "create", "--name", "later"], {
     env: { ...env(), SHOAL_BASE_URL: first.baseUrl, SHOAL_API_KEY: other.apiKey },
   });
-  await expect.poll(() => watching.stdout(), { timeout: 30_000 }).toContain("later");
+  await expect.poll(() => watching.stdout()).toContain("later");
   watching.kill("SIGINT");
   expect((await watching.outcome).status).toBe(130);
 });

@@ -33,9 +33,7 @@ describe.skipIf(withoutScript)(
         ["y", 0, "Deleted profile kept."],
       ] as const) {
         const run = onTerminal(["profiles", "delete", "kept"]);
-        await expect
-          .poll(() => run.screen(), { timeout: 30_000 })
-          .toContain("Delete profile kept and its saved states?");
+        await expect.poll(() => run.screen()).toContain("Delete profile kept and its saved states?");
         run.type(keys);
         expect(await run.status).toBe(status);
         expect(run.screen()).toContain(end);
@@ -79,13 +77,13 @@ describe.skipIf(withoutScript)(
     it("prompts for a key without echoing it", async () => {
       const env = { SHOAL_CONFIG_DIR: join(test.folder, "config"), SHOAL_KEYCHAIN: "0" };
       const run = onTerminal(["login", "--base-url", test.service.baseUrl], { env });
-      await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain(`API key for ${test.service.baseUrl}`);
+      await expect.poll(() => run.screen()).toContain(`API key for ${test.service.baseUrl}`);
       run.type(`${test.service.apiKey}\r`);
       expect(await run.status).toBe(0);
       expect(run.screen()).toContain(`Logged in to ${test.service.baseUrl} as context default.`);
       expect(run.screen()).not.toContain(test.service.apiKey);
       const stopped = onTerminal(["login", "--base-url", test.service.baseUrl], { env });
-      await expect.poll(() => stopped.screen(), { timeout: 30_000 }).toContain("API key for");
+      await expect.poll(() => stopped.screen()).toContain("API key for");
       stopped.type("\u0003");
       expect(await stopped.status).toBe(130);
     });
@@ -93,9 +91,9 @@ describe.skipIf(withoutScript)(
     it("prompts for secret values without echoing them", async () => {
       const create = ["credentials", "create", "--name", "asked", "--domain", "example.com"];
       const run = onTerminal([...create, "--value", "username=ada", "--value", "password", "--totp-secret", "-"]);
-      await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain("password");
+      await expect.poll(() => run.screen()).toContain("password");
       run.type("@hunter2\r");
-      await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain("--totp-secret");
+      await expect.poll(() => run.screen()).toContain("--totp-secret");
       run.type("JBSWY3DPEHPK3PXP\r");
       expect(await run.status, run.screen()).toBe(0);
       expect(run.screen()).not.toMatch(/hunter2|JBSWY3/);
@@ -177,9 +175,7 @@ describe.skipIf(withoutScript)(
 
       it("stops a watch on Ctrl-C", async () => {
         const run = onTerminal(["browsers", "fs", "watch", "files", "/home/shoal"]);
-        await expect
-          .poll(() => run.screen(), { timeout: 30_000 })
-          .toContain("Watching /home/shoal. Press Ctrl-C to stop.");
+        await expect.poll(() => run.screen()).toContain("Watching /home/shoal. Press Ctrl-C to stop.");
         run.type("\u0003");
         expect(await run.status).toBe(130);
         expect(run.screen()).toContain("Stopped the watch.");
@@ -187,7 +183,7 @@ describe.skipIf(withoutScript)(
 
       it("writes typed input to a file", async () => {
         const run = onTerminal(["browsers", "fs", "write-file", "files", "/home/shoal/typed.txt"]);
-        await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain("Reading from the terminal");
+        await expect.poll(() => run.screen()).toContain("Reading from the terminal");
         run.type("typed\n\u0004");
         expect(await run.status).toBe(0);
         expect((await test.run("browsers", "fs", "read-file", "files", "/home/shoal/typed.txt")).stdout).toBe(

@@ -11,8 +11,6 @@ import { installationOf } from "../storage/envelopes/rewrap-command.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 import { createCredentials } from "./credentials/credentials.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 /** Secrets that the test stores or sends. Also valid Base32, so that each can be a TOTP secret. */
 const canaries: string[] = [];
 function canary(): string {

@@ -14,8 +14,6 @@ import { sessionRow } from "../testing/session-row.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 import { refusedUpgrade } from "../testing/upgrade.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 let first: TestServer;
 let second: RunningServer;
 /** Runs on the second server; requests go to the first. */
@@ -57,7 +55,7 @@ beforeAll(async () => {
     },
     { timeout: 30_000 },
   );
-}, 60_000);
+});
 afterAll(async () => {
   await second.close(1000);
   await first.close();
@@ -193,9 +191,7 @@ it("audits each change once, with the address of the client", async () => {
       .select(["operation", "project_id", "status"])
       .where("request_id", "=", requestId)
       .execute();
-  await expect
-    .poll(entries, { timeout: 30_000 })
-    .toEqual([{ operation: "browsers.update", project_id: project.id, status: 200 }]);
+  await expect.poll(entries).toEqual([{ operation: "browsers.update", project_id: project.id, status: 200 }]);
 });
 
 it("connects CDP clients, and reports why a connection is rejected", async () => {

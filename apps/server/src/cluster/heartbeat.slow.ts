@@ -113,7 +113,7 @@ it("ends the sessions of a silent server, and none of a running one", async () =
     await live(server, 6, me);
     expect(await endedReason(lost)).toBeNull();
     await live(server, 3, me);
-    await expect.poll(() => endedReason(lost), { timeout: 30_000 }).toBe("instance_lost");
+    await expect.poll(() => endedReason(lost)).toBe("instance_lost");
   } finally {
     clearInterval(beats);
   }
@@ -122,8 +122,8 @@ it("ends the sessions of a silent server, and none of a running one", async () =
   expect(await database.query.selectFrom("idempotency_keys").select("key").where("key", "=", silent).execute()).toEqual(
     [],
   );
-  await expect.poll(() => server.onGone.mock.calls.length, { timeout: 30_000 }).toBe(1);
-}, 60_000);
+  await expect.poll(() => server.onGone.mock.calls.length).toBe(1);
+});
 
 it("does not count its own pauses as silence of other servers", async () => {
   const [me, other] = [createId(), createId()];
@@ -143,14 +143,14 @@ it("does not count its own pauses as silence of other servers", async () => {
   await locked.promise;
   // One hour in one step: a pause of the process, or a database outage.
   server.advance(3_600_000);
-  await expect.poll(() => server.heartbeat.isDoubtful(), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => server.heartbeat.isDoubtful()).toBe(true);
   seen.resolve(undefined);
   await holding;
-  await expect.poll(() => server.heartbeat.isDoubtful(), { timeout: 30_000 }).toBe(false);
+  await expect.poll(() => server.heartbeat.isDoubtful()).toBe(false);
   await live(server, 3, me);
   expect(await endedReason(session)).toBeNull();
   expect(await serverIds()).toContain(other);
-}, 60_000);
+});
 
 it.each([
   ["a server is doubtful when another server may have declared it dead", false],
@@ -172,13 +172,13 @@ it.each([
     // It has read its clock again, and its heartbeat waits for the row.
     const looked = server.now.mock.calls.length;
     try {
-      await expect.poll(() => server.now.mock.calls.length, { timeout: 30_000 }).toBeGreaterThan(looked + 1);
+      await expect.poll(() => server.now.mock.calls.length).toBeGreaterThan(looked + 1);
       expect(server.heartbeat.isDoubtful()).toBe(!embedded);
     } finally {
       seen.resolve(undefined);
       await holding;
     }
-    await expect.poll(() => server.heartbeat.isDoubtful(), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => server.heartbeat.isDoubtful()).toBe(false);
   },
   60_000,
 );
@@ -187,11 +187,11 @@ it("notices that it was declared dead, and registers again", async () => {
   const me = createId();
   const server = await startServer(me);
   await database.query.deleteFrom("servers").where("id", "=", me).execute();
-  await expect.poll(() => server.onGivenUp.mock.calls.length, { timeout: 30_000 }).toBe(1);
-  await expect.poll(serverIds, { timeout: 30_000 }).toEqual([me]);
+  await expect.poll(() => server.onGivenUp.mock.calls.length).toBe(1);
+  await expect.poll(serverIds).toEqual([me]);
   await live(server, 2, me);
   expect(server.onGivenUp).toHaveBeenCalledTimes(1);
-}, 60_000);
+});
 
 it("ends its sessions and removes itself when it stops", async () => {
   const me = createId();
@@ -210,7 +210,7 @@ it("rejects a second server with the same id, but not after a killed one", async
   await addServer(killed);
   const again = await startServer(killed, secretCheck, false);
   expect(again.onGivenUp).not.toHaveBeenCalled();
-}, 60_000);
+});
 
 it("sends heartbeats while all query connections are busy", async () => {
   const me = createId();
@@ -225,7 +225,7 @@ it("sends heartbeats while all query connections are busy", async () => {
   // Each query waits until the heartbeat was seen, on a machine of any speed.
   const busy = Array.from({ length: 30 }, () => sql`select pg_advisory_xact_lock(7)`.execute(database.query));
   try {
-    await expect.poll(() => database.connections().waiting, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => database.connections().waiting).toBeGreaterThan(0);
     const beat = async () =>
       (await database.pulse.selectFrom("servers").select("heartbeat_at").where("id", "=", me).executeTakeFirst())
         ?.heartbeat_at;
@@ -237,7 +237,7 @@ it("sends heartbeats while all query connections are busy", async () => {
     await Promise.all([holding, ...busy]);
   }
   expect(server.onGivenUp).not.toHaveBeenCalled();
-}, 60_000);
+});
 
 it("refuses to join servers with a different secret", async () => {
   const server = await startServer(createId());

@@ -1,5 +1,5 @@
 import { Browser, BrowserPool } from "@shoal/schemas";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 import { RegionElsewhere } from "./elsewhere.ts";
 import { createId } from "@shoal/primitives";
@@ -9,7 +9,6 @@ import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
 import { startTestServer, type TestReply, type TestRequest, type TestServer } from "../testing/test-server.ts";
 import { createRegions } from "./regions.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
 const patience = { timeout: 30_000 };
 
 /** In us-east. */
@@ -58,7 +57,7 @@ beforeAll(async () => {
   first = await startTestServer({ secret_key: sharedSecret, region: "us-east", max_sessions_per_project: 4 });
   second = await startSecondServer(first, { region: "eu-west", max_sessions: 3, max_sessions_per_project: 4 });
   project = await first.addProject("project");
-}, 60_000);
+});
 afterAll(async () => {
   await second.close(1000);
   await first.close();

@@ -1,11 +1,9 @@
 import { Browser, BrowserPool } from "@shoal/schemas";
 import { sql } from "kysely";
 import { once } from "node:events";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { connectCdp } from "../testing/cdp-client.ts";
 import { type ServerProcess, type ServerProcesses, startServerProcesses } from "../testing/server-processes.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let servers: ServerProcesses;
 let one: ServerProcess;
@@ -16,7 +14,7 @@ beforeAll(async () => {
   servers = started;
   one = started.one;
   two = await servers.start("two");
-}, 120_000);
+});
 afterAll(() => servers.close(), 60_000);
 
 /** @param target - method and path: `GET /browsers`. */
@@ -122,7 +120,7 @@ it("cleans up after a server that is killed under load", async () => {
       while (!stopped) await (index % 2 === 0 ? ask() : askLost());
     }),
   );
-  await expect.poll(() => statuses.has(200), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => statuses.has(200)).toBe(true);
   // A request that dies with its server, repeated on the other server with the same key.
   const key = { "idempotency-key": "survives" };
   void send(two, "POST /browsers", { name: "again" }, key).catch(() => undefined);

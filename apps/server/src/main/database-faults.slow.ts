@@ -92,7 +92,7 @@ it.skipIf(process.platform === "win32").each(["SIGKILL", "SIGINT", "SIGQUIT"] as
   { timeout: 120_000 },
   async (signal) => {
     const working = work(6);
-    await expect.poll(() => working.replies.length, { timeout: 30_000 }).toBeGreaterThan(30);
+    await expect.poll(() => working.replies.length).toBeGreaterThan(30);
     process.kill(
       Number.parseInt(readFileSync(join(server.databaseDir, "pgdata", "postmaster.pid"), "utf8"), 10),
       signal,

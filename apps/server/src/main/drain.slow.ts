@@ -2,13 +2,11 @@ import { Browser, type BrowserPool } from "@shoal/schemas";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { connectCdp } from "../testing/cdp-client.ts";
 import { freePorts, type LoadBalancer, startLoadBalancer } from "../testing/load-balancer.ts";
 import { type ServerProcess, type ServerProcesses, startServerProcesses } from "../testing/server-processes.ts";
 import { shoalServer } from "./shoal-server.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const names = ["one", "two", "three"] as const;
 const settings = { SHOAL_SESSION_DRAIN_SECONDS: "600" };
@@ -25,7 +23,7 @@ beforeAll(async () => {
   for (const [index, name] of names.entries())
     if (index > 0) running.set(name, await servers.start(name, { ...settings, SHOAL_PORT: String(ports[index]) }));
   balancer = cleanup.use(await startLoadBalancer(ports[names.length] ?? 0, ports.slice(0, names.length)));
-}, 120_000);
+});
 afterAll(() => cleanup.disposeAsync(), 60_000);
 
 async function ask(baseUrl: string, method: string, path: string, body?: object) {
@@ -81,7 +79,7 @@ it("restarts three servers behind a load balancer one by one without losing a se
     leaving.child.kill("SIGTERM");
     const ended = once(leaving.child, "close");
     await expect
-      .poll(async () => (await ask(leaving.baseUrl, "GET", "/ready")).body, { timeout: 30_000 })
+      .poll(async () => (await ask(leaving.baseUrl, "GET", "/ready")).body)
       .toMatchObject({ code: "not_ready", message: expect.stringContaining("1 session is left") as unknown });
     const drainMs = async () => {
       const drain = await servers.database.query
@@ -131,7 +129,7 @@ it("ends only the sessions of a server that is killed under load", async () => {
     const id = sessions[index]?.session_id ?? "";
     while (!stopped) statuses.add(await files(id).catch(() => 0));
   });
-  await expect.poll(() => statuses.has(200), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => statuses.has(200)).toBe(true);
   const ended = once(killed.child, "close");
   killed.child.kill("SIGKILL");
   await ended;
@@ -147,7 +145,7 @@ it("ends only the sessions of a server that is killed under load", async () => {
   expect([...statuses].filter((status) => ![0, 200, 404, 502, 503, 504].includes(status))).toEqual([]);
   for (const { session_id: id } of sessions) {
     // The third server learns of the loss up to a second later.
-    await expect.poll(() => files(id), { timeout: 30_000 }).toBe(lost.includes(id) ? 404 : 200);
+    await expect.poll(() => files(id)).toBe(lost.includes(id) ? 404 : 200);
     if (!lost.includes(id)) await ask(balancer.url, "DELETE", `/browsers/${id}`);
   }
   running.set("three", await servers.start("three", { ...settings, SHOAL_PORT: new URL(killed.baseUrl).port }));
@@ -163,7 +161,7 @@ it("begins to drain on the operator's command, and ends sessions at the deadline
   expect(await shoalServer(["drain", "--data-dir", servers.dataDirOf("four")], {}, streams)).toBe(0);
   expect(said.join("")).toContain("drains: it starts no more sessions");
   await expect
-    .poll(async () => JSON.stringify((await ask(leaving.baseUrl, "GET", "/ready")).body), { timeout: 30_000 })
+    .poll(async () => JSON.stringify((await ask(leaving.baseUrl, "GET", "/ready")).body))
     .toContain("the server drains");
   expect(await files(session.session_id)).toBe(200);
   const ended = once(leaving.child, "close");

@@ -24,7 +24,7 @@ it(
       const [silent, trickling] = [await start("silent"), await start("trickling")];
       expect((await server.request("POST", `/browsers/${trickling}/profile/save`)).status).toBe(200);
       const deleting = server.request("DELETE", `/browsers/${silent}`).catch(() => undefined);
-      await expect.poll(() => stuck.asked(), { timeout: 30_000 }).toBe(1);
+      await expect.poll(() => stuck.asked()).toBe(1);
       stuck.behave("trickle");
       const startedMs = performance.now();
       await server.running.close();

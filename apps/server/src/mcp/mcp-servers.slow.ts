@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ServerProcess, type ServerProcesses, startServerProcesses } from "../testing/server-processes.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let servers: ServerProcesses;
 let one: ServerProcess;
@@ -12,7 +10,7 @@ beforeAll(async () => {
   servers = started;
   one = started.one;
   two = await servers.start("two");
-}, 120_000);
+});
 afterAll(() => servers.close(), 60_000);
 
 async function post(server: ServerProcess, message: object, session?: string) {

@@ -64,7 +64,7 @@ it(
       await server.request("GET", "/browsers/traced?include_deleted=false");
       await server.request("DELETE", "/browsers/traced");
       await expect
-        .poll(() => spans().map(({ name }) => name), { timeout: 15_000 })
+        .poll(() => spans().map(({ name }) => name))
         .toEqual(
           expect.arrayContaining([
             "browsers.create",

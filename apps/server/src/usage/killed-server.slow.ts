@@ -7,7 +7,7 @@ let two: ServerProcess;
 beforeAll(async () => {
   servers = await startServerProcesses();
   two = await servers.start("two", { SHOAL_USAGE_SECONDS: "1" });
-}, 120_000);
+});
 afterAll(() => servers.close(), 60_000);
 
 async function send(server: ServerProcess, method: string, path: string): Promise<unknown> {

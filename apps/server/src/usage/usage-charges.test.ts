@@ -12,7 +12,7 @@ beforeAll(async () => {
   // The jobs of this server must not charge between two steps of a test.
   server = await startTestServer({ usage_seconds: 60 });
   charges = new UsageCharges(server.database);
-}, 60_000);
+});
 afterAll(() => server.close());
 
 const minuteMs = 60_000;

@@ -3,7 +3,7 @@ import { Webhook, WebhookDelivery } from "@shoal/schemas";
 import type { Database } from "@shoal/database";
 import { sql } from "kysely";
 import { once } from "node:events";
-import { afterAll, afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import type { RunningServer } from "../main/running-server.ts";
 import { emitEvent } from "../storage/events/emit-event.ts";
 import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
@@ -11,7 +11,6 @@ import { type ServerProcesses, startServerProcesses } from "../testing/server-pr
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
 const patience = { timeout: 60_000, interval: 100 };
 const settings = { secret_key: sharedSecret, allow_private_hosts: ["127.0.0.1"] };
 
@@ -29,7 +28,7 @@ afterAll(async () => {
   await second?.close();
   await first?.close();
   await processes?.close();
-}, 60_000);
+});
 
 async function receive(): Promise<WebhookReceiver> {
   const receiver = await startWebhookReceiver();

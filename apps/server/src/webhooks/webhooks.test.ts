@@ -15,7 +15,7 @@ let receiver: WebhookReceiver;
 let project: { id: string; key: string };
 beforeAll(async () => {
   server = await startTestServer({ allow_private_hosts: ["127.0.0.1"] });
-}, 60_000);
+});
 afterAll(() => server.close());
 beforeEach(async () => {
   receiver = await startWebhookReceiver();
@@ -49,7 +49,7 @@ const skipDelay = (webhookId: string) =>
     .where("status", "=", "pending")
     .execute();
 async function verified(count = 1): Promise<ReceivedEvent[]> {
-  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
+  await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(count);
   return receiver.received;
 }
 const eventOf = (received: ReceivedEvent | undefined): WebhookEvent =>

@@ -8,7 +8,7 @@ import { findChromium } from "../testing/chromium.ts";
 import { assignFiles } from "../testing/profile-browser.ts";
 import { runInstance } from "../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const shell = findChromium("headless_shell");
 const full = findChromium("chrome");
@@ -65,7 +65,7 @@ describe.skipIf(isSkipped)("an assignment with files", () => {
       profile: await profileWithCookie(),
     });
     expect([answer.status, answer.body.toString()]).toEqual([200, ""]);
-    await expect.poll(() => seen, { timeout: 30_000 }).toEqual(["/ a=b", "/of-extension a=b"]);
+    await expect.poll(() => seen).toEqual(["/ a=b", "/of-extension a=b"]);
     expect(instance.events.filter(({ type }) => type === "ready").length).toBeLessThanOrEqual(2);
     const reading = await instance.call(
       "POST",

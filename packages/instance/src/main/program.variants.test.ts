@@ -11,8 +11,6 @@ import { describeChromium } from "../testing/chromium.ts";
 import { killBrowser, processesWith } from "../testing/processes.ts";
 import { cdpClient, runInstance } from "../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 let site: Server;
 let siteUrl: string;
 beforeAll(async () => {

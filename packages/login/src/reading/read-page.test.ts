@@ -147,4 +147,4 @@ it("reads the largest outline without blocking for seconds", () => {
     };
   });
   expect(readPage({ ...login, nodes: blocks })).toBeDefined();
-}, 20_000);
+});

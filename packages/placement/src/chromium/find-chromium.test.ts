@@ -5,9 +5,7 @@ import { temporaryDirectory } from "../testing/placements.ts";
 import { existsSync } from "node:fs";
 import { readdir, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
-
-vi.setConfig({ testTimeout: 60_000 });
+import { describe, expect, it } from "vitest";
 
 async function fakeBrowser(
   name: string,

@@ -167,7 +167,7 @@ it("applies backpressure, and streams uploads", async () => {
       seen = sent;
       expect(seen).toBe(before);
     },
-    { interval: 100, timeout: 10_000 },
+    { interval: 100, timeout: 30_000 },
   );
   expect(seen).toBeLessThan(32 * chunk.length);
   let read = 0;

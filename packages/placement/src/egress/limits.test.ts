@@ -13,8 +13,6 @@ import { json, text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 
-vi.setConfig({ testTimeout: 30_000 });
-
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const closing: (() => unknown)[] = [];
 let stubborn: Server;
@@ -106,7 +104,7 @@ it("closes an idle tunnel after the timeout, and keeps one with traffic in eithe
   const before = echoed;
   await vi.waitFor(() => {
     expect(echoed).toBeGreaterThan(before + 8);
-  }, 10_000);
+  }, 30_000);
   expect(busy.socket.readableEnded).toBe(false);
   expect(gateway.traffic()).toMatchObject({ connections: 1, ended: { idle: 1 } });
 });
@@ -124,7 +122,7 @@ it.each(["ends", "vanishes"])(
     } else socket.destroy();
     await vi.waitFor(() => {
       expect([outside(), gateway.traffic().connections]).toEqual([before, 0]);
-    }, 5_000);
+    }, 30_000);
   },
 );
 
@@ -134,7 +132,7 @@ it("closes a connection that sends no request", async () => {
   await once(socket, "end");
   await vi.waitFor(() => {
     expect(gateway.traffic().connections).toBe(0);
-  }, 5_000);
+  }, 30_000);
 });
 
 it("times out for names that do not resolve and proxies that do not answer", async () => {
@@ -213,7 +211,7 @@ it("closes the oldest connection of the largest session to admit one of a small 
       false,
       false,
     ]);
-  }, 5_000);
+  }, 30_000);
   expect(greedy.gateway.traffic()).toMatchObject({ connections: 10, ended: { server: 5 } });
 });
 

@@ -3,9 +3,7 @@ import { openPlacement, runInside } from "../testing/placements.ts";
 import { describeWith } from "../testing/requirements.ts";
 import { existsSync, globSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
-
-vi.setConfig({ testTimeout: 60_000 });
+import { expect, it } from "vitest";
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const limit = 400 * 2 ** 20;

@@ -139,7 +139,7 @@ describeWith(["cluster"], "a real API server, with the Helm chart", () => {
     for (const entry of config.users) entry.user = { token };
     await writeFile(join(folder, "kubeconfig"), JSON.stringify(config), { mode: 0o600 });
     cluster = await Cluster.open(join(folder, "kubeconfig"), namespace);
-  }, 60_000);
+  });
 
   it("accepts each object for servers with sandboxes", async () => {
     const values = { sandbox: { seccompProfile: { install: true } } };

@@ -4,9 +4,7 @@ import { familyOf } from "../testing/processes.ts";
 import { describeWith } from "../testing/requirements.ts";
 import { startServer } from "../testing/servers.ts";
 import { readdirSync, readlinkSync } from "node:fs";
-import { expect, it, vi } from "vitest";
-
-vi.setConfig({ testTimeout: 90_000 });
+import { expect, it } from "vitest";
 
 const kinds: readonly PlacementKind[] = ["sandbox", "process"];
 const leaveOpen = ["/bin/bash", "-c", 'exec 200</etc 300</; exec "$@"', "bash"];

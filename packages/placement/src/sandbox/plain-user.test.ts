@@ -4,9 +4,7 @@ import { startServer } from "../testing/servers.ts";
 import { accessSync, constants } from "node:fs";
 import { chmod, chown, copyFile, cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
-
-vi.setConfig({ testTimeout: 60_000 });
+import { expect, it } from "vitest";
 
 const nobody = 65_534;
 const asNobody = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"];

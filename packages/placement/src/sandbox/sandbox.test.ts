@@ -5,9 +5,7 @@ import { familyOf } from "../testing/processes.ts";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { expect, it, vi } from "vitest";
-
-vi.setConfig({ testTimeout: 60_000 });
+import { expect, it } from "vitest";
 
 const acquireBox = async (): Promise<Instance> => {
   const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine" });

@@ -10,9 +10,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { beforeEach, describe, expect, it, vi } from "vitest";
-
-vi.setConfig({ testTimeout: 60_000 });
+import { beforeEach, describe, expect, it } from "vitest";
 
 const diskBytes = 20_000_000;
 const diskFiles = Math.ceil(diskBytes / 8_192);

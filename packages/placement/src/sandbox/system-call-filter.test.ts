@@ -6,9 +6,7 @@ import { familyOf } from "../testing/processes.ts";
 import { describeWith } from "../testing/requirements.ts";
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { describe, expect, it, vi } from "vitest";
-
-vi.setConfig({ testTimeout: 60_000 });
+import { describe, expect, it } from "vitest";
 
 const errors = { allowed: 0, notPermitted: 1, unknownCall: 38, unknownProtocol: 93, unknownFamily: 97 } as const;
 type Outcome = keyof typeof errors;

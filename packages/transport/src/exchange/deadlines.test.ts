@@ -22,7 +22,7 @@ describe("deadlines", () => {
             () => {
               expect(came).toHaveLength(left);
             },
-            { interval: 5 },
+            { interval: 5, timeout: 30_000 },
           );
           expect(came.every(({ ms, afterMs }) => afterMs >= ms)).toBe(true);
         },
@@ -57,7 +57,7 @@ describe("deadlines", () => {
       () => {
         expect(came.map(({ name }) => name).sort()).toEqual(["again", "later"]);
       },
-      { interval: 5 },
+      { interval: 5, timeout: 30_000 },
     );
     expect(came.every(({ afterMs }) => afterMs >= 60)).toBe(true);
     // A deadline that has fired can be set again.
@@ -66,7 +66,7 @@ describe("deadlines", () => {
       () => {
         expect(came).toHaveLength(3);
       },
-      { interval: 5 },
+      { interval: 5, timeout: 30_000 },
     );
   });
 });

@@ -10,7 +10,7 @@ describe.skipIf((await noChromium()) !== undefined)("shoal console", () => {
   let service: ServiceProcess;
   beforeAll(async () => {
     service = await startService(folder, ["--warm", "0", "--log-level", "silent"]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -142,7 +142,7 @@ describe.skipIf(withoutScript)(
       };
       const run = onTerminal(["deploy", join(folder, "app", "index.ts"), "--no-color"], { env });
       // eslint-disable-next-line no-control-regex -- terminal sequences start with it
-      await expect.poll(() => run.screen(), { timeout: 30_000 }).toMatch(/\r\u001b\[2K[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] starting/);
+      await expect.poll(() => run.screen()).toMatch(/\r\u001b\[2K[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] starting/);
       go();
       expect(await run.status).toBe(0);
       const shown = run.screen().replaceAll("\r\n", "\n").replaceAll("\u001b", "#");

@@ -56,7 +56,7 @@ describe.skipIf(withoutScript)(
     it("prompts for the template", async () => {
       const path = join(folder, "asked");
       const run = onTerminal(["init", path, "--no-color"]);
-      await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain("JavaScript");
+      await expect.poll(() => run.screen()).toContain("JavaScript");
       run.type("\u001b[B");
       run.type("\r");
       expect(await run.status).toBe(0);

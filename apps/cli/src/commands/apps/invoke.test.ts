@@ -47,7 +47,7 @@ describe("invoke", () => {
     service.answers["invocations.follow"] = () => endless(log("buying"));
     service.answers["invocations.update"] = () => ({ ...invocation, status: "failed" });
     const running = start(["invoke", "shop", "buy"], env);
-    await expect.poll(() => running.stdout(), { timeout: 30_000 }).toContain("buying");
+    await expect.poll(() => running.stdout()).toContain("buying");
     running.kill("SIGINT");
     expect((await running.outcome).status).toBe(130);
     expect(service.asked.map(({ operationId }) => operationId)).toEqual([
@@ -68,9 +68,9 @@ describe.skipIf(withoutScript)(
       service.answers["invocations.follow"] = () => endless(log("buying"));
       service.answers["invocations.update"] = () => ({ ...invocation, status: "failed" });
       const run = onTerminal(["invoke", "shop", "buy", "--no-color"], { env });
-      await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain("buying");
+      await expect.poll(() => run.screen()).toContain("buying");
       run.type("\u0003");
-      await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain(`Cancel invocation ${invocation.id}?`);
+      await expect.poll(() => run.screen()).toContain(`Cancel invocation ${invocation.id}?`);
       run.type(keys);
       expect(await run.status).toBe(130);
       return run.screen();

@@ -29,8 +29,7 @@ describe.skipIf(missing)(
       await test.json("browsers", "create", "--name", "shells", "--timeout-seconds", "600");
     });
     afterAll(() => test.close());
-    const shows = (run: { screen(): string }, text: string | RegExp) =>
-      expect.poll(() => run.screen(), { timeout: 30_000 }).toMatch(text);
+    const shows = (run: { screen(): string }, text: string | RegExp) => expect.poll(() => run.screen()).toMatch(text);
 
     it("opens an interactive shell with line editing, Ctrl-C, terminal size and exit status", async () => {
       const run = onTerminal(["browsers", "process", "attach", "shells"], { env: test.env, columns: 97 });

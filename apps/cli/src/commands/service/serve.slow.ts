@@ -77,7 +77,7 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
       "--drain-seconds",
       "600",
     ]);
-    await expect.poll(() => existsSync(readyFile), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(readyFile)).toBe(true);
     const { base_url, api_key } = JSON.parse(readFileSync(readyFile, "utf8")) as { base_url: string; api_key: string };
     const env = { SHOAL_BASE_URL: base_url, SHOAL_API_KEY: api_key };
     // An endless request delays the shutdown.
@@ -98,7 +98,7 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
       )
       .toBe(true);
     run.kill("SIGTERM");
-    await expect.poll(() => run.stderr(), { timeout: 30_000 }).toContain("the service stops");
+    await expect.poll(() => run.stderr()).toContain("the service stops");
     run.kill("SIGTERM");
     expect((await run.outcome).status).toBe(143);
     writing.kill("SIGKILL");

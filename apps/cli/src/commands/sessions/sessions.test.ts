@@ -91,7 +91,7 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
         SHOAL_BASE_URL: proxy.baseUrl,
         SHOAL_API_KEY: test.service.apiKey,
       });
-      await expect.poll(() => readdirSync(at("stopped")).length, { timeout: 30_000 }).toBe(1);
+      await expect.poll(() => readdirSync(at("stopped")).length).toBe(1);
       copy.kill("SIGINT");
       expect((await copy.outcome).status).toBe(130);
       proxy.close();
@@ -132,8 +132,7 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
 
   describe.skipIf(withoutScript)("top on a terminal", () => {
     const leave = "\u001b[?25h\u001b[?1049l";
-    const shows = (run: TerminalRun, text: string | RegExp) =>
-      expect.poll(() => run.screen(), { timeout: 30_000 }).toMatch(text);
+    const shows = (run: TerminalRun, text: string | RegExp) => expect.poll(() => run.screen()).toMatch(text);
 
     it("ends a session after a question, and restores the screen", async () => {
       await test.json("browsers", "create", "--name", "doomed", "--timeout-seconds", "600");

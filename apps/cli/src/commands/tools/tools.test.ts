@@ -244,11 +244,11 @@ describe("results", () => {
     await run("browsers", "create", "--name", "watched");
     const watching = shoal(["browsers", "get", "watched", "--watch", "-o", "jsonl"], { env: keyed() });
     const gets = () => fake.calls.filter(({ operationId }) => operationId === "browsers.get").length;
-    await expect.poll(gets, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(gets).toBeGreaterThan(0);
     await run("browsers", "update", "watched", "--tag", "stage=2");
     const before = gets();
     // A request after the change.
-    await expect.poll(gets, { timeout: 30_000 }).toBeGreaterThan(before);
+    await expect.poll(gets).toBeGreaterThan(before);
     await run("browsers", "delete", "watched");
     const { status, stdout } = await watching;
     expect(status).toBe(4);
@@ -266,11 +266,11 @@ describe("results", () => {
     const watching = start([...list, "-o", "jsonl"], keyed());
     const table = start(list, keyed());
     await expect
-      .poll(() => [lines(watching).length, table.stderr()], { timeout: 30_000 })
+      .poll(() => [lines(watching).length, table.stderr()])
       .toEqual([1, "No browsers. Start one: shoal browsers create\n"]);
     await run("browsers", "create", "--name", "listed", "--tag", "of=list");
     await expect
-      .poll(() => [lines(watching).length, table.stdout()], { timeout: 30_000 })
+      .poll(() => [lines(watching).length, table.stdout()])
       .toEqual([2, expect.stringMatching(/ID +NAME.*\n\w+ +listed /)]);
     await run("browsers", "delete", "listed");
     await expect

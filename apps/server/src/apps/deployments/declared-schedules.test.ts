@@ -55,7 +55,7 @@ it("creates the schedules of the code when the deployment runs, and the next dep
   const none = await calls.deploy({ apps: [appNamed("shop", "report")] });
   await calls.settled(none);
   expect(brief(await list())).toEqual(["request report 0 12 * * *"]);
-}, 40_000);
+});
 
 it("removes them with the deployment, and keeps those of other versions", async () => {
   const [fixed, latest] = [
@@ -101,4 +101,4 @@ it("fails the deployment whose app would have too many schedules with those of r
     status_reason: expect.stringContaining("App full has 20 schedules, the limit.") as unknown,
   });
   expect(runtime.removed).toContain(`artifact of ${id}`);
-}, 40_000);
+});

@@ -41,11 +41,11 @@ beforeAll(async () => {
   started.one.child.kill("SIGTERM");
   await ended;
   two = await servers.start("two", settings);
-}, 120_000);
+});
 afterAll(async () => {
   await servers.close();
   rmSync(blobs, { recursive: true, force: true });
-}, 60_000);
+});
 
 async function send<Answer>(server: ServerProcess, target: string, body?: object): Promise<Answer> {
   const [method = "", path = ""] = target.split(" ");
@@ -126,7 +126,7 @@ it("builds again on another server when the building server is killed", async ()
   for (const id of ids) await expect.poll(() => statusOf(id), patience).toMatch(/running|failed/);
   expect(await Promise.all(ids.map(statusOf))).toEqual(["running", "running", "running", "running"]);
   expect(await invoke(two, "a", "count", { payload: "1" })).toMatchObject({ status: "succeeded", output: "1" });
-}, 240_000);
+});
 
 it("fails the invocation of a killed server, ends its browser, and runs the deployment without a second build", async () => {
   const one = await servers.start("runner", settings);
@@ -147,7 +147,7 @@ it("fails the invocation of a killed server, ends its browser, and runs the depl
   await expect.poll(async () => (await sessions())[0]?.ended_at, patience).toEqual(expect.any(String));
   expect(await invoke(two, "shop", "count", { payload: "2" })).toMatchObject({ status: "succeeded", output: "2" });
   expect(await artifactOf()).toEqual(built);
-}, 240_000);
+});
 
 it("runs each of 50 invocations once in boxes of two servers under a limit of 5", async () => {
   const one = await servers.start("second", settings);
@@ -172,4 +172,4 @@ it("runs each of 50 invocations once in boxes of two servers under a limit of 5"
     }),
   );
   expect(printed).toEqual(Array.from({ length: 50 }, (_, index) => [`run ${String(index)}`]));
-}, 240_000);
+});

@@ -1,13 +1,11 @@
 import type { Invocation, Schedule } from "@shoal/schemas";
 import { createId } from "@shoal/primitives";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunningServer } from "../../main/running-server.ts";
 import { invocationRow } from "../../testing/invocation-row.ts";
 import { forever, ScriptedApps } from "../../testing/scripted-apps.ts";
 import { sharedSecret, startSecondServer } from "../../testing/second-server.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const runs = new Map<string, number>();
 const apps = new ScriptedApps({
@@ -37,12 +35,12 @@ beforeAll(async () => {
   second = await startSecondServer(first, settings, { appRuntime: apps });
   project = await first.addProject("shop");
   await apps.deploy(first, project.id, "shop", sharedSecret);
-}, 60_000);
+});
 afterAll(async () => {
   await second.close();
   await first.close();
   expect([...apps.alive]).toEqual([]);
-}, 60_000);
+});
 
 async function send(server: { readonly baseUrl: string }, target: string, body?: object): Promise<Response> {
   const [method = "", path = ""] = target.split(" ");
@@ -74,7 +72,7 @@ it("follows and cancels an invocation of another server, with its browser", asyn
   })();
   const sessions = async () =>
     first.database.query.selectFrom("sessions").select(["id", "ended_at"]).where("invocation_id", "=", id).execute();
-  await expect.poll(async () => (await sessions()).length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await sessions()).length).toBe(1);
   await expect.poll(() => text).toContain('"message":"imported"');
   await expect.poll(() => text).toContain('"status":"running"');
   const beganMs = performance.now();
@@ -117,7 +115,7 @@ it("returns to an earlier deployment on one server and runs it on the other", as
 it("runs a due time of a schedule once, whichever server sees it", async () => {
   const made = await send(first, "POST /schedules", { app_name: "shop", action_name: "count", cron: "* * * * * *" });
   const { id } = (await made.json()) as Schedule;
-  await expect.poll(() => runs.size, { timeout: 20_000 }).toBeGreaterThan(4);
+  await expect.poll(() => runs.size).toBeGreaterThan(4);
   const paused = (await (await send(second, `POST /schedules/${id}/pause`)).json()) as Schedule;
   const listed = (await (
     await send(second, "GET /invocations?action_name=count&limit=100")
@@ -144,7 +142,7 @@ it("fails the invocations of a dead server and ends their browsers", async () =>
     .execute();
   const made = await send(second, "POST /browsers", { invocation_id: id, timeout_seconds: 600 });
   const { session_id } = (await made.json()) as { session_id: string };
-  await expect.poll(async () => (await read(id)).status, { timeout: 30_000 }).toBe("failed");
+  await expect.poll(async () => (await read(id)).status).toBe("failed");
   expect((await read(id)).status_reason).toBe("The server that ran the invocation was lost.");
   await expect.poll(async () => (await send(second, `GET /browsers/${session_id}`)).status).toBe(404);
 });
@@ -168,6 +166,6 @@ it("runs each of 50 invocations once under a limit of 5", async () => {
 
 it("ends an invocation at its timeout", async () => {
   const id = await start("hang", { async_timeout_seconds: 10 });
-  await expect.poll(async () => (await read(id)).status, { timeout: 20_000 }).toBe("failed");
+  await expect.poll(async () => (await read(id)).status).toBe("failed");
   expect((await read(id)).status_reason).toBe("The action took longer than 10 s (async_timeout_seconds).");
 });

@@ -37,7 +37,7 @@ it("removes unpacked builds above the limit of bytes, least recently used first,
   await (await runtime.start(runnable(three.source, three), on, signal)).stop();
   await expect.poll(() => [one, two, three].map(({ artifact }) => kept(artifact))).toEqual([true, false, true]);
   await program.stop();
-}, 60_000);
+});
 
 it.each(["sandbox", "process"] as const)(
   "provides compiled code to later programs in the %s placement",

@@ -44,19 +44,17 @@ const yearly = "0 0 1 1 *";
 it("invokes the action at each due time, until it is paused, and again after it is resumed", async () => {
   await newProject();
   const made = await schedule();
-  await expect.poll(async () => (await invocations()).length, { timeout: 10_000 }).toBeGreaterThan(1);
+  await expect.poll(async () => (await invocations()).length).toBeGreaterThan(1);
   expect(await request("POST", `/schedules/${made.id}/pause`)).toMatchObject({
     status: 200,
     body: { status: "paused", next_run_at: null },
   });
   const paused = (await invocations()).length;
-  await expect
-    .poll(async () => (await invocations()).every(({ status }) => status === "succeeded"), { timeout: 10_000 })
-    .toBe(true);
+  await expect.poll(async () => (await invocations()).every(({ status }) => status === "succeeded")).toBe(true);
   expect((await invocations())[0]).toMatchObject({ action_name: "echo", payload: "7", output: "7" });
   const resumed = await request("POST", `/schedules/${made.id}/resume`);
   expect(resumed.body).toMatchObject({ status: "active", next_run_at: expect.any(String) as unknown });
-  await expect.poll(async () => (await invocations()).length, { timeout: 10_000 }).toBeGreaterThan(paused);
+  await expect.poll(async () => (await invocations()).length).toBeGreaterThan(paused);
   expect((await listed())[0]?.last_invocation_id).toEqual(expect.any(String));
   expect((await request("DELETE", `/schedules/${made.id}`)).status).toBe(204);
   expect(await listed()).toEqual([]);
@@ -66,7 +64,7 @@ it("runs once for all the times that passed during an outage", async () => {
   await newProject();
   const { id } = await schedule({ cron: yearly });
   await makeDue(id, 3 * 365 * 86_400);
-  await expect.poll(async () => (await invocations()).length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(async () => (await invocations()).length).toBe(1);
   const [after] = await listed();
   expect(Date.parse(after?.next_run_at ?? "")).toBeGreaterThan(Date.now());
   expect((await invocations()).length).toBe(1);
@@ -97,12 +95,12 @@ it("waits at a limit of invocations, and skips a time while the previous invocat
     .body as Invocation;
   const { id } = await schedule({ cron: yearly });
   await makeDue(id, 1);
-  await expect.poll(async () => (await listed())[0]?.last_invocation_id, { timeout: 10_000 }).toBeDefined();
+  await expect.poll(async () => (await listed())[0]?.last_invocation_id).toBeDefined();
   await makeDue(id, 1);
-  await expect.poll(async () => (await listed())[0]?.last_problem, { timeout: 10_000 }).toMatch(/still waits/);
+  await expect.poll(async () => (await listed())[0]?.last_problem).toMatch(/still waits/);
   expect((await invocations()).map(({ status }) => status).toSorted()).toEqual(["queued", "running"]);
   await request("PATCH", `/invocations/${running.id}`, { status: "failed" });
-  await expect.poll(async () => (await invocations())[0]?.status, { timeout: 10_000 }).toBe("succeeded");
+  await expect.poll(async () => (await invocations())[0]?.status).toBe("succeeded");
 });
 
 it("moves to the deployment that takes over the label, and ends with the last one", async () => {
@@ -112,10 +110,10 @@ it("moves to the deployment that takes over the label, and ends with the last on
   await query.updateTable("app_versions").set({ is_current: false }).where("deployment_id", "=", first).execute();
   await query.updateTable("deployments").set({ status: "stopped" }).where("id", "=", first).execute();
   await makeDue(id, 1);
-  await expect.poll(async () => (await listed())[0]?.last_problem, { timeout: 10_000 }).toMatch(/no running version/);
+  await expect.poll(async () => (await listed())[0]?.last_problem).toMatch(/no running version/);
   const second = await apps.deploy(server, project.id);
   await makeDue(id, 1);
-  await expect.poll(async () => (await invocations()).length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(async () => (await invocations()).length).toBe(1);
   expect((await request("GET", `/invocations?deployment_id=${second}`)).body).toHaveLength(1);
   await request("DELETE", `/deployments/${second}`);
   expect(await listed()).toEqual([]);

@@ -6,8 +6,6 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connectionRow } from "../../testing/connection-row.ts";
 import { type ServerProcess, startServerProcesses } from "../../testing/server-processes.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 let servers: Awaited<ReturnType<typeof startServerProcesses>>;
 let pair: readonly [ServerProcess, ServerProcess];
 let site: Server;

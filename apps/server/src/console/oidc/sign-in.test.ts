@@ -255,7 +255,7 @@ it("refuses operations above the role of a person, over all operations", async (
   const [viewer, operator] = [await signIn(["staff"]), await signIn(["operators"])];
   expect(await refused(viewer)).toEqual(above("viewer"));
   expect(await refused(operator)).toEqual(above("operator"));
-}, 60_000);
+});
 
 it("withholds control and secrets from viewers, and WebSockets from pages of other origins", async () => {
   const { status, body } = await server.request("POST", "/browsers", { body: { name: "shown" } });

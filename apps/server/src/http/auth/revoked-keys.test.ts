@@ -5,8 +5,6 @@ import { sharedSecret, startSecondServer } from "../../testing/second-server.ts"
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { refusedUpgrade } from "../../testing/upgrade.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 let first: TestServer;
 let second: RunningServer;
 /** Runs on the first server. */
@@ -33,7 +31,7 @@ beforeAll(async () => {
     },
     { timeout: 30_000 },
   );
-}, 60_000);
+});
 afterAll(async () => {
   await second.close(1000);
   await first.close();
@@ -221,6 +219,6 @@ it("ends every connection after an outage in which the notification of the delet
     .execute();
   expect(await areOpen(opened.cdp.end, opened.output.end)).toBe(true);
   first.proxy?.resume();
-  await expect.poll(() => areOpen(opened.cdp.end), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => areOpen(opened.cdp.end)).toBe(false);
   expect(await endsOf(opened)).toEqual(ended(revoked));
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   server = await startTestServer({ allow_private_hosts: ["127.0.0.1"] });
-}, 60_000);
+});
 afterAll(async () => {
   await server.close();
   site.close();

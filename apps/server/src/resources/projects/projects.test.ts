@@ -290,7 +290,7 @@ describe("the caller's identity", () => {
         expect(body).toHaveProperty("last_used_at");
         return body as { last_used_at: string };
       },
-      { timeout: 10_000, interval: 100 },
+      { timeout: 30_000, interval: 100 },
     );
     const usedAtMs = Date.parse(key.last_used_at);
     expect([usedAtMs >= before, usedAtMs <= Date.now()]).toEqual([true, true]);

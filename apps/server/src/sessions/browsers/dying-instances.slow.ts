@@ -2,12 +2,10 @@ import { examineHost, type Placement } from "@shoal/placement";
 import { Browser, Extension } from "@shoal/schemas";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Doom, doomedInstances } from "../../testing/doomed-instances.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { manifest, zipOf } from "../../testing/zip.ts";
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const { findings } = await examineHost();
 const isFullMissing =

@@ -253,4 +253,4 @@ it("matches a simple model for any sequence of operations on sessions", async ()
   await new TimeOut().run(model, real);
   await new Restart().run(model, real);
   expect(live(model)).toEqual([]);
-}, 180_000);
+});

@@ -5,12 +5,12 @@ import { connectCdp } from "../../testing/cdp-client.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
 // The shortest timeout is ten seconds, so the tests run concurrently.
-vi.setConfig({ testTimeout: 120_000, maxConcurrency: 10 });
+vi.setConfig({ maxConcurrency: 10 });
 
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ max_sessions: 20 });
-}, 60_000);
+});
 afterAll(() => server.close());
 
 async function create(body: object): Promise<Browser> {

@@ -2,11 +2,9 @@ import { examineHost } from "@shoal/placement";
 import { Browser } from "@shoal/schemas";
 import { once } from "node:events";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectCdp } from "../../testing/cdp-client.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const host = await examineHost();
 const finding = host.findings.find(({ name }) => name === "sleep");
@@ -33,7 +31,7 @@ async function show({ session_id: id }: Browser): Promise<Browser> {
 }
 
 const isAsleep = async (session: Browser) => (await show(session)).asleep_since !== undefined;
-const sleeps = (session: Browser) => expect.poll(() => isAsleep(session), { timeout: 30_000 }).toBe(true);
+const sleeps = (session: Browser) => expect.poll(() => isAsleep(session)).toBe(true);
 
 /** Groups of frozen boxes. */
 function frozenGroups(): string[] {
@@ -69,7 +67,7 @@ async function attach(session: Browser) {
 describe.skipIf(isSkipped)(`a session that sleeps${isSkipped ? ` (skipped: ${finding?.detail ?? ""})` : ""}`, () => {
   beforeAll(async () => {
     server = await startTestServer({ placement: "sandbox", websocket_timeout_seconds: 2 });
-  }, 90_000);
+  });
   afterAll(async () => {
     await server.close();
   });
@@ -106,7 +104,7 @@ describe.skipIf(isSkipped)(`a session that sleeps${isSkipped ? ` (skipped: ${fin
       "awake\n",
     ]);
     await sleeps(session);
-    await expect.poll(async () => (await show(session)).ended_reason, { timeout: 30_000 }).toBe("timeout");
+    await expect.poll(async () => (await show(session)).ended_reason).toBe("timeout");
   });
 
   it("stays awake while a command of a client waits, a process runs, or a viewer is connected", async () => {

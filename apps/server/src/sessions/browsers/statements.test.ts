@@ -54,11 +54,11 @@ beforeAll(async () => {
   first = await startTestServer({ secret_key: sharedSecret });
   const database = { ...first.database, query: first.database.query.withPlugin(counting) };
   counted = await startSecondServer({ ...first, database }, {}, { aroundPlacement });
-}, 60_000);
+});
 afterAll(async () => {
   await counted.close();
   await first.close();
-}, 60_000);
+});
 
 async function countOf(work: () => Promise<unknown>): Promise<number> {
   const before = statements;
@@ -87,4 +87,4 @@ it("creates a session with one statement, and ends it with two", async () => {
     create: 1,
     end: 2,
   });
-}, 60_000);
+});

@@ -62,7 +62,7 @@ beforeAll(async () => {
     telemetry: { browser: { console: { enabled: true } } },
   });
   id = session.session_id;
-}, 60_000);
+});
 afterAll(() => server.close());
 
 const patch = (body: object): Promise<TestReply> => server.request("PATCH", `/browsers/${id}`, { body });

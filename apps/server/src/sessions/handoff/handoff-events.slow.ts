@@ -8,7 +8,7 @@ let receiver: WebhookReceiver;
 beforeAll(async () => {
   server = await startTestServer({ allow_private_hosts: ["127.0.0.1"] });
   receiver = await startWebhookReceiver();
-}, 60_000);
+});
 afterAll(async () => {
   await receiver.close();
   await server.close();
@@ -26,7 +26,7 @@ const eventsOf = (id: string) =>
     .filter(({ data }) => "handoff_id" in data && data.handoff_id === id)
     .toSorted((one, other) => one.timestamp.localeCompare(other.timestamp));
 const untilTypes = (id: string, types: readonly string[]) =>
-  expect.poll(() => eventsOf(id).map(({ type }) => type), { timeout: 30_000 }).toEqual(types);
+  expect.poll(() => eventsOf(id).map(({ type }) => type)).toEqual(types);
 
 it("report each step of handoffs: requests, persons that take and return control, deadlines and ends of sessions", async () => {
   await call("POST", "/webhooks", { url: receiver.url });
@@ -62,4 +62,4 @@ it("report each step of handoffs: requests, persons that take and return control
     expect(sent).not.toContain(new URL(url).pathname.split("/").at(-1));
   }
   expect(sent).not.toContain("/browser/live/");
-}, 90_000);
+});

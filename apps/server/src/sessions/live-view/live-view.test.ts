@@ -123,7 +123,7 @@ describe("the page", () => {
     const refused = await fetch(url);
     expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("has expired")]);
     expect((await server.request("DELETE", `/browsers/${id}`)).status).toBe(204);
-  }, 60_000);
+  });
 
   it("is one document with a strict policy, and its URL is redacted in the log", async () => {
     const session = (await server.request("POST", "/browsers", { body: {} })).body as Browser;

@@ -164,7 +164,7 @@ describe("a pool", () => {
 
   it("fills no faster than its rate, with a minute's worth at once", async () => {
     const { id } = await create({ size: 4, fill_rate_per_minute: 50 });
-    await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([2, 0]);
+    await expect.poll(() => counts(id)).toEqual([2, 0]);
     await server.request("POST", `/browser_pools/${id}/flush`);
     // The rate is used up, so that nothing is started.
     expect(await acquire(id, { acquire_timeout_seconds: 1 })).toMatchObject({ status: 204, body: undefined });
@@ -173,21 +173,21 @@ describe("a pool", () => {
 
   it("grows and shrinks", async () => {
     const { id } = await create({ size: 3, ...atOnce });
-    await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([3, 0]);
+    await expect.poll(() => counts(id)).toEqual([3, 0]);
     const leased = await lease(id);
     await server.request("PATCH", `/browser_pools/${id}`, { body: { size: 1 } });
     await expect.poll(() => counts(id)).toEqual([0, 1]);
     expect((await release(id, leased.session_id)).status).toBe(204);
-    await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([1, 0]);
+    await expect.poll(() => counts(id)).toEqual([1, 0]);
     await server.request("PATCH", `/browser_pools/${id}`, { body: { size: 2 } });
-    await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([2, 0]);
+    await expect.poll(() => counts(id)).toEqual([2, 0]);
   });
 });
 
 describe("a lease", () => {
   it("is a separate, unused session with the requested options", async () => {
     const { id } = await create({ name: "named", size: 1, ...atOnce, timeout_seconds: 77 });
-    await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([1, 0]);
+    await expect.poll(() => counts(id)).toEqual([1, 0]);
     const { rows } = await warmOf(id);
     const [warm = ""] = rows;
     expect((await server.request("GET", "/browsers")).body).toEqual([]);
@@ -341,7 +341,7 @@ describe("a lease", () => {
     await expect.poll(() => waitersOf(id)).toBe(0);
     // Without reuse, another browser replaces it, at the fill rate.
     expect((await release(id, only.session_id, false)).status).toBe(204);
-    await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([1, 0]);
+    await expect.poll(() => counts(id)).toEqual([1, 0]);
     expect(await acquire(id, { acquire_timeout_seconds: 0 })).toMatchObject({ status: 200 });
   });
 
@@ -359,14 +359,14 @@ describe("a lease", () => {
     const { session_id } = await lease(id);
     const ended = async () => (await server.request("GET", `/browsers/${session_id}?include_deleted=true`)).body;
     await expect.poll(ended, { timeout: 20_000, interval: 200 }).toMatchObject({ ended_reason: "timeout" });
-    await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([1, 0]);
+    await expect.poll(() => counts(id)).toEqual([1, 0]);
   });
 
   it("is replaced when it is deleted, and so are warm browsers that are flushed or discarded", async () => {
     const { id } = await create({ size: 2, ...atOnce });
     const { session_id } = await lease(id);
     await server.request("DELETE", `/browsers/${session_id}`);
-    await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([2, 0]);
+    await expect.poll(() => counts(id)).toEqual([2, 0]);
     for (const discard of [
       () => server.request("POST", `/browser_pools/${id}/flush`),
       () => server.request("PATCH", `/browser_pools/${id}`, { body: { discard_all_idle: true } }),
@@ -375,7 +375,7 @@ describe("a lease", () => {
       expect(before).toHaveLength(2);
       await discard();
       await expect
-        .poll(async () => (await warmOf(id)).rows, { timeout: 20_000 })
+        .poll(async () => (await warmOf(id)).rows)
         .toSatisfy((now: string[]) => now.length === 2 && !now.some((one) => before.includes(one)));
     }
   });
@@ -417,7 +417,7 @@ it("keeps no warm browsers in an archived project", async () => {
   const { id: project, key } = await server.addProject("archived");
   const made = await server.request("POST", "/browser_pools", { key, body: { size: 1, ...atOnce } });
   const { id } = BrowserPool.parse(made.body);
-  await expect.poll(async () => (await warmOf(id)).rows.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await warmOf(id)).rows.length).toBe(1);
   expect((await server.request("DELETE", `/org/projects/${project}`)).body).toMatchObject({
     code: "project_not_empty",
     message: expect.stringContaining("browser pools") as unknown,
@@ -425,7 +425,7 @@ it("keeps no warm browsers in an archived project", async () => {
   expect((await server.request("PATCH", `/org/projects/${project}`, { body: { status: "archived" } })).status).toBe(
     200,
   );
-  await expect.poll(async () => (await warmOf(id)).rows.length, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => (await warmOf(id)).rows.length).toBe(0);
 });
 
 it("leases a different browser to each of many callers, and loses none", async () => {
@@ -446,7 +446,7 @@ it("leases a different browser to each of many callers, and loses none", async (
     }),
   );
   expect(all.size).toBe(callers);
-  await expect.poll(() => counts(id), { timeout: 30_000 }).toEqual([3, 0]);
+  await expect.poll(() => counts(id)).toEqual([3, 0]);
   expect(await waitersOf(id)).toBe(0);
 }, 240_000);
 

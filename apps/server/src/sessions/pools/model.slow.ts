@@ -181,4 +181,4 @@ it("matches a simple model for any sequence of operations", async () => {
     }),
     { numRuns: 8, endOnFailure: true },
   );
-}, 120_000);
+});

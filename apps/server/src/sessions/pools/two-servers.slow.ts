@@ -68,11 +68,11 @@ const waiters = async (id: string) =>
 
 it("leases a browser of the requested server, in place of a warm one on the other server", async () => {
   const id = await create(2);
-  await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([2, 0]);
+  await expect.poll(() => counts(id)).toEqual([2, 0]);
   const sessions = [await lease(0, id), await lease(0, id)];
   for (const session of sessions) await release(1, id, session);
   // Either server may have filled the slots; each finds a browser that it runs.
-  await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([2, 0]);
+  await expect.poll(() => counts(id)).toEqual([2, 0]);
   const [here, there] = [await lease(0, id), await lease(1, id)];
   expect([await placeOf(here), await placeOf(there)]).toEqual([0, 1]);
   expect([await answers(0, here), await answers(1, here), await answers(1, there), await answers(0, there)]).toEqual([
@@ -87,7 +87,7 @@ it("leases a browser of the requested server, in place of a warm one on the othe
     expect((await release(server, id, session)).status).toBe(204);
   await expect.poll(() => answers(0, here)).toBe(404);
   await expect.poll(() => answers(1, there)).toBe(404);
-  await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([2, 0]);
+  await expect.poll(() => counts(id)).toEqual([2, 0]);
   expect((await send(1, "DELETE", `/browser_pools/${id}`)).status).toBe(204);
 });
 
@@ -131,7 +131,7 @@ it("serves callers of both servers in order, each with a separate browser, and n
   // Two slots: at any time two callers are served, in either order.
   for (const [place, caller] of order.entries()) expect(Math.abs(place - caller)).toBeLessThanOrEqual(3);
   expect((await send(0, "DELETE", `/browser_pools/${id}`)).status).toBe(204);
-}, 120_000);
+});
 
 it("fills again on the other server when a server stops, and its callers are refused", async () => {
   const id = await create(1);

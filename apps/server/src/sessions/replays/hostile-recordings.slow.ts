@@ -41,7 +41,7 @@ describe("recordings of compromised instances", () => {
     });
     server = await startTestServer({ replay_max_running: 6 }, { aroundPlacement: instances.around });
     path = await newSession();
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.close();
     instances.close();

@@ -19,7 +19,7 @@ describe("stored recordings", () => {
         session_id: string;
       }
     ).session_id;
-  }, 60_000);
+  });
   afterAll(() => server.close());
 
   const start = async (body: object = {}) => {
@@ -50,9 +50,9 @@ describe("stored recordings", () => {
       expect([early.status, early.headers.get("retry-after")]).toEqual([202, "1"]);
       const recorded = async () =>
         ((await (await fetch(`${views[0] ?? ""}/info`)).json()) as { recorded_bytes?: number }).recorded_bytes ?? 0;
-      await expect.poll(recorded, { timeout: 20_000 }).toBeGreaterThan(0);
+      await expect.poll(recorded).toBeGreaterThan(0);
       const bytes = await recorded();
-      await expect.poll(recorded, { timeout: 20_000 }).toBeGreaterThan(bytes);
+      await expect.poll(recorded).toBeGreaterThan(bytes);
       const readSoFar = (headers = {}) => fetch(`${views[0] ?? ""}/film?bytes=${String(bytes)}`, { headers });
       const soFar = Buffer.from(await (await readSoFar()).arrayBuffer());
       expect([soFar.length, soFar.toString("latin1", 4, 8)]).toEqual([bytes, "ftyp"]);
@@ -63,13 +63,13 @@ describe("stored recordings", () => {
       ]);
       expect((await fetch(`${views[0] ?? ""}/film?bytes=x`)).status).toBe(202);
       expect((await server.request("POST", `/browsers/${id}/replays/${stopped.replay_id}/stop`)).status).toBe(200);
-      await expect.poll(async () => (await download(stopped.replay_id)).status, { timeout: 20_000 }).toBe(200);
+      await expect.poll(async () => (await download(stopped.replay_id)).status).toBe(200);
       expect((await list()).map(({ replay_id, finished_at }) => [replay_id, typeof finished_at])).toEqual([
         [stopped.replay_id, "string"],
         [cut.replay_id, "object"],
       ]);
       expect((await server.request("DELETE", `/browsers/${id}`)).status).toBeLessThan(300);
-      await expect.poll(async () => (await download(cut.replay_id)).status, { timeout: 20_000 }).toBe(200);
+      await expect.poll(async () => (await download(cut.replay_id)).status).toBe(200);
       const whole = await download(cut.replay_id);
       expect([whole.headers.get("content-type"), whole.headers.get("content-length")]).toEqual([
         "video/mp4",
@@ -156,7 +156,7 @@ describe("stored recordings", () => {
     );
     expect((await server.request("DELETE", `/browsers/${session}`)).status).toBe(204);
     const shown = async () => ((await server.request("GET", path)).body as Replay[])[0];
-    await expect.poll(async () => typeof (await shown())?.finished_at, { timeout: 20_000 }).toBe("string");
+    await expect.poll(async () => typeof (await shown())?.finished_at).toBe("string");
     const ended = await shown();
     const seconds = (Date.parse(ended?.finished_at ?? "") - Date.parse(ended?.started_at ?? "")) / 1000;
     expect((await mark({ title: "Last" })).body).toEqual({ title: "Last", offset_seconds: seconds });
@@ -188,7 +188,7 @@ it("keeps the film of a killed instance", { timeout: 60_000 }, async () => {
       .body as Replay;
     const path = join(server.dataDir, "replays", id, `${replayId}.mp4`);
     // Complete fragments of the growing film.
-    await expect.poll(async () => (await readFile(path)).includes("moof"), { timeout: 20_000 }).toBe(true);
+    await expect.poll(async () => (await readFile(path)).includes("moof")).toBe(true);
     const pid = Number(/"session_id":"\w+"[^\n]*"pid":(\d+)[^\n]*session started/.exec(server.log())?.[1]);
     process.kill(pid, "SIGKILL");
     await expect

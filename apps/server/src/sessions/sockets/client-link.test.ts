@@ -132,7 +132,7 @@ it("disconnects a client that answers no ping, and keeps a client that does", as
     () => {
       expect(pings).toBeGreaterThan(6);
     },
-    { timeout: 5000 },
+    { timeout: 30_000 },
   );
   expect([silent.onTimeout.mock.calls.length, lively.onTimeout.mock.calls.length, lively.client.destroyed]).toEqual([
     1,

@@ -1,16 +1,14 @@
 import { Browser } from "@shoal/schemas";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { refusedUpgrade } from "../../testing/upgrade.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let server: TestServer;
 let session: Browser;
 beforeAll(async () => {
   server = await startTestServer();
   session = Browser.parse((await server.request("POST", "/browsers", { body: {} })).body);
-}, 60_000);
+});
 afterAll(() => server.close());
 
 it.each([

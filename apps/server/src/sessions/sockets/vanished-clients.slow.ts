@@ -8,8 +8,6 @@ import type { RunningServer } from "../../main/running-server.ts";
 import { sharedSecret, startSecondServer } from "../../testing/second-server.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const settings = { secret_key: sharedSecret, websocket_timeout_seconds: 2 };
 let first: TestServer;
 let second: RunningServer;
@@ -38,7 +36,7 @@ beforeAll(async () => {
     expect((await first.request("GET", `/browsers/${there.session_id}/fs/list_files?path=/`)).status).toBe(200);
   }, 30_000);
   [here, there] = [await show(here), await show(there)];
-}, 60_000);
+});
 afterAll(async () => {
   await second.close(1000);
   await first.close();
@@ -106,7 +104,7 @@ it("disconnects a client that stops reading in the middle of a message", async (
   page.write(encodeFrame(opcode.text, Buffer.from(JSON.stringify(large)), { masked: true }));
   await expect.poll(() => isIdle(here)).toBe(false);
   await once(socket.resume(), "close");
-  await expect.poll(() => isIdle(here), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => isIdle(here)).toBe(true);
   page.destroy();
 });
 

@@ -3,12 +3,10 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connectCdp } from "../../testing/cdp-client.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
-}, 60_000);
+});
 afterAll(() => server.close());
 
 interface Envelope {

@@ -1,10 +1,8 @@
 import type { Replay } from "@shoal/schemas";
 import { once } from "node:events";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestS3, type TestS3 } from "../../testing/s3-server.ts";
 import { type ServerProcess, type ServerProcesses, startServerProcesses } from "../../testing/server-processes.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let s3: TestS3;
 let servers: ServerProcesses;
@@ -18,11 +16,11 @@ beforeAll(async () => {
   servers = started;
   one = started.one;
   two = await servers.start("two", settings);
-}, 120_000);
+});
 afterAll(async () => {
   await servers.close();
   await s3.close();
-}, 60_000);
+});
 
 async function ask(server: ServerProcess, method: string, path: string, body?: object) {
   const answer = await fetch(server.baseUrl + path, {
@@ -57,7 +55,7 @@ const uploadsSeen = () => s3.requests.filter((asked) => asked.startsWith("PUT /s
 
 it("loses only files that a killed server had not uploaded, and has them again after its restart", async () => {
   const [stored, cut, running] = [await record(), await record(), await record()];
-  await expect.poll(async () => (await film(stored, two)).status, { timeout: 30_000 }).toBe(202);
+  await expect.poll(async () => (await film(stored, two)).status).toBe(202);
   expect((await ask(two, "DELETE", `/browsers/${stored.id}`)).status).toBe(204);
   await expect.poll(() => isStored(stored), { timeout: 60_000 }).toBe(true);
   const before = await film(stored);

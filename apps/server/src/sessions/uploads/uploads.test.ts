@@ -1,13 +1,11 @@
 import type { BrowserDownload, Replay } from "@shoal/schemas";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunningServer } from "../../main/running-server.ts";
 import { startTestS3, type TestS3 } from "../../testing/s3-server.ts";
 import { sharedSecret, startSecondServer } from "../../testing/second-server.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let s3: TestS3;
 let first: TestServer;
@@ -17,7 +15,7 @@ beforeAll(async () => {
   const settings = { blob_store_url: s3.url, download_retention_hours: 1 };
   first = await startTestServer({ secret_key: sharedSecret, ...settings });
   second = await startSecondServer(first, settings);
-}, 60_000);
+});
 afterAll(async () => {
   await second.close(1000);
   await first.close();
@@ -60,7 +58,7 @@ it("moves recordings, telemetry and downloads to the store, where every server r
   await there("POST", `/browsers/${id}/replays/${replayId}/stop`);
   // A finished film is stored while its session runs.
   const local = join(secondDir(), "replays", id);
-  await expect.poll(() => existsSync(local), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => existsSync(local)).toBe(false);
   const whole = await fetch(`${second.baseUrl}/browsers/${id}/replays/${replayId}`, {
     headers: { authorization: `Bearer ${first.key}` },
   });
@@ -68,7 +66,7 @@ it("moves recordings, telemetry and downloads to the store, where every server r
   expect(film.toString("latin1", 4, 8)).toBe("ftyp");
   await there("POST", `/browsers/${id}/replays/${replayId}/marks`, { title: "After the end" });
   await there("DELETE", `/browsers/${id}`);
-  await expect.poll(() => isStored(id), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => isStored(id)).toBe(true);
   for (const name of ["replays", "telemetry", "downloads"])
     expect([name, readdirSync(join(secondDir(), name))]).toEqual([name, []]);
 
@@ -119,14 +117,14 @@ it("ends sessions while the store is unavailable, and uploads their files later"
   const created = await first.request("POST", "/browsers", { body: { telemetry: { enabled: true } } });
   const { session_id: id } = created.body as { session_id: string };
   await here(`/browsers/${id}/fs/list_files?path=/`);
-  await expect.poll(() => existsSync(join(first.dataDir, "telemetry", id)), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(first.dataDir, "telemetry", id))).toBe(true);
   expect((await first.request("DELETE", `/browsers/${id}`)).status).toBe(204);
-  await expect.poll(() => first.log(), { timeout: 20_000 }).toContain("could not be uploaded to the store");
+  await expect.poll(() => first.log()).toContain("could not be uploaded to the store");
   expect(await isStored(id)).toBe(false);
   const local = await here<object[]>(`/browsers/${id}/telemetry/events?since=1h`);
   expect(local).not.toEqual([]);
   s3.fault = undefined;
-  await expect.poll(() => isStored(id), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => isStored(id)).toBe(true);
   expect(await here(`/browsers/${id}/telemetry/events?since=1h`)).toEqual(local);
   expect(existsSync(join(first.dataDir, "telemetry", id))).toBe(false);
 });

@@ -308,7 +308,7 @@ describe("a restore", () => {
       const ended = once(child, "exit");
       child.stdin.on("error", () => undefined);
       child.stdin.write(archive.subarray(0, archive.length - 100));
-      await expect.poll(() => existsSync(restoringMarker(target)), { timeout: 30_000 }).toBe(true);
+      await expect.poll(() => existsSync(restoringMarker(target))).toBe(true);
       child.kill("SIGKILL");
       await ended;
       const error: unknown = await start(target).catch((reason: unknown) => reason);

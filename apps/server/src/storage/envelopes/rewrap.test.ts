@@ -1,13 +1,11 @@
 import { sql } from "kysely";
 import { PassThrough } from "node:stream";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { shoalServer } from "../../main/shoal-server.ts";
 import { deploymentRow } from "../../testing/deployment-row.ts";
 import { envelopesOf } from "../../testing/envelopes-of.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { sealedColumns } from "./sealed-columns.ts";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const [first, second] = ["first-secret-".repeat(4), "second-secret-".repeat(4)];
 let server: TestServer;

@@ -4,8 +4,6 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { answerOf, constraintAnswers } from "./constraint-answers.ts";
 import { startTestServer, type TestReply, type TestServer } from "../../testing/test-server.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
-
 const endpoint = "http://127.0.0.1:9/";
 const ids: Record<string, string> = {};
 let server: TestServer;

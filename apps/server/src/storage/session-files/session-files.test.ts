@@ -28,7 +28,7 @@ beforeAll(async () => {
   database = await openDatabase({ dataDir: join(folder, "database"), log });
   files = new SessionFiles({ database, secrets, blobs: createFileBlobs(blobsFolder), isUploading: true, pieceBytes });
   projectId = (await database.query.selectFrom("projects").select("id").executeTakeFirstOrThrow()).id;
-}, 60_000);
+});
 afterAll(async () => {
   await database.close();
   rmSync(folder, { recursive: true, force: true });

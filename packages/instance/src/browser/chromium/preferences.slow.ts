@@ -3,13 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { PageOutline } from "../../index.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { runInstance } from "../../testing/run-instance.ts";
 import { forbidFormHistory } from "./preferences.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const typed = { user: "user-canary-1", pw: "password-canary-2", answer: "answer-canary-3" };
 

@@ -5,8 +5,6 @@ import { findChromium } from "../../testing/chromium.ts";
 import { commandLineOf, killAll } from "../../testing/processes.ts";
 import { cdpClient, runInstance } from "../../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 const shell = findChromium("headless_shell");
 const full = findChromium("chrome");
 const isMissing = shell === undefined || full === undefined;

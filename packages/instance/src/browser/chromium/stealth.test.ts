@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { findChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance } from "../../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 const full = findChromium("chrome");
 const shell = findChromium("headless_shell");

@@ -7,8 +7,6 @@ import { commandLineOf, processesWith } from "../../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 import { openSessionDisplay } from "./session-display.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 const full = findChromium("chrome");
 const isMissing = full === undefined || !existsSync("/usr/bin/Xvfb");
 const reason = isMissing ? " (skipped, needs a full Chromium and Xvfb: apt-get install chromium xvfb)" : "";

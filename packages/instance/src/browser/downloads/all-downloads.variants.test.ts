@@ -9,8 +9,6 @@ import { describeChromium } from "../../testing/chromium.ts";
 import { killBrowser } from "../../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const folder = "/home/shoal/Downloads";
 /** More than Chromium reads before it decides that a response is a download. */
 const partBytes = 100_000;

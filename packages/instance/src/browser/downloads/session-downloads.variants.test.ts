@@ -11,8 +11,6 @@ import { cdpClient, runInstance } from "../../testing/run-instance.ts";
 import { ClientDownloads } from "./client-downloads.ts";
 import { SessionDownloads } from "./session-downloads.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 function slowBrowser() {
   const answers: (() => void)[] = [];
   const send = (method: string) =>
@@ -162,7 +160,7 @@ describeChromium("a download", (chromium) => {
     const home = join(instance.config.root, "home/shoal");
     expect(existsSync(join(home, "Downloads/slow.txt"))).toBe(false);
     finishSlow();
-    await expect.poll(() => existsSync(join(home, "Downloads/slow.txt")), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(home, "Downloads/slow.txt"))).toBe(true);
     expect(readFileSync(join(home, "Downloads/slow.txt"), "utf8")).toBe(`${firstPart}end`);
     await expect.poll(() => readdirSync(join(home, ".incoming-downloads"))).toEqual([]);
   });
@@ -190,7 +188,7 @@ describeChromium("a download", (chromium) => {
       );
       void client.send("Target.createTarget", { url });
       await begun;
-      await expect.poll(() => existsSync(join(downloads, name)), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => existsSync(join(downloads, name))).toBe(true);
     }
     expect(readdirSync(downloads).sort()).toEqual(names.sort());
   });

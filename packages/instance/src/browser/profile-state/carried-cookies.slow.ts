@@ -1,8 +1,6 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { findChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance } from "../../testing/run-instance.ts";
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const relaunches = 10;
 const url = "http://site.example/";

@@ -11,8 +11,6 @@ import { RestorableState } from "./restorable-state.ts";
 import type { SavedState } from "./saved-state.ts";
 import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 let site: Server;
 let origin: string;
 beforeAll(async () => {

@@ -12,7 +12,7 @@ import { readStateOf } from "./archive.ts";
 import type { SavedState } from "./saved-state.ts";
 import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 let site: Server;
 let origin: string;

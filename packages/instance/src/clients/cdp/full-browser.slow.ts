@@ -8,8 +8,6 @@ import { describe, expect, it, vi } from "vitest";
 import { findChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 const shell = findChromium("headless_shell");
 const full = findChromium("chrome");
 const isMissing = shell === undefined || full === undefined;

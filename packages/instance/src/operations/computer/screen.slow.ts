@@ -7,8 +7,6 @@ import { act, refusalOf, screenshotOf } from "./testing/calls.ts";
 import { readPng } from "./testing/png.ts";
 import { connectTestBrowser, type TestBrowser, type TestPage } from "./testing/recording-page.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
-
 describeChromium("screen, clipboard and dialogs", (chromium) => {
   let instance: RunningInstance;
   let browser: TestBrowser;

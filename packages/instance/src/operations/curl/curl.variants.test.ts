@@ -13,8 +13,6 @@ import { describeChromium } from "../../testing/chromium.ts";
 import { killBrowser } from "../../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const big = Buffer.alloc(3_000_000, "0123456789abcdef");
 let site: Server;
 let origin: string;

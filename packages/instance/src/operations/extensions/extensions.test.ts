@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { findChromium } from "../../testing/chromium.ts";
 import { cdpClient, type RunningInstance, runInstance } from "../../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 let site: Server;
 let url: string;

@@ -6,8 +6,6 @@ import type { OutlineNode, PageActResult, PageOutline } from "../../index.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 /** Pages by kind of field. Each has one field, named `secret`; `show` reveals it. */
 const pages: Readonly<Record<string, string>> = {
   "a code": `<input name=secret autocomplete=one-time-code>`,

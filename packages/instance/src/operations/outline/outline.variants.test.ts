@@ -6,8 +6,6 @@ import { describeChromium } from "../../testing/chromium.ts";
 import { runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 import { followTelemetry } from "../telemetry/testing/follow.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const secret = "canary-3f9c";
 
 const pages: Readonly<Record<string, string>> = {
@@ -199,7 +197,7 @@ describeChromium("the front page", (chromium) => {
       async () => {
         expect((await outline()).frames.map(({ host }) => host)).toEqual(["127.0.0.1", "localhost", "localhost"]);
       },
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     );
     const read = await outline();
     const field = named(read, ({ name, role }) => role === "textbox" && name === "User name");

@@ -3,13 +3,11 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Replay } from "@shoal/schemas";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { WebSocket } from "ws";
 import { describeChromium } from "../../testing/chromium.ts";
 import { killAll, processesWith } from "../../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const moving =
   "document.body.style.margin = 0; let i = 0; globalThis.timer = setInterval(() => { document.body.style.background = `hsl(${i++ * 7 % 360} 80% 50%)` }, 30); 0";

@@ -18,8 +18,6 @@ import { watchOomKills } from "./oom-kills.ts";
 import { TelemetryRecorder } from "./recorder.ts";
 import { followTelemetry } from "./testing/follow.ts";
 
-vi.setConfig({ testTimeout: 180_000 });
-
 describe("watching for out-of-memory kills", () => {
   const proc = mkdtempSync(join(tmpdir(), "shoal-proc-"));
   const intervalMs = 10;

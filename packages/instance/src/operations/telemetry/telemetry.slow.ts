@@ -10,8 +10,6 @@ import { killBrowser } from "../../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 import { followTelemetry } from "./testing/follow.ts";
 
-vi.setConfig({ testTimeout: 180_000 });
-
 let site: Server;
 let port: number;
 const origin = () => `http://localhost:${String(port)}`;

@@ -5,8 +5,6 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { noChromium, shoal, start, startTestService, type TestService } from "../../../testing/shoal.ts";
 import type { BenchReport } from "./bench-report.ts";
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
-
 const missing = await noChromium();
 const folder = mkdtempSync(join(tmpdir(), "shoal-bench-test-"));
 afterAll(() => {

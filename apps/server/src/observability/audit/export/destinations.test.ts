@@ -220,7 +220,7 @@ describe("a destination", () => {
             query,
           )
         ).rows.length;
-      await expect.poll(blocked, { timeout: 30_000 }).toBe(1);
+      await expect.poll(blocked).toBe(1);
     });
     expect(await waiting).toMatchObject({
       status: 409,

@@ -1,7 +1,7 @@
 import { AuditLogExportDestination, type AuditLogEntry } from "@shoal/schemas";
 import { sql } from "kysely";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { createAuditChain } from "../logs/chain.ts";
 import { hashOf } from "../logs/entry.ts";
 import { createId } from "@shoal/primitives";
@@ -16,7 +16,6 @@ import { backoffMs } from "./exporter.ts";
 
 const path = "/audit-logs/export/destinations";
 const patience = { timeout: 60_000 };
-vi.setConfig({ testTimeout: 180_000 });
 let target: ExportTarget;
 let server: TestServer;
 let second: RunningServer;

@@ -7,8 +7,6 @@ import { connectCdp } from "../../../testing/cdp-client.ts";
 import { type CollectedRecord, startCollector, type TestCollector } from "../../../testing/otlp-collector.ts";
 import { startTestServer, type TestServer } from "../../../testing/test-server.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
-
 const secret = "s3cret-of-a-collector";
 const metricsToken = "metrics-of-these-tests";
 let server: TestServer;
@@ -35,7 +33,7 @@ beforeAll(async () => {
     },
   });
   destination = OtlpDestination.parse(made.body);
-}, 60_000);
+});
 afterAll(async () => {
   await server.close();
   collector.down();

@@ -244,9 +244,9 @@ describe("the end of a watch", () => {
     await served.sh("rmdir a; sleep 0.2; rmdir b; sleep 0.2; rmdir c");
     const lines = (id: string | undefined) =>
       served.read(id ?? "").then(async (reader) => linesOf(await reader.toEnd()).join(), String);
-    await expect.poll(() => lines(ids[0]), { timeout: 30_000 }).toContain("404");
+    await expect.poll(() => lines(ids[0])).toContain("404");
     expect(await Promise.all([lines(ids[1]), lines(ids[2])])).toEqual(["DELETE /b/", "DELETE /c/"]);
-    for (const id of ids) await expect.poll(() => lines(id), { timeout: 30_000 }).toContain("404");
+    for (const id of ids) await expect.poll(() => lines(id)).toContain("404");
   });
 
   it.each([

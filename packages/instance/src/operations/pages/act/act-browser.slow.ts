@@ -1,11 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ActingSession } from "../testing/acting-session.ts";
 import { describeChromium } from "../../../testing/chromium.ts";
 import { cdpClient } from "../../../testing/run-instance.ts";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 describeChromium("acting in a browser", (chromium) => {
   const session = new ActingSession(chromium);

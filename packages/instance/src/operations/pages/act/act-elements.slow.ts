@@ -1,8 +1,6 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { findChromium } from "../../../testing/chromium.ts";
 import { ActingSession } from "../testing/acting-session.ts";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const session = new ActingSession({ kind: "headless_shell", executable: findChromium("headless_shell") ?? "missing" });
 

@@ -3,8 +3,6 @@ import { describe, expect, it, vi } from "vitest";
 import { describeChromium } from "../../../testing/chromium.ts";
 import { ActingSession, type Refused } from "../testing/acting-session.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const secret = "canary-3f9c";
 
 describeChromium("observe", (chromium) => {

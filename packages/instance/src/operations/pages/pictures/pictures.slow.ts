@@ -4,8 +4,6 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { describeChromium } from "../../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const page = `<!doctype html><body style="margin:0"><h1>Pictures</h1><button>Save</button>
   <div id=card style="width:300px;height:60px;background:#0000ff"></div><div id=none style="display:none">x</div>
   <div id=low style="margin-top:2000px;height:900px;background:#ff0000"></div>

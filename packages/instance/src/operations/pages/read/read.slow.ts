@@ -5,8 +5,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { describeChromium } from "../../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 /** Each contains text that a person cannot see, as `HIDDEN`. */
 const hidden: Readonly<Record<string, string>> = {
   "without display": `<p style="display:none">HIDDEN</p>`,

@@ -1,9 +1,7 @@
 import type { PageToolResult, PageTools } from "@shoal/schemas";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { describeChromium } from "../../../testing/chromium.ts";
 import { ActingSession, type Refused } from "../testing/acting-session.ts";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const register = (...tools: string[]): string =>
   `<title>Tools</title><script>${tools.map((tool) => `document.modelContext.registerTool(${tool});`).join("")}</script>`;
@@ -125,7 +123,7 @@ describeChromium("tools of a page", (chromium) => {
       await session.show(`${where("page")}${frames}`);
       expect(await call("where")).toMatchObject({ result: "page" });
       await session.show(frames);
-      await expect.poll(async () => (await list()).tools, { timeout: 15_000 }).toHaveLength(2);
+      await expect.poll(async () => (await list()).tools).toHaveLength(2);
       const ambiguous = await call("where");
       expect(ambiguous).toMatchObject({ status: 409, code: "ambiguous_target", field: "body.origin" });
       const { origin } = new URL(other);
