@@ -8,7 +8,7 @@ const person = usePerson(test);
 it("signs in with a key, stores nothing, and signs out", async () => {
   const { page, problems } = await person.open("sessions?status=all");
   await page.getByRole("heading", { name: "Sign in to Shoal" }).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   await page.getByLabel("API key").fill("sk_wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").getByText("You are not signed in").waitFor();
@@ -35,8 +35,7 @@ it("starts a session, shows it live, and ends it", async () => {
   await page.getByText("No session is running").waitFor();
   await page.getByRole("textbox", { name: "Start page" }).fill("data:text/html,<title>Shop</title>Hello");
   await page.getByRole("textbox", { name: "Name" }).fill("from-home");
-  const program = page.getByLabel("Program: TypeScript");
-  expect(await program.textContent()).toContain('name: "from-home"');
+  await expect.poll(() => page.getByLabel("Program: TypeScript").textContent()).toContain('name: "from-home"');
   await page.getByRole("button", { name: "Start", exact: true }).click();
   const view = page.frameLocator("iframe");
   await view.getByText("Shop").first().waitFor();
@@ -44,7 +43,7 @@ it("starts a session, shows it live, and ends it", async () => {
   await page.getByRole("button", { name: "End", exact: true }).click();
   await page.getByText("The session has ended.").waitFor();
   await expect(test.shoal.browsers.get("from-home")).rejects.toMatchObject({ status: 404 });
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.close();
 });
@@ -58,13 +57,13 @@ it("finds sessions by name and status, keeps the filters in the address, and sho
   expect(await page.getByRole("link", { name: "gone" }).count()).toBe(0);
   await page.getByText("Ended", { exact: true }).first().click();
   await page.getByRole("link", { name: "gone" }).waitFor();
-  expect(page.url()).toContain("status=deleted");
+  await expect.poll(() => page.url()).toContain("status=deleted");
   await page.reload();
   await page.getByRole("link", { name: "gone" }).waitFor();
   await page.getByText("All", { exact: true }).click();
   await page.getByRole("textbox", { name: /^Search/ }).fill("kep");
   await expect.poll(() => page.getByRole("row").count()).toBe(2);
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   await page.getByRole("link", { name: "kept" }).click();
   await page.getByRole("heading", { name: "kept" }).waitFor();
   await page.frameLocator("iframe").getByText("view only").waitFor();

@@ -14,7 +14,7 @@ it("describes the operations to a signed-out person, and finds one by its summar
   await page.getByText("You are not signed in.").waitFor();
   expect(page.url()).toBe(`${test.service.baseUrl}/docs/`);
   await page.getByRole("heading", { name: /^Browsers/ }).waitFor();
-  expect(unexpected(await violationsOf(page))).toEqual([]);
+  await expect.poll(async () => unexpected(await violationsOf(page))).toEqual([]);
   await page.getByPlaceholder(/^Filter/).fill("get a project by id");
   await expect.poll(() => page.getByRole("heading", { level: 3 }).count()).toBe(1);
   await page.getByRole("link", { name: "Sign in" }).click();
@@ -28,7 +28,7 @@ it("sends requests with the session of the console, in the chosen project", asyn
   const { page, problems } = await person.openSignedIn("");
   await page.goto(`${test.service.baseUrl}/docs/?project=explored#/Profiles/profiles.create`);
   await page.getByText("Requests use your session").waitFor();
-  expect(await page.getByLabel("Project", { exact: true }).inputValue()).toBe(id);
+  await expect.poll(() => page.getByLabel("Project", { exact: true }).inputValue()).toBe(id);
   await page.getByRole("button", { name: "Try it out" }).click();
   await page.locator(".body-param textarea").fill('{ "name": "from-docs" }');
   await page.getByRole("button", { name: "Execute" }).click();
@@ -38,12 +38,12 @@ it("sends requests with the session of the console, in the chosen project", asyn
   expect(await page.locator(".curl").textContent()).not.toMatch(/x-shoal-console/i);
   const inProject = { headers: { "x-shoal-project": id } };
   expect((await test.shoal.profiles.get("from-docs", inProject)).name).toBe("from-docs");
-  expect(unexpected(await violationsOf(page))).toEqual([]);
+  await expect.poll(async () => unexpected(await violationsOf(page))).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
   await page.setViewportSize(phone);
   // Buttons change their colors slowly.
   await expect.poll(async () => unexpected(await violationsOf(page))).toEqual([]);
-  expect(await widthOf(page)).toBe(phone.width);
+  await expect.poll(() => widthOf(page)).toBe(phone.width);
   expect(problems).toEqual([]);
   await page.close();
 });

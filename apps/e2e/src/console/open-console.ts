@@ -44,7 +44,7 @@ export function usePerson(test: TestService) {
   let person: Browser | undefined;
   beforeAll(async () => {
     person = await launchPerson();
-  }, 60_000);
+  });
   afterAll(() => person?.close());
   return {
     async open(path?: string, options?: BrowserContextOptions): Promise<OpenedConsole> {

@@ -34,7 +34,7 @@ await page.evaluate(() => console.error("payment failed"));
 await page.waitForTimeout(1500);`,
   });
   await browsers.replays.mark(id, replayId, { title: "Payment" });
-}, 60_000);
+});
 
 const path = () => `sessions/${id}/replays/${replayId}`;
 
@@ -75,7 +75,7 @@ it("plays a running recording while it grows, and the whole film when it has end
   await page.getByRole("button", { name: /payment failed/ }).waitFor();
   await test.shoal.browsers.playwright.execute(id, { code: `await page.evaluate(() => console.log("one more line"))` });
   await page.getByRole("button", { name: /one more line/ }).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   const replays = await test.shoal.browsers.replays.list(id);
   sharedUrl = replays[0]?.replay_view_url ?? "";
   const position = page.getByRole("slider", { name: "Position in the film" });
@@ -97,7 +97,7 @@ it("plays a running recording while it grows, and the whole film when it has end
     blank: 0,
     jumps: 0,
   });
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Back to the live view" }).click();
   await page.frameLocator("iframe").getByText("view only").waitFor();
   await page.getByRole("button", { name: /stock 42/ }).click();
@@ -111,7 +111,7 @@ it("plays a running recording while it grows, and the whole film when it has end
   await until("the whole film goes on", async () => (await film(page)).at >= at);
   expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
   await page.close();
-}, 60_000);
+});
 
 it("moves the lists with the film, and the film with the lists", async () => {
   const { page, problems } = await person.openSignedIn(path());
@@ -148,7 +148,7 @@ it("moves the lists with the film, and the film with the lists", async () => {
     [...document.querySelectorAll("[data-marker]")].map((marker) => marker.getAttribute("data-marker")),
   );
   expect(new Set(markers)).toEqual(new Set(["action", "chapter", "error", "navigation"]));
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.close();
 });
@@ -202,7 +202,7 @@ it("plays without signing in, at a moment, without telemetry and without calls o
     requested.filter((path) => !path.startsWith("/console/assets/") && !path.startsWith("/browser/replay/")),
   ).toEqual(expect.not.arrayContaining([expect.stringMatching(/browsers|session/)]));
   await page.getByRole("link", { name: "Open in the console" }).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
   const invalid = await page.goto(sharedUrl.replace(/.$/, "!"));
   expect(invalid?.status()).toBe(401);
@@ -215,7 +215,7 @@ it.each(["light", "dark"] as const)("fits on a phone in %s colors", async (color
   await until("the film is known", async () => (await film(page)).length > 4);
   await page.getByRole("button", { name: /stock 42/ }).waitFor();
   expect(await widthOf(page)).toBe(phone.width);
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.close();
 });

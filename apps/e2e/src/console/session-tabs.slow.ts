@@ -25,7 +25,7 @@ it("starts a process, shows its output as it comes and as text, and kills it", a
   await output.getByText("red", { exact: true }).waitFor();
   await page.getByRole("table", { name: "Processes" }).getByText("Running").waitFor();
   await page.getByRole("table", { name: "Processes" }).getByText("<b>x</b>").waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   await page.getByRole("button", { name: /^Actions of process/ }).click();
   await page.getByRole("menuitem", { name: "Kill" }).click();
   await page
@@ -51,7 +51,7 @@ it("changes the settings of a running session, names a refused field, and shows 
   await dialog.getByLabel("Denied hosts").fill("ads.example\nnot a host");
   await dialog.getByRole("checkbox", { name: "connection" }).check();
   await dialog.getByText('"connection"').waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect.poll(() => dialog.getByLabel("Denied hosts").getAttribute("aria-invalid")).toBe("true");
   await dialog.getByLabel("Denied hosts").fill("ads.example");
@@ -73,7 +73,7 @@ it("ends the shell of a terminal when its page closes", async () => {
     const { items } = await test.shoal.browsers.process.list(session.id);
     return items.filter(({ tty }) => tty).map(({ state }) => state);
   };
-  expect(await states()).toEqual(["running"]);
+  await expect.poll(states).toEqual(["running"]);
   await page.close();
   await expect.poll(states).toEqual(["exited"]);
 });
@@ -135,7 +135,7 @@ it("tells the life of a session, the author of its end, and the things that rema
   await page.getByText("No recordings").waitFor();
   await page.getByText("Kept until the retention of the service ends").waitFor();
   await page.getByText("Deleted: the service keeps downloads only").waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   // The live view ends with its session, and the service answers 404 for downloads that it does not keep.
   const expected = /^WebSocket connection to|status of 404/;
   expect(problems.filter((problem) => !expected.test(problem))).toEqual([]);
@@ -150,6 +150,6 @@ it("explains the failure of a session whose process was lost", async () => {
   const { page } = await person.openSignedIn(`sessions/${id}?tab=details`);
   const life = page.getByLabel("Life of the session");
   await life.getByText(/^Ended[:.]/).waitFor();
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   await page.close();
 });

@@ -82,7 +82,8 @@ it("creates a connection, starts a login on its page and cancels it, changes set
   await hosted.close();
   await page.getByText("A login is running").or(page.getByText("The last login failed")).first().waitFor();
   const cancel = page.getByRole("button", { name: "Cancel the login" });
-  if (await cancel.isVisible()) await cancel.click();
+  // The login may end first.
+  if (await cancel.isVisible()) await cancel.click().catch(() => undefined);
   await page.getByRole("row", { name: /Login by a person/ }).waitFor();
   await page.getByRole("button", { name: "Log in" }).waitFor();
   await page.getByRole("button", { name: "More actions for shop.example.com" }).click();
