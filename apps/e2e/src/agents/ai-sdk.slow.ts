@@ -103,7 +103,7 @@ it("orders in a shop with tools that return outlines, pictures and errors", asyn
   expect(click).toMatchObject({
     inputSchema: { properties: { ref: { type: "string" } }, additionalProperties: false },
   });
-}, 120_000);
+});
 
 it("marks text of pages, with a mark that the page cannot know", async () => {
   await using browser = await test.shoal.browsers.create();
@@ -116,7 +116,7 @@ it("marks text of pages, with a mark that the page cannot know", async () => {
   const marks = texts.map((text) => /^<(\w{8})>\n[\s\S]+\n<\/\1>$/m.exec(text)?.[1] ?? expect.fail(text));
   expect(texts[0]?.indexOf(injection)).toBeGreaterThan(texts[0]?.indexOf(`<${String(marks[0])}>`) ?? 0);
   expect(marks[0]).not.toBe(marks[1]);
-}, 60_000);
+});
 
 it("ends a tool when its call is aborted", async () => {
   await using browser = await test.shoal.browsers.create();
@@ -141,10 +141,10 @@ it("ends a tool when its call is aborted", async () => {
   ).rejects.toThrow();
   // The session is free for the next call.
   expect((await browser.goto("about:blank")).url).toBe("about:blank");
-}, 60_000);
+});
 
 it("contains only the tools of include, and refuses unknown names", async () => {
   await using browser = await test.shoal.browsers.create();
   expect(Object.keys(browserTools(browser, { include: ["read", "snapshot"] }))).toEqual(["snapshot", "read"]);
   expect(() => browserTools(browser, { include: ["clik"] })).toThrow("include: clik is not a tool");
-}, 60_000);
+});

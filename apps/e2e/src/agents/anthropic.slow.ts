@@ -92,7 +92,7 @@ it("orders in a shop with the SDK's tool runner and text tools", async () => {
     description: expect.any(String) as string,
     input_schema: expect.objectContaining({ type: "object" }) as object,
   });
-}, 120_000);
+});
 
 it.each([
   ["of the size of the screen", { width: 1280, height: 800 }, "1280x800"],
@@ -173,4 +173,4 @@ it("answers tool calls in an own loop, also unknown ones", async () => {
   await expect(
     toolResult(tools, { id: "t3", name: "navigate", input: { url: site.url } }, { signal: stop }),
   ).rejects.toThrow("stopped");
-}, 60_000);
+});

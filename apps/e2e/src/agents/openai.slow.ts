@@ -113,7 +113,7 @@ it("orders in a shop with functions", async () => {
   ]);
   expect(text).toContain("Ordered two tins");
   expect(requests[0]?.tools?.[0]).toMatchObject({ type: "function", name: "snapshot", strict: false });
-}, 120_000);
+});
 
 it.each([
   ["of the size of the screen", { width: 1280, height: 800 }, "1280x800"],
@@ -191,4 +191,4 @@ it("executes actions with safety checks only after an acknowledgement", async ()
   expect(await answer({ output: [call] })).toMatchObject([{ acknowledged_safety_checks: checks }]);
   expect(seen).toEqual(checks);
   expect(await browser.evaluate("document.body.textContent")).toContain("Ordered");
-}, 60_000);
+});

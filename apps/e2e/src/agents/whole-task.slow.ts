@@ -33,7 +33,7 @@ beforeAll(async () => {
     });
   });
   person = await launchPerson();
-}, 60_000);
+});
 afterAll(async () => {
   await person.close();
   await site.close();
@@ -105,4 +105,4 @@ it("signs in, asks a person, and gets a file, with the tools of MCP alone", asyn
   await expect
     .poll(() => mcp.call("read_file", { path: "/home/shoal/Downloads/report.txt" }))
     .toMatchObject({ text: report });
-}, 120_000);
+});

@@ -129,7 +129,7 @@ describe.skipIf(skip)(`the hosted service's sample app in the placement ${title}
     expect(stdout).toContain("hello");
     for (const { id } of (await kernel.deployments.list()).getPaginatedItems())
       await shoal("deployments", "delete", id, "--yes");
-    await until("no process is left", () => test.processes().length === 0, 60_000);
+    await until("no process is left", () => test.processes().length === 0);
     expect((await test.shoal.browsers.list()).items).toEqual([]);
   });
 });

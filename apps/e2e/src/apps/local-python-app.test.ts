@@ -116,7 +116,7 @@ describe.skipIf(!hasPython && process.env.SHOAL_REQUIRE_ALL !== "1")(
         1,
         expect.stringContaining("error: Action fail failed: sold out\n"),
       ]);
-    }, 30_000);
+    });
 
     it("imports the app again after a change of one of its files", async () => {
       const run = start(["--env", "MARK=!"]);
@@ -127,11 +127,11 @@ describe.skipIf(!hasPython && process.env.SHOAL_REQUIRE_ALL !== "1")(
       await until("the result", () => run.stdout().includes("Salut, Bob!"));
       run.child.stdin.end();
       expect((await run.ended).status).toBe(0);
-    }, 60_000);
+    });
 
     it("says that Python is missing", async () => {
       const { status, stderr } = await start(["--invoke", "greet"], { PATH: folder }).ended;
       expect([status, stderr]).toEqual([1, expect.stringContaining("Install Python 3.11 or newer.")]);
-    }, 30_000);
+    });
   },
 );

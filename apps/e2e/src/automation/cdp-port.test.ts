@@ -20,7 +20,7 @@ describe.skipIf(missing !== undefined)(
     beforeAll(async () => {
       port = await startCdpPort(test, session.id);
       ({ address } = port);
-    }, 30_000);
+    });
     afterAll(() => port[Symbol.asyncDispose]());
 
     it("serves clients that take only a host and a port", async () => {

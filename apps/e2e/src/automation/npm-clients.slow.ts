@@ -77,7 +77,7 @@ describe.skipIf(missing !== undefined)(
         expect(await driver.getTitle()).toBe("form");
         await driver.findElement(By.id("name")).sendKeys("Ann");
         await driver.findElement(By.css("button")).click();
-        await driver.wait(until.titleIs("hello Ann"), 10_000);
+        await driver.wait(until.titleIs("hello Ann"), 30_000);
         expect(await driver.takeScreenshot()).toMatch(png);
         await driver.quit();
         expect((await test.shoal.browsers.get(session.session_id)).browser_restarts).toBe(0);

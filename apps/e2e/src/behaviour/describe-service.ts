@@ -43,10 +43,10 @@ export function describeService(name: string, open: () => Promise<OpenService>, 
     };
     beforeAll(async () => {
       running = await open();
-    }, 60_000);
+    });
     afterAll(async () => {
       await running?.close();
-    }, 60_000);
+    });
 
     const test: ServiceUnderTest = {
       get shoal() {

@@ -15,10 +15,10 @@ export function useSessionOf(test: ServiceUnderTest): SessionUnderTest {
   let id = "";
   beforeAll(async () => {
     id = (await test.shoal.browsers.create({ timeout_seconds: 3600 })).session_id;
-  }, 60_000);
+  });
   afterAll(async () => {
     await test.shoal.browsers.delete(id);
-  }, 60_000);
+  });
   return {
     get id() {
       return id;

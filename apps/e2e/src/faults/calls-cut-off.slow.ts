@@ -1,7 +1,7 @@
 import { ApiError, type Browser, type CallOptions, ConnectionError, Shoal } from "@shoal/client";
 import { browserComputer, browserProcess, executePlaywright } from "@shoal/contract";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
 import { chromiums, instances, killAll, survivors } from "../testing/processes.ts";
@@ -9,8 +9,6 @@ import { fieldOf, repeatableCalls } from "../testing/repeatable-calls.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 type Ending = "done" | "gone" | "client left" | `${number} ${string}`;
 
@@ -156,7 +154,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       );
       expect(endings.filter(([, ending]) => ending !== "client left" && ending !== "done")).toEqual([]);
       // A call with an idempotency key continues for a grace period, so that it can be repeated.
-      await until("the command has been killed", () => sleepers() === 0, 60_000);
+      await until("the command has been killed", () => sleepers() === 0);
       expect((await test.shoal.browsers.process.status(browser.session_id, flight.sleeper)).state).toBe("running");
       await works(browser.session_id);
       expect(
@@ -180,7 +178,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       });
       const calls = repeatableCalls(id, await fieldOf(cdp_ws_url));
       const answers = Promise.all(calls.map((call) => call.send(shoal)));
-      for (const call of calls) await until(`${call.name} is under way`, () => call.isUnderWay(test.shoal), 60_000);
+      for (const call of calls) await until(`${call.name} is under way`, () => call.isUnderWay(test.shoal));
       proxy.cut();
       await test.shoal.browsers.fs.writeFile(id, "", { path: "/home/shoal/go" });
       expect(await answers).toEqual(calls.map(() => 200));
@@ -197,7 +195,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       const lost = calls.map((call) =>
         endingOf(call.send(test.shoal, { idempotencyKey: call.name, signal: leaving.signal })),
       );
-      for (const call of calls) await until(`${call.name} is under way`, () => call.isUnderWay(test.shoal), 60_000);
+      for (const call of calls) await until(`${call.name} is under way`, () => call.isUnderWay(test.shoal));
       const answers = Promise.all(calls.map((call) => call.send(test.shoal, { idempotencyKey: call.name })));
       leaving.abort();
       // On a busy machine the text may have been typed before.
@@ -244,7 +242,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       const lost = Object.entries(calls).map(([name, call]) =>
         endingOf(call({ idempotencyKey: name, signal: leaving.signal, maxRetries: 0, timeoutMs: 300_000 })),
       );
-      await until("the command is under way", () => sleepers() > 0, 60_000);
+      await until("the command is under way", () => sleepers() > 0);
       await until(
         "the code is under way",
         async () =>
@@ -252,10 +250,10 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
           slots.length + 2,
         60_000,
       );
-      await until("a text is being typed", async () => (await value()).startsWith("n"), 60_000);
+      await until("a text is being typed", async () => (await value()).startsWith("n"));
       leaving.abort();
       expect(new Set(await Promise.all(lost))).toEqual(new Set(["client left"]));
-      await until("the command has been killed", () => sleepers() === 0, 60_000);
+      await until("the command has been killed", () => sleepers() === 0);
       expect(await browsers.playwright.execute(id, { code: "return 'a slot is free'" })).toMatchObject({
         result: "a slot is free",
       });

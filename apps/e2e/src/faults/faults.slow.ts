@@ -1,14 +1,12 @@
 import { ApiError, type Browser } from "@shoal/client";
 import { setTimeout as delay } from "node:timers/promises";
 import puppeteer from "puppeteer-core";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { chromiums, instances, type ProcessEntry } from "../testing/processes.ts";
 import { useService } from "../testing/service.ts";
 import { sessionFolders } from "../testing/session-folder.ts";
 import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describe.each(placements)(
   "when an instance dies while its session is made, in the placement $title",

@@ -2,7 +2,7 @@ import { contract, type Endpoint } from "@shoal/contract";
 import fc from "fast-check";
 import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { missingFor } from "../testing/components.ts";
 import { anyMethod, hostilePart, hostileQuery } from "../testing/hostile-requests.ts";
 import { dial, expectWireShape, parseAnswer, type RawAnswer, sendRaw } from "../testing/raw-http.ts";
@@ -10,8 +10,6 @@ import { useService } from "../testing/service.ts";
 import { hostPathOf } from "../testing/session-folder.ts";
 import { useSession } from "../testing/session.ts";
 import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const endpoints: readonly Endpoint[] = Object.values(contract);
 /** Endpoints that any path parameter may safely reach: no endless event streams. */
@@ -50,7 +48,7 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
     expect((await test.shoal.profiles.list()).items).toBeDefined();
     expect((await session.fs.fileInfo(session.id, { path: "/home/shoal" })).is_dir).toBe(true);
     // Idle connections to the database close after 30 s.
-    await until("its descriptors are closed", () => openDescriptors() <= descriptors + 5, 60_000);
+    await until("its descriptors are closed", () => openDescriptors() <= descriptors + 5);
     expect(test.service.output()).not.toMatch(/uncaught|unhandled|"level":60|FATAL/i);
   }
 

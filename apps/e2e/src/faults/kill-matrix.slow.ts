@@ -134,9 +134,9 @@ describe.each(placements.slice(0, 1))("a kill matrix in the placement $title", (
         // With every outcome of the call, its session can be ended, and no process remains.
         for (const { session_id } of (await test.shoal.browsers.list()).items)
           await test.shoal.browsers.delete(session_id).catch(() => undefined);
-        await until("no session runs", async () => (await test.shoal.browsers.list()).items.length === 0, 60_000);
-        await until("no process is left", () => instances(descendantsOf(test.service.pid)).length === 0, 60_000);
-        await until("no file is left", () => sessionFolders(test.dataDir).length === 0, 60_000);
+        await until("no session runs", async () => (await test.shoal.browsers.list()).items.length === 0);
+        await until("no process is left", () => instances(descendantsOf(test.service.pid)).length === 0);
+        await until("no file is left", () => sessionFolders(test.dataDir).length === 0);
       },
     );
   });

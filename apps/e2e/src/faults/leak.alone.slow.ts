@@ -27,11 +27,11 @@ describe.each(placements)(
         test = await runService(["--placement", placement, "--log-level", "info", "--log-format", "json"], {
           env: { ...process.env, TMPDIR: temporary },
         });
-      }, 60_000);
+      });
       afterAll(async () => {
         await test.end();
         rmSync(temporary, { recursive: true, force: true });
-      }, 60_000);
+      });
 
       /** The processes of a session, the outermost first. */
       async function familyOf({ session_id }: Browser): Promise<ProcessEntry[]> {
@@ -121,7 +121,7 @@ describe.each(placements)(
             while (next < count) await cycle(next++);
           }),
         );
-        await until("all have ended", async () => (await test.shoal.browsers.list()).items.length === 0, 60_000);
+        await until("all have ended", async () => (await test.shoal.browsers.list()).items.length === 0);
       }
 
       /** Everything that a session may leave, by kind. */

@@ -1,14 +1,12 @@
 import type { AuthConnection } from "@shoal/client";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { logins } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { descendantsOf, instances, survivors } from "../testing/processes.ts";
 import { runService, type TestService } from "../testing/service.ts";
 import { sessionFolders } from "../testing/session-folder.ts";
 import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 const login = logins.find(({ site }) => site === "one-page") ?? expect.fail();
 const kept = {
@@ -93,8 +91,8 @@ it.each(Object.keys(moments))(
     });
     expect(connection).toMatchObject({ flow_status: "FAILED", status: "NEEDS_AUTH", error_code: "internal_error" });
     expect((await test.shoal.profiles.storageState.get(name))?.cookies).toMatchObject(kept.cookies);
-    await until("no process is left", () => instances(survivors(processes)).length === 0, 60_000);
-    await until("no file is left", () => sessionFolders(test.dataDir).length === 0, 60_000);
+    await until("no process is left", () => instances(survivors(processes)).length === 0);
+    await until("no file is left", () => sessionFolders(test.dataDir).length === 0);
     expect((await test.shoal.browsers.list()).items).toEqual([]);
 
     await test.shoal.auth.connections.login(id);

@@ -13,7 +13,7 @@ import { until } from "../testing/until.ts";
 const count = Number(process.env.SHOAL_TEST_LOGINS ?? 14);
 const warmUps = 3;
 
-vi.setConfig({ testTimeout: 60_000 + count * 30_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 60_000 + count * 30_000 });
 
 const login = logins.find(({ site }) => site === "one-page") ?? expect.fail();
 

@@ -1,7 +1,7 @@
 import type { Browser } from "@shoal/client";
 import { existsSync } from "node:fs";
 import puppeteer from "puppeteer-core";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { allOf } from "../testing/all-of.ts";
 import { placements } from "../testing/components.ts";
 import {
@@ -17,8 +17,6 @@ import { refusalOf } from "../testing/refusal.ts";
 import { runService, type TestService, useService } from "../testing/service.ts";
 import { hostPathOf, runtimeDirs, sessionFolders } from "../testing/session-folder.ts";
 import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const allGone = (family: readonly ProcessEntry[]) =>
   until(

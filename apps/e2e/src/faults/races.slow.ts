@@ -140,7 +140,7 @@ describe.each(placements.slice(0, 1))("a race table in the placement $title", ({
           await test.shoal.browserPools.delete(pool.id, { force: true }).catch(() => undefined);
       }
       expect(failures).toEqual([]);
-      await until("no session runs", async () => (await test.shoal.browsers.list()).items.length === 0, 60_000);
+      await until("no session runs", async () => (await test.shoal.browsers.list()).items.length === 0);
     });
   });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import puppeteer from "puppeteer-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { runService, type TestService } from "../testing/service.ts";
@@ -13,8 +13,6 @@ import { serverCount } from "../testing/several-servers.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 import { until } from "../testing/until.ts";
 import { zipOf } from "../testing/zip.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const canMount = process.platform === "linux" && process.getuid?.() === 0;
 const cannot =
@@ -75,13 +73,13 @@ describe.each(disks)("a full disk in the placement $title, $disk", ({ placement,
       const { fs } = test.shoal.browsers;
       await fs.writeFile(id, "old content", { path: "/home/shoal/kept" });
       await fill();
-    }, 60_000);
+    });
     afterAll(async () => {
       await test.service.stop();
       if (isMounted) execFileSync("umount", [disk]);
       await test.end();
       await site.close();
-    }, 60_000);
+    });
 
     /** Leaves less than a megabyte free. */
     async function fill(): Promise<void> {

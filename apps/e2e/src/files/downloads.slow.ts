@@ -116,7 +116,7 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
         const page = await context.newPage();
         await page.goto(`${site.url}${name}`);
         await page.click("a");
-        await expect.poll(() => names(), { timeout: 20_000 }).toContain(name);
+        await expect.poll(() => names()).toContain(name);
       }
       await plain.close();
       await browser.disconnect();
@@ -141,8 +141,8 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
       // Other clients do not change the folder.
       await (await puppeteer.connect({ browserWSEndpoint: await address(), defaultViewport: null })).disconnect();
       await send("Target.createTarget", { url: `${site.url}file/plain.txt` });
-      await expect.poll(() => names("/tmp/chosen").catch(() => []), { timeout: 20_000 }).toEqual(["plain.txt"]);
-      await expect.poll(() => names(), { timeout: 20_000 }).toContain("plain.txt");
+      await expect.poll(() => names("/tmp/chosen").catch(() => [])).toEqual(["plain.txt"]);
+      await expect.poll(() => names()).toContain("plain.txt");
       socket.close();
       await new Promise((resolve) => socket.once("close", resolve));
       const run = (code: string) => test.shoal.browsers.playwright.execute(session.id, { code });
@@ -150,7 +150,7 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
       await run(
         `await page.goto("${site.url}left.txt"); await page.evaluate(() => void setTimeout(() => document.querySelector("a").click(), 500));`,
       );
-      await expect.poll(() => names(), { timeout: 20_000 }).toContain("left.txt");
+      await expect.poll(() => names()).toContain("left.txt");
     });
 
     it("of Playwright code in the session arrive, and the code can read them", async () => {
@@ -166,7 +166,7 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
     });
 
     it("add no other files to the session's home", async () => {
-      await expect.poll(() => names("/home/shoal/.incoming-downloads"), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => names("/home/shoal/.incoming-downloads")).toEqual([]);
     });
   });
 });

@@ -136,7 +136,7 @@ describe.each(placements)("files in the placement $title", ({ placement, skip })
         }),
         { numRuns: 15, interruptAfterTimeLimit: 20_000 },
       );
-    }, 60_000);
+    });
 
     it("protects the root, the home directory and its parents, by any path", async () => {
       const { fs, id } = session;

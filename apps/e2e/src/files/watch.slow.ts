@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { allOf } from "../testing/all-of.ts";
 import { placements } from "../testing/components.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
@@ -14,8 +14,6 @@ import { hostPathOf } from "../testing/session-folder.ts";
 import { useSession } from "../testing/session.ts";
 import { until } from "../testing/until.ts";
 import { node, sh } from "../testing/writer.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const lineOf = ({ type, path }: FileSystemEvent) => `${type} ${path}`;
 /** Writes `count` files `f0`, `f1`, … into its directory. */

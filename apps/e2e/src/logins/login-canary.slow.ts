@@ -9,15 +9,13 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import { zstdDecompressSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { totpCode } from "../sites/hosting/totp.ts";
 import { logins } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { allProcesses, descendantsOf } from "../testing/processes.ts";
 import { runService, type TestService } from "../testing/service.ts";
 import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 const canary = (): string => `cnry${randomBytes(16).toString("hex")}`;
 const totpSite = logins.find(({ site }) => site === "totp") ?? expect.fail();

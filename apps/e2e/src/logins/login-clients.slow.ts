@@ -2,13 +2,11 @@ import Kernel from "@onkernel/sdk";
 import type { Shoal } from "@shoal/client";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { logins, type SiteLogin } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { runService } from "../testing/service.ts";
 import { noScript, onTerminal, type TerminalRun } from "../testing/terminal.ts";
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let sites: Sites;
 let shoal: Shoal;

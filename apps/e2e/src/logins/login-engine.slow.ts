@@ -14,14 +14,12 @@ import {
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { totpCode } from "../sites/hosting/totp.ts";
 import { deadEnds, logins, type SiteLogin } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { authorityPlacements } from "../testing/components.ts";
 import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
 const { skip, title } = authorityPlacements.find((each) => !each.skip) ?? authorityPlacements[0] ?? expect.fail();

@@ -1,11 +1,9 @@
 import type { AuthConnection, Shoal } from "@shoal/client";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { logins, type SiteLogin } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { runService } from "../testing/service.ts";
 import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let sites: Sites;
 let shoal: Shoal;

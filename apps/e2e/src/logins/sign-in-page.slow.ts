@@ -17,7 +17,7 @@ beforeAll(async () => {
     executablePath: installed?.executable ?? "",
     chromiumSandbox: process.getuid?.() !== 0,
   });
-}, 60_000);
+});
 afterAll(() => person.close());
 
 interface Opened {
@@ -82,13 +82,13 @@ it.each(Object.entries(signInStates))(
   "shows %s without problems for assistive technology, in light and dark, also on a phone",
   async (name, state) => {
     const { page } = await open(state, { query: "&success_url=https://shop.example/done" });
-    expect(await page.locator("h2").textContent()).not.toBe("");
+    await expect.poll(() => page.locator("h2").textContent()).not.toBe("");
     for (const [shape, viewport] of [
       ["", large],
       ["-phone", phone],
     ] as const) {
       await page.setViewportSize(viewport);
-      expect(await widthOf(page)).toBe(viewport.width);
+      await expect.poll(() => widthOf(page)).toBe(viewport.width);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
         await expect.poll(() => violationsOf(page), { message: colorScheme + shape }).toEqual([]);
@@ -134,26 +134,26 @@ it("is used with the keyboard alone, and moves the focus with the question", asy
     });
   await expect.poll(focused).toBe("field-0");
   await page.keyboard.press("Enter");
-  expect(await page.locator("#field-0-error").textContent()).toBe("Fill in E-mail address.");
+  await expect.poll(() => page.locator("#field-0-error").textContent()).toBe("Fill in E-mail address.");
   await page.keyboard.type("ada@shop.example");
   await page.keyboard.press("Tab");
   await page.keyboard.type("secret");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Space");
-  expect(await page.locator("#field-1").getAttribute("type")).toBe("text");
+  await expect.poll(() => page.locator("#field-1").getAttribute("type")).toBe("text");
   await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Enter");
   await expect
     .poll(() => submitted)
     .toEqual([{ interaction_id: "q1", field_values: { email: "ada@shop.example", password: "secret" } }]);
   await expect.poll(() => page.locator("h2").textContent()).toBe("Waiting for shop.example…");
-  expect(await page.locator("#status").textContent()).toBe("Waiting for shop.example…");
-  expect(await focused()).toBe("heading");
+  await expect.poll(() => page.locator("#status").textContent()).toBe("Waiting for shop.example…");
+  await expect.poll(focused).toBe("heading");
   show({ ...signInStates.factors, interaction_id: "q2" });
   await expect.poll(focused).toBe("heading");
   await expect.poll(() => page.locator(".choice").count()).toBe(3);
   for (const _button of [1, 2, 3]) await page.keyboard.press("Tab");
-  expect(await focused()).toBe("I have none of these");
+  await expect.poll(focused).toBe("I have none of these");
   await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Enter");
   await expect.poll(() => submitted[1]).toEqual({ interaction_id: "q2", selected_choice_id: "push" });
@@ -168,10 +168,10 @@ it("asks again after a refused answer, and keeps the text of an unchanged questi
   await page.locator("#field-0").fill("12");
   await page.waitForResponse((answer) => answer.url().endsWith("/c1"));
   await page.waitForResponse((answer) => answer.url().endsWith("/c1"));
-  expect(await page.locator("#field-0").inputValue()).toBe("12");
+  await expect.poll(() => page.locator("#field-0").inputValue()).toBe("12");
   await page.keyboard.press("Enter");
   await expect.poll(() => page.locator("#problem").textContent()).toContain("The login waits for no answer.");
-  expect(await page.locator("#field-0").inputValue()).toBe("");
+  await expect.poll(() => page.locator("#field-0").inputValue()).toBe("");
   await page.close();
 });
 
@@ -188,7 +188,7 @@ it("shows hostile texts of a site as texts", async () => {
     expect([name, await page.title()]).toEqual([name, "Sign in to shop.example"]);
     expect([name, await widthOf(page)]).toEqual([name, phone.width]);
     expect(await page.locator("img, #view script").count()).toBe(0);
-    expect(await page.locator("button[type=submit]").textContent()).toBe("Continue");
+    await expect.poll(() => page.locator("button[type=submit]").textContent()).toBe("Continue");
     if (pictures !== undefined) await page.screenshot({ path: `${pictures}/hostile-${name}.png`, fullPage: true });
     await page.close();
   }
@@ -198,28 +198,28 @@ it("cancels the login", async () => {
   const { page } = await open(signInStates.login, { query: "&error_url=https://shop.example/failed?x=1" });
   await page.getByRole("button", { name: "Cancel this sign-in" }).click();
   await expect.poll(() => page.locator("h2").textContent()).toBe("The sign-in was cancelled");
-  expect(await page.locator("a.main").getAttribute("href")).toBe(
-    "https://shop.example/failed?x=1&code=canceled&message=The+sign-in+was+cancelled",
-  );
+  await expect
+    .poll(() => page.locator("a.main").getAttribute("href"))
+    .toBe("https://shop.example/failed?x=1&code=canceled&message=The+sign-in+was+cancelled");
   await page.close();
 });
 
 it("names the target before it leaves, and passes on the result", async () => {
   const open1 = await open(signInStates.login, { query: "&success_url=https://shop.example:8443/done?a=1%23b" });
-  expect(await open1.page.locator("#notes").textContent()).toContain(
-    "After signing in, you continue to shop.example:8443.",
-  );
+  await expect
+    .poll(() => open1.page.locator("#notes").textContent())
+    .toContain("After signing in, you continue to shop.example:8443.");
   open1.show(signInStates.success);
   await expect.poll(() => open1.page.locator("a.main").textContent()).toBe("Continue to shop.example:8443");
-  expect(await open1.page.locator("a.main").getAttribute("href")).toBe(
-    "https://shop.example:8443/done?a=1&profile_name=ada&domain=shop.example#b",
-  );
+  await expect
+    .poll(() => open1.page.locator("a.main").getAttribute("href"))
+    .toBe("https://shop.example:8443/done?a=1&profile_name=ada&domain=shop.example#b");
   await open1.page.close();
   const failed = await open(signInStates.failed, { query: "&error_url=myapp://back" });
-  expect(await failed.page.locator("a.main").textContent()).toBe("Go back to the app “myapp”");
-  expect(await failed.page.locator("a.main").getAttribute("href")).toBe(
-    "myapp://back?code=credentials_invalid&message=The+site+refused+the+password.",
-  );
+  await expect.poll(() => failed.page.locator("a.main").textContent()).toBe("Go back to the app “myapp”");
+  await expect
+    .poll(() => failed.page.locator("a.main").getAttribute("href"))
+    .toBe("myapp://back?code=credentials_invalid&message=The+site+refused+the+password.");
   await failed.page.close();
 });
 
@@ -246,7 +246,7 @@ it.each([
 ])("does not leave to %j", async (target) => {
   const both = `&success_url=${encodeURIComponent(target)}&error_url=${encodeURIComponent(target)}`;
   const { page, show } = await open(signInStates.discovering, { query: both });
-  expect(await page.locator("#notes").textContent()).toContain("not allowed");
+  await expect.poll(() => page.locator("#notes").textContent()).toContain("not allowed");
   for (const state of [signInStates.success, signInStates.failed]) {
     show(state);
     await page.reload();
@@ -258,7 +258,9 @@ it.each([
 
 it("takes the code out of the address, and survives a reload", async () => {
   const { page } = await open(signInStates.code, { query: "&success_url=https://shop.example/" });
-  expect(page.url()).toBe(`${test.service.baseUrl}/auth/sign-in/c1?success_url=https%3A%2F%2Fshop.example%2F`);
+  await expect
+    .poll(() => page.url())
+    .toBe(`${test.service.baseUrl}/auth/sign-in/c1?success_url=https%3A%2F%2Fshop.example%2F`);
   await page.unroute(`${test.service.baseUrl}/auth/connections/c1/exchange`);
   await page.reload();
   await expect.poll(() => page.locator("h2").textContent()).toBe("Enter the code");
@@ -271,7 +273,7 @@ it("says what is wrong with a link", async () => {
   await expect.poll(() => page.locator("h2").textContent()).toBe("This link is invalid");
   await page.goto(`${test.service.baseUrl}/auth/sign-in/c1?code=made-up`);
   await expect.poll(() => page.locator("h2").textContent()).toBe("This link is invalid");
-  expect(await violationsOf(page)).toEqual([]);
+  await expect.poll(() => violationsOf(page)).toEqual([]);
   await page.route(`${test.service.baseUrl}/auth/connections/c1/exchange`, (route) =>
     route.fulfill({ status: 410, json: { code: "link_expired", message: "used" } }),
   );
@@ -295,6 +297,6 @@ it("reports a lost connection, and goes on afterwards", async () => {
   await page.route(get, (route) => route.fulfill({ json: signInStates.success }));
   show(signInStates.success);
   await expect.poll(() => page.locator("h2").textContent()).toBe("You are signed in");
-  expect(await page.locator("#offline").textContent()).toBe("");
+  await expect.poll(() => page.locator("#offline").textContent()).toBe("");
   await page.close();
 });

@@ -1,5 +1,5 @@
 import { chromium, type Browser, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeHands } from "../sites/by-hand/codes.ts";
 import { domainHands, wordHands } from "../sites/by-hand/domains.ts";
 import { factorHands } from "../sites/by-hand/factors.ts";
@@ -11,9 +11,8 @@ import { stepHands } from "../sites/by-hand/steps.ts";
 import { deadEnds, logins, type SiteLogin } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { authorityPlacements } from "../testing/components.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { useService } from "../testing/service.ts";
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const hands: Readonly<Record<string, Hands>> = {
   ...plainHands,
@@ -46,7 +45,7 @@ describe.skipIf(skip)(`login sites in a session, in the placement ${title}`, () 
       timeout_seconds: 3600,
     });
     client = await chromium.connectOverCDP(session.cdp_ws_url);
-    page = client.contexts()[0]?.pages()[0] ?? expect.fail("The session has no page.");
+    page = await firstPageOf(client);
     page.setDefaultTimeout(15_000);
   });
   afterAll(() => client.close());

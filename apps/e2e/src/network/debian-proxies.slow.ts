@@ -75,13 +75,13 @@ describe.skipIf(missing)(
         timeout_seconds: 600,
       });
       id = session.session_id;
-    }, 90_000);
+    });
     afterAll(async () => {
       await server.close();
       for (const socket of sockets) socket.destroy();
       hostile.close();
       rmSync(folder, { recursive: true, force: true });
-    }, 60_000);
+    });
 
     describe.each(debianProxies)("$name", (kind) => {
       const isMissing = programOf(kind) === undefined && process.env.SHOAL_REQUIRE_ALL !== "1";
@@ -92,7 +92,7 @@ describe.skipIf(missing)(
         if (isMissing) return;
         proxy = await startDebianProxy(kind, server.baseUrl);
         shoal = new Shoal({ baseUrl: proxy.baseUrl, apiKey: server.apiKey ?? "" });
-      }, 60_000);
+      });
       afterAll(async () => {
         if (!isMissing) await proxy[Symbol.asyncDispose]();
       });
@@ -114,7 +114,7 @@ describe.skipIf(missing)(
           let shown = "";
           terminal.on("message", (data: Buffer) => (shown += data.toString()));
           terminal.send(Buffer.from("typed\n"));
-          await expect.poll(() => shown, { timeout: 20_000 }).toContain("typed");
+          await expect.poll(() => shown).toContain("typed");
           terminal.terminate();
 
           const address = session.browser_live_view_url ?? "";

@@ -1,12 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chromium, type Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { placements } from "../testing/components.ts";
 import { runService, useService } from "../testing/service.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Like Vite's: serves a page, modules, and a WebSocket that announces changes. */
 const server = createServer((request, response) => {

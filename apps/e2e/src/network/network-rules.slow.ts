@@ -3,7 +3,7 @@ import { createSocket } from "node:dgram";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocketServer } from "ws";
 import { fullChromiumPlacements, placements } from "../testing/components.ts";
 import { addProject } from "../testing/projects.ts";
@@ -11,8 +11,6 @@ import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { until } from "../testing/until.ts";
 import { zipOf } from "../testing/zip.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Reports of an extension. */
 const reported: string[] = [];
@@ -160,7 +158,7 @@ describe.each(placements)("network rules in the placement $title", ({ placement,
 
       expect(await goto(page, at("no.yes.localhost"))).toMatch(/^net::/);
       await expect
-        .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
+        .poll(() => page.evaluate("document.body?.innerText"))
         .toContain("the rule no.yes.localhost in network.deny of this session refuses it");
       const refused = await until("an event for each refused host", () => {
         const found = events.flatMap(({ event }) => (event.type === "network_refused" ? [event.data] : []));

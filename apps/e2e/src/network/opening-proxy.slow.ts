@@ -1,13 +1,12 @@
 import type { Browser as Session, Proxy } from "@shoal/client";
 import { chromium, type Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readCertificate } from "../testing/certificate.ts";
 import { authorityPlacements } from "../testing/components.ts";
 import { type OpeningProxy, startOpeningProxy } from "../testing/opening-proxy.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 let opening: OpeningProxy;
 let inTls: OpeningProxy;
@@ -105,10 +104,9 @@ describe.each(authorityPlacements)("behind a proxy that opens TLS, in the placem
           browsers.create({ ...options, proxy_id: (await addProxy()).id, timeout_seconds: 600 }),
         ]);
         const client = await connectTo(session);
-        const [context] = client.contexts();
-        const first = context?.pages()[0] ?? (await context?.waitForEvent("page"));
-        await first?.waitForURL("https://site.test/start", { timeout: 60_000 });
-        expect(await first?.title()).toBe("site.test");
+        const first = await firstPageOf(client);
+        await first.waitForURL("https://site.test/start", { timeout: 60_000 });
+        expect(await first.title()).toBe("site.test");
         await client.close();
         expect(await Promise.all([visitAll(session), visitAll(stranger, ["site.test"])])).toEqual([
           trusted,
@@ -169,9 +167,10 @@ describe.each(authorityPlacements)("behind a proxy that opens TLS, in the placem
 
         // The same authority needs no restart.
         const kept = await connectTo(session);
-        await kept.contexts()[0]?.pages()[0]?.evaluate("globalThis.kept = 'yes'");
+        const page = await firstPageOf(kept);
+        await page.evaluate("globalThis.kept = 'yes'");
         await browsers.update(session.session_id, { proxy: { id: same.id } });
-        expect(await kept.contexts()[0]?.pages()[0]?.evaluate("globalThis.kept")).toBe("yes");
+        expect(await page.evaluate("globalThis.kept")).toBe("yes");
         await kept.close();
 
         await browsers.update(session.session_id, { proxy: { id: other.id } });

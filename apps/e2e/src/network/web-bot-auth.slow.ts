@@ -4,13 +4,11 @@ import { createServer as createHttpsServer } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificate, certificateKey } from "../testing/certificate.ts";
 import { addProject } from "../testing/projects.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const agent = "https://bots.example";
 
@@ -93,8 +91,8 @@ describe("Web Bot Auth", () => {
       "/service.js",
       "/from/service",
     ];
-    await expect.poll(() => signed.filter((path) => !seen.has(path)), { timeout: 15_000 }).toEqual([]);
-    await expect.poll(() => seen.has("other /outside") && seen.has("other /image"), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => signed.filter((path) => !seen.has(path))).toEqual([]);
+    await expect.poll(() => seen.has("other /outside") && seen.has("other /image")).toBe(true);
     for (const path of signed) {
       const request = seen.get(path);
       if (request === undefined) throw new Error(path);

@@ -1,9 +1,7 @@
 import { ApiError, type BrowserSession } from "@shoal/client";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { runService, type TestService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const shop = `<title>Shop</title><script>
   document.modelContext.registerTool({
@@ -24,11 +22,11 @@ beforeAll(async () => {
   test = await runService(["--allow-private-hosts", site.host]);
   browser = await test.shoal.browsers.create();
   await browser.goto(site.url);
-}, 60_000);
+});
 afterAll(async () => {
   await test.end();
   await site.close();
-}, 60_000);
+});
 
 it("lists and calls the tools of a page", async () => {
   const { tools } = await browser.tools.list();

@@ -1,10 +1,8 @@
 import type { BrowserSession } from "@shoal/client";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { runService, type TestService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let site: Site;
 let test: TestService & { end(): Promise<void> };
@@ -26,11 +24,11 @@ beforeAll(async () => {
   });
   test = await runService(["--allow-private-hosts", site.host]);
   browser = await test.shoal.browsers.create();
-}, 60_000);
+});
 afterAll(async () => {
   await test.end();
   await site.close();
-}, 60_000);
+});
 
 /** The reference of the first line of an outline that matches. */
 function find(outline: string, element: RegExp): string {

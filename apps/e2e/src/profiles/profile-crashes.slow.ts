@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fullChromiumPlacements } from "../testing/components.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { allProcesses, chromiums, killAll } from "../testing/processes.ts";
 import { rounds, seeded } from "../testing/seeded.ts";
 import { runService, type TestService } from "../testing/service.ts";
@@ -21,8 +22,8 @@ afterAll(() => site.close());
 
 async function signIn(cdpUrl: string, name: string): Promise<void> {
   const client = await chromium.connectOverCDP(cdpUrl);
-  const page = client.contexts()[0]?.pages()[0];
-  await page?.goto(`${site.url}sign-in?name=${name}`);
+  const page = await firstPageOf(client);
+  await page.goto(`${site.url}sign-in?name=${name}`);
   await client.close();
 }
 
@@ -63,7 +64,7 @@ describe.each(fullChromiumPlacements.slice(0, 1))(
         await test.shoal.profiles.create({ name: "base" });
         await using browser = await test.shoal.browsers.create({ profile: { name: "base", save_changes: true } });
         await signIn(browser.cdp_ws_url, "loaded");
-      }, 60_000);
+      });
       afterAll(() => test.end());
 
       it.each(cases())(
@@ -88,7 +89,7 @@ describe.each(fullChromiumPlacements.slice(0, 1))(
               : below.filter(({ command }) => command.includes("network.mojom.NetworkService")),
           );
           if (given.victim === "browser")
-            await until("it is restarted", async () => (await browsers.get(session_id)).browser_restarts === 1, 60_000);
+            await until("it is restarted", async () => (await browsers.get(session_id)).browser_restarts === 1);
           if (given.how === "save") await browsers.saveProfile(session_id);
           await browsers.delete(session_id);
           const { cookies = [] } = (await profiles.storageState.get(profileId)) ?? {};

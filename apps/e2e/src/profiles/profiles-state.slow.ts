@@ -8,15 +8,14 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { zstdDecompressSync } from "node:zlib";
 import { chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { chromiums, killAll } from "../testing/processes.ts";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { runService, type TestService, useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 /** A site with a sign-in: posting a name sets a persistent and a session cookie, and the page shows the user. */
 let site: Site;
@@ -35,9 +34,7 @@ afterAll(() => site.close());
 async function onPage<Result>(cdpUrl: string, use: (page: Page) => Promise<Result>): Promise<Result> {
   const client = await chromium.connectOverCDP(cdpUrl);
   try {
-    const page = client.contexts()[0]?.pages()[0];
-    if (page === undefined) throw new Error("The session has no page.");
-    return await use(page);
+    return await use(await firstPageOf(client));
   } finally {
     await client.close();
   }
@@ -228,7 +225,7 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
             await browsers.saveProfile(id);
           }
           killAll(chromiums(test.processes()));
-          await until("it is there again", async () => (await browsers.get(id)).browser_restarts === 1, 60_000);
+          await until("it is there again", async () => (await browsers.get(id)).browser_restarts === 1);
         });
       await crashing(undefined);
       await session(test, reading("restarted"), async (url) => {
@@ -263,7 +260,7 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       await browsers.saveProfile(id);
       await signIn(cdp_ws_url, "lost");
       await crash();
-      await until("it is there again", async () => (await browsers.get(id)).browser_restarts === 1, 60_000);
+      await until("it is there again", async () => (await browsers.get(id)).browser_restarts === 1);
       await crash();
       await until(
         "it has ended",

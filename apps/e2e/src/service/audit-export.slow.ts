@@ -87,7 +87,7 @@ describe.skipIf(missingFor("process"))("exports of the audit log", () => {
     await exportDestinations.delete(id);
     const error: unknown = await exportDestinations.get(id).catch((reason: unknown) => reason);
     expect(ApiError.isInstance(error) && [error.status, error.code]).toEqual([404, "not_found"]);
-  }, 120_000);
+  });
 
   it("are refused for an impossible destination before any connection", async () => {
     const error: unknown = await test.shoal.auditLogs.exportDestinations

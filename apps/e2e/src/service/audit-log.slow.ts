@@ -36,5 +36,5 @@ describe.skipIf(missingFor("process"))("the audit log", () => {
     } finally {
       await second.end();
     }
-  }, 60_000);
+  });
 });

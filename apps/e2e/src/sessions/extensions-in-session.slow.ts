@@ -1,13 +1,12 @@
 import Kernel, { toFile } from "@onkernel/sdk";
 import { chromium, type Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fullChromiumPlacements } from "../testing/components.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 import { zipOf } from "../testing/zip.ts";
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 let site: Site;
 beforeAll(async () => {
@@ -59,8 +58,7 @@ describe.each(fullChromiumPlacements)("extensions in a session, in the placement
       });
       expect((await extensions.get("second")).last_used_at).toEqual(expect.any(String));
       const client = await chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
-      const first = client.contexts()[0]?.pages()[0];
-      if (first === undefined) throw new Error("The session has no page.");
+      const first = await firstPageOf(client);
       await first.waitForURL(`${site.url}first`);
       expect(await first.evaluate(marks)).toBe("one,two");
 

@@ -82,7 +82,7 @@ describe.skipIf(missingFor("process"))("two projects", () => {
       profile: (await owner.shoal.profiles.create({ name: "precious" })).id,
       key: (await owner.shoal.apiKeys.create({ name: "precious" })).id,
     };
-  }, 60_000);
+  });
 
   it.each(foreign)(
     "$operationId answers 404 for the other's object, by id and by name, and 401 without a key",
@@ -198,11 +198,11 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
       const client = await puppeteer.connect({ browserWSEndpoint: one.cdp_ws_url });
       close = () => client.disconnect();
       page = await client.newPage();
-    }, 60_000);
+    });
     afterAll(async () => {
       await close();
       await end();
-    }, 60_000);
+    });
 
     it("neither can see the files of the other through the service", async () => {
       const { fs } = test.shoal.browsers;
@@ -235,9 +235,7 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
           "net::ERR_EMPTY_RESPONSE",
         );
         // The reason of this refusal, which no answer of the service has.
-        await expect
-          .poll(() => page.evaluate("document.body?.innerText"), { message: host, timeout: 10_000 })
-          .toMatch(/may not reach/);
+        await expect.poll(() => page.evaluate("document.body?.innerText"), { message: host }).toMatch(/may not reach/);
       }
       for (const url of [`ws://127.0.0.1:${port}/`, `wss://127.0.0.1:${port}/`]) {
         expect(

@@ -3,6 +3,7 @@ import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { missingFor } from "../testing/components.ts";
 import { type FakeCluster, startFakeCluster } from "../testing/fake-cluster.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { runService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
@@ -39,8 +40,7 @@ describe.skipIf(missing !== undefined)(
       expect([sandbox, pod]).toEqual([claim, claim]);
 
       const client = await chromium.connectOverCDP(session.cdp_ws_url);
-      const page = client.contexts()[0]?.pages()[0];
-      if (page === undefined) throw new Error("The session has no page.");
+      const page = await firstPageOf(client);
       await page.goto(`${site.url}in-a-pod`);
       expect(await page.title()).toBe("/in-a-pod");
       expect(await page.evaluate(() => [innerWidth, innerHeight])).toEqual([900, 600]);

@@ -1,14 +1,12 @@
 import Kernel from "@onkernel/sdk";
 import puppeteer from "puppeteer-core";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { chromiums, descendantsOf, killAll } from "../testing/processes.ts";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
 import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 describe.each(placements)("logs in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("of a session", () => {

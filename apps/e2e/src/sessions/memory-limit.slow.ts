@@ -1,12 +1,10 @@
 import puppeteer from "puppeteer-core";
 import { accessSync, constants, existsSync, globSync, readFileSync } from "node:fs";
 import { totalmem } from "node:os";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { missingForWindows, placements } from "../testing/components.ts";
 import { codeOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Whether control groups can be created: as root, on most systems. */
 const canLimit =

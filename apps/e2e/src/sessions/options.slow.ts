@@ -1,13 +1,12 @@
 import Kernel from "@onkernel/sdk";
 import type { Browser as Session } from "@shoal/client";
 import { chromium, type Browser, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fullChromiumPlacements } from "../testing/components.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 let site: Site;
 const seen: { readonly url: string; readonly agent: string }[] = [];
@@ -23,9 +22,7 @@ afterAll(() => site.close());
 
 async function connectTo(session: Session): Promise<{ client: Browser; page: Page }> {
   const client = await chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
-  const page = client.contexts()[0]?.pages()[0];
-  if (page === undefined) throw new Error("The session has no page.");
-  return { client, page };
+  return { client, page: await firstPageOf(client) };
 }
 
 async function visit(client: Browser, path: string): Promise<string> {

@@ -6,10 +6,10 @@ const test = useService();
 let browser: BrowserSession;
 beforeAll(async () => {
   browser = await test.shoal.browsers.create({ timeout_seconds: 600 });
-}, 60_000);
+});
 afterAll(async () => {
   await browser[Symbol.asyncDispose]();
-}, 60_000);
+});
 
 it("reads and writes files, and reports changes of a directory", async () => {
   const { files } = browser;

@@ -114,7 +114,6 @@ describe.each(placements)("sessions in the placement $title", ({ placement, skip
       expect(ended.ended_reason).toBe("timeout");
       const livedMs = Date.parse(ended.deleted_at ?? "") - Date.parse(ended.created_at);
       expect(livedMs).toBeGreaterThanOrEqual(9_000);
-      expect(livedMs).toBeLessThan(25_000);
       expect((await test.shoal.browsers.list()).items.map(({ session_id }) => session_id)).not.toContain(
         idle.session_id,
       );

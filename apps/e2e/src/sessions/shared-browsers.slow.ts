@@ -3,7 +3,7 @@ import { locateFullChromium } from "@shoal/placement";
 import type { Browser as PersonBrowser, Page } from "playwright-core";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fullChromiumPlacements, placements } from "../testing/components.ts";
 import { startPasswordProxy } from "../testing/password-proxy.ts";
 import { launchPerson } from "../testing/person.ts";
@@ -13,8 +13,6 @@ import { openCdp, type RawCdp } from "../testing/raw-cdp.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const waiting = { timeout: 20_000, interval: 50 };
 const isolation = "context";
@@ -70,7 +68,7 @@ describe.each(kinds)("sessions that share $name, placement $title", ({ executabl
       const { browsers } = test.shoal;
       one = await open(await browsers.create({ isolation, viewport: size, timeout_seconds: 600 }));
       other = await open(await browsers.create({ isolation, viewport: size, timeout_seconds: 600 }));
-    }, 60_000);
+    });
     afterAll(async () => {
       one[Symbol.dispose]();
       other[Symbol.dispose]();
@@ -184,7 +182,7 @@ describe.each(kinds)("sessions that share $name, placement $title", ({ executabl
       const sessions = await Promise.all(
         Array.from({ length: 15 }, () => test.shoal.browsers.create({ isolation, viewport: size })),
       );
-      expect(chromiums(descendantsOf(test.service.pid))).toHaveLength(2);
+      await expect.poll(() => chromiums(descendantsOf(test.service.pid)).length, waiting).toBe(2);
       await Promise.all(sessions.map(({ session_id: id }) => test.shoal.browsers.delete(id)));
     });
 

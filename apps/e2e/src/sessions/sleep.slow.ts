@@ -3,10 +3,8 @@ import type { Shoal } from "@shoal/client";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const finding = (await examineHost()).findings.find(({ name }) => name === "sleep");
 const isRequired = process.env.SHOAL_REQUIRE_ALL === "1" && process.getuid?.() === 0;
@@ -22,7 +20,7 @@ const site = createServer((request, response) => {
 });
 
 async function sleeps(shoal: Shoal, id: string): Promise<void> {
-  await expect.poll(async () => (await shoal.browsers.get(id)).asleep_since, { timeout: 30_000 }).toBeDefined();
+  await expect.poll(async () => (await shoal.browsers.get(id)).asleep_since).toBeDefined();
 }
 
 describe.skipIf(isSkipped)(`Playwright${isSkipped ? ` (skipped: ${finding?.detail ?? ""})` : ""}`, () => {

@@ -20,7 +20,7 @@ export function listeningSockets({ pid }: ProcessEntry): ListeningSocket[] {
   }
   if (own.size === 0) return [];
   return ["tcp", "tcp6"].flatMap((table) =>
-    readFileSync(`/proc/${pid}/net/${table}`, "utf8")
+    textOf(`/proc/${pid}/net/${table}`)
       .split("\n")
       .slice(1)
       .flatMap((line) => {
@@ -29,6 +29,14 @@ export function listeningSockets({ pid }: ProcessEntry): ListeningSocket[] {
         return state === "0A" && own.has(inode) ? [{ address, port: Number.parseInt(port, 16) }] : [];
       }),
   );
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // Its process has ended.
+  }
 }
 
 function namesIn(path: string): string[] {

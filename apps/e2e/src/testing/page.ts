@@ -3,15 +3,20 @@ import { afterAll, beforeAll } from "vitest";
 import type { TestService } from "./service.ts";
 import type { TestSession } from "./session.ts";
 
+/** The session's page. Chromium may report it a moment after the connection. */
+export async function firstPageOf(client: Browser): Promise<Page> {
+  const [context] = client.contexts();
+  if (context === undefined) throw new Error("The session has no default context.");
+  return context.pages()[0] ?? context.waitForEvent("page");
+}
+
 /** For all tests of the surrounding `describe`. @param opened - receives the session's page. */
 export function usePage(test: TestService, session: Pick<TestSession, "id">, opened: (page: Page) => void): void {
   let client: Browser | undefined;
   beforeAll(async () => {
     client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
-    const page = client.contexts()[0]?.pages()[0];
-    if (page === undefined) throw new Error("The session has no page.");
-    opened(page);
-  }, 60_000);
+    opened(await firstPageOf(client));
+  });
   afterAll(async () => {
     await client?.close();
   });

@@ -1,6 +1,7 @@
 import type { CallOptions, Shoal } from "@shoal/client";
 import { browserComputer, browserProcess, executePlaywright } from "@shoal/contract";
 import { chromium } from "playwright-core";
+import { firstPageOf } from "./page.ts";
 
 /** A call with a side effect that shows whether it ran twice. */
 export interface RepeatableCall {
@@ -70,8 +71,7 @@ while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 50)
 /** Opens a page with a focused text field. @returns a function that reads the field. */
 export async function fieldOf(address: string): Promise<() => Promise<string>> {
   const client = await chromium.connectOverCDP(address);
-  const page = client.contexts()[0]?.pages()[0];
-  if (page === undefined) throw new Error("The session shows no page.");
+  const page = await firstPageOf(client);
   await page.setContent("<textarea id=field></textarea>");
   await page.focus("#field");
   return () => page.inputValue("#field");

@@ -15,10 +15,10 @@ export function useSession(test: TestService, body: CreateBrowser = {}): TestSes
   let directories = 0;
   beforeAll(async () => {
     id = (await test.shoal.browsers.create({ timeout_seconds: 3600, ...body })).session_id;
-  }, 60_000);
+  });
   afterAll(async () => {
     if (id !== undefined) await test.shoal.browsers.delete(id);
-  }, 60_000);
+  });
   const present = () => {
     if (id === undefined) throw new Error("The session runs inside tests only.");
     return id;

@@ -98,7 +98,7 @@ describe.skipIf(installed === undefined)("programs during a handoff", () => {
     await browsers.handoff.release(id);
     await browsers.process.kill(id, process_id, { signal: "KILL" });
     expect(shown).not.toContain("refused");
-  }, 60_000);
+  });
 
   it("let requests continue unchanged that a client of WebDriver BiDi intercepted", async () => {
     const { browsers } = test.shoal;
@@ -146,5 +146,5 @@ describe.skipIf(installed === undefined)("programs during a handoff", () => {
     expect(await ask("network.continueRequest", { request: third, ...elsewhere })).toMatchObject({ type: "success" });
     await expect.poll(async () => (await browsers.read(id)).title, waiting).toBe("true,true,true");
     bidi.close();
-  }, 60_000);
+  });
 });

@@ -3,6 +3,7 @@ import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { launchPerson } from "../testing/person.ts";
 import { chromiums } from "../testing/processes.ts";
 import { refusalOf } from "../testing/refusal.ts";
@@ -44,11 +45,9 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       site = await serveSite();
       person = await launchPerson();
       client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
-      const found = client.contexts()[0]?.pages()[0];
-      if (found === undefined) throw new Error("The session has no page.");
-      page = found;
+      page = await firstPageOf(client);
       await page.setContent(recording);
-    }, 60_000);
+    });
     afterAll(async () => {
       await client.close();
       await person.close();
@@ -163,7 +162,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await viewer.waitForSelector("#tab-list .shown >> text=/two");
       await viewer.click("#back");
       await viewer.waitForSelector("#tab-list .shown >> text=/one");
-      expect(await viewer.title()).toBe("/one · Live view");
+      await expect.poll(() => viewer.title(), waiting).toBe("/one · Live view");
       await viewer.click("#tab-list .name >> text=recording");
       await viewer.waitForSelector("#tab-list .shown >> text=recording");
       await viewer.click('#tab-list [aria-label="Close /one"]');
@@ -253,7 +252,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await viewer.close();
       await expect.poll(isIdle, waiting).toBe(true);
       client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
-      page = client.contexts()[0]?.pages()[0] ?? page;
+      page = await firstPageOf(client);
     });
 
     it("reconnects after a lost connection", async () => {
@@ -320,7 +319,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await test.shoal.browsers.delete(other.session_id);
       await watched.waitForSelector("text=The session has ended");
       await watched.waitForSelector("text=It was deleted.");
-      expect(await watched.locator("#viewers").isVisible()).toBe(false);
+      await watched.locator("#viewers").waitFor({ state: "hidden" });
       const film = await watched.getByRole("link", { name: "Watch its recording" }).evaluate(hrefOf);
       const [replay] = await test.shoal.browsers.replays.list(other.session_id);
       expect(film).toBe(replay?.replay_view_url);

@@ -34,7 +34,7 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
         executablePath: installed?.executable ?? "",
         chromiumSandbox: process.getuid?.() !== 0,
       });
-    }, 60_000);
+    });
     afterAll(async () => {
       await person.close();
     });
@@ -88,7 +88,9 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
       expect(await colourAt(viewer, turnedAt - 1)).toBe("lime");
       expect(await colourAt(viewer, turnedAt + 3)).toBe("red");
       const chapters = viewer.getByRole("list", { name: "Chapters" }).getByRole("button");
-      expect(await chapters.allTextContents()).toEqual(["00:00The beginning", expect.stringContaining("It is <red>")]);
+      await expect
+        .poll(() => chapters.allTextContents())
+        .toEqual(["00:00The beginning", expect.stringContaining("It is <red>")]);
       await chapters.first().click();
       await until("it plays from the beginning", () =>
         viewer.evaluate(() => {
@@ -100,6 +102,6 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
         await viewer.evaluate(() => [...(document.querySelector("video")?.textTracks ?? [])].map(({ kind }) => kind)),
       ).toEqual(["chapters"]);
       await viewer.close();
-    }, 90_000);
+    });
   });
 });

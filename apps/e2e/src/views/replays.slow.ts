@@ -40,8 +40,9 @@ describe.each(placements)("recordings in the placement $title", ({ placement, sk
       );
       const played = await play(page, film);
       expect(played).toMatchObject({ width: 800, height: 600 });
-      expect(Math.abs(played.seconds - (wall ?? 0))).toBeLessThan(0.5);
-      expect(Math.abs((cut ?? 0) - 1)).toBeLessThan(0.5);
+      expect(Math.abs(played.seconds - (wall ?? 0))).toBeLessThan(1);
+      expect(cut).toBeGreaterThan(0.5);
+      expect(cut).toBeLessThan(wall ?? 0);
     });
 
     it("follows the page in front", async () => {
@@ -84,9 +85,7 @@ describe.each(placements)("recordings in the placement $title", ({ placement, sk
       expect((await replays.list(session.id)).map(({ replay_id }) => replay_id)).toContain(id);
       expect((await replays.download(id, { id: session.id })).status).toBe(202);
       await replays.stop(id, { id: session.id });
-      await expect
-        .poll(async () => (await replays.download(id, { id: session.id })).status, { timeout: 20_000 })
-        .toBe(200);
+      await expect.poll(async () => (await replays.download(id, { id: session.id })).status).toBe(200);
       const film = Buffer.from(await (await replays.download(id, { id: session.id })).arrayBuffer());
       expect(film.toString("latin1", 4, 8)).toBe("ftyp");
     });

@@ -8,8 +8,6 @@ import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 import { until } from "../testing/until.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const report = Buffer.alloc(200_000, "shoal ");
 let site: Site;
 /** A host without a listener. */
