@@ -24,7 +24,7 @@ describe.skipIf(missingFor("process"))("the audit log", () => {
     isStopping = true;
     await Promise.all(callers);
 
-    const second = await runService(["--placement", "process"], { dataDir: first.dataDir });
+    const second = await runService(["--placement", "process"], { dataDir: first.folder });
     try {
       const end = new Date(Date.now() + 60_000).toISOString();
       const lines = await new Response(

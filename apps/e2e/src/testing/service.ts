@@ -22,6 +22,12 @@ export interface TestService {
   readonly dataDir: string;
   /** Of each server. */
   readonly dataDirs: readonly string[];
+  /** Contains the data folders of all servers, the database and the blobs. */
+  readonly folder: string;
+  /** Process ids of the servers. */
+  readonly pids: readonly number[];
+  /** Addresses of the servers, without the load balancer. */
+  readonly serverUrls: readonly string[];
   /** Processes below all servers, without those of an embedded PostgreSQL. */
   processes(): ProcessEntry[];
 }
@@ -58,6 +64,7 @@ export async function runService(
   ends.add(end);
   const service = await starting;
   checkAnswersOf(service.baseUrl);
+  const pids = "pids" in service ? service.pids : [service.pid];
   return {
     service: serverCount > 1 ? withoutInside(service) : service,
     shoal: new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey }),
@@ -65,9 +72,11 @@ export async function runService(
       return serverCount > 1 ? skipInsideOneServer() : dataDir;
     },
     dataDirs: dataDirsOf(dataDir),
+    folder: dataDir,
+    pids,
+    serverUrls: "serverUrls" in service ? service.serverUrls : [service.baseUrl],
     processes() {
       const entries = allProcesses();
-      const pids = "pids" in service ? service.pids : [service.pid];
       return pids.flatMap((pid) => descendantsOf(pid, entries)).filter(({ command }) => !command.includes("postgres"));
     },
     end,
@@ -97,6 +106,15 @@ export function useService(flags: () => readonly string[] = () => []): TestServi
     },
     get dataDirs() {
       return present().dataDirs;
+    },
+    get folder() {
+      return present().folder;
+    },
+    get pids() {
+      return present().pids;
+    },
+    get serverUrls() {
+      return present().serverUrls;
     },
     processes: () => present().processes(),
   };

@@ -13,6 +13,7 @@ const secret = randomBytes(32).toString("hex");
 
 export interface SeveralServers extends ServiceProcess {
   readonly pids: readonly number[];
+  readonly serverUrls: readonly string[];
 }
 
 /** Starts {@link serverCount} servers behind HAProxy, which sends each request to the next one. */
@@ -50,8 +51,8 @@ export async function startSeveralServers(
     const others = await Promise.all(Array.from({ length: serverCount - 1 }, (_, index) => start(index + 1)));
     stops.push(() => Promise.all(others.map((server) => server.stop())));
     const servers = [first, ...others];
-    const urls = servers.map(({ baseUrl }) => baseUrl);
-    const balancer = await startDebianProxy(roundRobin(urls), first.baseUrl);
+    const serverUrls = servers.map(({ baseUrl }) => baseUrl);
+    const balancer = await startDebianProxy(roundRobin(serverUrls), first.baseUrl);
     // Ends after the servers, which close their connections.
     stops.splice(1, 0, async () => {
       await balancer[Symbol.asyncDispose]();
@@ -61,6 +62,7 @@ export async function startSeveralServers(
       apiKey: first.apiKey,
       pid: first.pid,
       pids: servers.map(({ pid }) => pid),
+      serverUrls,
       output: () => servers.map((server) => server.output()).join(""),
       stop: () => stopAll().then(() => 0),
     };
@@ -77,14 +79,14 @@ export function dataDirsOf(dataDir: string): string[] {
 
 const dataDirOf = (dataDir: string, index: number) => join(dataDir, `server-${String(index + 1)}`);
 
-/** Reading the process id, or stopping the service, skips the test. */
+/** Reading the process id, or a stop with a signal, skips the test. */
 export function withoutInside(service: ServiceProcess): ServiceProcess {
   return {
     ...service,
     get pid(): number {
       return skipInsideOneServer();
     },
-    stop: () => skipInsideOneServer(),
+    stop: (signal) => (signal === undefined ? service.stop() : skipInsideOneServer()),
   };
 }
 
