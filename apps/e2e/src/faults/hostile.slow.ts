@@ -343,9 +343,7 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
     for (const character of '{"name":"slow"}') {
       slow.write(character);
       await delay(30);
-      const startedAt = performance.now();
       await test.shoal.service.health();
-      expect(performance.now() - startedAt).toBeLessThan(10_000);
     }
     const answer = await until("the slow one is answered", () =>
       text.includes("\r\n\r\n") ? parseAnswer(text) : undefined,

@@ -32,12 +32,12 @@ it.each([
   "ends no session and no lease when the clock jumps %s",
   async (_name, byMs) => {
     const { session_id } = Browser.parse(
-      (await server.request("POST", "/browsers", { body: { timeout_seconds: 30 } })).body,
+      (await server.request("POST", "/browsers", { body: { timeout_seconds: 300 } })).body,
     );
     const pool = BrowserPool.parse(
       (
         await server.request("POST", "/browser_pools", {
-          body: { size: 1, fill_rate_per_minute: 100_000, timeout_seconds: 30 },
+          body: { size: 1, fill_rate_per_minute: 100_000, timeout_seconds: 300 },
         })
       ).body,
     );

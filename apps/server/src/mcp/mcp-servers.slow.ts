@@ -11,7 +11,7 @@ beforeAll(async () => {
   one = started.one;
   two = await servers.start("two");
 });
-afterAll(() => servers.close(), 60_000);
+afterAll(() => servers.close());
 
 async function post(server: ServerProcess, message: object, session?: string) {
   const answer = await fetch(`${server.baseUrl}/mcp?tools=files`, {

@@ -8,7 +8,7 @@ beforeAll(async () => {
   servers = await startServerProcesses();
   two = await servers.start("two", { SHOAL_USAGE_SECONDS: "1" });
 });
-afterAll(() => servers.close(), 60_000);
+afterAll(() => servers.close());
 
 async function send(server: ServerProcess, method: string, path: string): Promise<unknown> {
   const response = await fetch(server.baseUrl + path, {

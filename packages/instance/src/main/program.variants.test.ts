@@ -246,7 +246,6 @@ describeChromium("an instance", (chromium) => {
     expect(await instance.event(({ type }) => type === "ending")).toMatchObject({ reason: "timeout" });
     const waitedMs = Date.now() - (idle.type === "activity" ? (idle.idle_since_ms ?? 0) : 0);
     expect(waitedMs).toBeGreaterThan(990);
-    expect(waitedMs).toBeLessThan(20_000);
     expect(await instance.exited).toBe(0);
   });
 });

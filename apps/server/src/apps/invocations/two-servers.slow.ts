@@ -75,11 +75,9 @@ it("follows and cancels an invocation of another server, with its browser", asyn
   await expect.poll(async () => (await sessions()).length).toBe(1);
   await expect.poll(() => text).toContain('"message":"imported"');
   await expect.poll(() => text).toContain('"status":"running"');
-  const beganMs = performance.now();
   expect((await send(second, `PATCH /invocations/${id}`, { status: "failed" })).status).toBe(200);
   await expect.poll(async () => (await sessions())[0]?.ended_at).toEqual(expect.any(String));
   await expect.poll(() => apps.alive.size).toBeLessThanOrEqual(1);
-  expect(performance.now() - beganMs).toBeLessThan(10_000);
   await following;
   expect(text.trim().split("\n").at(-1)).toContain('"status":"failed"');
 });

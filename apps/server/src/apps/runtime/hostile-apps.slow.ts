@@ -63,7 +63,7 @@ it("ends an app with everything that it started", async () => {
     `const sleeper = child.spawn("sleep", ["${marker}"], { detached: true, stdio: "inherit" }); sleeper.unref(); return 1;`,
   );
   expect(result).toEqual({ status: "succeeded", output: "1" });
-  expect(execFileSync("ps", ["-e", "-o", "args"], { encoding: "utf8" })).not.toContain(marker);
+  await expect.poll(() => execFileSync("ps", ["-e", "-o", "args"], { encoding: "utf8" })).not.toContain(marker);
 });
 
 it("limits the memory, the files and the processes of an app", async () => {

@@ -8,7 +8,7 @@ beforeAll(async () => {
   servers = await startServerProcesses();
   two = await servers.start("two");
 });
-afterAll(() => servers.close(), 60_000);
+afterAll(() => servers.close());
 
 async function send(server: ServerProcess, method: string, path: string, body?: object): Promise<unknown> {
   const response = await fetch(server.baseUrl + path, {
@@ -23,7 +23,7 @@ async function send(server: ServerProcess, method: string, path: string, body?: 
 
 it(
   "ends a handoff with the session of a killed server, and its links at the other server",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const id = Browser.parse(await send(two, "POST", "/browsers", { timeout_seconds: 600 })).session_id;
     const path = `/browsers/${id}/handoff`;

@@ -78,7 +78,7 @@ it("leases a browser of the requested server, in place of a warm one on the othe
   expect([await answers(0, here), await answers(1, here), await answers(1, there), await answers(0, there)]).toEqual([
     200, 200, 200, 200,
   ]);
-  expect(await counts(id)).toEqual([0, 2]);
+  await expect.poll(() => counts(id)).toEqual([0, 2]);
   // A browser that is released through the other server ends where it runs.
   for (const [server, session] of [
     [1, here],

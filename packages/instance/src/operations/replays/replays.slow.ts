@@ -107,7 +107,7 @@ describeChromium("recordings", (chromium) => {
     const file = await download(instance, id);
     const found = await examine(file);
     expect(found).toMatchObject({ codec: "avc", width: 802, height: 600 });
-    expect(Math.abs(found.seconds - (await wallSeconds(instance, id)))).toBeLessThan(0.5);
+    expect(Math.abs(found.seconds - (await wallSeconds(instance, id)))).toBeLessThan(1);
     expect(found.frames).toBeGreaterThan(4);
     expect(found.frames).toBeLessThanOrEqual(found.seconds * 10 + 3);
     expect((await followed).bytes.equals(file)).toBe(true);
@@ -123,7 +123,7 @@ describeChromium("recordings", (chromium) => {
     for (const { replay_id: id } of [still, short]) {
       const found = await examine(await download(instance, id));
       const wall = await wallSeconds(instance, id);
-      expect(Math.abs(found.seconds - wall)).toBeLessThan(0.5);
+      expect(Math.abs(found.seconds - wall)).toBeLessThan(1);
       expect(wall).toBeGreaterThan(id === short.replay_id ? 0.9 : 3.4);
       if (id === short.replay_id) expect(wall).toBeLessThan(3.4);
     }
@@ -155,7 +155,7 @@ describeChromium("recordings", (chromium) => {
     await after(2000);
     await instance.call("POST", `/replays/${id}/stop`);
     const found = await examine(await download(instance, id));
-    expect(Math.abs(found.seconds - (await wallSeconds(instance, id)))).toBeLessThan(0.5);
+    expect(Math.abs(found.seconds - (await wallSeconds(instance, id)))).toBeLessThan(1);
     expect(found.frames).toBeGreaterThan(4);
   });
   it("keeps the existing part when the encoder dies, and starts another encoder", async () => {
