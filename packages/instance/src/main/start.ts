@@ -109,8 +109,14 @@ async function runPlaywright(cacheDir: string | undefined): Promise<void> {
   runWorker();
 }
 
+async function host(document: string): Promise<void> {
+  const { hostProgram } = await import("../programs/program-host.ts");
+  hostProgram(document);
+}
+
 function run(option: string | undefined, directory: string | undefined): Promise<void> {
   if (option === "--playwright-worker") return runPlaywright(directory);
+  if (process.env.SHOAL_PROGRAM !== undefined) return host(process.env.SHOAL_PROGRAM);
   return option === "--fill-cache" && directory !== undefined
     ? fillCache(directory)
     : start(process.env.SHOAL_INSTANCE);

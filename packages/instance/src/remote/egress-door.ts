@@ -4,21 +4,23 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 
 /**
- * The socket of the egress gateway inside a machine without a network. Its connections travel to the service inside the
- * connection that the service opened, so that the instance needs no way out.
+ * Sockets of the service inside a machine without a network: `egress` for its egress gateway, `api` for its API. Their
+ * connections travel inside the connection that the service opened, so that the instance needs no way out.
  */
 export class EgressDoor {
-  readonly #server: Server;
-  readonly #waiting = new Set<Socket>();
+  readonly #servers: readonly Server[];
+  readonly #waiting = new Map<Socket, string>();
   #session: ClientHttp2Session | undefined;
 
-  constructor(path: string) {
-    // Half-open: a client that closed its sending side still waits for the answer.
-    this.#server = createServer({ allowHalfOpen: true }, (inner) => {
-      this.#forward(inner);
+  /** @param paths - by name. */
+  constructor(paths: Readonly<Record<string, string>>) {
+    this.#servers = Object.entries(paths).map(([name, path]) => {
+      removeOld(path);
+      // Half-open: a client that closed its sending side still waits for the answer.
+      return createServer({ allowHalfOpen: true }, (inner) => {
+        this.#forward(inner, name);
+      }).listen(path);
     });
-    removeOld(path);
-    this.#server.listen(path);
   }
 
   /** The newest connection of the service replaces older ones. */
@@ -32,26 +34,27 @@ export class EgressDoor {
     });
     this.#session?.close();
     this.#session = session;
-    for (const inner of this.#waiting) this.#forward(inner);
+    const waiting = [...this.#waiting];
     this.#waiting.clear();
+    for (const [inner, name] of waiting) this.#forward(inner, name);
   }
 
   close(): void {
-    this.#server.close();
+    for (const server of this.#servers) server.close();
     this.#session?.destroy();
-    for (const inner of this.#waiting) inner.destroy();
+    for (const inner of this.#waiting.keys()) inner.destroy();
   }
 
-  #forward(inner: Socket): void {
+  #forward(inner: Socket, name: string): void {
     const session = this.#session;
     inner.on("error", () => undefined);
     if (session === undefined || session.closed || session.destroyed) {
       // The service opens its connection just after the start, and again when it broke.
-      this.#waiting.add(inner);
+      this.#waiting.set(inner, name);
       inner.once("close", () => this.#waiting.delete(inner));
       return;
     }
-    const outer = session.request({ ":method": "CONNECT", ":authority": "egress" });
+    const outer = session.request({ ":method": "CONNECT", ":authority": name });
     outer.on("error", () => inner.destroy());
     inner.on("close", () => {
       if (!outer.closed) outer.close();

@@ -10,7 +10,7 @@ type Listeners = Pick<RemoteDoorOptions, "onAbandoned" | "onConnection" | "onErr
  * it knows the key of its service, it does not listen, and waits without a limit.
  */
 export async function openRemoteDoor(
-  config: Pick<InstanceConfig, "egress_path" | "instance_id" | "session_dir">,
+  config: Pick<InstanceConfig, "egress_path" | "instance_id" | "session_dir"> & { readonly api_path?: string },
   { abandoned_ms: abandonedMs, port, service_pin, service_pin_path }: NonNullable<InstanceConfig["remote"]>,
   listeners: Listeners,
 ): Promise<RemoteDoor> {
@@ -19,7 +19,7 @@ export async function openRemoteDoor(
   const door = createDoor(config.instance_id, {
     ...listeners,
     servicePin,
-    egressPath: config.egress_path,
+    sockets: { egress: config.egress_path, ...(config.api_path !== undefined && { api: config.api_path }) },
     ...(abandonedMs !== undefined && { abandonedMs }),
   });
   if (port === undefined) {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "shoal-door-"));
   door = new RemoteDoor({
     servicePin: service.pin,
-    egressPath: join(folder, "egress"),
+    sockets: { egress: join(folder, "egress") },
     identity: new TlsIdentity("instance"),
     onConnection: (socket) => {
       received.push(socket);

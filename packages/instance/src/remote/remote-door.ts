@@ -9,7 +9,8 @@ import { remoteProtocols } from "./protocols.ts";
 export interface RemoteDoorOptions {
   /** Pin of the only key that may connect. */
   readonly servicePin: string;
-  readonly egressPath: string;
+  /** Of {@link EgressDoor}. */
+  readonly sockets: Readonly<Record<string, string>>;
   readonly identity: TlsIdentity;
   readonly onConnection: (socket: TLSSocket) => void;
   readonly onError: (error: Error) => void;
@@ -41,7 +42,7 @@ export class RemoteDoor {
 
   constructor(options: RemoteDoorOptions) {
     this.#options = options;
-    this.#egress = new EgressDoor(options.egressPath);
+    this.#egress = new EgressDoor(options.sockets);
     this.#credentials = options.identity.credentials;
     this.#server = createServer({
       ...secureContext,
