@@ -220,7 +220,7 @@ describe.skipIf(missing !== undefined)(`the Helm chart${missing === undefined ? 
     const viewport = { width: 1920, height: 1080 };
     const contents = { chromium: config.chromium, full: config.chromium.full?.executable, node: "" } as never;
     const { node: _node, ...wanted } = remoteConfig({
-      ...{ id: "claimed", viewport, stateFolder: "/run/shoal-state", contents },
+      ...{ id: "claimed", viewport, contents },
       remote: { port: 7801, service_pin_path: pinPath },
     });
     expect(config).toMatchObject({ ...wanted, chromium: { kind: "headless_shell" } });

@@ -1,15 +1,12 @@
 import { examineDocker } from "./container/examine-docker.ts";
-import { certificate, certificateKey } from "./testing/certificate.ts";
 import { openPage } from "./testing/cdp.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
-import { openPlacement, sessionFolders, temporaryDirectory, type TestPlacement } from "./testing/placements.ts";
+import { clientFiles, openPlacement, sessionFolders, type TestPlacement } from "./testing/placements.ts";
 import { describeWith } from "./testing/requirements.ts";
 import { startSite } from "./testing/site.ts";
 import { instanceProgramPath } from "@shoal/instance";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
 
@@ -20,13 +17,6 @@ async function startEngine(memoryBytes?: number): Promise<FakeEngine> {
   const engine = await FakeEngine.start(instanceProgramPath, memoryBytes);
   onTestFinished(() => engine.close());
   return engine;
-}
-
-async function clientFiles(): Promise<string> {
-  const folder = await temporaryDirectory();
-  const files = { "ca.pem": certificate, "cert.pem": certificate, "key.pem": certificateKey };
-  await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(folder, name), content)));
-  return folder;
 }
 
 async function open(

@@ -35,6 +35,7 @@ import { createProcessBoxes } from "./process/process-box.ts";
 import { ProcessProgramMaker } from "./process/process-program-maker.ts";
 import { processSandboxWorks } from "./process/support.ts";
 import { NoPrograms } from "./programs/no-programs.ts";
+import { RemoteProgramMaker } from "./programs/remote-program-maker.ts";
 import { startProgram } from "./programs/start-program.ts";
 import { makeSandboxEtc } from "./sandbox/etc.ts";
 import { createSandboxBoxes, policiesInside } from "./sandbox/sandbox-box-maker.ts";
@@ -141,7 +142,7 @@ function makeRemote(options: PlacementOptions, parts: BoxParts): Promise<Boxes> 
 
 async function makePods(
   options: PlacementOptions,
-  { closed, folders, gateway, policy, support, programPath, readyMs, resolveName }: BoxParts,
+  { closed, folders, gateway, policy, programPath, readyMs, resolveName }: BoxParts,
 ): Promise<Boxes> {
   const { createPods } = await import("./kubernetes/create-pods.ts");
   const { close, contents, maker } = await createPods({
@@ -153,7 +154,10 @@ async function makePods(
   return {
     maker,
     close,
-    programs: await programsNextTo({ folders, gateway, policy, support, resolveName }),
+    programs: new RemoteProgramMaker({
+      ...{ folders, gateway, policy, resolveName, maker, readyMs, log: options.log },
+      node: contents.node,
+    }),
     limitsMemory: true,
     freezers: undefined,
     isElsewhere: true,
@@ -172,7 +176,7 @@ function imageAbilities({
 
 async function makeContainers(
   options: PlacementOptions,
-  { folders, gateway, policy, support, programPath, resolveName }: BoxParts,
+  { folders, gateway, policy, support, programPath, readyMs, resolveName }: BoxParts,
 ): Promise<Boxes> {
   const { docker, log, sessionsDir } = options;
   const { close, contents, isRemote, maker, programs } = await createContainers({
@@ -183,7 +187,9 @@ async function makeContainers(
   return {
     maker,
     close,
-    programs: await programsNextTo({ folders, gateway, policy, support, resolveName }, programs),
+    programs: isRemote
+      ? new RemoteProgramMaker({ folders, gateway, policy, resolveName, maker, readyMs, log, node: contents.node })
+      : await localPrograms({ folders, gateway, policy, support, resolveName }, programs),
     limitsMemory: true,
     freezers: undefined,
     isElsewhere: isRemote,
@@ -191,15 +197,15 @@ async function makeContainers(
   };
 }
 
-/** Apps start faster in the sandbox of this machine than in containers. @param containers - or the reason against them. */
-async function programsNextTo(
+/** Apps start faster in the sandbox of this machine than in its containers. */
+async function localPrograms(
   { support, ...parts }: Pick<BoxParts, "folders" | "gateway" | "policy" | "support" | "resolveName">,
-  containers: ProgramMaker | string = "the placement is kubernetes",
+  containers: ProgramMaker | undefined,
 ): Promise<ProgramMaker> {
   if (support?.works !== true) {
-    if (typeof containers !== "string") return containers;
+    if (containers !== undefined) return containers;
     return new NoPrograms(
-      `its machine has no sandbox (${support?.reason ?? ""}), and containers cannot run them (${containers}).`,
+      `its machine has no sandbox (${support?.reason ?? ""}), and containers cannot run them, because the service does not run as root: they would have another user than its files.`,
     );
   }
   const etc = await makeSandboxEtc(join(parts.folders.runtimeDir, "etc"), policiesInside);
@@ -294,6 +300,7 @@ class LocalPlacement implements Placement {
   readonly abilities: PlacementAbilities;
   readonly memory: PlacementMemory;
   readonly sleep: PlacementSleep;
+  readonly copiesProgramFiles: boolean;
   readonly #folders: SessionFolders;
   readonly #closeMaker: (() => Promise<void>) | undefined;
   readonly #gateway: EgressGateway;
@@ -310,6 +317,7 @@ class LocalPlacement implements Placement {
     this.abilities = parts.abilities;
     this.memory = memoryOf(maker.kind, parts.limitsMemory, sessionMemoryBytes);
     this.sleep = sleepOf(maker.kind, parts.freezers);
+    this.copiesProgramFiles = parts.programs.copiesFiles === true;
     this.#folders = parts.folders;
     this.#closeMaker = parts.close;
     this.#gateway = parts.gateway;

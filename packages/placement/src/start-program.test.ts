@@ -1,20 +1,29 @@
 import { PlacementError } from "./interface/placement-error.ts";
 import type { ProgramBox, ProgramOptions } from "./interface/program.ts";
 import {
+  clientFiles,
   openPlacement,
   sessionFolders,
   temporaryDirectory,
   type TestPlacement,
   type TestPlacementOptions,
 } from "./testing/placements.ts";
+import { FakeCluster, type FakeClusterOptions } from "./testing/fake-cluster.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
 import { describeWith, needsOf, testEngine } from "./testing/requirements.ts";
 import { instanceProgramPath } from "@shoal/instance";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { packFolder } from "@shoal/primitives/archive";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { beforeEach, expect, it, onTestFinished } from "vitest";
+import { pipeline } from "node:stream/promises";
+import { createZstdCompress } from "node:zlib";
+import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const prelude = `
 import { readFileSync, writeFileSync, writeSync } from "node:fs";
@@ -172,6 +181,199 @@ describeWith(
   "a program in a container",
   suite(containerOptions),
 );
+
+const image = "registry.example/shoal:1";
+
+async function remoteEngine(): Promise<FakeEngine> {
+  const engine = await FakeEngine.start(instanceProgramPath);
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+async function onEngine(engine: FakeEngine): Promise<TestPlacementOptions> {
+  return { kind: "docker", docker: { hosts: [engine.address], image, tlsDir: await clientFiles() } };
+}
+
+async function inCluster(cluster: FakeCluster, warmPool?: string): Promise<TestPlacementOptions> {
+  const kubeconfig = join(await temporaryDirectory(), "kubeconfig");
+  await writeFile(kubeconfig, cluster.kubeconfig);
+  return { kind: "kubernetes", kubernetes: { image, kubeconfig, warmPool }, closed: [] };
+}
+
+async function startCluster(options: FakeClusterOptions): Promise<FakeCluster> {
+  const cluster = await FakeCluster.start(options);
+  onTestFinished(() => cluster.close());
+  return cluster;
+}
+
+describeWith(
+  ["bubblewrap"],
+  "a program in a container of another machine",
+  suite(async () => onEngine(await remoteEngine())),
+);
+describeWith(
+  ["bubblewrap"],
+  "a program in a Sandbox of Kubernetes",
+  suite(async () => inCluster(await startCluster({ sandboxes: true }))),
+);
+
+function names(cluster: FakeCluster): readonly string[] {
+  return (["pods", "sandboxes", "sandboxclaims"] as const).flatMap((kind) =>
+    cluster.objects(kind).map(({ metadata }) => metadata.name),
+  );
+}
+
+describeWith(["bubblewrap"], "programs on other machines", () => {
+  it("get copies of folders, archives and files, run next to each other, and end after their last lines", async () => {
+    const cluster = await startCluster({ sandboxes: true });
+    const { placement } = await openPlacement(await inCluster(cluster));
+    expect(placement.copiesProgramFiles).toBe(true);
+    const folder = await temporaryDirectory();
+    await mkdir(join(folder, "packed/bin"), { recursive: true });
+    await writeFile(join(folder, "packed/bin/tool"), "#!/bin/sh\necho run", { mode: 0o755 });
+    await symlink("tool", join(folder, "packed/bin/link"));
+    const archive = join(folder, "archive.tar.zst");
+    await pipeline(packFolder(join(folder, "packed")), createZstdCompress(), createWriteStream(archive));
+    await writeFile(join(folder, "single"), "x".repeat(2 ** 20));
+    const code = `
+      import { execFileSync } from "node:child_process";
+      await answer({ ran: String(execFileSync("/unpacked/bin/link")), single: readFileSync(process.env.SINGLE, "utf8").length });
+      for (let line = 0; line < 20_000; line++) writeSync(1, "line " + line + "\\n");
+      process.exit(7);
+    `;
+    const options = await optionsOf(code);
+    const start = (): Promise<ProgramBox> =>
+      placement.startProgram({
+        ...options,
+        readOnly: [
+          ...options.readOnly,
+          { from: archive, to: "/unpacked", isArchive: true },
+          { from: join(folder, "single"), to: "/opt/shoal/single" },
+        ],
+        command(place) {
+          const { args, env } = options.command(place);
+          return { args, env: { ...env, SINGLE: place.pathOf("/opt/shoal/single") } };
+        },
+      });
+    const boxes = await Promise.all([start(), start()]);
+    for (const { channel, ended, pid, stderr, stdout } of boxes) {
+      const [sent, printed] = await Promise.all([text(channel), text(stdout), text(stderr)]);
+      expect(JSON.parse(sent)).toEqual({ ran: "run\n", single: 2 ** 20 });
+      expect(printed.trimEnd().split("\n").at(-1)).toBe("line 19999");
+      expect(await ended).toEqual({ code: 7, signal: null });
+      expect(pid).toBeUndefined();
+    }
+    await expect.poll(() => names(cluster)).toEqual([]);
+  });
+
+  it("have the limits of a program, and no network", async () => {
+    const engine = await remoteEngine();
+    const { placement } = await openPlacement(await onEngine(engine));
+    const box = await placement.startProgram(await optionsOf(`await new Promise(() => setInterval(() => 0, 1000));`));
+    const [{ spec } = { spec: undefined }] = [...engine.containers.values()];
+    expect(spec?.HostConfig).toMatchObject({
+      NetworkMode: "none",
+      ReadonlyRootfs: true,
+      CapDrop: ["ALL"],
+      Binds: [],
+      Memory: (512 + 128) * 2 ** 20,
+      PidsLimit: 64 + 32,
+      Tmpfs: { "/work": expect.stringContaining("size=16m") as string, "/app": expect.any(String) as string },
+    });
+    // CLONE_NEWUSER is refused.
+    expect(JSON.stringify(spec?.HostConfig)).toContain(String(0x1000_0000));
+    await box.stop();
+    expect(engine.containers.size).toBe(0);
+  });
+
+  it("end when they attack their host, and leave nothing", async () => {
+    const engine = await remoteEngine();
+    const { placement, sessionsDir } = await openPlacement(await onEngine(engine));
+    const attacks = [
+      `process.kill(process.ppid, "SIGKILL"); await new Promise(() => setInterval(() => 0, 1000));`,
+      // The connection of the service.
+      `for (;;) writeFileSync("/proc/" + process.ppid + "/fd/1", Buffer.alloc(65536, 255));`,
+    ];
+    for (const code of attacks) {
+      const box = await placement.startProgram(await optionsOf(code));
+      const [exit] = await Promise.all([box.ended, text(box.stdout), text(box.stderr)]);
+      expect(exit.code).not.toBe(0);
+      expect(engine.containers.size).toBe(0);
+    }
+    expect(await sessionFolders(sessionsDir)).toEqual([]);
+    const box = await placement.startProgram(await optionsOf(`await answer("works");`));
+    expect(await answerOf(box)).toBe("works");
+  });
+
+  it("end when their machine is lost", async () => {
+    const engine = await remoteEngine();
+    const { placement, sessionsDir } = await openPlacement(await onEngine(engine));
+    const box = await placement.startProgram(
+      await optionsOf(`console.log("on"); await new Promise(() => setInterval(() => 0, 1000));`),
+    );
+    await new Promise((resolve) => box.stdout.once("data", resolve));
+    const [container] = engine.containers.values();
+    const closed = container?.child && once(container.child, "close");
+    engine.disconnect();
+    // The host sees the end of its input.
+    await closed;
+    engine.isReachable = true;
+    expect(await box.ended).toMatchObject({ signal: null });
+    expect(await sessionFolders(sessionsDir)).toEqual([]);
+  });
+
+  it("get pods without agent-sandbox, and also where sessions claim theirs", async () => {
+    for (const { options, pool } of [
+      { options: { sandboxes: false } },
+      { options: { claims: true }, pool: "shoal-sessions" },
+    ]) {
+      const cluster = await startCluster(options);
+      const { placement } = await openPlacement(await inCluster(cluster, pool));
+      const box = await placement.startProgram(
+        await optionsOf(`await new Promise((done) => channel.once("data", done)); await answer(process.getuid());`),
+      );
+      expect(names(cluster)).toEqual([`shoal-${box.id}`]);
+      expect(cluster.objects("pods")[0]?.metadata.labels).toMatchObject({ "shoal.dev/part": "session" });
+      box.channel.write("go");
+      expect(await answerOf(box)).toBe(64_987);
+      await expect.poll(() => names(cluster)).toEqual([]);
+    }
+  });
+
+  it("renew the time at which agent-sandbox ends them", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const cluster = await startCluster({ sandboxes: true });
+    const { placement } = await openPlacement(await inCluster(cluster));
+    const box = await placement.startProgram(await optionsOf(`await new Promise(() => setInterval(() => 0, 1000));`));
+    const time = (): unknown => cluster.find("sandboxes", `shoal-${box.id}`)?.spec?.shutdownTime;
+    const before = time();
+    expect(before).toEqual(expect.any(String));
+    await vi.advanceTimersByTimeAsync(3 * 60_000);
+    await expect.poll(time).not.toEqual(before);
+    await box.stop();
+    expect(names(cluster)).toEqual([]);
+  });
+
+  it("say why they cannot start, and leave nothing", async () => {
+    const cluster = await startCluster({ sandboxes: true });
+    const { placement, sessionsDir } = await openPlacement(await inCluster(cluster));
+    const forever = await optionsOf(`await new Promise(() => setInterval(() => 0, 1000));`);
+    cluster.fate = "image missing";
+    await expect(placement.startProgram(forever)).rejects.toThrow(/ImagePullBackOff/);
+    cluster.fate = "never ready";
+    const abort = new AbortController();
+    const starting = placement.startProgram(forever, abort.signal);
+    const failed = expect(starting).rejects.toThrow("no longer needed");
+    await expect.poll(() => names(cluster)).toHaveLength(2);
+    abort.abort(new Error("no longer needed"));
+    await failed;
+    await expect.poll(() => names(cluster)).toEqual([]);
+    expect(await sessionFolders(sessionsDir)).toEqual([]);
+  });
+});
 
 describeWith(["chromium", "bubblewrap"], "a program's sandbox", () => {
   it("has its own user and files, and cannot create namespaces, change the app or fill the disk", async () => {

@@ -2,6 +2,8 @@ import type { BrowserViewport } from "@shoal/schemas";
 import type { EgressControls } from "../interface/egress.ts";
 import type { BoxFreezer } from "../host/freezer.ts";
 import type { ChromePolicies, PlacementKind } from "../interface/placement.ts";
+import type { ProgramOptions } from "../interface/program.ts";
+import type { ProgramFiles } from "./program-files.ts";
 import type { SharedPlace } from "./shared-place.ts";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
@@ -46,8 +48,19 @@ export interface Box {
   clear(): Promise<void>;
 }
 
+/** A box on another machine that hosts a program of an app, in place of an instance. */
+export interface HostedProgram {
+  /** Removed with the box, also if it cannot be started. */
+  readonly files: ProgramFiles;
+  /** Folders for copies, limited by the memory alone. */
+  readonly copies: readonly string[];
+  readonly options: Pick<ProgramOptions, "diskBytes" | "maxProcesses" | "memoryBytes" | "scratch">;
+}
+
 export interface BoxMaker {
   readonly kind: PlacementKind;
   /** @throws if the box cannot be started; removes its files. */
   start(id: string, viewport: Viewport): Promise<Box>;
+  /** Absent on this machine. @throws if the box cannot be started; removes its files. */
+  host?(id: string, program: HostedProgram): Promise<Box>;
 }

@@ -16,6 +16,8 @@ export interface InstanceFiles {
   readonly sockets: string;
   readonly instanceSocket: string;
   readonly egressSocket: string;
+  /** For programs of apps. */
+  readonly apiSocket?: string;
   readonly pinSocket: (path?: string) => string;
   readonly egress: EgressControls;
   /** For one more session: the egress gateway also listens on this name next to the other sockets. */

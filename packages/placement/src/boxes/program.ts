@@ -2,7 +2,8 @@ import type { ProgramExit, ProgramOptions } from "../interface/program.ts";
 import type { Duplex, Readable } from "node:stream";
 
 export interface RunningProgram {
-  readonly pid: number;
+  /** `undefined` on another machine. */
+  readonly pid: number | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly channel: Duplex;
@@ -12,5 +13,8 @@ export interface RunningProgram {
 }
 
 export interface ProgramMaker {
-  start(id: string, options: ProgramOptions): Promise<RunningProgram>;
+  /** Whether the box gets copies of files. */
+  readonly copiesFiles?: boolean;
+  /** Removes all processes and files if it fails. */
+  start(id: string, options: ProgramOptions, signal?: AbortSignal): Promise<RunningProgram>;
 }

@@ -1,5 +1,6 @@
 import { boxEnvironment } from "../boxes/box-environment.ts";
 import { homePath } from "../boxes/instance-files.ts";
+import { stateFolder } from "../image/remote-config.ts";
 import { maxProcesses } from "../sandbox/command.ts";
 import { sharedMemoryBytes } from "../sandbox/launcher.ts";
 
@@ -29,6 +30,8 @@ export interface ProgramLimits {
   /** Further writable folders in memory. */
   readonly scratch: readonly string[];
   readonly maxProcesses: number;
+  /** On another machine: folders for copies of files. A program of Shoal starts the one of the app. */
+  readonly copies?: readonly string[];
 }
 
 /** Not the user of the service or of the image: the files of the service that a container sees belong to another user. */
@@ -41,24 +44,27 @@ const mib = 2 ** 20;
 export const inside = {
   sockets: "/run/shoal",
   listen: "/run/shoal-listen",
-  state: "/run/shoal-state",
+  state: stateFolder,
   program: "/opt/shoal-program",
   policies: "/etc/chromium/policies/managed",
   accounts: "/etc/passwd",
 } as const;
 
+const memoryFolder = "rw,exec,nosuid,nodev,mode=1777";
 const memoryFolders = ["/tmp", homePath, inside.state];
 
 const sessionScript = `read -r go && ulimit -c 0 && mkdir -p ${homePath}/Downloads && exec "$@"`;
 /** Programs do not read their input, whose end ends the container of a killed server. */
 const programScript =
   'read -r go && ulimit -c 0 && exec 3<&0 && { { cat <&3 >/dev/null; kill -9 -1; } & } && exec "$@" 3<&- </dev/null';
-/** Next to the program. */
+/** Next to the program, with their threads. */
 const scriptProcesses = 4;
+const hostProcesses = 32;
 
 /** The body of `ContainerCreate`: no network, capabilities, privileges or writable image. */
 export function containerSpec(options: ContainerOptions): object {
   const { diskBytes, image, labels, memoryBytes, mounts, program, seccomp } = options;
+  const isHosted = program?.copies !== undefined;
   const inMemory = program === undefined ? memoryFolders : [...memoryFolders, ...program.scratch];
   const size = diskBytes === undefined ? "" : `,size=${String(Math.floor(diskBytes / mib))}m`;
   return {
@@ -68,7 +74,13 @@ export function containerSpec(options: ContainerOptions): object {
     User: `${String(containerUser)}:${String(containerUser)}`,
     WorkingDir: program?.folder ?? homePath,
     Entrypoint: ["/usr/bin/tini", "--"],
-    Cmd: ["/bin/sh", "-c", program === undefined ? sessionScript : programScript, "shoal", ...options.command],
+    Cmd: [
+      "/bin/sh",
+      "-c",
+      program === undefined || isHosted ? sessionScript : programScript,
+      "shoal",
+      ...options.command,
+    ],
     Env: Object.entries({ ...boxEnvironment, ...options.env }).map(([name, value]) => `${name}=${value}`),
     // The end of the attached connection ends standard input, and so the instance of a killed server.
     OpenStdin: true,
@@ -83,7 +95,8 @@ export function containerSpec(options: ContainerOptions): object {
       ReadonlyRootfs: true,
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges", `seccomp=${seccomp}`],
-      PidsLimit: program === undefined ? maxProcesses : program.maxProcesses + scriptProcesses,
+      PidsLimit:
+        program === undefined ? maxProcesses : program.maxProcesses + (isHosted ? hostProcesses : scriptProcesses),
       ...(memoryBytes !== undefined && { Memory: memoryBytes, MemorySwap: memoryBytes }),
       OomScoreAdj: memoryScore,
       ShmSize: sharedMemoryBytes,
@@ -92,7 +105,8 @@ export function containerSpec(options: ContainerOptions): object {
       RestartPolicy: { Name: "no" },
       Binds: mounts.map(({ from, to, writable = false }) => `${from}:${to}:${writable ? "rw" : "ro"}`),
       Tmpfs: {
-        ...Object.fromEntries(inMemory.map((folder) => [folder, `rw,exec,nosuid,nodev,mode=1777${size}`])),
+        ...Object.fromEntries(inMemory.map((folder) => [folder, `${memoryFolder}${size}`])),
+        ...Object.fromEntries((program?.copies ?? []).map((folder) => [folder, memoryFolder])),
         // In place of the image's volume on disk, which the service uses and sessions do not.
         "/var/lib/shoal": "rw,nosuid,nodev,noexec,size=64k",
       },

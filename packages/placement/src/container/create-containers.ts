@@ -36,8 +36,8 @@ export interface Containers {
   /** What the images of all hosts have. */
   readonly contents: ImageContents;
   readonly isRemote: boolean;
-  /** In containers of this machine; otherwise the reason against them. */
-  readonly programs: ProgramMaker | string;
+  /** In containers of this machine. */
+  readonly programs: ProgramMaker | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -74,11 +74,7 @@ export async function createContainers(options: ContainersOptions): Promise<Cont
     maker: hosts.length === 1 ? first.maker : new HostsBoxMaker(hosts, log),
     contents: commonContents(hosts.map(({ contents }) => contents)),
     isRemote: hosts.some(({ isRemote }) => isRemote),
-    programs:
-      hosts.find(({ programs }) => programs !== undefined)?.programs ??
-      (hosts.every(({ isRemote }) => isRemote)
-        ? "the engine is on another machine"
-        : "the service does not run as root, so its containers have another user than its files"),
+    programs: hosts.find(({ programs }) => programs !== undefined)?.programs,
     close: () => {
       clearInterval(timer);
       return Promise.resolve();
@@ -115,11 +111,11 @@ async function openRemote(
   const { log, programPath } = options;
   const leftovers = new RemoteLeftovers(engine, server, log);
   await leftovers.sweep();
-  const seccomp = await profileFor(version);
+  const [seccomp, programSeccomp] = await Promise.all([profileFor(version), programProfileFor(version)]);
   const contents = await examineRemoteImage(engine, { image, programPath, seccomp, server });
   const maker = new RemoteContainerBoxMaker({
     ...options,
-    ...{ contents, engine, identity, image, seccomp, server },
+    ...{ contents, engine, identity, image, programSeccomp, seccomp, server },
     programFile: basename(programPath),
   });
   const sweep = (): Promise<void> => leftovers.sweep();

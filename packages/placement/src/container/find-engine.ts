@@ -42,10 +42,12 @@ export async function profileFor({ name }: EngineVersion, runtimeDir?: string): 
   return writeProfile(join(runtimeDir, "seccomp.json"), profile);
 }
 
-/** For programs in containers of this machine. */
-export async function programProfileFor({ name }: EngineVersion, runtimeDir: string): Promise<string> {
+/** For programs of apps. */
+export async function programProfileFor({ name }: EngineVersion, runtimeDir?: string): Promise<string> {
   const profile = seccompProfile({ allowsNamespaces: false });
-  return name === "docker" ? profile : writeProfile(join(runtimeDir, "program-seccomp.json"), profile);
+  if (name === "docker") return profile;
+  if (runtimeDir === undefined) return remoteProfilePath;
+  return writeProfile(join(runtimeDir, "program-seccomp.json"), profile);
 }
 
 async function writeProfile(path: string, profile: string): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Box, BoxMaker, Viewport } from "../boxes/box.ts";
+import type { Box, BoxMaker, HostedProgram, Viewport } from "../boxes/box.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { EngineError } from "./engine.ts";
 import { messageOf } from "@shoal/primitives";
@@ -30,13 +30,26 @@ export class HostsBoxMaker implements BoxMaker {
     this.#log = log;
   }
 
-  async start(id: string, viewport: Viewport): Promise<Box> {
+  start(id: string, viewport: Viewport): Promise<Box> {
+    return this.#first(({ maker }) => maker.start(id, viewport));
+  }
+
+  host(id: string, program: HostedProgram): Promise<Box> {
+    return this.#first(({ maker }) => maker.host?.(id, program));
+  }
+
+  /** @param start - returns `undefined` for a machine that cannot. */
+  async #first(start: (host: ContainerHost) => Promise<Box> | undefined): Promise<Box> {
     let failure: unknown;
     for (const host of this.#inOrder()) {
       // Concurrent starts count at once, so that they do not choose the same machine.
       host.boxes += 1;
       try {
-        const box = await host.maker.start(id, viewport);
+        const box = await start(host);
+        if (box === undefined) {
+          host.boxes -= 1;
+          continue;
+        }
         void box.gone.then(() => (host.boxes -= 1));
         return box;
       } catch (error) {

@@ -31,17 +31,37 @@ export async function startInstance(
   const box = await maker.start(randomBytes(6).toString("hex"), waitingViewport).catch((error: unknown) => {
     throw new PlacementError("start_failed", `Cannot start an instance: ${messageOf(error)}`, { cause: error });
   });
-  const lastLines = followLines(box, log);
-  try {
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(readyMs)]);
-    await within(deadline, listening(box));
-    const handle = new InstanceHandle({ box, kind: maker.kind, dial: dialerOf(await box.reach()), log, lastLines });
+  return reachBox(box, { log, readyMs, signal }, async ({ deadline, dial, lastLines }) => {
+    const handle = new InstanceHandle({ box, kind: maker.kind, dial, log, lastLines });
     await within(deadline, handle.ready);
     log.debug(
       { instance_id: box.id, pid: box.pid, took_ms: Math.round(performance.now() - beganMs) },
       "An instance is ready.",
     );
     return handle;
+  });
+}
+
+export interface ReachedBox {
+  readonly dial: Dial;
+  /** Of the start. */
+  readonly deadline: AbortSignal;
+  /** What it printed last. */
+  readonly lastLines: () => string;
+}
+
+/** Waits until a box listens. Errors, also those of `use`, remove all processes and files. @throws {PlacementError} `start_failed`. */
+export async function reachBox<T>(
+  box: Box,
+  { log, readyMs, signal }: StartOptions & { readonly signal: AbortSignal },
+  use: (reached: ReachedBox) => Promise<T>,
+): Promise<T> {
+  const beganMs = performance.now();
+  const lastLines = followLines(box, log);
+  try {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(readyMs)]);
+    await within(deadline, listening(box));
+    return await use({ deadline, lastLines, dial: dialerOf(await box.reach()) });
   } catch (error) {
     box.kill();
     const exit = await box.gone;

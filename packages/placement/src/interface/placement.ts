@@ -131,6 +131,8 @@ export interface Placement {
   readonly abilities: PlacementAbilities;
   readonly memory: PlacementMemory;
   readonly sleep: PlacementSleep;
+  /** Programs run on other machines, and get copies of their files. */
+  readonly copiesProgramFiles: boolean;
   /**
    * Hands a warm instance to a session, else a new one. Aborting also ends an instance that starts for this call.
    * @throws {PlacementError} `start_failed` if it is not ready within 30 s; `no_space`; `closed`; `bad_option`.

@@ -5,14 +5,16 @@ export interface ProgramFolder {
   readonly from: string;
   /** Absolute, outside of `/tmp` and the home folder. */
   readonly to: string;
+  /** `from` is a tar archive with gzip or zstd, which the box unpacks. Only with `Placement.copiesProgramFiles`. */
+  readonly isArchive?: boolean;
 }
 
 export interface ProgramOptions {
   readonly project: string;
   readonly command: (place: ProgramPlace) => ProgramCommand;
-  /** Readable for all users. */
+  /** Readable for all users. Where the box gets copies, they use its memory. */
   readonly readOnly: readonly ProgramFolder[];
-  /** As root, these folders are given to the box's user. */
+  /** As root, these folders are given to the box's user. None with `Placement.copiesProgramFiles`. */
   readonly writable: readonly ProgramFolder[];
   /** Further writable folders in memory, other than `/tmp` and the home folder. */
   readonly scratch: readonly string[];
@@ -33,7 +35,7 @@ export interface ProgramCommand {
 }
 
 export interface ProgramPlace {
-  /** Translates a path in the box for a program that runs without one. */
+  /** Translates a path of the options into the path for the program. */
   pathOf(inside: string): string;
   readonly node: string;
   /** File descriptor; in a container, path of a socket that accepts one connection. */
@@ -51,7 +53,8 @@ export interface ProgramExit {
 
 export interface ProgramBox {
   readonly id: string;
-  readonly pid: number;
+  /** `undefined` on another machine. */
+  readonly pid: number | undefined;
   /** Read them, or the program waits. */
   readonly stdout: Readable;
   readonly stderr: Readable;

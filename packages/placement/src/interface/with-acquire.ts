@@ -7,6 +7,7 @@ export function withAcquire(placement: Placement, acquire: Placement["acquire"])
     abilities: placement.abilities,
     memory: placement.memory,
     sleep: placement.sleep,
+    copiesProgramFiles: placement.copiesProgramFiles,
     acquire,
     startProgram: (...args) => placement.startProgram(...args),
     traffic: () => placement.traffic(),

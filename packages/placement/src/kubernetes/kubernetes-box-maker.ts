@@ -1,7 +1,7 @@
 import { disableInspectorSignal } from "@shoal/instance";
 import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
-import type { Box, BoxMaker, Viewport } from "../boxes/box.ts";
-import { type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
+import type { Box, BoxMaker, HostedProgram, Viewport } from "../boxes/box.ts";
+import { type InstanceFiles, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
 import { imageProgramFolder } from "../image/image-contents.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import type { Cluster } from "./cluster.ts";
@@ -9,8 +9,16 @@ import { checkTemplate, claimObject } from "./claims.ts";
 import { type ClusterObject, type KindName, kinds } from "./objects.ts";
 import type { PodImage } from "./examine-image.ts";
 import { KubernetesBox } from "./kubernetes-box.ts";
-import { instancePort, labels, labelsOf, podSpec, sessionObject, stateFolder } from "./pod-spec.ts";
-import { remoteConfig } from "../image/remote-config.ts";
+import {
+  instancePort,
+  labels,
+  labelsOf,
+  type ObjectOptions,
+  type PodOptions,
+  podSpec,
+  sessionObject,
+} from "./pod-spec.ts";
+import { hostBytes, hostedConfig, remoteConfig } from "../image/remote-config.ts";
 import { messageOf } from "@shoal/primitives";
 
 export interface KubernetesBoxMakerOptions extends InstanceFilesOptions {
@@ -33,11 +41,21 @@ const shutdownAfterMs = 10 * 60_000;
 const renewEveryMs = 3 * 60_000;
 const removalGraceSeconds = 2;
 
+interface Made {
+  readonly object: ClusterObject;
+  readonly objects: KindName;
+}
+
+interface Running {
+  readonly box: KubernetesBox;
+  readonly objects: KindName;
+}
+
 /** Starts each instance in a pod, by agent-sandbox if it is installed. Its only way out is a connection of the service. */
 export class KubernetesBoxMaker implements BoxMaker {
   readonly kind = "kubernetes";
   readonly #options: KubernetesBoxMakerOptions;
-  readonly #boxes = new Map<string, KubernetesBox>();
+  readonly #boxes = new Map<string, Running>();
   readonly #unfollow: readonly (() => void)[];
   readonly #renewal: NodeJS.Timeout;
 
@@ -62,11 +80,24 @@ export class KubernetesBoxMaker implements BoxMaker {
   }
 
   async start(id: string, viewport: Viewport): Promise<Box> {
-    const { cluster, identity, image, log, warmPool } = this.#options;
+    const { cluster, image, warmPool } = this.#options;
     if (warmPool !== undefined)
       await checkTemplate({ cluster, warmPool, image: image.name, runtimeClass: image.runtimeClass });
     const files = await makeInstanceFiles(id, this.#options);
-    const object = this.#objectOf(id, viewport);
+    return this.#run(id, files, this.#sessionOf(id, viewport));
+  }
+
+  /** Also where sessions claim their pods, a program of an app gets a new one. */
+  host(id: string, { copies, files, options }: HostedProgram): Promise<Box> {
+    const { diskBytes, memoryBytes, scratch } = options;
+    const { objects } = this.#options;
+    const env = { SHOAL_PROGRAM: JSON.stringify(hostedConfig({ id, remote: this.#remote })) };
+    const pod = { env, copies, diskBytes, scratch, memoryBytes: memoryBytes + hostBytes };
+    return this.#run(id, files, this.#objectOf(id, objects === "sandboxclaims" ? "pods" : objects, pod));
+  }
+
+  async #run(id: string, files: InstanceFiles, { object, objects }: Made): Promise<Box> {
+    const { cluster, identity, log } = this.#options;
     const name = nameOf(id);
     const box = new KubernetesBox(id, {
       cluster,
@@ -78,7 +109,7 @@ export class KubernetesBoxMaker implements BoxMaker {
       log,
     });
     // Before the object exists, so that no report is missed.
-    this.#boxes.set(id, box);
+    this.#boxes.set(id, { box, objects });
     try {
       await cluster.create(object);
       return box;
@@ -92,11 +123,11 @@ export class KubernetesBoxMaker implements BoxMaker {
 
   /** Moves the end of the sandboxes of this server. */
   async renew(): Promise<void> {
-    const { cluster, log, objects } = this.#options;
-    if (objects === "pods") return;
+    const { cluster, log } = this.#options;
     const shutdownTime = new Date(Date.now() + shutdownAfterMs).toISOString();
-    const spec = objects === "sandboxes" ? { shutdownTime } : { lifecycle: { shutdownTime } };
-    for (const id of this.#boxes.keys()) {
+    for (const [id, { objects }] of this.#boxes) {
+      if (objects === "pods") continue;
+      const spec = objects === "sandboxes" ? { shutdownTime } : { lifecycle: { shutdownTime } };
       try {
         const metadata = { name: nameOf(id), namespace: cluster.namespace };
         await cluster.merge({ ...kinds[objects], metadata, spec });
@@ -112,28 +143,41 @@ export class KubernetesBoxMaker implements BoxMaker {
   }
 
   #boxOf({ metadata }: ClusterObject): KubernetesBox | undefined {
-    return this.#boxes.get(metadata?.labels?.[labels.instance] ?? "");
+    return this.#boxes.get(metadata?.labels?.[labels.instance] ?? "")?.box;
   }
 
-  #objectOf(id: string, viewport: Viewport): ClusterObject {
-    const { cluster, diskBytes, identity, image, memoryBytes, objects, server, warmPool } = this.#options;
+  get #remote(): { readonly port: number; readonly service_pin: string } {
+    return { port: instancePort, service_pin: this.#options.identity.pin };
+  }
+
+  #sessionOf(id: string, viewport: Viewport): Made {
+    const { diskBytes, identity, image, memoryBytes, objects, warmPool } = this.#options;
     const shutdownTime = new Date(Date.now() + shutdownAfterMs);
-    const names = { name: nameOf(id), namespace: cluster.namespace, labels: labelsOf(server, id) };
-    if (warmPool !== undefined) return claimObject({ ...names, warmPool, pin: identity.pin, shutdownTime });
-    const remote = { port: instancePort, service_pin: identity.pin };
-    const config = remoteConfig({ id, viewport, contents: image.contents, remote, stateFolder });
-    return sessionObject({
-      ...names,
-      shutdownTime: objects === "pods" ? undefined : shutdownTime,
+    if (warmPool !== undefined)
+      return { objects, object: claimObject({ ...this.#namesOf(id), warmPool, pin: identity.pin, shutdownTime }) };
+    const config = remoteConfig({ id, viewport, contents: image.contents, remote: this.#remote });
+    const env = { SHOAL_INSTANCE: JSON.stringify(config) };
+    return this.#objectOf(id, objects, { env, memoryBytes, diskBytes });
+  }
+
+  #objectOf(id: string, objects: KindName, pod: Omit<PodOptions, "command" | "image" | "runtimeClass">): Made {
+    const { image } = this.#options;
+    const object = sessionObject({
+      ...this.#namesOf(id),
+      shutdownTime: objects === "pods" ? undefined : new Date(Date.now() + shutdownAfterMs),
       spec: podSpec({
+        ...pod,
         image: image.name,
         runtimeClass: image.runtimeClass,
         command: [image.contents.node, disableInspectorSignal, `${imageProgramFolder}/${image.programFile}`],
-        env: { SHOAL_INSTANCE: JSON.stringify(config) },
-        memoryBytes,
-        diskBytes,
       }),
     });
+    return { object, objects };
+  }
+
+  #namesOf(id: string): Pick<ObjectOptions, "labels" | "name" | "namespace"> {
+    const { cluster, server } = this.#options;
+    return { name: nameOf(id), namespace: cluster.namespace, labels: labelsOf(server, id) };
   }
 }
 

@@ -1,11 +1,11 @@
 import { boxEnvironment } from "../boxes/box-environment.ts";
 import { homePath } from "../boxes/instance-files.ts";
+import { stateFolder } from "../image/remote-config.ts";
 import { type ClusterObject, kinds } from "./objects.ts";
 
 export const containerName = "instance";
 /** The user of the sessions in containers, too. */
 const podUser = 64_987;
-export const stateFolder = "/run/shoal-state";
 export const instancePort = 7801;
 
 export const labels = {
@@ -35,6 +35,10 @@ export interface PodOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly memoryBytes: number | undefined;
   readonly diskBytes: number | undefined;
+  /** Further writable folders in memory. */
+  readonly scratch?: readonly string[];
+  /** Folders in memory that its limit of memory alone bounds. */
+  readonly copies?: readonly string[];
 }
 
 const writable = { tmp: "/tmp", home: homePath, state: stateFolder, shm: "/dev/shm", data: "/var/lib/shoal" } as const;
@@ -44,8 +48,14 @@ const requestedCpu = "100m";
 const graceSeconds = 5;
 
 /** No name server, service account, capabilities, privileges or writable image. The NetworkPolicy closes the network. */
-export function podSpec({ command, diskBytes, env, image, memoryBytes, runtimeClass }: PodOptions): object {
+export function podSpec(options: PodOptions): object {
+  const { command, copies = [], diskBytes, env, image, memoryBytes, runtimeClass, scratch = [] } = options;
   const sizeLimit = diskBytes === undefined ? undefined : String(diskBytes);
+  const folders = [
+    ...Object.entries(writable).map(([name, mountPath]) => ({ name, mountPath, sizeLimit })),
+    ...scratch.map((mountPath, index) => ({ name: `scratch-${String(index)}`, mountPath, sizeLimit })),
+    ...copies.map((mountPath, index) => ({ name: `copies-${String(index)}`, mountPath, sizeLimit: undefined })),
+  ];
   return {
     ...(runtimeClass !== undefined && { runtimeClassName: runtimeClass }),
     restartPolicy: "Never",
@@ -93,12 +103,12 @@ export function podSpec({ command, diskBytes, env, image, memoryBytes, runtimeCl
           readOnlyRootFilesystem: true,
           capabilities: { drop: ["ALL"] },
         },
-        volumeMounts: Object.entries(writable).map(([name, mountPath]) => ({ name, mountPath })),
+        volumeMounts: folders.map(({ mountPath, name }) => ({ name, mountPath })),
       },
     ],
-    volumes: Object.keys(writable).map((name) => ({
+    volumes: folders.map(({ name, sizeLimit: limit }) => ({
       name,
-      emptyDir: { medium: "Memory", ...(sizeLimit !== undefined && { sizeLimit }) },
+      emptyDir: { medium: "Memory", ...(limit !== undefined && { sizeLimit: limit }) },
     })),
   };
 }

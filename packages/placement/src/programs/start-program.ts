@@ -13,7 +13,8 @@ export async function startProgram(
 ): Promise<ProgramBox> {
   signal?.throwIfAborted();
   const id = randomBytes(6).toString("hex");
-  const running = await maker.start(id, options).catch((error: unknown) => {
+  const running = await maker.start(id, options, signal).catch((error: unknown) => {
+    signal?.throwIfAborted();
     if (PlacementError.isInstance(error)) throw error;
     throw new PlacementError("start_failed", `Cannot start a program: ${messageOf(error)}`, { cause: error });
   });
@@ -27,7 +28,7 @@ export async function startProgram(
 
 class LocalProgramBox implements ProgramBox {
   readonly id: string;
-  readonly pid: number;
+  readonly pid: number | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly channel: Duplex;

@@ -7,8 +7,8 @@ import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream
 export interface EgressLinkOptions {
   readonly address: RemoteAddress;
   readonly identity: TlsIdentity;
-  /** Socket of the egress gateway for this instance. */
-  readonly gatewaySocket: string;
+  /** Sockets of the service for this instance: `egress` of the egress gateway, `api` of the API. */
+  readonly sockets: Readonly<Record<string, string | undefined>>;
 }
 
 const firstRetryMs = 100;
@@ -20,7 +20,7 @@ const maxSessionMegabytes = 16;
 const streamWindowBytes = 256 * 1024;
 const connectionWindowBytes = 4 * 2 ** 20;
 
-/** Connects an instance without a network to its egress gateway, through a connection that the service opens. */
+/** Connects an instance without a network to sockets of the service, through a connection that the service opens. */
 export class EgressLink {
   readonly #options: EgressLinkOptions;
   #session: ServerHttp2Session | undefined;
@@ -49,7 +49,7 @@ export class EgressLink {
         });
         session.setLocalWindowSize(connectionWindowBytes);
         session.on("stream", (stream, headers) => {
-          this.#forward(stream, headers[":method"]);
+          this.#forward(stream, headers[":method"] === "CONNECT" ? headers[":authority"] : undefined);
         });
         session.on("error", () => socket.destroy());
         session.on("close", () => {
@@ -78,22 +78,23 @@ export class EgressLink {
     this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs);
   }
 
-  #forward(stream: ServerHttp2Stream, method: string | undefined): void {
+  #forward(stream: ServerHttp2Stream, name: string | undefined): void {
     stream.on("error", () => undefined);
-    if (method !== "CONNECT") {
-      stream.respond({ ":status": 405 }, { endStream: true });
+    const path = new Map(Object.entries(this.#options.sockets)).get(name ?? "");
+    if (path === undefined) {
+      stream.respond({ ":status": 404 }, { endStream: true });
       return;
     }
-    const gateway = connect({ path: this.#options.gatewaySocket, allowHalfOpen: true });
-    gateway.on("error", () => {
+    const socket = connect({ path, allowHalfOpen: true });
+    socket.on("error", () => {
       stream.close();
     });
-    stream.on("close", () => gateway.destroy());
-    gateway.on("close", () => {
+    stream.on("close", () => socket.destroy());
+    socket.on("close", () => {
       if (!stream.closed) stream.close();
     });
     stream.respond({ ":status": 200 });
-    stream.pipe(gateway);
-    gateway.pipe(stream);
+    stream.pipe(socket);
+    socket.pipe(stream);
   }
 }

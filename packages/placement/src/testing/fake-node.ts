@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 interface Container {
   readonly command: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[];
+  readonly ports?: readonly { readonly containerPort: number }[];
   readonly volumeMounts?: readonly { readonly mountPath: string; readonly name: string }[];
 }
 
@@ -33,7 +35,8 @@ export interface RunningPod {
 
 /**
  * Runs the container of a pod as a local process: in bubblewrap with the pod's mounts, user and environment, and with
- * the network of this machine, where the pod has its own loopback address. The image is this machine's `/usr`.
+ * the network of this machine, where the pod has its own loopback address. Programs of apps listen on fixed ports, so
+ * their pods have separate networks, of which the node forwards one port each. The image is this machine's `/usr`.
  * @param isClosed - runs it without a network.
  */
 export function runPod(
@@ -60,11 +63,14 @@ export function runPod(
   ]);
   const [init, separator, ...command] = container.command;
   if (init !== "/usr/bin/tini" || separator !== "--") throw new Error("The image starts programs with tini.");
+  const network = container.env?.some(({ name }) => name === "SHOAL_PROGRAM") === true ? new FakeNetwork() : undefined;
+  const port = container.ports?.[0]?.containerPort ?? 0;
+  network?.listen(address, port);
   const child: ChildProcess = spawn(
     "bwrap",
     [
       ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--clearenv"],
-      ...(isClosed ? ["--unshare-net"] : []),
+      ...(isClosed || network !== undefined ? ["--unshare-net"] : []),
       ...["--uid", user, "--gid", user, ...binds("/usr", "/etc"), ...links],
       ...["--proc", "/proc", "--dev", "/dev"],
       ...binds(dirname(node)),
@@ -73,10 +79,13 @@ export function runPod(
         const folder = shown.find((volume) => volume.name === name)?.folder;
         return folder === undefined ? ["--tmpfs", mountPath] : ["--ro-bind", folder, mountPath];
       }),
+      ...(network === undefined ? [] : ["--bind", network.folder, "/network", ...binds(import.meta.dirname)]),
       ...env,
-      ...["--setenv", "PATH", `${node}:/usr/local/bin:/usr/bin:/bin`, "--", ...command],
+      ...["--setenv", "PATH", `${node}:/usr/local/bin:/usr/bin:/bin`, "--"],
+      ...(network === undefined ? [] : ["node", networkProgram, "/network/socket", address, String(port)]),
+      ...command,
     ],
-    { stdio: ["ignore", "pipe", "pipe"] },
+    { detached: true, stdio: ["ignore", "pipe", "pipe"] },
   );
   let output = "";
   const listeners: ((text: string) => void)[] = [];
@@ -95,9 +104,14 @@ export function runPod(
       child.once("close", (code, signal) => {
         resolve(code ?? (signal === "SIGKILL" ? 137 : 143));
         for (const { folder } of shown) rmSync(folder, { recursive: true });
+        network?.close();
       });
     }),
-    kill: () => child.kill("SIGKILL"),
+    kill: () => {
+      // The group: bubblewrap's child survives a kill of bubblewrap just after the start.
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+        process.kill(-child.pid, "SIGKILL");
+    },
     annotate: (annotations) => {
       for (const { folder, items } of shown)
         for (const { fieldRef, path } of items) {
@@ -107,6 +121,31 @@ export function runPod(
         }
     },
   };
+}
+
+const networkProgram = join(import.meta.dirname, "fake-network.mjs");
+
+class FakeNetwork {
+  readonly folder = makeFolder();
+  readonly #server = createServer({ allowHalfOpen: true }, (outer) => {
+    const inner = connect({ path: join(this.folder, "socket"), allowHalfOpen: true });
+    for (const [one, other] of [
+      [inner, outer],
+      [outer, inner],
+    ] as const) {
+      one.on("error", () => other.destroy());
+      one.pipe(other);
+    }
+  });
+
+  listen(address: string, port: number): void {
+    this.#server.listen(port, address);
+  }
+
+  close(): void {
+    this.#server.close();
+    rmSync(this.folder, { recursive: true });
+  }
 }
 
 /** Open to the pod's user. */

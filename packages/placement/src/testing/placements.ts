@@ -2,6 +2,7 @@ import type { PlacementLog } from "../interface/placement-log.ts";
 import { createPlacementWith } from "../create-placement.ts";
 import type { Instance, Placement, PlacementKind, PlacementOptions } from "../interface/placement.ts";
 import { createNameResolver } from "../policy/resolve-name.ts";
+import { certificate, certificateKey } from "./certificate.ts";
 import { testEngine } from "./requirements.ts";
 import { instanceProgramPath } from "@shoal/instance";
 import { chmod, cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
@@ -39,6 +40,14 @@ export async function temporaryDirectory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "shoal-placement-test-"));
   clearing.push(() => rm(path, { recursive: true, force: true }));
   return path;
+}
+
+/** For an engine with TLS. */
+export async function clientFiles(): Promise<string> {
+  const folder = await temporaryDirectory();
+  const files = { "ca.pem": certificate, "cert.pem": certificate, "key.pem": certificateKey };
+  await Promise.all(Object.entries(files).map(([name, content]) => writeFile(join(folder, name), content)));
+  return folder;
 }
 
 const dockerOptions = testEngine !== undefined && {

@@ -1,11 +1,16 @@
 import { disableInspectorSignal } from "@shoal/instance";
 import type { TlsIdentity } from "@shoal/primitives/pinned-tls";
-import type { Box, BoxMaker, Viewport } from "../../boxes/box.ts";
-import { type InstanceFilesOptions, makeInstanceFiles } from "../../boxes/instance-files.ts";
+import type { Box, BoxMaker, HostedProgram, Viewport } from "../../boxes/box.ts";
+import {
+  homePath,
+  type InstanceFiles,
+  type InstanceFilesOptions,
+  makeInstanceFiles,
+} from "../../boxes/instance-files.ts";
 import type { PlacementLog } from "../../interface/placement-log.ts";
-import { remoteConfig } from "../../image/remote-config.ts";
+import { hostBytes, hostedConfig, remoteConfig } from "../../image/remote-config.ts";
 import { splitAttached } from "../attached-streams.ts";
-import { containerSpec, inside } from "../container-spec.ts";
+import { type ContainerOptions, containerSpec } from "../container-spec.ts";
 import type { ContainerEngine } from "../engine.ts";
 import { type ImageContents, imageProgramFolder } from "../../image/image-contents.ts";
 import { serverLabel } from "../leftovers.ts";
@@ -19,6 +24,8 @@ export interface RemoteContainerBoxOptions extends InstanceFilesOptions {
   /** Name of the instance program in the image. */
   readonly programFile: string;
   readonly seccomp: string;
+  /** Without namespaces. */
+  readonly programSeccomp: string;
   /** Names this server process in labels. */
   readonly server: string;
   readonly identity: TlsIdentity;
@@ -37,21 +44,35 @@ export class RemoteContainerBoxMaker implements BoxMaker {
   }
 
   async start(id: string, viewport: Viewport): Promise<Box> {
-    const { contents, engine, identity, image, log, programFile, server, ...options } = this.#options;
+    const { contents, diskBytes, identity, memoryBytes, seccomp } = this.#options;
     const files = await makeInstanceFiles(id, this.#options);
+    const config = remoteConfig({ id, viewport, contents, remote: { service_pin: identity.pin } });
+    const env = { SHOAL_INSTANCE: JSON.stringify(config) };
+    return this.#run(id, files, { env, memoryBytes, diskBytes, seccomp });
+  }
+
+  async host(id: string, { copies, files, options }: HostedProgram): Promise<Box> {
+    const { identity, programSeccomp: seccomp } = this.#options;
+    const { diskBytes, maxProcesses, memoryBytes, scratch } = options;
+    const env = { SHOAL_PROGRAM: JSON.stringify(hostedConfig({ id, remote: { service_pin: identity.pin } })) };
+    const program = { folder: homePath, scratch, maxProcesses, copies };
+    return this.#run(id, files, { env, diskBytes, seccomp, program, memoryBytes: memoryBytes + hostBytes });
+  }
+
+  async #run(
+    id: string,
+    files: InstanceFiles,
+    options: Omit<ContainerOptions, "command" | "image" | "labels" | "mounts">,
+  ): Promise<Box> {
+    const { contents, engine, identity, image, log, programFile, server } = this.#options;
     let container: string | undefined;
     try {
-      const remote = { service_pin: identity.pin };
-      const config = remoteConfig({ id, viewport, contents, remote, stateFolder: inside.state });
       const spec = containerSpec({
+        ...options,
         image,
         labels: { [serverLabel]: server },
         command: [contents.node, disableInspectorSignal, `${imageProgramFolder}/${programFile}`, id],
-        env: { SHOAL_INSTANCE: JSON.stringify(config) },
         mounts: [],
-        memoryBytes: options.memoryBytes,
-        diskBytes: options.diskBytes,
-        seccomp: options.seccomp,
       });
       container = await engine.create(`shoal-${id}`, spec);
       const streams = splitAttached(await engine.startAttached(container));

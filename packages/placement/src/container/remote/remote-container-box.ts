@@ -66,7 +66,8 @@ export class RemoteContainerBox implements Box {
     const address = this.#address;
     if (address === undefined) return Promise.reject(new Error("The instance does not listen."));
     const { files, identity } = this.#parts;
-    this.#link = new EgressLink({ address, identity, gatewaySocket: files.egressSocket });
+    const sockets = { egress: files.egressSocket, api: files.apiSocket };
+    this.#link = new EgressLink({ address, identity, sockets });
     this.#link.open();
     return Promise.resolve(() => connectRemote(address, identity, remoteProtocols.instance));
   }
