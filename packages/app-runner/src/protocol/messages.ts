@@ -40,8 +40,8 @@ export const BuilderTask = z.discriminatedUnion("type", [
     work: z.string(),
     entry: z.string(),
     install: z.enum(["npm", "pnpm", "pip", "none"]),
-    /** Scripts of Node: npm or pnpm. */
-    tool: z.optional(z.string()),
+    /** Scripts of Node: npm or pnpm. The first existing script runs. */
+    tool: z.optional(z.array(z.string())),
     locked: z.boolean(),
     /** Archive of dependencies that an earlier build sent. */
     dependencies: z.optional(z.string()),

@@ -1,7 +1,6 @@
 import { type BuildTask, esbuildPath } from "@shoal/app-runner";
 import type { ProgramPlace } from "@shoal/placement";
 import { execFile } from "node:child_process";
-import { access } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
 import { BlobTooLarge } from "../../storage/blobs/measured-content.ts";
@@ -50,7 +49,6 @@ interface Inputs {
 }
 
 const maxArtifactBytes = 2 * 2 ** 30;
-const pythonPath = "/usr/bin/python3";
 
 /** Turns sources into an artifact. Code of the app does not run here. */
 export class AppBuilder {
@@ -91,7 +89,6 @@ export class AppBuilder {
       allowScripts,
     ]);
     const plan = planInstall(source.entrypoint, await readManifests(source.folder), surroundings);
-    if (plan.language === "python") await requirePython();
     const tool =
       plan.install === "npm" || plan.install === "pnpm"
         ? await tools.get(plan.install, plan.pnpmVersion, signal)
@@ -119,7 +116,7 @@ export class AppBuilder {
               { from: source.folder, to: layout.source },
               { from: dirname(this.#parts.esbuild), to: layout.esbuild },
               ...registry.binds,
-              ...(tool === undefined ? [] : [{ from: tool.folder, to: layout.tool }]),
+              ...(tool === undefined ? [] : [{ ...tool.files, to: layout.tool }]),
               ...(cached === undefined ? [] : [{ from: cached, to: layout.archive }]),
             ],
             writable: [],
@@ -173,7 +170,7 @@ export class AppBuilder {
       work: place.pathOf(work),
       entry: source.entrypoint,
       install: plan.install,
-      ...(tool !== undefined && { tool: place.pathOf(`${layout.tool}/${tool.script}`) }),
+      ...(tool !== undefined && { tool: tool.scripts.map((script) => place.pathOf(`${layout.tool}/${script}`)) }),
       locked: plan.locked,
       ...(cached !== undefined && { dependencies: place.pathOf(layout.archive) }),
       send_dependencies: hash !== undefined && cached === undefined,
@@ -184,15 +181,6 @@ export class AppBuilder {
       install_ms: this.#parts.limits.timeoutMs,
     };
   }
-}
-
-async function requirePython(): Promise<void> {
-  await access(pythonPath).catch((error: unknown) => {
-    throw new BuildError(
-      `This server cannot run Python apps: ${pythonPath} does not exist. Install Python 3.11 or newer on it.`,
-      { cause: error },
-    );
-  });
 }
 
 /** Returns esbuild's executable. @throws {BuildError} on other platforms. */

@@ -29,22 +29,26 @@ export interface ArtifactFoldersOptions {
   /** Of this server alone. */
   readonly folder: string;
   readonly tasks: BoxTasks;
+  /** Keeps archives, which the boxes of programs unpack: they are on other machines. */
+  readonly keepsArchives: boolean;
   /** Unused artifacts above it are removed, least recently used first. */
   readonly maxBytes: number;
 }
 
-/** Unpacks artifacts once per server, in boxes, because their content is untrusted. */
+/** Unpacks artifacts once per server, in boxes, because their content is untrusted; or keeps their archives. */
 export class ArtifactFolders {
   readonly #folder: string;
   readonly #tasks: BoxTasks;
+  readonly #keepsArchives: boolean;
   readonly #maxBytes: number;
   readonly #turns = new KeyedMutex();
   /** By artifact, least recently used first. */
   readonly #kept = new Map<string, Kept>();
   #evicting: Promise<void> = Promise.resolve();
 
-  private constructor({ folder, maxBytes, tasks }: ArtifactFoldersOptions) {
+  private constructor({ folder, keepsArchives, maxBytes, tasks }: ArtifactFoldersOptions) {
     this.#folder = folder;
+    this.#keepsArchives = keepsArchives;
     this.#tasks = tasks;
     this.#maxBytes = maxBytes;
   }
@@ -56,7 +60,12 @@ export class ArtifactFolders {
     const found: { readonly name: string; readonly usedMs: number }[] = [];
     for (const name of await readdir(folder)) {
       if (name.startsWith(freshPrefix)) await rm(join(folder, name), { recursive: true, force: true });
-      else found.push({ name, usedMs: (await stat(join(folder, name))).mtimeMs });
+      else {
+        const entry = await stat(join(folder, name));
+        // Others are of another placement.
+        if (entry.isFile() === options.keepsArchives) found.push({ name, usedMs: entry.mtimeMs });
+        else await rm(join(folder, name), { recursive: true, force: true });
+      }
     }
     for (const { name } of found.toSorted((a, b) => a.usedMs - b.usedMs)) opened.#kept.set(name, { uses: 0, bytes: 0 });
     opened.#tidy([...opened.#kept.keys()]);
@@ -139,6 +148,10 @@ export class ArtifactFolders {
     await Promise.all([fresh, archive].map((each) => rm(each, { recursive: true, force: true })));
     try {
       await pipeline(blob.stream, createWriteStream(archive, { mode: 0o644 }), { signal });
+      if (this.#keepsArchives) {
+        await rename(archive, path);
+        return;
+      }
       await unpackInBox(this.#tasks, { archive, to: fresh, limits }, signal);
       await rename(fresh, path);
     } catch (error) {
@@ -151,6 +164,8 @@ export class ArtifactFolders {
 }
 
 async function bytesOf(folder: string): Promise<number> {
+  const found = await lstat(folder);
+  if (found.isFile()) return found.blocks * 512;
   let bytes = 0;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).blocks * 512;

@@ -1,3 +1,4 @@
+import type { ProgramFolder } from "@shoal/placement";
 import { KeyedMutex } from "@shoal/primitives";
 import { createHash } from "node:crypto";
 import { access, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
@@ -31,11 +32,19 @@ const limits = { bytes: 256 * 2 ** 20, files: 20_000 } as const;
 const VersionMetadata = z.object({ dist: z.object({ integrity: z.string().check(z.regex(/^sha512-[\w+/=]{88}$/)) }) });
 
 export interface BuildTool {
-  readonly folder: string;
-  /** Relative to `folder`. */
-  readonly script: string;
+  readonly files: Pick<ProgramFolder, "from" | "isArchive">;
+  /** Relative to its folder; the first existing script runs. */
+  readonly scripts: readonly string[];
   /** Part of the key of cached dependencies. */
   readonly name: string;
+}
+
+export interface BuildToolsOptions {
+  readonly folder: string;
+  readonly tasks: BoxTasks;
+  readonly registry: Registry;
+  /** Keeps archives, which the boxes of builds unpack: they are on other machines. */
+  readonly keepsArchives: boolean;
 }
 
 /** Package managers: npm of this Node, or pinned packages of the registry, checked and unpacked once. */
@@ -43,36 +52,40 @@ export class BuildTools {
   readonly #folder: string;
   readonly #tasks: BoxTasks;
   readonly #registry: Registry;
+  readonly #keepsArchives: boolean;
   readonly #turns = new KeyedMutex();
 
-  constructor(folder: string, tasks: BoxTasks, registry: Registry) {
+  constructor({ folder, keepsArchives, registry, tasks }: BuildToolsOptions) {
     this.#folder = folder;
     this.#tasks = tasks;
     this.#registry = registry;
+    this.#keepsArchives = keepsArchives;
   }
 
   /** @throws {BuildError} when the registry does not have it or cannot be reached. */
   async get(tool: "npm" | "pnpm", version: string | undefined, signal: AbortSignal): Promise<BuildTool> {
     if (tool === "npm") {
       const bundled = await bundledNpm();
-      if (bundled !== undefined) return { folder: bundled, script: "bin/npm-cli.js", name: "npm" };
+      if (bundled !== undefined) return { files: { from: bundled }, scripts: ["bin/npm-cli.js"], name: "npm" };
     }
     const wanted = version ?? pinned[tool].version;
     const name = `${tool}-${wanted}`;
-    const folder = join(this.#folder, name);
+    const from = join(this.#folder, this.#keepsArchives ? `${name}.tgz` : name);
     await this.#turns.run(name, async () => {
-      if (!(await exists(folder))) await this.#fetch(tool, wanted, { folder, signal });
+      if (!(await exists(from))) await this.#fetch(tool, wanted, { to: from, signal });
     });
     const scripts = tool === "npm" ? ["bin/npm-cli.js"] : ["bin/pnpm.cjs", "bin/pnpm.mjs"];
-    for (const script of scripts.map((path) => `package/${path}`))
-      if (await exists(join(folder, script))) return { folder, script, name };
-    throw new BuildError(`${tool} ${wanted} has no program that this service knows.`);
+    return {
+      files: { from, isArchive: this.#keepsArchives },
+      scripts: scripts.map((path) => `package/${path}`),
+      name,
+    };
   }
 
   async #fetch(
     tool: "npm" | "pnpm",
     version: string,
-    { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+    { to, signal }: { readonly to: string; readonly signal: AbortSignal },
   ): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#evict();
@@ -85,8 +98,8 @@ export class BuildTools {
       if (`sha512-${createHash("sha512").update(content).digest("base64")}` !== integrity)
         throw new BuildError(`${tool} ${version} of the registry does not match its checksum.`);
       await writeFile(archive, content, { mode: 0o644 });
-      await unpackInBox(this.#tasks, { archive, to: fresh, limits }, signal);
-      await rename(fresh, folder);
+      if (!this.#keepsArchives) await unpackInBox(this.#tasks, { archive, to: fresh, limits }, signal);
+      await rename(this.#keepsArchives ? archive : fresh, to);
     } finally {
       await Promise.all([fresh, archive].map((path) => rm(path, { recursive: true, force: true })));
     }
@@ -142,7 +155,7 @@ export class BuildTools {
 
   async #evict(): Promise<void> {
     const names = (await readdir(this.#folder)).filter(
-      (name) => name.startsWith("pnpm-") && !name.endsWith(pinned.pnpm.version),
+      (name) => name.startsWith("pnpm-") && !name.startsWith(`pnpm-${pinned.pnpm.version}`),
     );
     for (const name of names.slice(keptTools)) await rm(join(this.#folder, name), { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import { appRunnerFolder, type Described, type Serve } from "@shoal/app-runner";
 import { type Placement, PlacementError, type ProgramOptions, type ProgramPlace } from "@shoal/placement";
-import { chmod, cp, mkdir, readdir, rm } from "node:fs/promises";
+import { chmod, cp, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Socket } from "node:net";
 import { type Blobs, hasBlob } from "../../storage/blobs/blobs.ts";
@@ -68,14 +68,15 @@ export class LocalAppRuntime implements AppRuntime {
   static async open(options: LocalAppRuntimeOptions): Promise<LocalAppRuntime> {
     const { blobs, folder, placement } = options;
     const programs = join(folder, "programs");
-    const esbuild = await copyPrograms(programs);
+    const esbuild = await copyPrograms(programs, join(folder, "esbuild"));
+    const keepsArchives = placement.copiesProgramFiles;
     const tasks = new BoxTasks(placement, programs);
     const registry = new Registry(options.registry);
     const dependencies = new DependencyCache(join(folder, "dependencies"));
     await dependencies.open();
     const builder = new AppBuilder({
       tasks,
-      tools: new BuildTools(join(folder, "tools"), tasks, registry),
+      tools: new BuildTools({ folder: join(folder, "tools"), tasks, registry, keepsArchives }),
       dependencies,
       registry,
       blobs,
@@ -86,6 +87,7 @@ export class LocalAppRuntime implements AppRuntime {
     const folders = await ArtifactFolders.open({
       folder: join(folder, "artifacts"),
       tasks,
+      keepsArchives,
       maxBytes: options.foldersBytes,
     });
     return new LocalAppRuntime(options, { builder, folders, programs });
@@ -163,21 +165,27 @@ export class LocalAppRuntime implements AppRuntime {
   ): Promise<{ readonly program: AppProgram; readonly apps: Described }> {
     const stop = AbortSignal.any([signal, this.#closing.signal]);
     const folder = await this.#parts.folders.use(app.artifact, this.#options.blobs, stop);
-    const compiled = app.language === "node" ? await CompiledCode.of(folder.path) : undefined;
+    const { copiesProgramFiles } = this.#options.placement;
+    const compiled = app.language === "node" && !copiesProgramFiles ? await CompiledCode.of(folder.path) : undefined;
     let running: RunningApp | undefined;
-    const late = AbortSignal.timeout(startMs);
+    const late = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
     const end = (): void => void running?.stop();
-    const ending = AbortSignal.any([stop, late]);
+    const ending = AbortSignal.any([stop, late.signal]);
     ending.addEventListener("abort", end, { once: true });
     try {
       let serve: Serve | undefined;
       const options = this.#programOptions(app, folder, (made, place) => {
         serve = compiled === undefined ? made : { ...made, compile_cache: compiled.cacheIn(place) };
       });
-      const box = await this.#options.placement.startProgram(options, ending).catch((error: unknown) => {
+      const box = await this.#options.placement.startProgram(options, stop).catch((error: unknown) => {
         folder.release();
         throw error;
       });
+      // A box on another machine may wait for a node or its image before.
+      timer = setTimeout(() => {
+        late.abort();
+      }, startMs);
       const program = new RunningApp(box, on, () => {
         folder.release();
         this.#programs.delete(program);
@@ -192,13 +200,14 @@ export class LocalAppRuntime implements AppRuntime {
       await running?.stop();
       await compiled?.discard();
       stop.throwIfAborted();
-      if (late.aborted)
+      if (late.signal.aborted)
         throw new AppStartError(
           `${app.entrypoint} was not imported within ${String(startMs / 1000)} s. Do long work in actions.`,
           { cause: error },
         );
       throw error;
     } finally {
+      clearTimeout(timer);
       ending.removeEventListener("abort", end);
     }
   }
@@ -212,7 +221,7 @@ export class LocalAppRuntime implements AppRuntime {
     return {
       project: app.project,
       readOnly: [
-        { from: folder.path, to: root },
+        { from: folder.path, to: root, isArchive: this.#options.placement.copiesProgramFiles },
         { from: this.#parts.programs, to: layout.programs },
       ],
       writable: [],
@@ -271,14 +280,13 @@ function serveOf(app: RunnableApp, place: ProgramPlace, root: string): Serve {
 }
 
 /** An upgrade may replace the originals while the service runs. @returns the path of esbuild. */
-async function copyPrograms(folder: string): Promise<string> {
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true, mode: 0o755 });
+async function copyPrograms(folder: string, tools: string): Promise<string> {
+  for (const each of [folder, tools]) await rm(each, { recursive: true, force: true });
   await cp(appRunnerFolder, folder, { recursive: true });
   const original = findEsbuild();
-  const esbuild = join(folder, "esbuild", basename(original));
+  const esbuild = join(tools, basename(original));
   await cp(original, esbuild);
-  for (const name of await readdir(folder)) await chmod(join(folder, name), name === "esbuild" ? 0o755 : 0o644);
-  await Promise.all([chmod(folder, 0o755), chmod(esbuild, 0o755)]);
+  for (const name of await readdir(folder)) await chmod(join(folder, name), 0o644);
+  await Promise.all([folder, tools, esbuild].map((path) => chmod(path, 0o755)));
   return esbuild;
 }

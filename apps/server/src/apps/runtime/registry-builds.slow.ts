@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { BuildError, type BuildSource } from "./app-runtime.ts";
 import { openRegistry } from "./testing/registry.ts";
-import { openRuntime, runnable, sourceOf, type TestRuntime } from "./testing/runtime.ts";
+import { startRemoteEngine } from "./testing/remote-engine.ts";
+import { openRuntime, runnable, sourceOf, type TestRuntime, type TestRuntimeOptions } from "./testing/runtime.ts";
 
 const signal = new AbortController().signal;
 
@@ -29,6 +30,7 @@ globalThis[Symbol.for("shoal.apps.v1")] = new Map([["waiter", { name: "waiter", 
 `;
 const integrity = "sha512-6FlzubTLZG3J2a/NVCAleEhjzq5oxgHyaCU9yYXvcLsvoVaHJq/s5xXI6/XXP6tz7R9xAOtHnSO/tXtF3WRTlA==";
 const manifest = { type: "module", dependencies: { ms: "2.1.3" } };
+const older = { ...manifest, packageManager: "pnpm@9.15.9" };
 const npmLock = {
   lockfileVersion: 3,
   packages: { "": { dependencies: manifest.dependencies }, "node_modules/ms": { version: "2.1.3", integrity } },
@@ -45,13 +47,19 @@ snapshots:
   ms@2.1.3: {}
 `;
 
+const sandbox = (): TestRuntimeOptions => ({ kind: "sandbox" });
+const remote = async (): Promise<TestRuntimeOptions> => ({ kind: "docker", docker: await startRemoteEngine() });
+
 it.each([
-  ["package-lock.json", manifest, JSON.stringify(npmLock)],
-  ["pnpm-lock.yaml", manifest, pnpmLock],
-  ["pnpm-lock.yaml", { ...manifest, packageManager: "pnpm@9.15.9" }, pnpmLock],
-])("installs from %s with %o through a private registry, and the second time without it", async (lock, json, text) => {
+  { place: "in a sandbox", options: sandbox, lock: "package-lock.json", json: manifest, text: JSON.stringify(npmLock) },
+  { place: "in a sandbox", options: sandbox, lock: "pnpm-lock.yaml", json: manifest, text: pnpmLock },
+  { place: "in a sandbox", options: sandbox, lock: "pnpm-lock.yaml", json: older, text: pnpmLock },
+  { place: "on another machine", options: remote, lock: "pnpm-lock.yaml", json: manifest, text: pnpmLock },
+])("installs $place from $lock with $json through a private registry, and the second time without it", async (row) => {
+  const { json, lock, options, text } = row;
   const registry = await openRegistry("secret");
   const opened = await openRuntime({
+    ...(await options()),
     registry: { url: registry.url, token: "secret", pythonIndex: "https://pypi.org/simple", allowedHosts: [] },
   });
   const files = { "package.json": JSON.stringify(json), [lock]: text, "main.mts": main };

@@ -2,7 +2,7 @@ import type { Channel } from "../../protocol/channel.ts";
 import type { BuildTask } from "../../protocol/messages.ts";
 import { sendFolder, unpack } from "./archive.ts";
 import { bundle } from "./bundle.ts";
-import { dependencyFolder, install } from "./install.ts";
+import { dependencyFolder, install, requirePython } from "./install.ts";
 import { cp, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 
@@ -12,6 +12,7 @@ const omitted: ReadonlySet<string> = new Set([".git", ".venv", "node_modules", d
 
 export async function buildApp(task: BuildTask, channel: Channel): Promise<void> {
   const { language, source, work, dependencies } = task;
+  if (language === "python") await requirePython();
   await cp(source, work, {
     recursive: true,
     verbatimSymlinks: true,

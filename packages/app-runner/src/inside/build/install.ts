@@ -9,6 +9,15 @@ import { join, relative } from "node:path";
 export const dependencyFolder = { node: "node_modules", python: ".shoal-packages" } as const;
 
 const python = "/usr/bin/python3";
+
+/** Apps run where they are built. @throws {BuildFailure} */
+export async function requirePython(program: string = python): Promise<void> {
+  if ((await existing([program])).length > 0) return;
+  throw new BuildFailure(
+    `This server cannot run Python apps: the machine or image that runs apps has no ${program}. Ask the operator to install Python 3.11 or newer there.`,
+  );
+}
+
 /** Milliseconds. */
 const indexMs = 20_000;
 
@@ -21,8 +30,9 @@ export async function install(task: BuildTask): Promise<void> {
 
 async function installNode(task: BuildTask, tool: "npm" | "pnpm"): Promise<void> {
   if (task.settings !== undefined) await writeFile(join(homedir(), ".npmrc"), task.settings, { mode: 0o600 });
-  const run = (...args: readonly string[]): Promise<void> =>
-    runTool(tool, [process.execPath, task.tool ?? "", ...args], task);
+  const [script] = await existing(task.tool ?? []);
+  if (script === undefined) throw new BuildFailure(`This version of ${tool} has no program that this service knows.`);
+  const run = (...args: readonly string[]): Promise<void> => runTool(tool, [process.execPath, script, ...args], task);
   if (tool === "pnpm")
     await run(
       "install",

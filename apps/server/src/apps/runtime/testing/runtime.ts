@@ -1,4 +1,4 @@
-import { createPlacement, type PlacementKind, type PlacementLog } from "@shoal/placement";
+import { createPlacement, type DockerOptions, type PlacementKind, type PlacementLog } from "@shoal/placement";
 import { createServer, type RequestListener } from "node:http";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,6 +24,7 @@ export interface TestRuntime {
 
 export interface TestRuntimeOptions extends Partial<LocalAppRuntimeOptions> {
   readonly kind?: PlacementKind;
+  readonly docker?: DockerOptions;
   /** Answers as the API. */
   readonly api?: RequestListener;
 }
@@ -31,6 +32,7 @@ export interface TestRuntimeOptions extends Partial<LocalAppRuntimeOptions> {
 /** Closed after the test. */
 export async function openRuntime({
   kind = "sandbox",
+  docker,
   api,
   ...options
 }: TestRuntimeOptions = {}): Promise<TestRuntime> {
@@ -38,6 +40,7 @@ export async function openRuntime({
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const placement = await createPlacement({
     kind,
+    ...(docker && { docker }),
     sessionsDir: join(folder, "sessions"),
     warm: 0,
     allowPrivateHosts: [],
