@@ -1,4 +1,4 @@
-import { Anchor } from "@mantine/core";
+import { Anchor, Skeleton } from "@mantine/core";
 import { ApiError } from "@shoal/client";
 import type { Browser } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
@@ -56,20 +56,25 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
         rows={[
           [
             "Recordings",
-            <Kept key="recordings" tab={films.length > 0 ? "recordings" : undefined}>
+            <Kept key="recordings" query={replays} tab={films.length > 0 ? "recordings" : undefined}>
               {replays.data && `${counted(films.length, "recording", "recordings")}${filmUntil}`}
             </Kept>,
           ],
           [
             "Telemetry",
-            <Kept key="telemetry" tab={telemetry.data === 1 ? "events" : undefined}>
+            <Kept key="telemetry" query={telemetry} tab={telemetry.data === 1 ? "events" : undefined}>
               {telemetry.data !== undefined &&
                 (telemetry.data === 1
                   ? "Kept until the retention of the service ends"
                   : "None: it was not captured, or its retention has ended")}
             </Kept>,
           ],
-          ["Downloads", <Kept key="downloads">{downloads.data !== undefined && downloadsText(downloads.data)}</Kept>],
+          [
+            "Downloads",
+            <Kept key="downloads" query={downloads}>
+              {downloads.data !== undefined && downloadsText(downloads.data)}
+            </Kept>,
+          ],
           ["Audit log", "The callers that started, changed and ended it, for administrators"],
           ["Profile", profileText(browser)],
           ["Deleted", "Files, processes, terminals, and the logs of its programs"],
@@ -98,16 +103,18 @@ function profileText({ profile, profile_save_changes }: Browser): string {
 }
 
 interface KeptProps {
+  /** Counts the things. */
+  readonly query: { readonly isPending: boolean };
   /** Shows the things. */
   readonly tab?: SessionTab | undefined;
-  /** Absent while they are counted. */
   readonly children: string | false | undefined;
 }
 
-function Kept({ tab, children = false }: KeptProps) {
+function Kept({ query, tab, children }: KeptProps) {
+  if (query.isPending) return <Skeleton height={20} maw={240} aria-label="Reading" />;
   return (
     <>
-      {children === false ? "…" : children}{" "}
+      {children}{" "}
       {tab !== undefined && (
         <Anchor
           size="sm"

@@ -69,6 +69,47 @@ it("shows each sleep with telemetry, instead of their number", () => {
   ]);
 });
 
+it("puts causes before effects of the same millisecond", () => {
+  const at = (type: string, microseconds: number, data: object = {}) =>
+    ({
+      seq: microseconds,
+      event: { type, ts: 1_769_860_810_000_000 + microseconds, data },
+    }) as unknown as TelemetryEnvelope;
+  const titles = (telemetry: readonly TelemetryEnvelope[], finished_at: string | null = null) =>
+    lifeEvents({
+      browser: { ...browser, lifecycle: { ...browser.lifecycle, sleeps: 0 } },
+      replays: [
+        { replay_id: "r", started_at: browser.created_at, finished_at, failure_reason: "The browser crashed." },
+      ],
+      telemetry,
+      audit: [],
+    }).map(({ title }) => title);
+  // The time of the crash is unknown. Only a client can have used the browser before.
+  expect(titles([at("cdp_connect", 120)])).toEqual([
+    "Started",
+    "Recording started",
+    "Used for the first time",
+    "A CDP client connected",
+    "Its browser crashed, and started again",
+    "Ended: its browser crashed twice",
+  ]);
+  const crash = [
+    at("cdp_disconnect", 300),
+    at("service_crashed", 400, { service_name: "chromium" }),
+    at("system_oom_kill", 500, { process_name: "chromium" }),
+  ];
+  expect(titles(crash, "2026-01-31T12:00:10Z")).toEqual([
+    "Started",
+    "Recording started",
+    "Used for the first time",
+    "Out of memory: chromium was killed",
+    "chromium crashed",
+    "Recording stopped",
+    "A CDP client disconnected",
+    "Ended: its browser crashed twice",
+  ]);
+});
+
 it("names the caller that ended a session, and tells a lost server from a lost process", () => {
   const ended = (ended_reason: string, lifecycle: object = {}) =>
     endTitle({ ended_reason, lifecycle, timeout_seconds: 90 } as Browser);

@@ -12,7 +12,13 @@ export interface LifeEvent {
   /** Output of a program: in its own lines. */
   readonly output?: string | undefined;
   readonly isBad?: boolean | undefined;
+  /** Causes have lower ranks than effects of the same millisecond. Default `usualRank`. */
+  readonly rank?: number | undefined;
 }
+
+const usualRank = 4;
+/** A kill for memory crashes a program, and a crash disconnects clients and ends recordings. */
+const ranks: Readonly<Record<string, number>> = { system_oom_kill: 2, service_crashed: 3 };
 
 export interface LifeSources {
   readonly browser: Browser;
@@ -28,9 +34,10 @@ export const maxLifeEvents = 200;
 /** What happened to a session, oldest first. */
 export function lifeEvents({ audit, browser, replays, telemetry }: LifeSources): LifeEvent[] {
   const hasAuthor = browser.lifecycle?.ended_by !== undefined;
-  const hasHandoffs = telemetry.some(({ event }) => event.type === "handoff");
+  const has = (type: string) => telemetry.some(({ event }) => event.type === type);
+  const hasHandoffs = has("handoff");
   const events = [
-    ...startOf(browser, !telemetry.some(({ event }) => event.type === "session_sleep")),
+    ...startOf(browser),
     ...replays.flatMap(recordingEvents),
     ...telemetry.flatMap(telemetryEvent),
     // Telemetry has more of a handoff: when the person took control.
@@ -39,8 +46,16 @@ export function lifeEvents({ audit, browser, replays, telemetry }: LifeSources):
       // The last line names the author of the end.
       .filter(({ operation, status }) => !(operation === "browsers.delete" && status < firstRefusal && hasAuthor))
       .flatMap(auditEvent),
-  ].sort((one, other) => one.atMs - other.atMs);
+    // Their times are unknown. Telemetry has each sleep and crash with its time.
+    ...(has("session_sleep") ? [] : sleepsOf(browser)),
+    ...(has("service_crashed") ? [] : crashOf(browser)),
+  ].sort(byTimeAndCause);
   return [...events, ...endOf(browser)];
+}
+
+/** Sources have milliseconds or microseconds, so causes and effects can have the same time. */
+function byTimeAndCause(one: LifeEvent, other: LifeEvent): number {
+  return Math.floor(one.atMs) - Math.floor(other.atMs) || (one.rank ?? usualRank) - (other.rank ?? usualRank);
 }
 
 const starts: Readonly<Record<string, string>> = {
@@ -48,32 +63,36 @@ const starts: Readonly<Record<string, string>> = {
   cold: "A browser was started for it (cold).",
 };
 
-function startOf({ browser_restarts = 0, created_at, lifecycle, pool }: Browser, countsSleeps: boolean): LifeEvent[] {
-  const { first_used_at: usedAt, sleeps = 0, start = "" } = lifecycle ?? {};
+function startOf({ created_at, lifecycle, pool }: Browser): LifeEvent[] {
+  const { first_used_at: usedAt, start = "" } = lifecycle ?? {};
   const details = [pool && `Leased from the pool ${pool.name ?? pool.id}.`, starts[start]].filter(Boolean).join(" ");
   return [
-    { key: "start", atMs: Date.parse(created_at), title: "Started", detail: details },
-    ...(usedAt === undefined ? [] : [{ key: "use", atMs: Date.parse(usedAt), title: "Used for the first time" }]),
-    ...(sleeps === 0 || !countsSleeps
+    { key: "start", atMs: Date.parse(created_at), title: "Started", detail: details, rank: 0 },
+    ...(usedAt === undefined
       ? []
-      : [
-          {
-            key: "sleep",
-            atMs: Date.parse(usedAt ?? created_at),
-            title: `Slept ${sleeps} ${sleeps === 1 ? "time" : "times"}`,
-          },
-        ]),
-    ...(browser_restarts === 0
-      ? []
-      : [
-          {
-            key: "crash",
-            atMs: Date.parse(usedAt ?? created_at),
-            title: "Its browser crashed, and started again",
-            detail: lifecycle?.ended_detail === undefined ? "A second crash ends the session." : undefined,
-            isBad: true,
-          },
-        ]),
+      : [{ key: "use", atMs: Date.parse(usedAt), title: "Used for the first time", rank: 1 }]),
+  ];
+}
+
+const usedMs = ({ created_at, lifecycle }: Browser): number => Date.parse(lifecycle?.first_used_at ?? created_at);
+
+function sleepsOf(browser: Browser): LifeEvent[] {
+  const { sleeps = 0 } = browser.lifecycle ?? {};
+  if (sleeps === 0) return [];
+  return [{ key: "sleep", atMs: usedMs(browser), title: `Slept ${sleeps} ${sleeps === 1 ? "time" : "times"}` }];
+}
+
+function crashOf(browser: Browser): LifeEvent[] {
+  const { browser_restarts = 0, lifecycle } = browser;
+  if (browser_restarts === 0) return [];
+  return [
+    {
+      key: "crash",
+      atMs: usedMs(browser),
+      title: "Its browser crashed, and started again",
+      detail: lifecycle?.ended_detail === undefined ? "A second crash ends the session." : undefined,
+      isBad: true,
+    },
   ];
 }
 
@@ -111,7 +130,9 @@ const moments = new Set([
 function telemetryEvent({ event, seq }: TelemetryEnvelope): LifeEvent[] {
   const action = moments.has(event.type) ? actionOf(event) : undefined;
   if (action === undefined) return [];
-  return [{ key: `event ${seq}`, atMs: event.ts / 1000, title: action.text, isBad: action.isError }];
+  return [
+    { key: `event ${seq}`, atMs: event.ts / 1000, title: action.text, isBad: action.isError, rank: ranks[event.type] },
+  ];
 }
 
 const changes: Readonly<Record<string, string>> = {
