@@ -66,6 +66,26 @@ it("changes the settings of a running session, names a refused field, and shows 
   await page.close();
 });
 
+it("shows a session as in use while its live view is open, also before the service knows", async () => {
+  const { page, problems } = await person.openSignedIn();
+  await page.route(
+    (url) => url.pathname === `/browsers/${session.id}`,
+    async (route) => {
+      const expires_at = new Date(Date.now() + 60_000).toISOString();
+      await route.fulfill({ json: { ...(await test.shoal.browsers.get(session.id)), expires_at } });
+    },
+  );
+  await page.goto(`${test.service.baseUrl}/console/sessions/${session.id}`);
+  await page.getByRole("button", { name: "Take control" }).click();
+  await page.getByText("Your mouse and keyboard act in the session.").waitFor();
+  await page.getByText("In use", { exact: true }).waitFor();
+  await page.getByRole("tab", { name: "Details" }).click();
+  await page.getByText("Idle", { exact: true }).waitFor();
+  expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.close();
+});
+
 it("ends the shell of a terminal when its page closes", async () => {
   const { page } = await open("terminal");
   await page.getByText("A shell in the session").waitFor();

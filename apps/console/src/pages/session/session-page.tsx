@@ -72,9 +72,11 @@ export function SessionPage() {
 
 function Facts({ browser }: { readonly browser: Browser }) {
   const { session_id: id, created_at, deleted_at } = browser;
+  const { tab = "live" } = useSearch({ from: "/sessions/$id" });
   return (
     <span className={styles.facts}>
-      <StatusBadge browser={browser} />
+      {/* The live view of this page uses the session, some seconds before the next answer says so. */}
+      <StatusBadge browser={tab === "live" ? { ...browser, expires_at: undefined } : browser} />
       <IdText id={id} label="Copy the session's id" />
       <span>
         {deleted_at === undefined ? "Running for " : "Ran for "}
