@@ -72,6 +72,23 @@ it("creates a pool, shows its counts, leases a browser, and deletes both", async
   await page.close();
 });
 
+it("shows the last state of a pool that was deleted elsewhere, without actions", async () => {
+  const { id } = await test.shoal.browserPools.create({ name: "short-lived", size: 1, fill_rate_per_minute: 0 });
+  const { page, problems } = await person.openSignedIn(`pools/${id}`);
+  await page.getByRole("button", { name: "Acquire a browser" }).waitFor();
+  await test.shoal.browserPools.delete(id);
+  const notice = page.getByRole("alert").filter({ hasText: "This pool was deleted" });
+  await notice.waitFor();
+  await page.getByRole("heading", { name: "short-lived", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Acquire a browser" }).waitFor({ state: "hidden" });
+  await expect.poll(() => violationsOf(page)).toEqual([]);
+  await expectPhoneWidth(page);
+  await notice.getByRole("link", { name: "Pools" }).click();
+  await page.getByText("No pools").waitFor();
+  expect(problems.filter((problem) => !problem.includes("status of 404"))).toEqual([]);
+  await page.close();
+});
+
 it("creates a proxy, checks it, and deletes it", async () => {
   const { page, problems } = await person.openSignedIn("proxies");
   await page.getByText("No proxies").waitFor();

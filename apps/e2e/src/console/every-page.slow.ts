@@ -79,6 +79,26 @@ it("shows the page of every resource to assistive technology, in light, and in d
   await page.close();
 });
 
+it("has icon buttons of at least 40 pixels on a phone", async () => {
+  const { page, problems } = await person.openSignedIn("", { viewport: phone, hasTouch: true });
+  const lists = ["", "sessions", "profiles", "pools", "proxies", "extensions", "credentials", "keys"];
+  for (const path of [...lists, ...details.map((one) => one.path)]) {
+    await openDetails(page, path);
+    const small = () =>
+      page.locator("button:visible").evaluateAll((buttons: HTMLElement[]) =>
+        buttons
+          .filter((one) => one.innerText.trim() === "" && one.ariaLabel !== null)
+          .map((one) => ({ name: one.ariaLabel, box: one.getBoundingClientRect() }))
+          .filter(({ box }) => box.width < 40 || box.height < 40)
+          .map(({ name, box }) => `${name ?? ""}: ${String(box.width)} × ${String(box.height)}`),
+      );
+    await expect.poll(small, { message: path }).toEqual([]);
+    await expect.poll(() => widthOf(page), { message: path }).toBeLessThanOrEqual(phone.width);
+  }
+  expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
+  await page.close();
+});
+
 it("reports a failure of the service on every section with a list, and reads it again on request", async () => {
   const { page } = await person.openSignedIn();
   let isBroken = false;

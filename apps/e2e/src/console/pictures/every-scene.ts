@@ -14,7 +14,7 @@ export interface Stage {
 
 const looks = {
   light: { colorScheme: "light", viewport: { width: 1280, height: 800 } },
-  phone: { colorScheme: "dark", viewport: phone },
+  phone: { colorScheme: "dark", viewport: phone, hasTouch: true },
 } as const;
 
 /** On a wide screen in light, and on a phone in dark. @param names - of scenes; all without one. */
