@@ -205,7 +205,9 @@ for (const kind of testedKinds()) {
         waiting.abort(new Error("the client went away"));
         await expect(acquired).rejects.toThrow("the client went away");
         expect(await sessionFolders(sessionsDir)).toEqual([]);
-        expect(familyOf(process.pid).filter(({ pid }) => !before.some((each) => each.pid === pid))).toEqual([]);
+        await expect
+          .poll(() => familyOf(process.pid).filter(({ pid }) => !before.some((each) => each.pid === pid)))
+          .toEqual([]);
       },
     );
 
