@@ -7,6 +7,7 @@ import type * as z from "zod/mini";
 import { toPage } from "../../http/paging.ts";
 import type { Log } from "../../observability/log/log.ts";
 import type { InvocationLimits } from "../../storage/errors/invocation-limits.ts";
+import { requireMember } from "../../storage/errors/require-member.ts";
 import type { DeployedApps, InvokableVersion } from "../deployments/deployed-apps.ts";
 import type { AppLogs } from "../logs/app-logs.ts";
 import type { AppRuntime } from "../runtime/app-runtime.ts";
@@ -170,17 +171,7 @@ export class Invocations {
   }
 
   #requireRoom(): void {
-    if (this.#runner.isClosed)
-      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new invocations.", {
-        retryAfterSeconds: 5,
-      });
-    if (this.#parts.isDoubtful())
-      throw new ServiceError(
-        503,
-        "server_unreachable",
-        "This server was paused for some seconds and is checking whether it is still a member.",
-        { hint: "Repeat the request in a moment.", retryAfterSeconds: 1 },
-      );
+    requireMember("invocations", { isClosed: this.#runner.isClosed, isDoubtful: this.#parts.isDoubtful() });
     const { maxHere } = this.#parts.rules;
     if (this.#runner.size < maxHere) return;
     throw new ServiceError(

@@ -4,6 +4,7 @@ import { ServiceError } from "@shoal/router";
 import type { TimelineEvent } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../observability/log/log.ts";
+import { requireMember } from "../../storage/errors/require-member.ts";
 import { canReauthOf, type ConnectionRow, toTimelineEvent } from "../connections/connection-row.ts";
 import { reauthPauseSeconds } from "../connections/can-reauth.ts";
 import type { ConnectionStore } from "../connections/connection-store.ts";
@@ -100,7 +101,7 @@ export class Checks {
     waitSeconds: number,
     signal: AbortSignal,
   ): Promise<TimelineEvent> {
-    this.#requireReady();
+    requireMember("checks", { isClosed: this.#isClosed, isDoubtful: this.#parts.isDoubtful() });
     const { store } = this.#parts;
     const taken = await store.take(project_id, id);
     if (taken === undefined) throw ServiceError.of(loginInProgress(id));
@@ -117,20 +118,6 @@ export class Checks {
       status: "IN_PROGRESS",
       previous_status: status,
     };
-  }
-
-  #requireReady(): void {
-    if (this.#isClosed)
-      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new checks.", {
-        retryAfterSeconds: 5,
-      });
-    if (this.#parts.isDoubtful())
-      throw new ServiceError(
-        503,
-        "server_unreachable",
-        "This server was paused for some seconds and is checking whether it is still a member.",
-        { hint: "Repeat the request in a moment.", retryAfterSeconds: 1 },
-      );
   }
 
   /** The check may run on another server. */

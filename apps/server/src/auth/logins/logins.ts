@@ -5,6 +5,7 @@ import { ServiceError } from "@shoal/router";
 import type { SubmitLogin } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { Envelopes } from "../../storage/envelopes/envelopes.ts";
+import { requireMember } from "../../storage/errors/require-member.ts";
 import type { ConnectionRow } from "../connections/connection-row.ts";
 import { type FlowRow, FlowStore, stateOf } from "../flows/flow-store.ts";
 import { answerPlace, LoginRun, type LoginRunParts } from "./login-run.ts";
@@ -43,7 +44,7 @@ export class Logins {
 
   /** @param connection - with the settings of this login. @throws {ServiceError} 409 while another one runs, 503. */
   async start(connection: ConnectionRow, type: "login" | "reauth"): Promise<FlowRow> {
-    this.#requireRoom();
+    requireMember("logins", { isClosed: this.#isClosed, isDoubtful: this.#parts.isDoubtful() });
     const wanted = { connectionId: connection.id, type, serverId: this.#parts.serverId };
     const flow = await this.flows.start(wanted, Date.now());
     const run = new LoginRun({ ...this.#parts, flows: this.flows }, connection, flow);
@@ -92,20 +93,6 @@ export class Logins {
       await run.done;
     });
     await Promise.all(ends);
-  }
-
-  #requireRoom(): void {
-    if (this.#isClosed)
-      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new logins.", {
-        retryAfterSeconds: 5,
-      });
-    if (this.#parts.isDoubtful())
-      throw new ServiceError(
-        503,
-        "server_unreachable",
-        "This server was paused for some seconds and is checking whether it is still a member.",
-        { hint: "Repeat the request in a moment.", retryAfterSeconds: 1 },
-      );
   }
 
   #onChange(change: Change | undefined): void {
