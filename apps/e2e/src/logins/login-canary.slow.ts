@@ -94,7 +94,7 @@ const vaultPort = (): number => (vault.address() as AddressInfo).port;
 async function readRows(): Promise<string> {
   const ignore = () => undefined;
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const source = await openBackupSource({ dataDir: join(test.dataDir, "database"), log });
+  const source = await openBackupSource({ dataDir: join(test.folder, "database"), log });
   const rows: string[] = [];
   try {
     for await (const chunk of source.chunks()) rows.push(...chunk.rows.map((row) => `${chunk.table} ${row}`));
@@ -135,7 +135,8 @@ async function follow(id: string, onLook: (connection: AuthConnection) => Promis
 }
 
 function readProcesses(): void {
-  for (const { command, pid } of [...descendantsOf(test.service.pid), ...own()]) {
+  const below = test.pids.flatMap((pid) => descendantsOf(pid));
+  for (const { command, pid } of [...below, ...own()]) {
     processes.add(command);
     try {
       processes.add(readFileSync(`/proc/${String(pid)}/environ`, "latin1"));
@@ -144,7 +145,7 @@ function readProcesses(): void {
     }
   }
 }
-const own = () => allProcesses().filter(({ pid }) => pid === test.service.pid);
+const own = () => allProcesses().filter(({ pid }) => test.pids.includes(pid));
 
 /** Events, recordings and the profile of a login. */
 async function readRemains(connection: AuthConnection): Promise<void> {
@@ -253,7 +254,7 @@ it("keeps secrets of logins out of replies, events, logs, telemetry, recordings,
     for (const [what, text] of Object.entries({ told, log })) expect(code.exec(text)?.input, what).toBeUndefined();
   }
   let seen = false;
-  for (const path of filesBelow(test.dataDir)) {
+  for (const path of filesBelow(test.folder)) {
     const content = readFileSync(path, "latin1");
     seen ||= content.includes("totp.test");
     expectNone(path, content);
