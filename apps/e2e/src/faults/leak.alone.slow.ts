@@ -35,13 +35,12 @@ describe.each(placements)(
 
       /** The processes of a session, the outermost first. */
       async function familyOf({ session_id }: Browser): Promise<ProcessEntry[]> {
-        // The last line may be incomplete.
+        // The last line of a server may be incomplete.
         const line = await until("the log reports its start", () =>
           test.service
             .output()
             .split("\n")
-            .slice(0, -1)
-            .find((text) => text.includes("session started") && text.includes(session_id)),
+            .find((text) => text.includes("session started") && text.includes(session_id) && text.endsWith("}")),
         );
         const { pid } = JSON.parse(line) as { pid: number };
         const all = allProcesses();
@@ -126,26 +125,26 @@ describe.each(placements)(
 
       /** Everything that a session may leave, by kind. */
       function traces() {
-        const [runtimeDir = "?"] = runtimeDirs(test.dataDir);
+        const runtime = test.dataDirs.flatMap(runtimeDirs);
         const sockets = readFileSync("/proc/net/unix", "utf8")
           .split("\n")
-          .filter((line) => line.includes(runtimeDir) || line.includes(test.dataDir));
+          .filter((line) => [...runtime, test.folder].some((folder) => line.includes(folder)));
         return {
-          processes: descendantsOf(test.service.pid)
-            .filter(({ command }) => !command.includes("postgres"))
-            .map(({ command }) => command),
-          sessionFolders: sessionFolders(test.dataDir),
-          runtimeFiles: readdirSync(runtimeDir).sort(),
+          processes: test.processes().map(({ command }) => command),
+          sessionFolders: test.dataDirs.flatMap(sessionFolders),
+          runtimeFiles: runtime.flatMap((folder) => readdirSync(folder)).sort(),
           temporaryFiles: readdirSync(temporary).sort(),
           unixSockets: sockets.length,
         };
       }
-      /** The server's open descriptors, by kind. */
+      /** Open descriptors of the servers, by server and kind. */
       function descriptors(): Record<string, number> {
         const kinds: Record<string, number> = {};
-        for (const fd of readdirSync(`/proc/${test.service.pid}/fd`)) {
+        for (const path of test.pids.flatMap((pid) =>
+          readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`),
+        )) {
           try {
-            const kind = readlinkSync(`/proc/${test.service.pid}/fd/${fd}`).replaceAll(/\d+/g, "");
+            const kind = `${path.split("/")[2]} ${readlinkSync(path).replaceAll(/\d+/g, "")}`;
             kinds[kind] = (kinds[kind] ?? 0) + 1;
           } catch {
             // It was closed meanwhile.
@@ -159,21 +158,22 @@ describe.each(placements)(
         const settled = () => traces().processes.length === 0 && traces().sessionFolders.length === 0;
         await until("all of the first are gone", settled);
         await delay(1000);
-        const [before, descriptorsBefore, memoryBefore] = [traces(), descriptors(), anonymousBytes(test.service.pid)];
+        const [before, descriptorsBefore, memoryBefore] = [traces(), descriptors(), test.pids.map(anonymousBytes)];
 
         await run(cycles - 20);
         await until("all are gone", settled);
         // The number of pooled database and keep-alive client connections varies.
         const excess = () =>
           Object.entries(descriptors()).filter(
-            ([kind, count]) => count > (descriptorsBefore[kind] ?? 0) + (kind.startsWith("socket") ? 6 : 0),
+            ([kind, count]) => count > (descriptorsBefore[kind] ?? 0) + (kind.includes("socket:") ? 6 : 0),
           );
         await until("the descriptors are back", () => excess().length === 0).catch(() => {
           expect({ excess: excess(), before: descriptorsBefore }).toEqual({ excess: [], before: descriptorsBefore });
         });
         await until("the sockets are back", () => traces().unixSockets <= before.unixSockets);
         expect({ ...traces(), unixSockets: before.unixSockets }).toEqual(before);
-        expect((anonymousBytes(test.service.pid) - memoryBefore) / 1024 ** 2).toBeLessThan(80);
+        for (const [index, bytes] of test.pids.map(anonymousBytes).entries())
+          expect((bytes - (memoryBefore[index] ?? 0)) / 1024 ** 2).toBeLessThan(80);
 
         const told = new Map<string, string | undefined>();
         for await (const session of await test.shoal.browsers.list({ status: "all", limit: 100 })) {

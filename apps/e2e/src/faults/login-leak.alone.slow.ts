@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { logins } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
-import { descendantsOf, instances } from "../testing/processes.ts";
+import { instances } from "../testing/processes.ts";
 import { runService } from "../testing/service.ts";
 import { sessionFolders } from "../testing/session-folder.ts";
 import { until } from "../testing/until.ts";
@@ -36,8 +36,8 @@ afterAll(async () => {
 /** Files that a login may add to. The database cleans up at its own pace. */
 const files = () => ({
   temporary: readdirSync(temporary).length,
-  descriptors: readdirSync(`/proc/${String(test.service.pid)}/fd`).length,
-  blobs: readdirSync(join(test.dataDir, "blobs"), { recursive: true }).length,
+  descriptors: test.pids.flatMap((pid) => readdirSync(`/proc/${String(pid)}/fd`)).length,
+  blobs: readdirSync(join(test.folder, "blobs"), { recursive: true }).length,
 });
 
 it(`leaves no processes, files or unfinished flows after ${String(count)} logins in a row`, async () => {
@@ -60,7 +60,7 @@ it(`leaves no processes, files or unfinished flows after ${String(count)} logins
   }
   const isIdle = () =>
     until("nothing is left", async () => {
-      const left = instances(descendantsOf(test.service.pid)).length + sessionFolders(test.dataDir).length;
+      const left = instances(test.processes()).length + test.dataDirs.flatMap(sessionFolders).length;
       return left === 0 && (await browsers.list()).items.length === 0;
     });
 
@@ -71,7 +71,7 @@ it(`leaves no processes, files or unfinished flows after ${String(count)} logins
   await isIdle();
   const after = files();
   expect(after.temporary).toBeLessThanOrEqual(before.temporary);
-  expect(after.descriptors).toBeLessThanOrEqual(before.descriptors + 10);
+  expect(after.descriptors).toBeLessThanOrEqual(before.descriptors + 10 * test.pids.length);
   const { items: versions } = await test.shoal.profiles.versions.list("shop");
   // Earlier states of the profile stay for a rollback.
   expect(after.blobs).toBeLessThanOrEqual(before.blobs + versions.length);

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import yazl from "yazl";
 import { placements } from "../testing/components.ts";
 import { memoryDuring } from "../testing/memory.ts";
-import { descendantsOf, instances } from "../testing/processes.ts";
+import { instances } from "../testing/processes.ts";
 import { useService } from "../testing/service.ts";
 import { hostPathOf } from "../testing/session-folder.ts";
 import { useSession } from "../testing/session.ts";
@@ -54,8 +54,8 @@ describe.each(placements)("transfers in the placement $title", ({ placement, ski
     const test = useService(() => ["--placement", placement, "--session-disk-mb", "0"]);
     const session = useSession(test);
     const pids = () => ({
-      server: test.service.pid,
-      instance: instances(descendantsOf(test.service.pid))[0]?.pid ?? 0,
+      ...Object.fromEntries(test.pids.entries()),
+      instance: instances(test.processes())[0]?.pid ?? 0,
       client: process.pid,
     });
     const expectFlat = (growth: Readonly<Record<string, number>>) => {
@@ -97,7 +97,7 @@ describe.each(placements)("transfers in the placement $title", ({ placement, ski
     });
 
     it("as multipart, and as an archive in both directions, keep the memory flat", async ({ skip: skipTest }) => {
-      const { bavail, bsize } = await statfs(test.dataDir);
+      const { bavail, bsize } = await statfs(test.folder);
       skipTest(bavail * bsize < 3 * 1024 ** 3, "less than 3 GiB of disk space");
       const { fs, id } = session;
       const path = await session.freshDirectory();
@@ -136,8 +136,8 @@ describe.each(placements)("transfers in the placement $title", ({ placement, ski
       const { fs, id } = session;
       const path = await session.freshDirectory();
       const onHost = await hostPathOf(test, id, path);
-      const descriptors = () =>
-        readdirSync(`/proc/${pids().instance}/fd`).length + readdirSync(`/proc/${test.service.pid}/fd`).length;
+      const holders = [pids().instance, ...test.pids];
+      const descriptors = () => holders.reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0);
       await fs.writeFile(id, content(largeBytes / 4), { path: `${path}/there` });
       const before = descriptors();
       for (const upload of [
