@@ -156,7 +156,7 @@ describe.skipIf(missing !== undefined)(
         "--cdp-endpoint",
         session.cdp_ws_url,
         "--output-dir",
-        join(test.dataDir, "playwright-mcp"),
+        join(test.folder, "playwright-mcp"),
       );
       await mcp.call("browser_navigate", { url: site.url });
       const snapshot = await mcp.call("browser_snapshot");

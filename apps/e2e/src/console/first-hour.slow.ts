@@ -47,7 +47,7 @@ async function failSession(name: string): Promise<void> {
 beforeAll(async () => {
   const [project] = (await test.shoal.projects.list()).items;
   const [key] = (await test.shoal.apiKeys.list()).items;
-  await writeUsageHistory(test.dataDir, project?.id ?? "", key?.id ?? "");
+  await writeUsageHistory(test.folder, project?.id ?? "", key?.id ?? "");
   await failSession("checkout-agent");
 }, 180_000);
 

@@ -13,7 +13,7 @@ const chunk = 1000;
 /** Ended sessions in the database of the service. */
 async function insertSessions(): Promise<void> {
   const database = await openSecondDatabase({
-    dataDir: join(test.dataDir, "database"),
+    dataDir: join(test.folder, "database"),
     log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   try {
