@@ -103,12 +103,12 @@ it("plays a running recording while it grows, and the whole film when it has end
   await page.getByRole("button", { name: /stock 42/ }).click();
   await until("the film so far is known", async () => (await film(page)).at > 0);
   await page.keyboard.press("1");
-  const { at } = await film(page);
   const loaded = page.waitForRequest((request) => request.url().endsWith("/film"));
   await test.shoal.browsers.delete(id);
   await loaded;
   await page.getByRole("button", { name: "Back to the live view" }).waitFor({ state: "hidden" });
-  await until("the whole film goes on", async () => (await film(page)).at >= at);
+  // It keeps the tenth of more than ten seconds, which the key chose.
+  await until("the whole film goes on", async () => (await film(page)).at > 0.5);
   expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
   await page.close();
 });
