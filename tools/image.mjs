@@ -1,4 +1,4 @@
-// Builds the image of the service, runs it with the least privileges, and uses a session of it: npm run image:test
+// Builds the image of the service, runs it with the least privileges, and uses sessions and an app of it: npm run image:test
 // Options: --no-build, and after `--` options of the build, such as --build-arg.
 // SHOAL_CONTAINER_ENGINE is podman or docker, by default the first of them that is installed.
 import { execFile, spawn, spawnSync } from "node:child_process";
@@ -137,6 +137,41 @@ async function useSession(service, key) {
   }
 }
 
+/** An app without a package of an index: the module has those parts of the vendor's package that a runner uses. */
+const pythonApp = `mkdir -p /tmp/greeter/wheels && cd /tmp/greeter && touch requirements.txt wheels/none
+cat > kernel.py <<'END'
+class KernelContext:
+    def __init__(self, invocation_id): self.invocation_id = invocation_id
+class Action:
+    def __init__(self, name, handler): self.name, self.handler = name, handler
+class Registry:
+    apps = {}
+    def get_apps(self): return list(self.apps.values())
+app_registry = Registry()
+class App:
+    def __init__(self, name):
+        self.name, self.actions = name, []
+        app_registry.apps[name] = self
+    def get_actions(self): return self.actions
+    def action(self, name):
+        return lambda handler: self.actions.append(Action(name, handler))
+END
+cat > main.py <<'END'
+import kernel
+@kernel.App("greeter").action("greet")
+def greet(context, payload):
+    return {"text": "Hello, " + payload["name"]}
+END
+shoal deploy main.py`;
+
+/** @param name - of the container. */
+async function useApp(name) {
+  await ask("exec", name, "python3", "-m", "pip", "--version");
+  await ask("exec", name, "sh", "-c", pythonApp);
+  const output = await ask("exec", name, "shoal", "invoke", "greeter", "greet", "-p", '{"name":"Ada"}');
+  check(output.includes("Hello, Ada"), "a Python app is deployed and invoked");
+}
+
 async function checkService() {
   const name = `shoal-image-test-${process.pid}`;
   const network = (process.env.SHOAL_IMAGE_NETWORK ?? "publish") === "host";
@@ -166,6 +201,7 @@ async function checkService() {
     }
     const { api_key: key } = JSON.parse(await ask("exec", name, "cat", "/var/lib/shoal/admin-key.json"));
     await useSession(service, key);
+    await useApp(name);
     const began = performance.now();
     await ask("stop", name);
     const code = await ask("inspect", "--format={{.State.ExitCode}}", name);

@@ -72,7 +72,7 @@ describe("deploy", () => {
   it("reports why it failed and prints events as lines", async () => {
     service.answers["deployments.create"] = () => deployment;
     service.answers["deployments.follow"] = () =>
-      events(log("building", "build"), state("failed", { status_reason: "no package.json" }));
+      events(log("building", "build"), state("failed", { status_reason: "no package.json." }));
     expect(await run("deploy", join(app, "index.ts"), "-q")).toEqual({
       status: 1,
       stdout: `${timestamp}  build   building\n`,

@@ -118,12 +118,14 @@ async function deploySources(sources: Sources, specOf: SpecOf, flags: DeployFlag
     { event: "deployment_state", field: "deployment", ends: ["running", "failed", "stopped"] },
     { flags, run },
   );
-  if (end.status !== "running")
+  if (end.status !== "running") {
+    const reason = typeof end.status_reason === "string" ? end.status_reason.replace(/\.$/, "") : "";
     throw new ExitError(
       exitCodes.error.status,
-      `Deployment ${deployment.id} ${String(end.status)}${typeof end.status_reason === "string" && end.status_reason !== "" ? `: ${end.status_reason}` : ""}.`,
+      `Deployment ${deployment.id} ${String(end.status)}${reason && `: ${reason}`}.`,
       `Print its log with: shoal deployments follow ${deployment.id}`,
     );
+  }
   if (flags.output === "table" && flags.quiet !== true)
     terminal.stderr.write(`Deployment ${deployment.id} is running.\n`);
 }
