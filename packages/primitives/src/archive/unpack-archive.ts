@@ -9,11 +9,14 @@ import { extract } from "tar-stream";
 
 const gzipMagic = 0x1f8b;
 
+/** What an archive may have. */
 export interface ArchiveLimits {
+  /** All files together, unpacked. */
   readonly maxBytes: number;
   readonly maxFiles: number;
 }
 
+/** For {@link unpackArchive}. */
 export interface UnpackOptions extends ArchiveLimits {
   /** With gzip or zstd. */
   readonly isCompressed: boolean;
