@@ -1,5 +1,6 @@
 export { type BackupSource, openBackupSource, type TableChunk } from "./backup/backup-source.ts";
 export { openRestoreTarget, type RestoreTarget } from "./backup/restore-target.ts";
+export { removeEmbedded } from "./embedded/remove-embedded.ts";
 export type { Change, ChangeListener } from "./change-feed.ts";
 export { DatabaseError, type DatabaseErrorCode } from "./database-error.ts";
 export { type FileLock, lockFile } from "./file-lock.ts";

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { zstdCompressSync } from "node:zlib";
@@ -291,11 +291,11 @@ describe("a restore", () => {
     expect(existsSync(join(target, "database"))).toBe(false);
   });
 
-  it(
-    "that was killed leaves a folder that no service starts with, and can be repeated",
+  it.each(["restoring", "database/pgdata/postmaster.pid"])(
+    "that was killed when it had written %s leaves a folder that no service starts with, and can be repeated at once",
     { timeout: 60_000 },
-    async () => {
-      const target = join(folder, "killed");
+    async (written) => {
+      const target = join(folder, `killed-${basename(written)}`);
       mkdirSync(target);
       const program = new URL("../../main/shoal-server.ts", import.meta.url).pathname;
       const child = spawn(
@@ -307,8 +307,9 @@ describe("a restore", () => {
       );
       const ended = once(child, "exit");
       child.stdin.on("error", () => undefined);
-      child.stdin.write(archive.subarray(0, archive.length - 100));
-      await expect.poll(() => existsSync(restoringMarker(target))).toBe(true);
+      // It waits for the end of its input.
+      child.stdin.write(archive);
+      await expect.poll(() => existsSync(join(target, written)), { interval: 1 }).toBe(true);
       child.kill("SIGKILL");
       await ended;
       const error: unknown = await start(target).catch((reason: unknown) => reason);

@@ -1,5 +1,5 @@
 import { messageOf } from "@shoal/primitives";
-import { DatabaseError, openRestoreTarget, type RestoreTarget } from "@shoal/database";
+import { DatabaseError, openRestoreTarget, removeEmbedded, type RestoreTarget } from "@shoal/database";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
@@ -33,9 +33,11 @@ function holdsAnything(folder: string): boolean {
   return existsSync(folder) && readdirSync(folder).length > 0;
 }
 
+const databaseDirectory = (config: BackupConfig) => join(config.data_dir, "database");
+
 function placesOf(config: BackupConfig): { readonly folders: readonly string[]; readonly files: readonly string[] } {
   return {
-    folders: [join(config.data_dir, "database"), blobsDirectory(config)],
+    folders: [databaseDirectory(config), blobsDirectory(config)],
     files: secretFiles.map((name) => join(config.data_dir, name)),
   };
 }
@@ -104,7 +106,7 @@ class Restoration {
   async #begin(said: string): Promise<void> {
     const manifest = this.#parse(Manifest, said, names.manifest);
     this.#target = await openRestoreTarget({
-      dataDir: join(this.#config.data_dir, "database"),
+      dataDir: databaseDirectory(this.#config),
       log: this.#log,
       migrations: manifest.migrations,
     });
@@ -152,7 +154,10 @@ export async function restoreBackup(config: BackupConfig, from: Readable, log: L
   const dataDir = await openDataDir(config.data_dir);
   const marker = restoringMarker(config.data_dir);
   try {
-    if (existsSync(marker)) clear(config);
+    if (existsSync(marker)) {
+      await removeEmbedded(databaseDirectory(config), log);
+      clear(config);
+    }
     refuseToOverwrite(config);
     writeFileSync(marker, "The restore is incomplete. Run it again.\n", { mode: 0o600, flush: true });
     mkdirSync(blobsDirectory(config), { recursive: true, mode: 0o700 });
