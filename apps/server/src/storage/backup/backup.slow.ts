@@ -20,7 +20,6 @@ import tar from "tar-stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shoalServer } from "../../main/shoal-server.ts";
 import { completeConfig } from "../../config/config.ts";
-import { restoringMarker } from "../../config/data-dir.ts";
 import type { RunningServer } from "../../main/running-server.ts";
 import { startServer } from "../../main/server.ts";
 import { StartError } from "../../config/start-error.ts";
