@@ -3,12 +3,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take more than 30 seconds on two processors, which their size does not show. The longest first. */
 export const longFiles: readonly string[] = [
+  "apps/e2e/src/console/every-page.slow.ts",
   "apps/e2e/src/logins/login-engine.slow.ts",
   "apps/e2e/src/profiles/profiles-state.slow.ts",
+  "apps/server/src/main/drain.slow.ts",
   "apps/e2e/src/network/opening-proxy.slow.ts",
   "apps/e2e/src/apps/calls.slow.ts",
   "apps/cli/src/commands/service/bench/bench.slow.ts",
-  "apps/e2e/src/console/every-page.slow.ts",
   "apps/e2e/src/sessions/processes.slow.ts",
   "apps/e2e/src/faults/orphans.slow.ts",
   "apps/e2e/src/logins/sign-in-page.slow.ts",
@@ -23,7 +24,6 @@ export const longFiles: readonly string[] = [
   "apps/server/src/apps/invocations/killed-server.slow.ts",
   "apps/server/src/sessions/browsers/sleep.slow.ts",
   "packages/instance/src/operations/pages/outline/observe.slow.ts",
-  "apps/server/src/main/drain.slow.ts",
   "apps/e2e/src/console/operations.slow.ts",
   "apps/e2e/src/sessions/sleep.slow.ts",
   "apps/e2e/src/console/roles.slow.ts",
