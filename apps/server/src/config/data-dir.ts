@@ -112,6 +112,11 @@ export async function openDataDir(path: string): Promise<DataDir> {
   }
 }
 
+/** Of the embedded database. */
+export function databaseDirectory(dataDir: string): string {
+  return join(dataDir, "database");
+}
+
 /** Present while a restore is writing the data folder. */
 export function restoringMarker(path: string): string {
   return join(path, "restoring");

@@ -1,9 +1,9 @@
 import { DatabaseError, openRunningDatabase } from "@shoal/database";
 import { createRequire } from "node:module";
-import { join } from "node:path";
 import { type ListedServer, listServers } from "../cluster/server-list.ts";
 import type { Config } from "../config/settings.ts";
 import type { Finding } from "./finding.ts";
+import { databaseDirectory } from "../config/data-dir.ts";
 
 const silent = () => undefined;
 const log = { debug: silent, info: silent, warn: silent, error: silent };
@@ -26,7 +26,7 @@ export async function examineDatabase(config: Pick<Config, "data_dir" | "databas
 }
 
 async function servers(url: string | undefined, dataDir: string): Promise<readonly Finding[]> {
-  const database = await openRunningDatabase({ url, dataDir: join(dataDir, "database"), log });
+  const database = await openRunningDatabase({ url, dataDir: databaseDirectory(dataDir), log });
   if (database === undefined) return [];
   try {
     const listed = await listServers(database);

@@ -1,9 +1,8 @@
 import { type Database, DatabaseError, openDatabase } from "@shoal/database";
 import { createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
-import { join } from "node:path";
 import { dockerOptions, kubernetesOptions } from "../../config/placement-options.ts";
 import type { Config } from "../../config/settings.ts";
-import type { DataDir } from "../../config/data-dir.ts";
+import { type DataDir, databaseDirectory } from "../../config/data-dir.ts";
 import { isLoopback } from "../../http/listen.ts";
 import { type Log, partLog } from "../../observability/log/log.ts";
 import { StartError } from "../../config/start-error.ts";
@@ -71,7 +70,7 @@ export async function openParts(
     given ??
       openDatabase({
         ...(config.database_url !== undefined && { url: config.database_url }),
-        dataDir: join(dataDir.path, "database"),
+        dataDir: databaseDirectory(dataDir.path),
         log: partLog(log, "database"),
       }),
     createPlacement({

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress } from "node:zlib";
 import tar from "tar-stream";
 import type { Config } from "../../config/settings.ts";
-import { readIfPresent } from "../../config/data-dir.ts";
+import { databaseDirectory, readIfPresent } from "../../config/data-dir.ts";
 import type { Log } from "../../observability/log/log.ts";
 import { StartError } from "../../config/start-error.ts";
 import { version } from "../../config/version.ts";
@@ -61,7 +61,7 @@ export interface BackupOptions {
  */
 export async function makeBackup(config: BackupConfig, out: Writable, options: BackupOptions): Promise<BackupReport> {
   refuseExternal(config);
-  const source = await openBackupSource({ dataDir: join(config.data_dir, "database"), log: options.log });
+  const source = await openBackupSource({ dataDir: databaseDirectory(config.data_dir), log: options.log });
   try {
     const archive = new BackupArchive(config, options);
     const compress = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
 import tar from "tar-stream";
-import { openDataDir, restoringMarker, writePrivateFile } from "../../config/data-dir.ts";
+import { databaseDirectory, openDataDir, restoringMarker, writePrivateFile } from "../../config/data-dir.ts";
 import type { Log } from "../../observability/log/log.ts";
 import { StartError } from "../../config/start-error.ts";
 import { Closing, Manifest, maxTextBytes, names, secretFiles } from "./archive.ts";
@@ -33,11 +33,9 @@ function holdsAnything(folder: string): boolean {
   return existsSync(folder) && readdirSync(folder).length > 0;
 }
 
-const databaseDirectory = (config: BackupConfig) => join(config.data_dir, "database");
-
 function placesOf(config: BackupConfig): { readonly folders: readonly string[]; readonly files: readonly string[] } {
   return {
-    folders: [databaseDirectory(config), blobsDirectory(config)],
+    folders: [databaseDirectory(config.data_dir), blobsDirectory(config)],
     files: secretFiles.map((name) => join(config.data_dir, name)),
   };
 }
@@ -106,7 +104,7 @@ class Restoration {
   async #begin(said: string): Promise<void> {
     const manifest = this.#parse(Manifest, said, names.manifest);
     this.#target = await openRestoreTarget({
-      dataDir: databaseDirectory(this.#config),
+      dataDir: databaseDirectory(this.#config.data_dir),
       log: this.#log,
       migrations: manifest.migrations,
     });
@@ -155,7 +153,7 @@ export async function restoreBackup(config: BackupConfig, from: Readable, log: L
   const marker = restoringMarker(config.data_dir);
   try {
     if (existsSync(marker)) {
-      await removeEmbedded(databaseDirectory(config), log);
+      await removeEmbedded(databaseDirectory(config.data_dir), log);
       clear(config);
     }
     refuseToOverwrite(config);

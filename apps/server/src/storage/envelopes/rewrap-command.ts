@@ -1,6 +1,5 @@
 import { openSecondDatabase, type SecondDatabase } from "@shoal/database";
-import { join } from "node:path";
-import { presentServerSecret } from "../../config/data-dir.ts";
+import { databaseDirectory, presentServerSecret } from "../../config/data-dir.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Log } from "../../observability/log/log.ts";
 import { createEnvelopes } from "./envelopes.ts";
@@ -26,7 +25,7 @@ export async function rewrapService(
   const serverSecret = presentServerSecret(config.data_dir, config.secret_key);
   const database = await openSecondDatabase({
     url: config.database_url,
-    dataDir: join(config.data_dir, "database"),
+    dataDir: databaseDirectory(config.data_dir),
     log,
   });
   try {
