@@ -315,7 +315,7 @@ class LocalPlacement implements Placement {
     const { maker, readyMs, sharedIdleMs: idleMs } = parts;
     this.kind = maker.kind;
     this.abilities = parts.abilities;
-    this.memory = memoryOf(maker.kind, parts.limitsMemory, sessionMemoryBytes);
+    this.memory = memoryOf(maker.kind, parts, sessionMemoryBytes);
     this.sleep = sleepOf(maker.kind, parts.freezers);
     this.copiesProgramFiles = parts.programs.copiesFiles === true;
     this.#folders = parts.folders;
@@ -468,7 +468,14 @@ function sleepOf(kind: PlacementKind, freezers: Freezers | undefined): Placement
   return { pagesOut: false, unableBecause: reasonsAgainstSleep[kind] };
 }
 
-function memoryOf(kind: PlacementKind, limitsMemory: boolean, limitBytes: number | undefined): PlacementMemory {
+function memoryOf(
+  kind: PlacementKind,
+  { isElsewhere, limitsMemory }: Pick<LocalParts, "isElsewhere" | "limitsMemory">,
+  limitBytes: number | undefined,
+): PlacementMemory {
+  // Only the other machines know what they have.
+  if (isElsewhere === true && limitsMemory)
+    return { machineBytes: Number.MAX_SAFE_INTEGER, usualBytes: limitBytes ?? totalmem() };
   // Node returns 0 without a limit, and possibly more than the machine has.
   const limit = process.constrainedMemory();
   const machineBytes = limit > 0 ? Math.min(totalmem(), limit) : totalmem();

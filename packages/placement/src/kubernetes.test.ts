@@ -16,7 +16,8 @@ import { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import { remoteProtocols } from "@shoal/instance";
 import { connectRemote } from "./remote/remote-connection.ts";
 import { writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -65,6 +66,18 @@ function changeTemplate(cluster: FakeCluster, change: (spec: TemplateSpec) => ob
 
 interface TemplateSpec {
   readonly podTemplate: { readonly metadata: { readonly labels: object }; readonly spec: object };
+}
+
+/** An address that is closed after its first connection. */
+async function startDoor(): Promise<{ readonly address: string; readonly tries: () => number }> {
+  let tries = 0;
+  const server = createServer((socket) => {
+    tries += 1;
+    server.close();
+    socket.destroy();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { address: `127.0.0.1:${String((server.address() as AddressInfo).port)}`, tries: () => tries };
 }
 
 function remains(cluster: FakeCluster): readonly string[] {
@@ -142,9 +155,15 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
       message: expect.stringContaining("ImagePullBackOff") as string,
     });
     cluster.fate = "unschedulable";
-    await expect(placement.acquire(assign)).rejects.toThrow(/cannot be scheduled \(Unschedulable\): 0\/3 nodes/);
+    await expect(placement.acquire(assign)).rejects.toMatchObject({
+      code: "no_capacity",
+      message: expect.stringMatching(/cannot be scheduled \(Unschedulable\): 0\/3 nodes.*memory\.$/) as string,
+    });
     cluster.quota = "browsers, requested: pods=1, used: pods=10, limited: pods=10";
-    await expect(placement.acquire(assign)).rejects.toThrow(/exceeded quota: browsers/);
+    await expect(placement.acquire(assign)).rejects.toMatchObject({
+      code: "no_capacity",
+      message: expect.stringContaining("exceeded quota: browsers") as string,
+    });
     expect(remains(cluster)).toEqual([]);
     expect(await sessionFolders(sessionsDir)).toEqual([]);
   });
@@ -166,11 +185,11 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     const labels = {
       "app.kubernetes.io/managed-by": "shoal",
       "shoal.dev/part": "session",
-      "shoal.dev/server": "killed",
+      "shoal.sandbox.users.io/server": "killed",
     };
     const terminated = { exitCode: 0, finishedAt: hourAgo };
     const put = (name: string, status: Record<string, unknown>): void => {
-      const metadata = { name, namespace: "browsers", labels: { ...labels, "shoal.dev/instance": name } };
+      const metadata = { name, namespace: "browsers", labels: { ...labels, "shoal.sandbox.users.io/instance": name } };
       cluster.put("pods", { apiVersion: "v1", kind: "Pod", metadata, status });
     };
     put("ended", { phase: "Succeeded", containerStatuses: [{ name: "instance", state: { terminated } }] });
@@ -199,10 +218,12 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     expect(cluster.find("pods", waiting)?.metadata.labels).toMatchObject({
       "app.kubernetes.io/managed-by": "shoal",
       "shoal.dev/part": "session",
-      "shoal.dev/instance": instance.id,
+      "shoal.sandbox.users.io/instance": instance.id,
     });
     // The pool is full again, and its new pod belongs to no server.
-    expect(cluster.find("pods", `${warmPool}-2`)?.metadata.labels).not.toHaveProperty(["shoal.dev/server"]);
+    expect(cluster.find("pods", `${warmPool}-2`)?.metadata.labels).not.toHaveProperty([
+      "shoal.sandbox.users.io/server",
+    ]);
     const page = await openPage(instance);
     expect(await page.open(`http://${host}/`)).toEqual({ error: "", shown: "the host's page" });
 
@@ -230,11 +251,11 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
   it("explains a claim that agent-sandbox refuses, and one whose pod does not start", async () => {
     const { cluster, placement, sessionsDir } = await openClaims(0, { readyMs: 5_000 });
     changeTemplate(cluster, ({ podTemplate }) => {
-      const labels = { ...podTemplate.metadata.labels, "shoal.dev/server": "other" };
+      const labels = { ...podTemplate.metadata.labels, "shoal.sandbox.users.io/server": "other" };
       return { podTemplate: { ...podTemplate, metadata: { labels } } };
     });
     await expect(placement.acquire(assign)).rejects.toThrow(
-      /not ready \(InvalidMetadata\): .*"shoal\.dev\/server" is in the template/,
+      /not ready \(InvalidMetadata\): .*"shoal\.sandbox\.users\.io\/server" is in the template/,
     );
     changeTemplate(cluster, ({ podTemplate }) => {
       const labels = { "shoal.dev/part": "session" };
@@ -285,8 +306,8 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
       const labels = {
         "app.kubernetes.io/managed-by": "shoal",
         "shoal.dev/part": "session",
-        "shoal.dev/server": server,
-        "shoal.dev/instance": name,
+        "shoal.sandbox.users.io/server": server,
+        "shoal.sandbox.users.io/instance": name,
       };
       return { name, namespace: "browsers", labels };
     };
@@ -305,14 +326,46 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
   });
 
   it("refuses pods with a network, and an image of another version", async () => {
-    const { kubeconfig } = await startCluster();
+    const { cluster, kubeconfig } = await startCluster();
     // Without a NetworkPolicy, pods reach the API server.
-    expect(await examineKubernetes({ image, kubeconfig })).toEqual({
+    expect(await examineKubernetes({ image, kubeconfig }, { closedWithinMs: 200 })).toEqual({
       works: false,
-      reason: expect.stringMatching(/reach 127\.0\.0\.1:\d+, and must have no network.*NetworkPolicy/) as string,
+      reason: expect.stringMatching(
+        /reach 127\.0\.0\.1:\d+, also [\d.]+ s after their start, and must have no network.*NetworkPolicy/,
+      ) as string,
     });
+    // A watch that goes on would keep a failed start alive.
+    await expect.poll(() => cluster.watches).toBe(0);
     const other = openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig }, closed: [], standIn: "fine" });
     await expect(other).rejects.toThrow(/has no instance program/);
+  });
+
+  it("waits for the network plugin to close the network of pods", async () => {
+    const probed = await startDoor();
+    const { cluster, placement } = await open({ closed: [probed.address], sandboxes: false });
+    // The plugin needs one more moment for the pod of the session than for its container.
+    const door = await startDoor();
+    cluster.addressForPods = door.address;
+    const instance = await placement.acquire(assign);
+    expect([probed.tries(), door.tries()]).toEqual([1, 1]);
+    await instance.stop();
+  });
+
+  it("starts a session whose pod is unreachable at first", async () => {
+    const { cluster, placement } = await open({ sandboxes: false });
+    cluster.unreachableMs = 1_000;
+    const instance = await placement.acquire(assign);
+    expect(instance.kind).toBe("kubernetes");
+    await instance.stop();
+  });
+
+  it("names the cause when the API server stops answering", async () => {
+    const { cluster, placement } = await open({ sandboxes: false });
+    cluster.vanish();
+    await expect(placement.acquire(assign)).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(/API server does not answer: .*ECONNREFUSED/) as string,
+    });
   });
 
   it("says that it finds no cluster", async () => {

@@ -1,13 +1,15 @@
 import { writeSync } from "node:fs";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { RemoteDoor, RemoteDoorOptions } from "./remote-door.ts";
+import { waitForClosedNetwork } from "./closed-network.ts";
 import { readServicePin } from "./service-pin.ts";
 
 type Listeners = Pick<RemoteDoorOptions, "onAbandoned" | "onConnection" | "onError">;
 
 /**
  * Loads the code for TLS and HTTP/2 only where the service is on another machine. Announces the port and the key on stdout. Before
- * it knows the key of its service, it does not listen, and waits without a limit.
+ * it knows the key of its service, it does not listen, and waits without a limit. A pod does not listen either while it
+ * reaches the API server of its cluster: some network plugins close its network after its start.
  */
 export async function openRemoteDoor(
   config: Pick<InstanceConfig, "egress_path" | "instance_id" | "session_dir"> & { readonly api_path?: string },
@@ -26,7 +28,10 @@ export async function openRemoteDoor(
     announce({ pin: door.pin });
     const { serveStandardStreams } = await import("./standard-streams.ts");
     await serveStandardStreams(door, config.session_dir, listeners.onAbandoned);
-  } else announce({ port: await door.listen(ownAddress(), port), pin: door.pin });
+  } else {
+    await waitForClosedNetwork(addressOfCluster());
+    announce({ port: await door.listen(ownAddress(), port), pin: door.pin });
+  }
   return door;
 }
 
@@ -34,6 +39,12 @@ function ownAddress(): string {
   const address = process.env.SHOAL_ADDRESS;
   if (address === undefined || address === "") throw new Error("SHOAL_ADDRESS is not set.");
   return address;
+}
+
+/** Kubernetes names its API server in the environment of all containers. */
+function addressOfCluster(): { readonly host: string; readonly port: number } | undefined {
+  const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "443" } = process.env;
+  return host === "" ? undefined : { host, port: Number(port) };
 }
 
 /** Without `process.stdout`, which would make the stream block. */

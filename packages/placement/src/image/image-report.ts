@@ -5,9 +5,14 @@ import * as z from "zod/mini";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
-/** Like {@link ImageReport}, with the SHA-256 of the instance program and the targets that were reached. */
+/** Like {@link ImageReport}, with the SHA-256 of the instance program and the targets that it still reached at the end. */
 export interface RemoteImageReport extends z.output<typeof RemoteImageReport> {}
-export const RemoteImageReport = z.extend(ImageReport, { program: z.string(), reached: z.array(z.string()) });
+export const RemoteImageReport = z.extend(ImageReport, {
+  program: z.string(),
+  reached: z.array(z.string()),
+  /** Milliseconds until it reached no target. */
+  closed_after_ms: z.number(),
+});
 
 const tools = ["/usr/bin/Xvfb", "/usr/bin/certutil"];
 
@@ -16,7 +21,7 @@ const { existsSync, readFileSync } = require("node:fs");
 const { createHash } = require("node:crypto");
 const { spawnSync } = require("node:child_process");
 const { connect } = require("node:net");
-const [program, closed, ...places] = process.argv.slice(1);
+const [program, closed, limitMs, ...places] = process.argv.slice(1);
 const hash = () => { try { return createHash("sha256").update(readFileSync(program)).digest("hex"); } catch { return ""; } };
 const reach = (target) => new Promise((resolve) => {
   const end = target.lastIndexOf(":");
@@ -24,19 +29,33 @@ const reach = (target) => new Promise((resolve) => {
   const finish = (found) => { socket.destroy(); resolve(found); };
   socket.on("connect", () => finish([target])).on("error", () => finish([])).on("timeout", () => finish([]));
 });
-Promise.all(JSON.parse(closed).map(reach)).then((reached) => console.log(JSON.stringify({
+const beganMs = Date.now();
+const untilClosed = async () => {
+  for (;;) {
+    const reached = (await Promise.all(JSON.parse(closed).map(reach))).flat();
+    if (reached.length === 0 || Date.now() - beganMs >= Number(limitMs)) return reached;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+};
+untilClosed().then((reached) => console.log(JSON.stringify({
   token: "",
   node: process.execPath,
   version: process.versions.node,
   found: places.filter((path) => existsSync(path)),
   userNamespaces: spawnSync("unshare", ["--user", "--map-root-user", "true"]).status === 0,
   program: hash(),
-  reached: reached.flat(),
+  reached,
+  closed_after_ms: Date.now() - beganMs,
 })));`;
 
-/** A command that prints a {@link RemoteImageReport} in a container. @param closed - `host:port` that it tries to reach. */
-export function imageReportCommand(program: string, closed: readonly string[]): readonly string[] {
-  return ["node", "--eval", script, "--", program, JSON.stringify(closed), ...installedPlaces(), ...tools];
+/**
+ * A command that prints a {@link RemoteImageReport} in a container.
+ * @param closed - `host:port` that it tries to reach, again and again for `closedWithinMs`: some network plugins program
+ * the rules of a pod after its start.
+ */
+export function imageReportCommand(program: string, closed: readonly string[], closedWithinMs = 0): readonly string[] {
+  const options = [program, JSON.stringify(closed), String(closedWithinMs)];
+  return ["node", "--eval", script, "--", ...options, ...installedPlaces(), ...tools];
 }
 
 /** @throws {PlacementError} `bad_option` if the image has another instance program than this server. */

@@ -29,6 +29,7 @@ export async function startInstance(
   signal.throwIfAborted();
   const beganMs = performance.now();
   const box = await maker.start(randomBytes(6).toString("hex"), waitingViewport).catch((error: unknown) => {
+    if (PlacementError.isInstance(error)) throw error;
     throw new PlacementError("start_failed", `Cannot start an instance: ${messageOf(error)}`, { cause: error });
   });
   return reachBox(box, { log, readyMs, signal }, async ({ deadline, dial, lastLines }) => {
@@ -61,7 +62,7 @@ export async function reachBox<T>(
   try {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(readyMs)]);
     await within(deadline, listening(box));
-    return await use({ deadline, lastLines, dial: dialerOf(await box.reach()) });
+    return await use({ deadline, lastLines, dial: dialerOf(await within(deadline, box.reach())) });
   } catch (error) {
     box.kill();
     const exit = await box.gone;
@@ -69,7 +70,11 @@ export async function reachBox<T>(
     signal.throwIfAborted();
     const lines = lastLines();
     if (exit.reason !== undefined)
-      throw new PlacementError("start_failed", `An instance could not start: ${exit.reason}`, { cause: error });
+      throw new PlacementError(
+        exit.lacksCapacity === true ? "no_capacity" : "start_failed",
+        `An instance could not start: ${exit.reason}`,
+        { cause: error },
+      );
     const what =
       performance.now() - beganMs >= readyMs
         ? `was not ready within ${readyMs / 1000} s`

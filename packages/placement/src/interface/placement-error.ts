@@ -1,8 +1,19 @@
 const marker = Symbol.for("shoal.error.PlacementError");
 
-/** `no_isolation`: this host does not support the required sandbox. `instance_lost`: it ended or cannot be reached. */
+/**
+ * `no_isolation`: this host does not support the required sandbox. `instance_lost`: it ended or cannot be reached.
+ * `no_capacity`: a cluster has no room for another instance now. `unavailable`: its API server does not answer.
+ */
 export type PlacementErrorCode =
-  "no_chromium" | "no_isolation" | "bad_option" | "start_failed" | "instance_lost" | "no_space" | "closed";
+  | "no_chromium"
+  | "no_isolation"
+  | "bad_option"
+  | "start_failed"
+  | "instance_lost"
+  | "no_space"
+  | "no_capacity"
+  | "unavailable"
+  | "closed";
 
 /** Aborts reject with the caller's `signal.reason` instead. */
 export class PlacementError extends Error {

@@ -31,6 +31,8 @@ const defaultPorts = { "http:": "80", "https:": "443" } as const;
 const libraryDefault = "http://localhost:8080";
 const attempts = 5;
 const firstRetryMs = 200;
+/** No further try afterwards. */
+const retryWithinMs = 5_000;
 const passing: ReadonlySet<number | undefined> = new Set([undefined, 409, 429, 500, 502, 503, 504]);
 const maxMessageCharacters = 500;
 const restartWatchMs = 1_000;
@@ -175,26 +177,38 @@ export class Cluster {
     const { apiVersion } = kinds[name];
     const root = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
     const path = `${root}/namespaces/${encodeURIComponent(this.namespace)}/${name}`;
-    const list = this.#lister(name, selector);
+    const requests = new this.#library.Watch(this.#config);
+    const open = requests.watch.bind(requests);
+    let isOver = false;
+    let timer: NodeJS.Timeout | undefined;
+    // The library may open a request after its end, when it waited for a list or for its next try.
+    requests.watch = async (...given) => {
+      const request = await open(...given);
+      if (isOver) request.abort();
+      return request;
+    };
     const watch = new this.#library.ListWatch<KubernetesObject>(
       path,
-      new this.#library.Watch(this.#config),
-      list,
+      requests,
+      this.#lister(name, selector),
       false,
       selector,
+      undefined,
+      { delayFn: (milliseconds) => sleep(milliseconds, undefined, { ref: false }) },
     );
-    let timer: NodeJS.Timeout | undefined;
     watch.on("change", (object) => {
-      listener(object, false);
+      if (!isOver) listener(object, false);
     });
     watch.on("delete", (object) => {
-      listener(object, true);
+      if (!isOver) listener(object, true);
     });
     watch.on("error", () => {
-      timer = setTimeout(() => void watch.start(), restartWatchMs);
+      // The end of the request is an error, too.
+      if (!isOver) timer = setTimeout(() => void watch.start(), restartWatchMs);
     });
     void watch.start();
     return () => {
+      isOver = true;
       clearTimeout(timer);
       void watch.stop();
     };
@@ -208,12 +222,14 @@ export class Cluster {
   }
 
   async #try<T>(send: () => Promise<T>): Promise<T> {
+    const lastMs = performance.now() + retryWithinMs;
     for (let attempt = 1, delayMs = firstRetryMs; ; attempt++, delayMs *= 2) {
       try {
         return await send();
       } catch (error) {
         const status = statusOf(error);
-        if (attempt === attempts || !passing.has(status) || isConflictForGood(error))
+        const isLast = attempt === attempts || performance.now() > lastMs;
+        if (isLast || !passing.has(status) || isConflictForGood(error))
           throw new ClusterError(reasonOf(error), status, error);
         await sleep(delayMs * (0.5 + Math.random()));
       }
@@ -240,9 +256,16 @@ function isConflictForGood(error: unknown): boolean {
 
 /** The `message` of the API server's Status, without the rest of the answer. */
 function reasonOf(error: unknown): string {
-  if (!isAnswer(error)) return messageOf(error);
+  if (!isAnswer(error)) return `the API server does not answer: ${causeOf(error)}`;
   const { body } = error;
   return (messageIn(body) ?? `status ${String(error.code)}`).slice(0, maxMessageCharacters);
+}
+
+/** `fetch failed` says nothing; its cause does. */
+function causeOf(error: unknown): string {
+  const { cause } = error instanceof Error ? error : {};
+  if (cause instanceof AggregateError) return cause.errors.map(messageOf).join(", ");
+  return messageOf(cause instanceof Error && cause.message !== "" ? cause : error).replace(/\.+$/, "");
 }
 
 function messageIn(body: unknown): string | undefined {

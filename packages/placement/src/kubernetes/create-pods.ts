@@ -70,6 +70,7 @@ export async function createPods(options: PodsOptions): Promise<Pods> {
       agent_sandbox: objects !== "pods",
       ...(kubernetes.warmPool !== undefined && { warm_pool: kubernetes.warmPool }),
       inner_sandbox: image.contents.innerSandbox,
+      network_closed_after_ms: image.closedAfterMs,
     },
     "Each session runs in a pod.",
   );

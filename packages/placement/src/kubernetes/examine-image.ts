@@ -10,6 +10,8 @@ import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
 
 export interface PodImage {
+  /** Milliseconds that the network plugin needed to close the network of the examined pod. */
+  readonly closedAfterMs: number;
   readonly name: string;
   readonly runtimeClass: string | undefined;
   readonly contents: ImageContents;
@@ -27,26 +29,31 @@ export interface ExamineOptions {
   readonly closed: readonly string[];
   /** Milliseconds to pull the image and to find a node. */
   readonly startMs: number;
+  /** Milliseconds in which the network plugin must close the network of a new pod; 10,000 by default. */
+  readonly closedWithinMs?: number;
 }
 
 const maxReportBytes = 65_536;
+const usuallyClosedWithinMs = 10_000;
 
 /**
  * Runs a pod of the image with the options of a session.
  * @throws {PlacementError} `bad_option` if it cannot start or lacks a part; `no_isolation` if it reaches the network.
  */
 export async function examinePodImage(cluster: Cluster, options: ExamineOptions): Promise<PodImage> {
-  const { closed, image, programPath, runtimeClass } = options;
+  const { closed, closedWithinMs = usuallyClosedWithinMs, image, programPath, runtimeClass } = options;
   const programFile = basename(programPath);
-  const command = imageReportCommand(`${imageProgramFolder}/${programFile}`, closed);
+  const command = imageReportCommand(`${imageProgramFolder}/${programFile}`, closed, closedWithinMs);
   const report = parse(await runOnce(cluster, command, options));
-  if (report.reached.length > 0)
+  const { closed_after_ms: closedAfterMs, reached } = report;
+  if (reached.length > 0)
     throw new PlacementError(
       "no_isolation",
-      `Pods of sessions reach ${report.reached.join(", ")}, and must have no network. Install the NetworkPolicy of docs/service/kubernetes.yaml, and a network plugin that enforces policies.`,
+      `Pods of sessions reach ${reached.join(", ")}, also ${String(closedAfterMs / 1000)} s after their start, and must have no network. Install the NetworkPolicy of docs/service/kubernetes.yaml, and a network plugin that enforces policies.`,
     );
   await checkProgram(report, programPath, `kubernetes_image: ${image}`);
-  return { name: image, runtimeClass, programFile, contents: contentsOf(report, `kubernetes_image: ${image}`) };
+  const contents = contentsOf(report, `kubernetes_image: ${image}`);
+  return { name: image, runtimeClass, programFile, contents, closedAfterMs };
 }
 
 function parse(printed: string): RemoteImageReport {

@@ -3,7 +3,7 @@ import type { ImageContents } from "../image/image-contents.ts";
 import type { KubernetesOptions } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import { openCluster } from "./create-pods.ts";
-import { examinePodImage } from "./examine-image.ts";
+import { type ExamineOptions, examinePodImage } from "./examine-image.ts";
 import type { KindName } from "./objects.ts";
 import { randomBytes } from "node:crypto";
 
@@ -21,7 +21,10 @@ export type KubernetesReport =
 const startMs = 60_000;
 
 /** Runs a pod of the image. Takes the time of its start. Never rejects. */
-export async function examineKubernetes(options: KubernetesOptions): Promise<KubernetesReport> {
+export async function examineKubernetes(
+  options: KubernetesOptions,
+  limits: Pick<ExamineOptions, "closedWithinMs"> = {},
+): Promise<KubernetesReport> {
   try {
     const { cluster, objects, version } = await openCluster(options);
     const { contents } = await examinePodImage(cluster, {
@@ -31,6 +34,7 @@ export async function examineKubernetes(options: KubernetesOptions): Promise<Kub
       server: randomBytes(6).toString("hex"),
       closed: [cluster.address],
       startMs,
+      ...limits,
     });
     return { works: true, version, namespace: cluster.namespace, objects, image: contents };
   } catch (error) {

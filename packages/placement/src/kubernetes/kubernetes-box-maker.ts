@@ -4,7 +4,8 @@ import type { Box, BoxMaker, HostedProgram, Viewport } from "../boxes/box.ts";
 import { type InstanceFiles, type InstanceFilesOptions, makeInstanceFiles } from "../boxes/instance-files.ts";
 import { imageProgramFolder } from "../image/image-contents.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
-import type { Cluster } from "./cluster.ts";
+import { PlacementError } from "../interface/placement-error.ts";
+import { type Cluster, ClusterError } from "./cluster.ts";
 import { checkTemplate, claimObject } from "./claims.ts";
 import { type ClusterObject, type KindName, kinds } from "./objects.ts";
 import type { PodImage } from "./examine-image.ts";
@@ -117,7 +118,7 @@ export class KubernetesBoxMaker implements BoxMaker {
       this.#boxes.delete(id);
       await cluster.remove(object, removalGraceSeconds).catch(() => undefined);
       await files.clear();
-      throw error;
+      throw explainCreation(error);
     }
   }
 
@@ -183,4 +184,17 @@ export class KubernetesBoxMaker implements BoxMaker {
 
 function nameOf(id: string): string {
   return `shoal-${id}`;
+}
+
+/** A quota is a limit of the cluster's operator. */
+function explainCreation(error: unknown): unknown {
+  if (!(error instanceof ClusterError)) return error;
+  const { message, status } = error;
+  if (status === 403 && message.includes("exceeded quota"))
+    return new PlacementError("no_capacity", `Kubernetes refuses another pod: ${message}`, { cause: error });
+  return isAway(status) ? new PlacementError("unavailable", message, { cause: error }) : error;
+}
+
+function isAway(status: number | undefined): boolean {
+  return status === undefined || status === 429 || status >= 500;
 }

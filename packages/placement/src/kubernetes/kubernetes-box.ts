@@ -15,6 +15,7 @@ import type { Pod, Sandbox, SandboxClaim } from "./objects.ts";
 import { containerName } from "./pod-spec.ts";
 import { podState } from "./pod-state.ts";
 import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface KubernetesBoxParts {
   readonly cluster: Cluster;
@@ -37,6 +38,9 @@ const refusals: ReadonlySet<string | undefined> = new Set([
   "EnvVarsInjectionRejected",
   "VolumeClaimTemplatesError",
 ]);
+/** A pod that has just started can be unreachable for about a second. */
+const unreachable: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"]);
+const redialMs = 100;
 /** Milliseconds for Kubernetes to report the end of a deleted pod. */
 const removalMs = 60_000;
 
@@ -58,6 +62,7 @@ export class KubernetesBox implements Box {
   #link: EgressLink | undefined;
   /** Why it does not run yet. */
   #obstacle: string | undefined;
+  #lacksCapacity = false;
   #isKilled = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -72,13 +77,12 @@ export class KubernetesBox implements Box {
   podChanged(pod: Pod, isDeleted: boolean): void {
     this.#podName = pod.metadata?.name;
     const state = podState(pod);
-    if (state.phase === "ended")
-      this.#ended.resolve({ code: state.code, signal: null, reason: this.#reason(state.reason) });
-    else if (isDeleted)
-      this.#ended.resolve({ code: null, signal: null, reason: this.#reason("it was deleted outside of the service") });
+    if (state.phase === "ended") this.#finish(state.reason, state.code);
+    else if (isDeleted) this.#finish("it was deleted outside of the service");
     else if (state.phase === "running") this.#read(state.address);
     else if (state.reason !== undefined) {
       this.#obstacle = state.reason;
+      this.#lacksCapacity = state.lacksCapacity === true;
       if (state.isFinal) this.kill();
     }
   }
@@ -87,12 +91,12 @@ export class KubernetesBox implements Box {
   ownerChanged({ status }: Sandbox | SandboxClaim, isDeleted: boolean): void {
     const ready = status?.conditions?.find(({ type }) => type === "Ready");
     if (this.#podName === undefined && ready?.status === "False" && ready.message !== undefined) {
-      this.#obstacle = `its pod is not ready (${ready.reason ?? "NotReady"}): ${ready.message.slice(0, 500)}`;
+      const message = ready.message.slice(0, 500).replace(/\.+$/, "");
+      this.#obstacle = `its pod is not ready (${ready.reason ?? "NotReady"}): ${message}`;
       if (refusals.has(ready.reason)) this.kill();
     }
     // Without a pod, nothing else will report the end.
-    if (isDeleted && this.#podName === undefined)
-      this.#ended.resolve({ code: null, signal: null, reason: this.#reason("it was deleted outside of the service") });
+    if (isDeleted && this.#podName === undefined) this.#finish("it was deleted outside of the service");
   }
 
   kill(): void {
@@ -102,18 +106,36 @@ export class KubernetesBox implements Box {
     this.#timer = setTimeout(() => {
       const { log, name } = this.#parts;
       log.warn({ instance_id: this.id, name }, "Kubernetes does not report the end of a deleted pod.");
-      this.#ended.resolve({ code: null, signal: null, reason: this.#reason(undefined) });
+      this.#finish(undefined);
     }, removalMs);
   }
 
-  reach(): Promise<Dial> {
+  async reach(): Promise<Dial> {
     const address = this.#address;
-    if (address === undefined) return Promise.reject(new Error("The instance does not listen."));
+    if (address === undefined) throw new Error("The instance does not listen.");
     const { files, identity } = this.#parts;
+    const dial = (): ReturnType<Dial> => connectRemote(address, identity, remoteProtocols.instance);
+    const first = await this.#dialNewPod(dial);
     const sockets = { egress: files.egressSocket, api: files.apiSocket };
     this.#link = new EgressLink({ address, identity, sockets });
     this.#link.open();
-    return Promise.resolve(() => connectRemote(address, identity, remoteProtocols.instance));
+    const waiting = [first];
+    return () => {
+      const socket = waiting.pop();
+      return socket?.destroyed === false ? Promise.resolve(socket) : dial();
+    };
+  }
+
+  /** Tries again while the network plugin makes the way to a new pod, until the box is over. */
+  async #dialNewPod(dial: () => ReturnType<Dial>): ReturnType<Dial> {
+    for (;;) {
+      try {
+        return await dial();
+      } catch (error) {
+        if (this.#isKilled || !isUnreachable(error)) throw error;
+        await sleep(redialMs);
+      }
+    }
   }
 
   setPolicies(): Promise<string> {
@@ -138,6 +160,11 @@ export class KubernetesBox implements Box {
 
   async clear(): Promise<void> {
     await this.#parts.files.clear();
+  }
+
+  #finish(reason: string | undefined, code: number | null = null): void {
+    const lacksCapacity = this.#isKilled && this.#address === undefined && this.#lacksCapacity;
+    this.#ended.resolve({ code, signal: null, reason: this.#reason(reason), lacksCapacity });
   }
 
   #reason(reason: string | undefined): string | undefined {
@@ -177,7 +204,7 @@ export class KubernetesBox implements Box {
         fields,
         "Cannot delete a pod. It ends a minute after its last connection, and a server deletes it then.",
       );
-      this.#ended.resolve({ code: null, signal: null, reason: this.#reason(undefined) });
+      this.#finish(undefined);
     });
   }
 
@@ -192,4 +219,8 @@ export class KubernetesBox implements Box {
     this.#parts.onGone();
     return exit;
   }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof Error && "code" in error && unreachable.has(error.code);
 }

@@ -12,9 +12,9 @@ export const labels = {
   managedBy: "app.kubernetes.io/managed-by",
   /** The NetworkPolicy of `docs/service/kubernetes.yaml` selects it. */
   part: "shoal.dev/part",
-  /** A server process. */
-  server: "shoal.dev/server",
-  instance: "shoal.dev/instance",
+  /** A server process. Of labels that a claim adds to its pod, agent-sandbox allows this domain only. */
+  server: "shoal.sandbox.users.io/server",
+  instance: "shoal.sandbox.users.io/instance",
 } as const;
 
 /** Of the pod, and of its Sandbox. */

@@ -1,8 +1,11 @@
 import type { ContainerStatus, Pod } from "./objects.ts";
 
 export type PodState =
-  /** `reason`: why it does not run yet, if Kubernetes said so. `isFinal`: it will not change without a person. */
-  | { readonly phase: "waiting"; readonly reason?: string; readonly isFinal: boolean }
+  /**
+   * `reason`: why it does not run yet, if Kubernetes said so. `isFinal`: it will not change without a person.
+   * `lacksCapacity`: no node has room for it.
+   */
+  | { readonly phase: "waiting"; readonly reason?: string; readonly isFinal: boolean; readonly lacksCapacity?: boolean }
   | { readonly phase: "running"; readonly address: string }
   /** `reason`: absent if the program ended by its own decision. */
   | { readonly phase: "ended"; readonly code: number | null; readonly reason?: string };
@@ -53,6 +56,7 @@ function waiting(pod: Pod, container: ContainerStatus | undefined): PodState {
       phase: "waiting",
       reason: sentence("it cannot be scheduled", scheduled.reason ?? "Pending", scheduled.message),
       isFinal: false,
+      lacksCapacity: scheduled.reason === "Unschedulable",
     };
   return { phase: "waiting", isFinal: false };
 }
@@ -60,5 +64,5 @@ function waiting(pod: Pod, container: ContainerStatus | undefined): PodState {
 function sentence(what: string, reason: string, message: string | undefined): string {
   return message === undefined || message === ""
     ? `${what} (${reason})`
-    : `${what} (${reason}): ${message.slice(0, maxReasonCharacters)}`;
+    : `${what} (${reason}): ${message.slice(0, maxReasonCharacters).replace(/\.+$/, "")}`;
 }

@@ -27,7 +27,8 @@ export function connectRemote(address: RemoteAddress, identity: TlsIdentity, pro
       ALPNProtocols: [protocol],
     });
     const timer = setTimeout(() => {
-      socket.destroy(new Error(`The instance did not answer within ${String(connectMs / 1000)} s.`));
+      const message = `The instance did not answer within ${String(connectMs / 1000)} s.`;
+      socket.destroy(Object.assign(new Error(message), { code: "ETIMEDOUT" }));
     }, connectMs);
     function fail(error: Error): void {
       clearTimeout(timer);

@@ -23,9 +23,11 @@ interface Pool {
 
 const poolLabel = "agents.x-k8s.io/pool";
 const restrictedDomains = ["kubernetes.io", "k8s.io", "agents.x-k8s.io"];
+/** Of labels, unless the controller is started with others. */
+const allowedDomain = "sandbox.users.io";
 
 /**
- * The controllers of agent-sandbox 1.0 for claims and warm pools: a claim gets a sandbox that waits, or a new one, and
+ * The controllers of agent-sandbox 0.5.6 for claims and warm pools: a claim gets a sandbox that waits, or a new one, and
  * its labels and annotations reach the pod. It refuses what they refuse.
  */
 export class FakeClaims {
@@ -111,7 +113,9 @@ function problemOf(wanted: PodMetadata, template: PodMetadata): string | undefin
   for (const kind of ["labels", "annotations"] as const)
     for (const [key, value] of Object.entries(wanted[kind] ?? {})) {
       const domain = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
-      if (restrictedDomains.some((each) => domain === each || domain.endsWith(`.${each}`)))
+      if (kind === "labels" && !isWithin(domain, allowedDomain))
+        return `label domain "${domain}" is not in the allowlist`;
+      if (restrictedDomains.some((each) => isWithin(domain, each)))
         return `restricted system domain: "${key}" is not allowed in AdditionalPodMetadata`;
       if (kind === "labels" && !/^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/.test(value))
         return `invalid label value: "${value}"`;
@@ -119,4 +123,8 @@ function problemOf(wanted: PodMetadata, template: PodMetadata): string | undefin
       if (old !== undefined && old !== value) return `"${key}" is in the template with another value`;
     }
   return undefined;
+}
+
+function isWithin(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
 }

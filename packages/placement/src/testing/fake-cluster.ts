@@ -1,12 +1,13 @@
 import { instanceProgramPath } from "@shoal/instance";
 import { certificate, certificateKey } from "./certificate.ts";
+import { instancePort } from "../kubernetes/pod-spec.ts";
 import { FakeClaims } from "./fake-claims.ts";
 import { claimManifests, type FakeObject, fits, manifestOf, manifests, merged, type Rule } from "./fake-objects.ts";
 import { type FakePodSpec, type RunningPod, runPod } from "./fake-node.ts";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { text } from "node:stream/consumers";
 
 interface Event {
@@ -45,8 +46,12 @@ export class FakeCluster {
   readonly failures: number[] = [];
   readonly resized: string[] = [];
   programPath = instanceProgramPath;
+  /** `host:port` of the API server in the environment of pods; none by default, since pods use the host's network. */
+  addressForPods: string | undefined;
   /** Whether the NetworkPolicy is enforced: for the pods that probe it. Servers reach pods of sessions over the host's network. */
   hasPolicy = false;
+  /** Milliseconds in which the network refuses connections to a new pod. */
+  unreachableMs: number | undefined;
   readonly #server: Server;
   readonly #groups: ReadonlySet<string>;
   readonly #rules: readonly Rule[];
@@ -106,6 +111,17 @@ export class FakeCluster {
       ],
       users: [{ name: "fake", user: { token } }],
     });
+  }
+
+  /** Open watches. */
+  get watches(): number {
+    return this.#watches.size;
+  }
+
+  /** Refuses connections from now on, and breaks those that exist. */
+  vanish(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
   }
 
   objects(kind: Kind): readonly FakeObject[] {
@@ -275,9 +291,12 @@ export class FakeCluster {
       return;
     }
     this.#pods += 1;
-    const podIP = `127.1.${String(this.#pods >> 8)}.${String((this.#pods & 255) + 1)}`;
+    const last = `${String(this.#pods >> 8)}.${String((this.#pods & 255) + 1)}`;
+    const podIP = `127.1.${last}`;
+    const isHidden = this.unreachableMs !== undefined;
     const running = runPod(pod.spec as unknown as FakePodSpec, {
-      address: podIP,
+      address: isHidden ? `127.2.${last}` : podIP,
+      apiServer: this.addressForPods,
       isClosed: this.hasPolicy && name.startsWith("shoal-probe-"),
       programPath: this.programPath,
     });
@@ -285,7 +304,9 @@ export class FakeCluster {
     running.annotate(pod.metadata.annotations ?? {});
     const containerStatuses = [{ name: "instance", state: { running: {} } }];
     this.#setStatus(name, { phase: "Running", podIP, containerStatuses });
+    const link = isHidden ? linkLater(podIP, `127.2.${last}`, this.unreachableMs) : undefined;
     void running.ended.then((code) => {
+      link?.close();
       this.#finish(name, code, {});
     });
   }
@@ -382,6 +403,22 @@ export interface FakeClusterOptions {
   readonly claims?: boolean;
   /** Of the warm pool; none by default. */
   readonly waitingPods?: number;
+}
+
+/** Forwards connections to a pod, after a moment. */
+function linkLater(from: string, to: string, afterMs = 0): { close(): void } {
+  const server = createTcpServer((outer) => {
+    const inner = connect(instancePort, to);
+    inner.on("error", () => outer.destroy()).pipe(outer);
+    outer.on("error", () => inner.destroy()).pipe(inner);
+  });
+  const timer = setTimeout(() => server.listen(instancePort, from), afterMs);
+  return {
+    close: () => {
+      clearTimeout(timer);
+      server.close();
+    },
+  };
 }
 
 function isKind(name: string): name is Kind {

@@ -43,9 +43,15 @@ export function runPod(
   spec: FakePodSpec,
   {
     address,
+    apiServer,
     isClosed,
     programPath,
-  }: { readonly address: string; readonly isClosed: boolean; readonly programPath: string },
+  }: {
+    readonly address: string;
+    readonly apiServer: string | undefined;
+    readonly isClosed: boolean;
+    readonly programPath: string;
+  },
 ): RunningPod {
   const container = spec.containers[0];
   const shown = (spec.volumes ?? []).flatMap(({ downwardAPI, name }) =>
@@ -61,6 +67,9 @@ export function runPod(
     // The only reference that the service uses is `status.podIP`.
     valueFrom === undefined ? (value ?? "") : address,
   ]);
+  const [apiHost = "", apiPort = ""] = apiServer?.split(":") ?? [];
+  if (apiServer !== undefined)
+    env.push("--setenv", "KUBERNETES_SERVICE_HOST", apiHost, "--setenv", "KUBERNETES_SERVICE_PORT", apiPort);
   const [init, separator, ...command] = container.command;
   if (init !== "/usr/bin/tini" || separator !== "--") throw new Error("The image starts programs with tini.");
   const network = container.env?.some(({ name }) => name === "SHOAL_PROGRAM") === true ? new FakeNetwork() : undefined;

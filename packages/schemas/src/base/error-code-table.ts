@@ -66,7 +66,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
   },
   capacity_exhausted: {
     statuses: [529],
-    meaning: "The server has reached its limit of sessions.",
+    meaning: "The server has reached its limit of sessions, or the cluster of its sessions has no room.",
     again: "soon",
     advice:
       "Wait for the time in `Retry-After`, or keep a browser pool for bursts. The operator can raise `max_sessions`.",
@@ -205,7 +205,8 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
   },
   not_ready: {
     statuses: [503],
-    meaning: "The service is not ready (`/ready`), or the visible page does not take input.",
+    meaning:
+      "The service is not ready (`/ready`), the cluster of its sessions does not answer, or the visible page does not take input.",
     again: "soon",
     advice: "Wait, answer an open dialog, or navigate the page.",
   },

@@ -254,6 +254,10 @@ function asStartError(error: unknown): AppStartError {
     return new AppStartError("The server has too little free disk space to start the app. Retry later.", {
       cause: error,
     });
+  if (code === "no_capacity" || code === "unavailable")
+    return new AppStartError("The cluster of the service has no room for the app, or does not answer. Retry later.", {
+      cause: error,
+    });
   return new AppStartError("The server cannot start the app. Retry, or deploy it again.", { cause: error });
 }
 

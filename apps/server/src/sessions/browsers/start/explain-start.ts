@@ -4,17 +4,36 @@ import { ServiceError } from "@shoal/router";
 import type { Log } from "../../../observability/log/log.ts";
 import { explainOutage } from "../../../storage/errors/outages.ts";
 
-/** Returns a 507 for a full disk, otherwise a 500 with an entry in the log. */
+const retryAfterSeconds = 30;
+
+/** Returns a 507 for a full disk, a 529 or 503 for a full or silent cluster, otherwise a 500; with an entry in the log. */
 export function explainStart(cause: unknown, sessionId: string, log: Log): unknown {
   const explained = explainOutage(cause);
   if (ServiceError.isInstance(explained)) return explained;
   if (PlacementError.isInstance(cause) && cause.code === "no_space") {
     log.warn({ session_id: sessionId, err: cause }, "the browser was not started: the disk is full");
-    return new ServiceError(507, "insufficient_storage", cause.message, { cause, retryAfterSeconds: 30 });
+    return new ServiceError(507, "insufficient_storage", cause.message, { cause, retryAfterSeconds });
+  }
+  if (PlacementError.isInstance(cause) && (cause.code === "no_capacity" || cause.code === "unavailable")) {
+    const [status, code] =
+      cause.code === "no_capacity" ? ([529, "capacity_exhausted"] as const) : ([503, "not_ready"] as const);
+    log.warn(
+      { session_id: sessionId, err: cause },
+      "the browser was not started: the cluster has no room or does not answer",
+    );
+    return new ServiceError(status, code, `The browser did not start: ${sentence(cause.message)}`, {
+      hint: "Try again after the time in `Retry-After`. The operator of the service can enlarge the cluster.",
+      cause,
+      retryAfterSeconds,
+    });
   }
   log.error({ session_id: sessionId, err: cause }, "the browser did not start");
-  return new ServiceError(500, "internal_error", `The browser did not start: ${messageOf(cause)}.`, {
+  return new ServiceError(500, "internal_error", `The browser did not start: ${sentence(messageOf(cause))}`, {
     hint: "Try again; `shoal doctor` examines the machine.",
     cause,
   });
+}
+
+function sentence(message: string): string {
+  return /[.!?]$/.test(message) ? message : `${message}.`;
 }

@@ -72,7 +72,8 @@ export class SessionStarter {
       this.#acquire(
         session,
         chosen?.upstream,
-        AbortSignal.any([signal, abort.signal, AbortSignal.timeout(startTimeoutMs)]),
+        // Each step of the placement has its own limit, which explains what the start waited for.
+        AbortSignal.any([signal, abort.signal]),
       ),
     ]);
     if (storing.status === "fulfilled" && acquiring.status === "fulfilled" && !abort.signal.aborted) {
