@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { testLimitMs } from "./packages/testkit/src/limits.ts";
 import { maxWorkers } from "./vitest.project.ts";
 
 export default defineConfig({
@@ -6,7 +7,7 @@ export default defineConfig({
     projects: [
       "packages/*",
       "apps/*",
-      { test: { name: "tools", include: ["tools/*.test.ts"], testTimeout: 60_000, maxWorkers } },
+      { test: { name: "tools", include: ["tools/*.test.ts"], testTimeout: testLimitMs, maxWorkers } },
     ],
     maxWorkers,
     coverage: { provider: "v8", include: ["{packages,apps}/*/src/**/*.ts"] },

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineProject } from "vitest/config";
+import { testLimitMs, waitLimitMs } from "./packages/testkit/src/limits.ts";
 
 /**
  * Test files that run at once. Tests mostly wait for browsers and databases: one file at a time leaves two processors
@@ -8,12 +9,12 @@ import { defineProject } from "vitest/config";
 export const maxWorkers = Math.max(2, Math.ceil(availableParallelism() * 1.5));
 
 /** Hooks start services of one server or several. */
-export const hookTimeout = 120_000 * Number(process.env.SHOAL_TEST_SERVERS ?? "1");
+export const hookTimeout = testLimitMs * Number(process.env.SHOAL_TEST_SERVERS ?? "1");
 
-/**
- * Settings for the tests of a package or app, which run on sources instead of built files.
- * The timeouts only end hanging tests: machines with real databases and browsers may be slow.
- */
+/** The deadline of `expect.poll` is that of `eventually`. */
+export const waits = { poll: { timeout: waitLimitMs } };
+
+/** Settings for the tests of a package or app, which run on sources instead of built files. */
 export const testsOf = (name: string) =>
   defineProject({
     ssr: { resolve: { conditions: ["@shoal/source"] } },
@@ -21,8 +22,8 @@ export const testsOf = (name: string) =>
       name,
       maxWorkers,
       include: ["src/**/*.test.ts"],
-      testTimeout: 60_000,
+      testTimeout: testLimitMs,
       hookTimeout,
-      expect: { poll: { timeout: 30_000 } },
+      expect: waits,
     },
   });

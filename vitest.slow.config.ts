@@ -1,15 +1,16 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { LongestFirst } from "./tools/longest-first.ts";
-import { hookTimeout, maxWorkers } from "./vitest.project.ts";
+import { slowTestLimitMs } from "./packages/testkit/src/limits.ts";
+import { hookTimeout, maxWorkers, waits } from "./vitest.project.ts";
 
 const slowTests = (name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   ssr: { resolve: { conditions: ["@shoal/source"] } },
   test: {
     name,
     env: { SHOAL_TEST_VARIANTS: "all" },
-    testTimeout: 600_000,
+    testTimeout: slowTestLimitMs,
     hookTimeout,
-    expect: { poll: { timeout: 30_000 } },
+    expect: waits,
     ...test,
   },
 });

@@ -1,5 +1,6 @@
 // Checks every import against the architecture:
 // - a package imports only packages of a lower layer (the tag in its turbo.json) that its package.json names;
+// - a package with the tag `layer-tests` is imported only by tests (anywhere in private packages), and imports no other package;
 // - a folder of a package imports only the folders that folders.json, next to that turbo.json, allows;
 // - no group of files imports each other in a circle.
 // Usage: node tools/layers.mjs [ROOT]
@@ -9,6 +10,9 @@ import { fileURLToPath } from "node:url";
 
 const importOf =
   /\b(?:import|export)\b[^;"']*?\bfrom\s*["']([^"']+)["']|\bimport\s*\(\s*["']([^"']+)["']\s*\)|^\s*import\s*["']([^"']+)["']/gm;
+
+/** The layer of packages for tests. */
+const belowAll = -1;
 
 /** @param {string} root @returns {string[]} one line for each import that breaks a rule, `file:line: what and what to do` */
 export function findViolations(root) {
@@ -22,8 +26,12 @@ export function findViolations(root) {
       const tags = existsSync(join(directory, "turbo.json"))
         ? (JSON.parse(readFileSync(join(directory, "turbo.json"), "utf8")).tags ?? [])
         : [];
-      const layer = tags.map((tag) => /^layer-(\d+)$/.exec(tag)?.[1]).find((number) => number !== undefined);
-      packages.set(manifest.name, { directory, manifest, layer: layer === undefined ? undefined : Number(layer) });
+      const layer = tags.map((tag) => /^layer-(\d+|tests)$/.exec(tag)?.[1]).find((name) => name !== undefined);
+      packages.set(manifest.name, {
+        directory,
+        manifest,
+        layer: layer === "tests" ? belowAll : layer && Number(layer),
+      });
     }
   }
 
@@ -57,6 +65,8 @@ export function findViolations(root) {
         if (other === undefined || imported === name) continue;
         if (!(imported in named))
           violations.push(`${where}: ${imported} is not among the dependencies: add it to ${place}/package.json`);
+        if (other.layer === belowAll && manifest.private !== true && isProduct(relative(join(directory, "src"), file)))
+          violations.push(`${where}: ${imported} is for tests: import it in *.test.ts, *.slow.ts or testing/`);
         if (other.layer !== undefined && other.layer >= layer)
           violations.push(
             `${where}: ${name} is layer ${layer} and must not import ${imported}, layer ${other.layer}: move what it needs to a layer below ${layer}, or move this code up`,

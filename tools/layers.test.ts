@@ -44,6 +44,31 @@ it("names the line of an import that points up", () => {
   );
 });
 
+it("lets only tests import a package with the tag layer-tests, which imports no other package", () => {
+  const testkit = {
+    "packages/kit/package.json": JSON.stringify({ name: "@shoal/kit", dependencies: { "@shoal/low": "workspace:^" } }),
+    "packages/kit/turbo.json": JSON.stringify({ tags: ["layer-tests"] }),
+    "packages/kit/src/index.ts": 'import "@shoal/low";\n',
+    "packages/low/package.json": JSON.stringify({
+      name: "@shoal/low",
+      devDependencies: { "@shoal/kit": "workspace:^" },
+    }),
+  };
+  const imports = 'import { eventually } from "@shoal/kit";\n';
+  const violations = findViolations(
+    workspace({
+      ...testkit,
+      ...Object.fromEntries(
+        ["a.ts", "a.test.ts", "a.slow.ts", "testing/a.ts"].map((file) => [`packages/low/src/${file}`, imports]),
+      ),
+    }),
+  );
+  expect(violations).toEqual([
+    expect.stringMatching(/^packages\/kit\/src\/index\.ts:1: .*must not import @shoal\/low/) as string,
+    "packages/low/src/a.ts:1: @shoal/kit is for tests: import it in *.test.ts, *.slow.ts or testing/",
+  ]);
+});
+
 it("sees dynamic imports, re-exports, and imports that leave the package", () => {
   const violations = findViolations(
     workspace({

@@ -1,0 +1,3 @@
+import { testsOf } from "../../vitest.project.ts";
+
+export default testsOf("testkit");
