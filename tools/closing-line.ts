@@ -8,8 +8,35 @@ const slowestShown = 10;
  * `4 passed, 0 failed, 0 skipped` at the end.
  */
 export default class ClosingLine implements Reporter {
+  readonly #modules: TestModule[] = [];
+  readonly #unhandled: SerializedError[] = [];
+  readonly #atEndOfRun: boolean;
+
+  /** With `atEndOfRun: false`, several runs have one closing line, which `print` prints. */
+  constructor({ atEndOfRun = true }: { readonly atEndOfRun?: boolean } = {}) {
+    this.#atEndOfRun = atEndOfRun;
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    if (modules.length > slowestShown) printSlowest(modules);
+    this.#modules.push(...modules);
+    this.#unhandled.push(...unhandled);
+    if (this.#atEndOfRun) this.print();
+  }
+
+  /** Seconds that each file took. */
+  get seconds(): Map<string, number> {
+    return new Map(
+      this.#modules.map((module) => {
+        const { collectDuration, duration, setupDuration } = module.diagnostic();
+        return [fileOf(module), (collectDuration + duration + setupDuration) / 1_000];
+      }),
+    );
+  }
+
+  /** Prints the lines, and returns the number of failures. */
+  print(): number {
+    const modules = this.#modules;
+    if (modules.length > slowestShown) this.#printSlowest();
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const count = (state: string) => tests.filter((test) => test.result().state === state).length;
     for (const test of tests) {
@@ -25,27 +52,23 @@ export default class ClosingLine implements Reporter {
         `failed: ${fileOf(module)} did not load or its set-up failed: ${firstLine([...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())])}`,
       );
     // Unhandled rejections and workers that exit also fail the run.
-    for (const { message, stack, VITEST_TEST_PATH: path } of unhandled) {
+    for (const { message, stack, VITEST_TEST_PATH: path } of this.#unhandled) {
       const frames =
         stack?.split("\n").filter((line) => /^\s+at /.test(line) && !line.includes("/node_modules/")) ?? [];
       console.log(
         `failed: ${typeof path === "string" ? `${relative(process.cwd(), path)} > ` : ""}outside the tests: ${message.split("\n", 1)[0] ?? ""}${frames.slice(0, 4).join("")}`,
       );
     }
-    console.log(
-      `${String(count("passed"))} passed, ${String(count("failed") + broken.length + unhandled.length)} failed, ${String(count("skipped"))} skipped`,
-    );
+    const failed = count("failed") + broken.length + this.#unhandled.length;
+    console.log(`${String(count("passed"))} passed, ${String(failed)} failed, ${String(count("skipped"))} skipped`);
+    return failed;
   }
-}
 
-function printSlowest(modules: readonly TestModule[]): void {
-  const timed = modules.map((module) => {
-    const { collectDuration, duration, setupDuration } = module.diagnostic();
-    return { file: fileOf(module), seconds: (collectDuration + duration + setupDuration) / 1_000 };
-  });
-  console.log(`Slowest of ${String(modules.length)} files:`);
-  for (const { file, seconds } of timed.sort((a, b) => b.seconds - a.seconds).slice(0, slowestShown))
-    console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`);
+  #printSlowest(): void {
+    console.log(`Slowest of ${String(this.#modules.length)} files:`);
+    for (const [file, seconds] of [...this.seconds].sort(([, a], [, b]) => b - a).slice(0, slowestShown))
+      console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`);
+  }
 }
 
 /** Path from the root of the repository, in the form that Vitest accepts as an argument. */
