@@ -2,6 +2,11 @@ import { availableParallelism } from "node:os";
 import { defineProject } from "vitest/config";
 import { testLimitMs, waitLimitMs } from "./packages/testkit/src/limits.ts";
 
+// Variables of this machine that change the connections of programs: tests choose proxies and databases themselves.
+for (const name of Object.keys(process.env))
+  if (/^(?:(?:https?|all|no)_proxy|node_use_env_proxy)$/i.test(name) || /^PG[A-Z]+$/.test(name))
+    Reflect.deleteProperty(process.env, name);
+
 /**
  * Test files that run at once. Tests mostly wait for browsers and databases: one file at a time leaves two processors
  * idle for half of the time. A project does not inherit this setting from the root.

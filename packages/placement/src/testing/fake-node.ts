@@ -82,7 +82,8 @@ export function runPod(
       ...(isClosed || network !== undefined ? ["--unshare-net"] : []),
       ...["--uid", user, "--gid", user, ...binds("/usr", "/etc"), ...links],
       ...["--proc", "/proc", "--dev", "/dev"],
-      ...binds(dirname(node)),
+      // Not at its own path, which may be below a folder that the pod replaces, such as /tmp.
+      ...["--ro-bind", node, "/opt/node"],
       ...["--ro-bind", dirname(programPath), "/opt/shoal/instance"],
       ...(container.volumeMounts ?? []).flatMap(({ mountPath, name }) => {
         const folder = shown.find((volume) => volume.name === name)?.folder;
@@ -90,7 +91,7 @@ export function runPod(
       }),
       ...(network === undefined ? [] : ["--bind", network.folder, "/network", ...binds(import.meta.dirname)]),
       ...env,
-      ...["--setenv", "PATH", `${node}:/usr/local/bin:/usr/bin:/bin`, "--"],
+      ...["--setenv", "PATH", "/opt/node:/usr/local/bin:/usr/bin:/bin", "--"],
       ...(network === undefined ? [] : ["node", networkProgram, "/network/socket", address, String(port)]),
       ...command,
     ],
