@@ -6,7 +6,7 @@ export type {
   TransferredBytes,
 } from "./interface/egress.ts";
 export type { PlacementLog } from "./interface/placement-log.ts";
-export { answerText } from "./streams/answer-text.ts";
+export { answerBytes, answerJson, type AnswerLimits, AnswerProblem, answerText } from "./streams/answer-text.ts";
 export { BoundedBytes } from "./streams/bounded-bytes.ts";
 export { Pace } from "./streams/pace.ts";
 export {

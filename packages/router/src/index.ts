@@ -22,7 +22,6 @@ export type {
   MultipartPart,
   StreamFrame,
 } from "./handler/handler.ts";
-export { exceededJsonBound, type JsonBounds } from "./request/json-bounds.ts";
 export { slowJson, type SlowJsonTimes } from "./reply/slow-json.ts";
 export { serializedJson } from "./reply/serialized-json.ts";
 export { ignoredFieldsHeader } from "./request/ignored-fields.ts";

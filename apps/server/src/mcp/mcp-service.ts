@@ -11,6 +11,7 @@ import type { Access, AuthenticateOptions } from "../http/auth/access.ts";
 import { ownRequestHeader, type OwnRequests } from "../http/auth/own-requests.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import type { Log } from "../observability/log/log.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import { OriginCheck } from "./origin-check.ts";
 import { sendWebResponse, webRequestOf } from "./web-messages.ts";
 
@@ -142,6 +143,7 @@ export class McpService {
             apiKey: (request.headers.authorization ?? "").slice("bearer ".length).trim(),
           }),
           project: projectId,
+          fetch: boundedFetch(),
           headers: {
             [ownRequestHeader]: ownRequests.sign({
               baseUrl: access.baseUrl,

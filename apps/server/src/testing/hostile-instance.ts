@@ -11,6 +11,8 @@ export interface HostileInstances {
   /** Answers new connections. @param received - the head of the request, with its empty line. */
   answer: (socket: Socket, received: string) => void;
   readonly received: string[];
+  /** Bytes that the server took of all answers. */
+  takenBytes(): number;
   connections(): number;
   close(): Promise<void>;
 }
@@ -18,11 +20,15 @@ export interface HostileInstances {
 export async function startHostileInstances(): Promise<HostileInstances> {
   const sockets = new Set<Socket>();
   const received: string[] = [];
+  let takenBytes = 0;
   const server = createServer((socket) => {
     const index = received.push("") - 1;
     let answered = 0;
     sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
+    socket.on("close", () => {
+      if (sockets.delete(socket)) takenBytes += socket.bytesWritten;
+    });
+    socket.on("error", () => socket.destroy());
     socket.on("data", (chunk: Buffer) => {
       const text = (received[index] ?? "") + chunk.toString("latin1");
       received[index] = text;
@@ -40,6 +46,7 @@ export async function startHostileInstances(): Promise<HostileInstances> {
     around: (placement) => withAcquire(placement, () => Promise.resolve(instanceAt(port))),
     answer: (socket) => socket.destroy(),
     received,
+    takenBytes: () => takenBytes + [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0),
     connections: () => sockets.size,
     async close() {
       for (const socket of sockets) socket.destroy();

@@ -40,6 +40,9 @@ export class InstanceRefusal extends Error {
   }
 }
 
+/** Of large answers, on average: their strings are longer. */
+const minValueBytes = 8;
+
 /** {@link assignInstance} calls the other one. */
 type CallableEndpoint = Exclude<InstanceControlEndpoint, typeof instanceControl.assignWithFiles>;
 type ValueEndpoint = Extract<CallableEndpoint, { responses: Record<number, { kind: "json" | "empty" }> }>;
@@ -66,7 +69,8 @@ export async function checkAnswer(
   const status = answer.statusCode ?? 0;
   const content = responses[status];
   const limitBytes = content?.kind === "json" ? (content as JsonBody).limitBytes : undefined;
-  const text = await answerText(answer, limitBytes).catch((cause: unknown) => {
+  const limits = limitBytes === undefined ? {} : { bytes: limitBytes, values: limitBytes / minValueBytes };
+  const text = await answerText(answer, limits).catch((cause: unknown) => {
     throw new PlacementError("instance_lost", `The answer of an instance broke off: ${messageOf(cause)}`, { cause });
   });
   if (content === undefined) throw refusalOf(status, text);

@@ -1,5 +1,5 @@
 import { InstanceEvent, instanceControl, maxInstanceEventBytes, type AssignInstance } from "@shoal/instance";
-import { messageOf } from "@shoal/primitives";
+import { exceededJsonBound, type JsonBounds, messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import type { Box, Dial, Exit } from "../boxes/box.ts";
 import type { SharedPlace } from "../boxes/shared-place.ts";
@@ -39,6 +39,7 @@ const ownFaults: ReadonlySet<string> = new Set(["shutting_down", "conflict", "in
 /** In a row; code in a box is not trusted. */
 const eventBurst = 2_000;
 const eventEveryMs = 10;
+const eventBounds: JsonBounds = { values: 100, depth: 8 };
 /** Of `browsers.stats`: a monitor does not keep sessions awake. */
 const statsPath = "/stats";
 /** For an instance to report whether it may sleep. */
@@ -360,6 +361,7 @@ function deadlineOf({ authorities, launch }: AssignInstance, files: AssignOption
 }
 
 function parseEvent(line: string): InstanceEvent | undefined {
+  if (exceededJsonBound(Buffer.from(line), eventBounds) !== undefined) return undefined;
   try {
     const result = InstanceEvent.safeParse(JSON.parse(line));
     return result.success ? result.data : undefined;

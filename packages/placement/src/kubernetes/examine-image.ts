@@ -84,7 +84,9 @@ async function runOnce(
     await cluster.create(object);
     await ended(cluster, `${labels.instance}=${id}`, startMs);
     const abort = new AbortController();
-    const text = await answerText(cluster.logs(`shoal-probe-${id}`, containerName, abort.signal), maxReportBytes);
+    const text = await answerText(cluster.logs(`shoal-probe-${id}`, containerName, abort.signal), {
+      bytes: maxReportBytes,
+    });
     abort.abort();
     return text;
   } catch (error) {

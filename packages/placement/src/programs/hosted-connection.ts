@@ -4,7 +4,7 @@ import type { Dial } from "../boxes/box.ts";
 import { answerOf } from "../instances/instance-answer.ts";
 import { createInstanceAgent } from "../instances/instance-connection.ts";
 import type { ProgramExit, ProgramFolder } from "../interface/program.ts";
-import { answerText } from "../streams/answer-text.ts";
+import { answerJson, answerText } from "../streams/answer-text.ts";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { type Agent, type IncomingMessage, request as httpRequest } from "node:http";
@@ -14,6 +14,8 @@ import { pipeline } from "node:stream/promises";
 
 const headMs = 10_000;
 const maxReasonCharacters = 500;
+/** The answer to `/exit` ends with the program. */
+const maxProgramMs = 2_147_483_647;
 
 /** The service's side of a program that another machine hosts. Nothing that it answers is trusted. @see HostedProgramConfig */
 export class HostedConnection {
@@ -55,7 +57,7 @@ export class HostedConnection {
   /** @returns `undefined` if the connection is lost. */
   async exit(): Promise<ProgramExit | undefined> {
     try {
-      const { code, signal } = HostedExit.parse(JSON.parse(await answerText(await this.#get("/exit"))));
+      const { code, signal } = HostedExit.parse(await answerJson(await this.#get("/exit"), { ms: maxProgramMs }));
       return { code, signal: signal !== null && isSignal(signal) ? signal : null };
     } catch {
       return undefined;

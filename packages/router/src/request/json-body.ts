@@ -1,7 +1,7 @@
+import { exceededJsonBound, type JsonBounds } from "@shoal/primitives";
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { ClientGone } from "./guarded-stream.ts";
-import { exceededJsonBound, type JsonBounds } from "./json-bounds.ts";
 import { ServiceError } from "../handler/service-error.ts";
 
 /** Default maximum of a JSON body, and of all text fields of a multipart body. */

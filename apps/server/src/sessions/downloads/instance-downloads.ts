@@ -1,4 +1,4 @@
-import { answerText, type Instance } from "@shoal/placement";
+import { answerJson, type Instance } from "@shoal/placement";
 import { BrowserDownload } from "@shoal/schemas";
 import type { IncomingMessage } from "node:http";
 import * as z from "zod/mini";
@@ -9,20 +9,22 @@ const contentTimeoutMs = 10 * 60 * 1000;
 export const downloadsPageSize = 50;
 /** Of one page; a name and an address have at most 3072 characters. */
 const maxPageBytes = 2 * 2 ** 20;
+/** A download has about ten. */
+const maxPageValues = 50 * downloadsPageSize;
 const maxNameLength = 1024;
 const maxUrlLength = 2048;
 
 /** Of an instance, which may be compromised: every value is checked. @throws {Error} for an invalid answer. */
 export async function describeDownload(instance: Instance, id: string): Promise<BrowserDownload> {
   const answer = await ask(instance, `/downloads/${id}`, answerTimeoutMs);
-  return checked(BrowserDownload.parse(JSON.parse(await answerText(answer))), id);
+  return checked(BrowserDownload.parse(await answerJson(answer)), id);
 }
 
 /** Newest first. @throws {Error} for an invalid answer. */
 export async function listDownloads(instance: Instance, offset: number): Promise<BrowserDownload[]> {
   const path = `/downloads?limit=${String(downloadsPageSize)}&offset=${String(offset)}`;
   const answer = await ask(instance, path, answerTimeoutMs);
-  return z.array(BrowserDownload).parse(JSON.parse(await answerText(answer, maxPageBytes)));
+  return z.array(BrowserDownload).parse(await answerJson(answer, { bytes: maxPageBytes, values: maxPageValues }));
 }
 
 /** Read or destroy the content. @throws {Error} without a file. */

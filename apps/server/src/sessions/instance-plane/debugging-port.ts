@@ -15,6 +15,7 @@ export interface SessionSockets {
 
 /** About 500 pages. */
 const maxDocumentCharacters = 262_144;
+const answerMs = 30_000;
 const documents = /^\/json(?:\/(?:version|list|new))?\/?(?:\?|$)/;
 
 function unusable(cause?: unknown): ServiceError {
@@ -65,7 +66,8 @@ export async function answerAddressDocument(
   let answer: IncomingMessage;
   let text: string;
   try {
-    answer = await instance.request({ method: request.method, path, headers: { "x-request-id": request.id } });
+    const headers = { "x-request-id": request.id };
+    answer = await instance.request({ method: request.method, path, headers, signal: AbortSignal.timeout(answerMs) });
     text = await answerText(answer);
   } catch (error) {
     throw noAnswer(error, sockets.sessionId);

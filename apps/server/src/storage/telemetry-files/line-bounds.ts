@@ -1,4 +1,4 @@
-import { exceededJsonBound, type JsonBounds } from "@shoal/router";
+import { exceededJsonBound, type JsonBounds } from "@shoal/primitives";
 
 /** The largest events have few, long strings: pictures and bodies. */
 const eventBounds: JsonBounds = { values: 10_000, depth: 100 };

@@ -1,4 +1,4 @@
-import { exceededJsonBound, type JsonBounds } from "@shoal/router";
+import { exceededJsonBound, type JsonBounds } from "@shoal/primitives";
 import { lazyObject } from "@shoal/schemas";
 import * as z from "zod/mini";
 

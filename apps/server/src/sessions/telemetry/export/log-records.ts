@@ -50,25 +50,35 @@ function severityOf(type: string, data: Readonly<Record<string, AnyValue>>): Sev
 
 interface Envelope {
   readonly seq: number;
-  readonly event?: Pick<TelemetryEvent, "ts" | "category" | "truncated"> & {
+  readonly event: Pick<TelemetryEvent, "ts" | "category" | "truncated"> & {
     readonly type: string;
     readonly source?: { readonly kind?: string; readonly event?: string };
     readonly data?: Readonly<Record<string, AnyValue>>;
   };
 }
 
+/** Checks no more than that: the other fields are handled one by one. */
+function isEnvelope(value: unknown): value is Envelope {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "event" in value &&
+    typeof value.event === "object" &&
+    value.event !== null
+  );
+}
+
 /** @param line - from the event files. @returns `undefined` for an invalid line. */
 export function recordOf(line: string): EventRecord | undefined {
   if (!isEventLine(line)) return undefined;
-  let envelope: Envelope;
+  let parsed: unknown;
   try {
-    // Untrusted: missing fields are handled below.
-    envelope = JSON.parse(line) as Envelope;
+    parsed = JSON.parse(line);
   } catch {
     return undefined;
   }
-  const { seq, event } = envelope;
-  if (event === undefined) return undefined;
+  if (!isEnvelope(parsed)) return undefined;
+  const { seq, event } = parsed;
   const { text, ...data } = event.data ?? {};
   const attributes: Record<string, AnyValue> = { "shoal.seq": seq, "shoal.category": event.category };
   if (event.source?.kind !== undefined) attributes["shoal.source"] = event.source.kind;

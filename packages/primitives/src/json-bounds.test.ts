@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { exceededJsonBound } from "./json-bounds.ts";
+import { exceededJsonBound, JsonScan } from "./json-bounds.ts";
 
 /** Counts like the bounds: each value, and one more for the first place in an array or object. */
 function measure(value: unknown): { values: number; depth: number } {
@@ -34,4 +34,24 @@ it("reads brackets, commas and quotes in strings as text", () => {
 it("stops at the end of a truncated text", () => {
   for (const text of ["", '"', '"\\', '{"a', "[[", "}}}}"])
     expect(exceededJsonBound(Buffer.from(text), { values: 10, depth: 5 })).toBeUndefined();
+});
+
+it("counts the same in parts of any length", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 1, max: 5 }), (value, length) => {
+      const { values, depth } = measure(value);
+      const bytes = bytesOf(value);
+      const exceeded = (bounds: { values: number; depth: number }) => {
+        const scan = new JsonScan(bounds);
+        for (let at = 0; at < bytes.length; at += length) {
+          const found = scan.add(bytes.subarray(at, at + length));
+          if (found !== undefined) return found;
+        }
+        return undefined;
+      };
+      expect(exceeded({ values, depth })).toBeUndefined();
+      if (values > 1) expect(exceeded({ values: values - 1, depth })).toBe("values");
+    }),
+    { numRuns: 300 },
+  );
 });
