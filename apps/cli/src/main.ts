@@ -1,14 +1,9 @@
-import { CommanderError } from "commander";
-import { readFileSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { constants } from "node:os";
-import { join } from "node:path";
 import { isatty } from "node:tty";
-import { fileURLToPath } from "node:url";
-import type { CommandIndex, CommandSpec, CommandTables, Program, Run, Terminal } from "./core/types.ts";
-import { CommandLineError } from "./commands/command-line.ts";
 import { exitCodes } from "./core/exit-codes.ts";
-import { pluginNames } from "./plugins/plugin-names.ts";
-import { buildProgram } from "./commands/program.ts";
+import type { Terminal } from "./core/types.ts";
+import { runCommandLine } from "./run-command-line.ts";
 
 const { env } = process;
 const isSet = (value: string | undefined) => value !== undefined && value !== "";
@@ -89,61 +84,19 @@ process.on("uncaughtException", (error) => {
   process.exit(stoppedAs ?? exitCodes.error.status);
 });
 
-/** @param dist - folder of the bundle and of the tables of commands, which the build derives from openapi.json. */
+/** @param dist - folder of the bundle and of the tables of commands. */
 export async function main(dist: URL): Promise<void> {
-  const folder = fileURLToPath(dist);
-  const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, "commands", `${name}.json`), "utf8"));
-  const tables: CommandTables = {
-    index: read("index") as CommandIndex,
-    load: (word) => read(`of-${word}`) as CommandSpec[],
-  };
-  const args = process.argv.slice(2);
-  if (args[0] === "--version" || args[0] === "-v") {
-    terminal.print(`${tables.index.version}\n`);
-    return;
-  }
-  const run: Run = { terminal, env, signal: stop.signal };
-  const program = buildProgram(tables, run);
-  try {
-    const plugins = pluginNames(env);
-    if (plugins.length > 0) {
-      const { addPlugins } = await import("./plugins/load-plugins.ts");
-      await addPlugins(plugins, program.root, { version: tables.index.version, run });
-      program.finish();
-    }
-    // Called by completion scripts for each press of the Tab key.
-    if (args[0] === "__complete") {
-      const { complete } = await import("./completion/complete.ts");
-      for (const line of await complete(args.slice(args[1] === "--" ? 2 : 1), program, run))
-        terminal.stdout.write(`${line}\n`);
-      return;
-    }
-    // Commander supports only one word after help: `shoal help browsers get`.
-    await program.root.parseAsync(args[0] === "help" && args.length > 1 ? [...args.slice(1), "--help"] : args, {
-      from: "user",
-    });
-    // The service continues after its command has returned, and exits itself.
-    if (stoppedAs !== undefined && program.commandName() !== "shoal serve") process.exit(stoppedAs);
-  } catch (error) {
-    process.exitCode = await statusOf(error, program);
-    // An unread stdin would keep the process alive.
-    if (stoppedAs !== undefined || keyboard) process.exit();
-  }
-}
-
-async function statusOf(error: unknown, program: Program): Promise<number> {
-  if (stoppedAs !== undefined) return stoppedAs;
-  if (error instanceof CommanderError) return exitCodes.ok.status;
-  const [{ report }, { findConnection }] = await Promise.all([
-    import("./output/report.ts"),
-    import("./connection/settings.ts"),
-  ]);
-  const connection = findConnection(program.root.opts(), env);
-  return report(error, {
+  const { command, failed } = await runCommandLine(process.argv.slice(2), {
     terminal,
-    command: error instanceof CommandLineError ? error.command : program.commandName(),
-    nameOf: (field) => program.nameOf(field),
-    commandOf: (name) => program.commandOf(name),
-    keySource: "problem" in connection ? undefined : connection.keySource,
+    env,
+    signal: stop.signal,
+    dist,
+    exitWith(status) {
+      process.exitCode = status;
+    },
   });
+  // The service continues after its command has returned, and exits itself.
+  if (stoppedAs !== undefined && (failed || command !== "shoal serve")) process.exit(stoppedAs);
+  // An unread stdin would keep the process alive.
+  if (failed && keyboard) process.exit();
 }

@@ -3,7 +3,17 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RecordingProxy, startRecordingProxy } from "../testing/recording-proxy.ts";
-import { bareEnv, noChromium, shoal, shoalPath, start, startTestService, type TestService } from "../testing/shoal.ts";
+import {
+  bareEnv,
+  noChromium,
+  shoal,
+  shoalPath,
+  shoalProcess,
+  start,
+  startProcess,
+  startTestService,
+  type TestService,
+} from "../testing/shoal.ts";
 
 const missing = await noChromium();
 
@@ -146,11 +156,12 @@ describe("the service", () => {
   });
 
   it("is checked by doctor on this machine", async () => {
-    const findings = (await test.json("doctor")) as { name: string; state: string }[];
+    const doctor = (...flags: string[]) => shoalProcess(["doctor", ...flags], { env: test.env });
+    const findings = JSON.parse((await doctor("-o", "json")).stdout) as { name: string; state: string }[];
     expect(findings.map(({ name }) => name)).toEqual(
       expect.arrayContaining(["isolation", "chromium", "database", "server", "data_dir"]),
     );
-    const { status, stdout } = await run("doctor");
+    const { status, stdout } = await doctor();
     expect(status).toBe(findings.some(({ state }) => state === "missing") ? 12 : 0);
     expect(stdout).toMatch(/^[✓!✗] isolation /);
   });
@@ -334,7 +345,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     );
     expect((await fs("read-file", "files", "/home/shoal/unpacked/ü b.txt")).stdout).toBe("text");
 
-    const zip = start(["browsers", "fs", "upload-zip", "files", "-", "--to", "/home/shoal/piped"], test.env);
+    const zip = startProcess(["browsers", "fs", "upload-zip", "files", "-", "--to", "/home/shoal/piped"], test.env);
     zip.stdin.end(readFileSync(at("up.zip")));
     expect(await zip.outcome).toMatchObject({ status: 0, stderr: "Unpacked the archive in /home/shoal/piped.\n" });
     expect((await fs("read-file", "files", "/home/shoal/piped/ü b.txt", "-f", "-")).stdout).toBe("text");
@@ -373,7 +384,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
 
     it("are watched until Ctrl-C, which also stops the watch", async () => {
       const before = stopped();
-      const run = start(["browsers", "fs", "watch", "files", "/home/shoal"], env);
+      const run = startProcess(["browsers", "fs", "watch", "files", "/home/shoal"], env);
       await expect.poll(() => run.stderr()).toBe("Watching /home/shoal.\n");
       await write("one");
       await expect.poll(() => run.stdout()).toContain("CREATE  /home/shoal/one\n");
@@ -384,7 +395,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
 
     it("are printed as JSON lines without other output", async () => {
       const before = stopped();
-      const run = start(["browsers", "fs", "watch", "files", "/home/shoal", "-o", "json", "--recursive"], env);
+      const run = startProcess(["browsers", "fs", "watch", "files", "/home/shoal", "-o", "json", "--recursive"], env);
       await expect
         .poll(
           async () => {
@@ -450,7 +461,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     // The download never completes.
     const proxy = await startRecordingProxy(test.service.baseUrl);
     proxy.holdBack(/\/fs\/read_file/);
-    const download = start(["browsers", "fs", "read-file", "files", "/home/shoal/big/source.bin", "-f", name], {
+    const download = startProcess(["browsers", "fs", "read-file", "files", "/home/shoal/big/source.bin", "-f", name], {
       SHOAL_BASE_URL: proxy.baseUrl,
       SHOAL_API_KEY: test.service.apiKey,
     });

@@ -1,6 +1,10 @@
-import { readFileSync } from "node:fs";
-import { expect, it } from "vitest";
-import { shoal, shoalPath } from "../testing/shoal.ts";
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { bareEnv, shoal, shoalPath, shoalProcess } from "../testing/shoal.ts";
 
 const help = async (...args: string[]) => {
   const { status, stdout, stderr } = await shoal(args);
@@ -91,10 +95,30 @@ it.each<[string[], string]>([
   expect(await shoal(args)).toEqual({ status: 2, stdout: "", stderr });
 });
 
-it("starts with a shebang, so that npm can link it", () => {
-  expect(readFileSync(shoalPath, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
-});
+describe("the built command", () => {
+  it("starts with a shebang, so that npm can link it", () => {
+    expect(readFileSync(shoalPath, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
 
-it("prints the version", async () => {
-  expect(await help("--version")).toMatch(/^\d+\.\d+\.\d+$/);
+  it("prints the version, and reports an error with its status", async () => {
+    const { stdout, ...version } = await shoalProcess(["--version"]);
+    expect(version).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toBe(`${await help("--version")}\n`);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const failure = await shoal(["browserz"]);
+    expect(failure.status).toBe(2);
+    expect(await shoalProcess(["browserz"])).toEqual(failure);
+  });
+
+  it("can load every file of its bundle", async () => {
+    const chunks = join(dirname(shoalPath), "chunks");
+    const files = readdirSync(chunks).filter((name) => name.endsWith(".js"));
+    expect(files.length).toBeGreaterThan(20);
+    const urls = files.map((name) => pathToFileURL(join(chunks, name)).href);
+    const script = `for (const url of ${JSON.stringify(urls)}) await import(url)`;
+    const loading = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], {
+      env: bareEnv(),
+    });
+    expect(await loading).toEqual({ stdout: "", stderr: "" });
+  });
 });

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { homeFolder } from "../core/home-folder.ts";
 
 export interface Context {
   readonly base_url: string;
@@ -20,10 +20,10 @@ export function configDir(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = pr
   const given = (text: string | undefined) => (text === "" ? undefined : text);
   const named = given(env.SHOAL_CONFIG_DIR);
   if (named !== undefined) return named;
-  if (platform === "win32") return join(given(env.APPDATA) ?? join(homedir(), "AppData", "Roaming"), "shoal");
+  if (platform === "win32") return join(given(env.APPDATA) ?? join(homeFolder(env), "AppData", "Roaming"), "shoal");
   return join(
     given(env.XDG_CONFIG_HOME) ??
-      (platform === "darwin" ? join(homedir(), "Library", "Preferences") : join(homedir(), ".config")),
+      (platform === "darwin" ? join(homeFolder(env), "Library", "Preferences") : join(homeFolder(env), ".config")),
     "shoal",
   );
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { homeFolder } from "../core/home-folder.ts";
 import { type Context, keyPlace, loadKey, readConfig } from "./contexts.ts";
 
 export interface Connection {
@@ -21,7 +21,7 @@ function given(text: string | undefined): string | undefined {
 
 /** The service has the same rule. */
 export function defaultDataDir(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): string {
-  const home = homedir();
+  const home = homeFolder(env);
   const named = given(env.SHOAL_DATA_DIR);
   if (named !== undefined) return named;
   if (platform === "darwin") return join(home, "Library", "Application Support", "shoal");

@@ -179,6 +179,10 @@ export interface Run {
   readonly env: NodeJS.ProcessEnv;
   /** Aborted by Ctrl-C, SIGTERM and SIGHUP, and when the reader of stdout exits. */
   readonly signal: AbortSignal;
+  /** The folder of the bundle and of the tables of commands. */
+  readonly dist: URL;
+  /** Sets the exit status. A signal takes precedence. */
+  readonly exitWith: (status: number) => void;
 }
 
 export interface GlobalFlags {

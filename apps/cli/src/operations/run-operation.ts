@@ -99,19 +99,23 @@ async function runOnce(
     const { list } = await import("./list.ts");
     await list(spec, request, { all: options.all === true, globals, printing }, run);
   } else {
-    const { value } = await call(spec, await withStdin(spec, request), globals, run);
-    await printAnswer(spec, value, printing);
+    const { value } = await call(spec, await withStdin(spec, request, run), globals, run);
+    await printAnswer(spec, value, { printing, run });
     if (spec.entry.failsUnless !== undefined) requireField(value, spec.entry.failsUnless);
   }
 }
 
-async function printAnswer(spec: CommandSpec, value: unknown, printing: Printing): Promise<void> {
+async function printAnswer(
+  spec: CommandSpec,
+  value: unknown,
+  { printing, run }: { readonly printing: Printing; readonly run: Run },
+): Promise<void> {
   const { outcome } = spec.entry;
   const isForPeople = printing.format === "table" && printing.query === undefined;
   if (outcome === undefined || !isForPeople || typeof value !== "object" || value === null)
     return printResult(spec, value, printing);
   const { showOutcome } = await import("../output/outcome.ts");
-  showOutcome(outcome, value, printing.terminal);
+  showOutcome(outcome, value, run);
 }
 
 /** The answer reports a problem: scripts must see it in the exit status. */
@@ -123,11 +127,11 @@ function requireField(value: unknown, { field, message }: NonNullable<CommandEnt
 }
 
 /** Reads a field given as `-` from stdin. */
-async function withStdin(spec: CommandSpec, request: CommandRequest): Promise<CommandRequest> {
+async function withStdin(spec: CommandSpec, request: CommandRequest, run: Run): Promise<CommandRequest> {
   const { stdin: field } = spec.entry;
   if (field === undefined || request.body?.[field] !== "-") return request;
-  const { readFileSync } = await import("node:fs");
-  return { ...request, body: { ...request.body, [field]: readFileSync(0, "utf8") } };
+  const { text } = await import("node:stream/consumers");
+  return { ...request, body: { ...request.body, [field]: await text(run.terminal.stdin) } };
 }
 
 function fileFlag({ file }: Readonly<Record<string, unknown>>): { readonly file?: string } {

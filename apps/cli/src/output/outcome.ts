@@ -1,4 +1,4 @@
-import type { Terminal } from "../core/types.ts";
+import type { Run } from "../core/types.ts";
 import { ExitError } from "../core/errors.ts";
 import { exitCodes } from "../core/exit-codes.ts";
 import type { ActResult, PageObservation } from "@shoal/schemas";
@@ -7,15 +7,15 @@ import { printableLines } from "./format.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const shows: Readonly<Record<"process" | "code" | "act" | "outline", (value: Fields, terminal: Terminal) => void>> = {
+const shows: Readonly<Record<"process" | "code" | "act" | "outline", (value: Fields, run: Run) => void>> = {
   process: showProcess,
   code: showCode,
   act: showAct,
   outline: showOutline,
 };
 
-export function showOutcome(kind: keyof typeof shows, value: object, terminal: Terminal): void {
-  shows[kind](value as Fields, terminal);
+export function showOutcome(kind: keyof typeof shows, value: object, run: Run): void {
+  shows[kind](value as Fields, run);
 }
 
 /** Escapes output to a terminal only. */
@@ -26,7 +26,7 @@ function write(to: NodeJS.WritableStream, bytes: Buffer, isScreen: boolean): voi
 /** Exits with the status of the process. */
 function showProcess(
   { stdout_b64, stderr_b64, exit_code, timed_out }: Readonly<Record<string, unknown>>,
-  terminal: Terminal,
+  { terminal, exitWith }: Run,
 ): void {
   const bytes = (text: unknown) => Buffer.from(typeof text === "string" ? text : "", "base64");
   write(terminal.stdout, bytes(stdout_b64), terminal.screen);
@@ -37,12 +37,12 @@ function showProcess(
       "The program reached its timeout and was killed.",
       "Raise --timeout-sec, or start it in the background with: shoal browsers process spawn",
     );
-  if (typeof exit_code === "number" && exit_code !== 0) process.exitCode = exit_code;
+  if (typeof exit_code === "number" && exit_code !== 0) exitWith(exit_code);
 }
 
 function showCode(
   { success, result, error, stdout, stderr }: Readonly<Record<string, unknown>>,
-  terminal: Terminal,
+  { terminal }: Run,
 ): void {
   for (const text of [stdout, stderr])
     if (typeof text === "string" && text !== "") terminal.stderr.write(`${printableLines(text.replace(/\n$/, ""))}\n`);
@@ -52,10 +52,10 @@ function showCode(
     terminal.stdout.write(`${typeof result === "string" ? printableLines(result) : JSON.stringify(result, null, 2)}\n`);
 }
 
-function showAct(value: Fields, terminal: Terminal): void {
+function showAct(value: Fields, { terminal }: Run): void {
   terminal.stdout.write(`${actLines(value as unknown as ActResult).join("\n")}\n`);
 }
 
-function showOutline(value: Fields, terminal: Terminal): void {
+function showOutline(value: Fields, { terminal }: Run): void {
   terminal.stdout.write(`${outlineLines(value as unknown as PageObservation).join("\n")}\n`);
 }

@@ -9,7 +9,7 @@ import { groups } from "./groups.ts";
 import { entries } from "./entries.ts";
 import { pathOf } from "../commands/command-line.ts";
 import { buildProgram } from "../commands/program.ts";
-import { silentTerminal } from "../testing/silent-terminal.ts";
+import { silentRun } from "../testing/silent-terminal.ts";
 
 const table = commandTable(document as unknown as OpenApiDocument, entries);
 const spec = (operationId: string) => table.find((entry) => entry.operationId === operationId);
@@ -140,10 +140,7 @@ it("derives the kind of a result from its response", () => {
 
 it("has no duplicate flags and no conflicts with global flags", () => {
   const { index, tables } = splitTable(table, groups, { version: "0.0.0", notYet: new Set() });
-  const program = buildProgram(
-    { index, load: (word) => tables[`of-${word}`] ?? [] },
-    { terminal: silentTerminal(), env: {}, signal: new AbortController().signal },
-  );
+  const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, silentRun());
   // Commander rejects duplicate flags.
   program.fillAll();
   const globals = new Set(program.root.options.flatMap(({ long, short }) => [long, short]));
@@ -164,10 +161,7 @@ function shellWords(line: string): string[] {
 
 it("has examples with existing commands and flags only", () => {
   const { index, tables } = splitTable(table, groups, { version: "0.0.0", notYet: new Set() });
-  const program = buildProgram(
-    { index, load: (word) => tables[`of-${word}`] ?? [] },
-    { terminal: silentTerminal(), env: {}, signal: new AbortController().signal },
-  );
+  const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, silentRun());
   program.fillAll();
   const globals = new Set(program.root.options.map(({ long }) => long));
   const lines = [

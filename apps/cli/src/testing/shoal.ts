@@ -1,13 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { createRequire } from "node:module";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { examine } from "@shoal/server";
+import { runCommandLine } from "../run-command-line.ts";
 import { type ServiceProcess, startService } from "../service.ts";
 
-export const shoalPath = fileURLToPath(new URL("../../dist/shoal.js", import.meta.url));
+const dist = new URL("../../dist/", import.meta.url);
+export const shoalPath = fileURLToPath(new URL("shoal.js", dist));
 if (!existsSync(shoalPath))
   throw new Error(`${shoalPath} is missing. Build it first: pnpm exec turbo run build --filter @shoal/cli`);
 
@@ -17,7 +20,9 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-export function bareEnv(env: Readonly<Record<string, string>> = {}): Record<string, string> {
+type Env = Readonly<Record<string, string>>;
+
+export function bareEnv(env: Env = {}): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return { PATH, HOME, SHOAL_CONFIG_DIR: join(tmpdir(), "shoal-no-config"), ...env };
 }
@@ -25,12 +30,67 @@ export function bareEnv(env: Readonly<Record<string, string>> = {}): Record<stri
 export interface Running {
   stdout(): string;
   stderr(): string;
-  kill(signal: NodeJS.Signals): void;
+  kill(signal: "SIGHUP" | "SIGINT" | "SIGTERM" | "SIGKILL"): void;
   readonly stdin: NodeJS.WritableStream;
   readonly outcome: Promise<Outcome>;
 }
 
-export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+/**
+ * Runs a command in this process, with an own environment, signal and streams, which are not a terminal. A command
+ * takes 0.15 s less than with {@link startProcess}, which is needed for values that are read from stdin (`--value pin=-`).
+ */
+export function start(args: readonly string[], env: Env = {}): Running {
+  const stdin = new PassThrough();
+  const [stdout, stderr] = [new Captured(), new Captured()];
+  const stop = new AbortController();
+  let status = 0;
+  let stoppedAs: number | undefined;
+  const running = runCommandLine(args, {
+    terminal: {
+      stdin,
+      stdout,
+      stderr,
+      print: (text) => stdout.write(text),
+      interactive: false,
+      progress: false,
+      keyboard: false,
+      screen: false,
+      colour: false,
+      errorColour: false,
+      width: 80,
+    },
+    env: bareEnv(env),
+    signal: stop.signal,
+    dist,
+    exitWith: (given) => (status = given),
+  });
+  return {
+    stdout: () => stdout.text,
+    stderr: () => stderr.text,
+    kill(signal) {
+      stoppedAs = 128 + constants.signals[signal];
+      stop.abort();
+    },
+    stdin,
+    outcome: running.then(() => ({ status: stoppedAs ?? status, stdout: stdout.text, stderr: stderr.text })),
+  };
+}
+
+class Captured extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString("utf8");
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
+}
+
+/** Runs the built command in a separate process: for exit statuses, signals and pipes, and for the service. */
+export function startProcess(args: readonly string[], env: Env = {}): Running {
   const child = spawn(process.execPath, [shoalPath, ...args], { env: bareEnv(env) });
   let stdout = "";
   let stderr = "";
@@ -47,17 +107,29 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
   };
 }
 
-export async function shoal(
-  args: readonly string[],
-  options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
-): Promise<Outcome> {
-  const run = start(args, options.env);
-  run.stdin.end(options.input ?? "");
-  return run.outcome;
+interface Given {
+  readonly env?: Env;
+  readonly input?: string;
+}
+
+export function shoal(args: readonly string[], { env, input }: Given = {}): Promise<Outcome> {
+  return ended(start(args, env), input);
+}
+
+/** Like {@link shoal}, with {@link startProcess}. */
+export function shoalProcess(args: readonly string[], { env, input }: Given = {}): Promise<Outcome> {
+  return ended(startProcess(args, env), input);
+}
+
+function ended({ outcome, stdin }: Running, input = ""): Promise<Outcome> {
+  stdin.end(input);
+  return outcome;
 }
 
 /** Throws with SHOAL_REQUIRE_ALL=1. */
 export async function noChromium(): Promise<string | undefined> {
+  // The built service: its sources take seconds to load.
+  const { examine } = createRequire(import.meta.url)("@shoal/server") as typeof import("@shoal/server");
   const { state, detail } = (await examine({ env: process.env })).find(({ name }) => name === "chromium") ?? {
     state: "missing",
     detail: "Chromium was not found.",

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import type { Terminal } from "../core/types.ts";
+import type { Run, Terminal } from "../core/types.ts";
 
 /** `written()` returns the output on stdout. */
 export function silentTerminal(width = 80): Terminal & { written(): string } {
@@ -19,5 +19,15 @@ export function silentTerminal(width = 80): Terminal & { written(): string } {
     errorColour: false,
     width,
     written: () => text,
+  };
+}
+
+export function silentRun(): Run {
+  return {
+    terminal: silentTerminal(),
+    env: {},
+    signal: new AbortController().signal,
+    dist: new URL("../../dist/", import.meta.url),
+    exitWith: () => undefined,
   };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { events, namesIn, useAnsweringService } from "../../testing/answering-service.ts";
 import { deployment, log, state, timestamp } from "../../testing/app-events.ts";
-import { shoal } from "../../testing/shoal.ts";
+import { shoalProcess } from "../../testing/shoal.ts";
 import { noScript, onTerminal } from "../../testing/terminal.ts";
 
 const withoutScript = noScript();
@@ -98,7 +98,7 @@ describe("deploy", () => {
     service.answers["deployments.create"] = () => deployment;
     service.answers["deployments.follow"] = () => events(log("fetching", "build"), state("running"));
     const repository = ["--url", "https://github.com/me/apps", "--ref", "main", "--entrypoint", "index.ts"];
-    const { status, stdout, stderr } = await shoal(
+    const { status, stdout, stderr } = await shoalProcess(
       ["deploy", "github", ...repository, "--path", "shop", "--github-token", "-", "--version", "v2", "-e", "A=1"],
       { env, input: "ghp_secret\n" },
     );

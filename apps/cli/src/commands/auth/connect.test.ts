@@ -1,6 +1,6 @@
 import { createFakeShoal, type FakeListener, type FakeSite } from "@shoal/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { shoal, start } from "../../testing/shoal.ts";
+import { shoal, shoalProcess, start } from "../../testing/shoal.ts";
 import { noScript, onTerminal, type TerminalRun } from "../../testing/terminal.ts";
 
 const fake = createFakeShoal();
@@ -51,7 +51,7 @@ describe("shoal auth connect without a terminal", () => {
     };
     fake.addSite("example.com", site);
     const values = ["--value", "username=ada", "--value", "password=-"];
-    const refused = await shoal([...connect, ...values], { env, input: "wrong\n" });
+    const refused = await shoalProcess([...connect, ...values], { env, input: "wrong\n" });
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain("The site says: Wrong password.");
     expect(refused.stderr).toContain("error: example.com requires Password. Cannot ask without a terminal.");

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { noChromium, start, startTestService, type TestService } from "../../testing/shoal.ts";
+import { noChromium, startProcess, startTestService, type TestService } from "../../testing/shoal.ts";
 import { noScript, onTerminal } from "../../testing/terminal.ts";
 
 const missing = noScript() ?? (await noChromium());
@@ -104,7 +104,7 @@ describe.skipIf(missing)(
     });
 
     it("reads commands from a pipe", async () => {
-      const run = start(["browsers", "process", "attach", "shells"], test.env);
+      const run = startProcess(["browsers", "process", "attach", "shells"], test.env);
       run.stdin.end("echo from-$((1+1))\nexit 3\n");
       expect(await run.outcome).toMatchObject({
         status: 3,

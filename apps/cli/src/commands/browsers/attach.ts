@@ -147,7 +147,8 @@ class AttachedTerminal {
 }
 
 // eslint-disable-next-line max-params -- the parts of one message
-function report(end: AttachEnd, again: string, processId: string, { terminal }: Run, { quiet }: GlobalFlags): void {
+function report(end: AttachEnd, again: string, processId: string, run: Run, { quiet }: GlobalFlags): void {
+  const { terminal } = run;
   if (end.detached) {
     if (quiet !== true && terminal.progress) terminal.stderr.write(`\nDetached. Attach again with: ${again}\n`);
     return;
@@ -164,7 +165,7 @@ function report(end: AttachEnd, again: string, processId: string, { terminal }: 
       `The connection ended before the program${end.closeReason === "" ? "" : `: ${end.closeReason}`} (${String(end.closeCode)}).`,
       `If the session is still running, attach again with: ${again}`,
     );
-  process.exitCode = end.exitCode;
+  run.exitWith(end.exitCode);
 }
 
 function exitCodeIn(text: string): number | undefined {

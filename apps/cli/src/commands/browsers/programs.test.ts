@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { namesIn, useAnsweringService } from "../../testing/answering-service.ts";
-import { shoal } from "../../testing/shoal.ts";
+import { shoal, shoalProcess } from "../../testing/shoal.ts";
 
 const service = useAnsweringService();
 const { env, folder, run } = service;
@@ -17,7 +17,8 @@ describe("programs in a session", () => {
       stderr_b64: b64("err\n"),
       duration_ms: 5,
     });
-    expect(await run("browsers", "process", "exec", "research", "--", "sh", "-c", "exit 3")).toEqual({
+    const exec = ["browsers", "process", "exec", "research", "--", "sh", "-c", "exit 3"];
+    expect(await shoalProcess(exec, { env })).toEqual({
       status: 3,
       stdout: "out\n",
       stderr: "err\n",

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { chmodSync, fstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { configDir } from "../../connection/contexts.ts";
 import { reach } from "../../connection/reach.ts";
 import { ExitError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
+import { homeFolder } from "../../core/home-folder.ts";
 import type { GlobalFlags, Run } from "../../core/types.ts";
 
 /** Which session the commands of a terminal use, per service. */
@@ -71,5 +71,5 @@ function terminalName(): string {
 function stateDir(env: NodeJS.ProcessEnv): string {
   if (env.SHOAL_CONFIG_DIR !== undefined && env.SHOAL_CONFIG_DIR !== "") return configDir(env);
   if (env.XDG_STATE_HOME !== undefined && env.XDG_STATE_HOME !== "") return join(env.XDG_STATE_HOME, "shoal");
-  return process.platform === "linux" ? join(homedir(), ".local", "state", "shoal") : configDir(env);
+  return process.platform === "linux" ? join(homeFolder(env), ".local", "state", "shoal") : configDir(env);
 }

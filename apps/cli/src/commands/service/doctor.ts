@@ -13,7 +13,7 @@ export async function doctor(options: { output: OutputFormat }, run: Run): Promi
   });
   const { terminal } = run;
   // For scripts: `shoal doctor && shoal serve`.
-  if (findings.some(({ state }) => state === "missing")) process.exitCode = exitCodes.start.status;
+  if (findings.some(({ state }) => state === "missing")) run.exitWith(exitCodes.start.status);
   if (options.output === "jsonl") {
     for (const finding of findings) printJsonLine(terminal, finding);
     return;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";
 import { startService } from "../../service.ts";
-import { bareEnv, noChromium, shoal, start } from "../../testing/shoal.ts";
+import { bareEnv, noChromium, shoalProcess, startProcess } from "../../testing/shoal.ts";
 
 const missing = await noChromium();
 const folder = mkdtempSync(join(tmpdir(), "shoal-serve-"));
@@ -38,7 +38,7 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
   const dataDir = join(folder, "running");
   const flags = ["--warm", "0", "--placement", "process", "--max-event-loop-delay-ms", "0"];
   const serve = (args: readonly string[]) =>
-    shoal(["serve", "--port", "0", "--data-dir", dataDir, "--warm", "0", "--log-level", "silent", ...args]);
+    shoalProcess(["serve", "--port", "0", "--data-dir", dataDir, "--warm", "0", "--log-level", "silent", ...args]);
 
   it("rejects a second service with the same data folder or port", async () => {
     const service = await startService(dataDir, flags, bareEnv());
@@ -65,7 +65,7 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
 
   it.skipIf(process.platform === "win32")("exits at once on a second signal", async () => {
     const readyFile = join(folder, "second.json");
-    const run = start([
+    const run = startProcess([
       "serve",
       "--port",
       "0",
@@ -81,9 +81,9 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
     const { base_url, api_key } = JSON.parse(readFileSync(readyFile, "utf8")) as { base_url: string; api_key: string };
     const env = { SHOAL_BASE_URL: base_url, SHOAL_API_KEY: api_key };
     // An endless request delays the shutdown.
-    const { stdout } = await shoal(["browsers", "create", "-o", "json"], { env });
+    const { stdout } = await shoalProcess(["browsers", "create", "-o", "json"], { env });
     const { session_id } = JSON.parse(stdout) as { session_id: string };
-    const writing = start(["browsers", "fs", "write-file", session_id, "/home/shoal/slow"], env);
+    const writing = startProcess(["browsers", "fs", "write-file", session_id, "/home/shoal/slow"], env);
     writing.stdin.write("some");
     // The request is in progress when its first bytes are in the session's folder.
     await expect

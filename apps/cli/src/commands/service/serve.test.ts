@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type ServiceProcess, startService } from "../../service.ts";
-import { bareEnv, noChromium, shoal } from "../../testing/shoal.ts";
+import { bareEnv, noChromium, shoalProcess } from "../../testing/shoal.ts";
 import { noScript, onTerminal } from "../../testing/terminal.ts";
 
 const missing = await noChromium();
@@ -24,7 +24,7 @@ afterAll(() => {
 });
 
 const serve = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  shoal(
+  shoalProcess(
     ["serve", "--port", "0", "--data-dir", join(folder, "unused"), "--warm", "0", "--log-level", "silent", ...args],
     { env },
   );
@@ -125,7 +125,7 @@ it("explains how to install the service if it is missing", async () => {
 });
 
 it("prints help without starting the service", async () => {
-  const { status, stdout } = await shoal(["serve", "--help"]);
+  const { status, stdout } = await shoalProcess(["serve", "--help"]);
   expect(status).toBe(0);
   expect(stdout).toContain(
     "  --port <number>\n      Port to listen on, 0 to 65535; 0 takes a free one.\n      Default: 7777. Also SHOAL_PORT.\n",
@@ -161,7 +161,7 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
         SHOAL_DATA_DIR: own,
         SHOAL_BASE_URL: /answers at \S*(http:\/\/[\d.:]+)/.exec(run.screen())?.[1] ?? "",
       };
-      expect((await shoal(["browsers", "create"], { env })).status).toBe(0);
+      expect((await shoalProcess(["browsers", "create"], { env })).status).toBe(0);
       run.type("\u0003");
       expect(await run.status).toBe(0);
       expect(run.screen()).toContain(

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startRecordingProxy } from "../../testing/recording-proxy.ts";
-import { noChromium, shoal, shoalPath, start, startTestService, type TestService } from "../../testing/shoal.ts";
+import { noChromium, shoal, shoalPath, startProcess, startTestService, type TestService } from "../../testing/shoal.ts";
 import { noScript, onTerminal, type TerminalRun } from "../../testing/terminal.ts";
 
 const missing = await noChromium();
@@ -87,7 +87,7 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
       // The download never completes.
       const proxy = await startRecordingProxy(test.service.baseUrl);
       proxy.holdBack(/\/fs\/(read_file|download_dir_zip)/);
-      const copy = start(["cp", ...args, at("stopped")], {
+      const copy = startProcess(["cp", ...args, at("stopped")], {
         SHOAL_BASE_URL: proxy.baseUrl,
         SHOAL_API_KEY: test.service.apiKey,
       });

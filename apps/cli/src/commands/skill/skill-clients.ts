@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { homeFolder } from "../../core/home-folder.ts";
 import { type Client, clients } from "../mcp/install/clients.ts";
 import type { ClientName } from "../mcp/mcp-flags.ts";
 
@@ -21,7 +21,7 @@ const folders: Readonly<Partial<Record<ClientName, readonly string[]>>> = {
 
 /** @param project - a folder; `undefined` for the skills of the user. */
 export function skillClients(env: NodeJS.ProcessEnv, project: string | undefined): readonly SkillClient[] {
-  const home = env.HOME === undefined || env.HOME === "" ? homedir() : env.HOME;
+  const home = homeFolder(env);
   return clients(env).flatMap(({ name, sign, title }) => {
     const folder = folders[name];
     if (folder === undefined) return [];

@@ -16,12 +16,11 @@ export interface SkillFlags extends GlobalFlags {
   readonly force?: boolean;
 }
 
-/** Next to the bundle of the command. */
-const source = new URL("../../skills/shoal/SKILL.md", import.meta.url);
 const largestBytes = 1024 * 1024;
 
 /** Writes the skill of this version for each client. */
 export function install(flags: SkillFlags, run: Run): void {
+  const source = new URL("../skills/shoal/SKILL.md", run.dist);
   const text = sealed(readFileSync(source, "utf8").replace("\nname: shoal\n", `\nname: ${flags.name}\n`));
   forEachFile(flags, run, (file) => {
     const before = contentOf(file);
@@ -74,7 +73,7 @@ function contentOf(file: string): string | undefined {
 }
 
 /** Clients that share a folder share one line of the report. A problem of one file does not stop the others. */
-function forEachFile(flags: SkillFlags, { env, terminal }: Run, change: (file: string) => string): void {
+function forEachFile(flags: SkillFlags, { env, exitWith, terminal }: Run, change: (file: string) => string): void {
   if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(flags.name) || flags.name.length > 64)
     throw new UsageError("--name must be 1 to 64 lowercase letters, digits and single hyphens.");
   if (flags.folder !== undefined && statSync(flags.folder, { throwIfNoEntry: false })?.isDirectory() !== true)
@@ -86,12 +85,12 @@ function forEachFile(flags: SkillFlags, { env, terminal }: Run, change: (file: s
   }
   for (const [file, readers] of titles) {
     const label = `${[...new Set(readers)].join(", ")}:`;
-    const where = printable(shortened(file));
+    const where = printable(shortened(file, env));
     try {
       terminal.stdout.write(`${label} ${change(file)} ${where}\n`);
     } catch (error) {
       if (!(error instanceof ForeignFile) && !(error instanceof Error && "code" in error)) throw error;
-      process.exitCode = exitCodes.error.status;
+      exitWith(exitCodes.error.status);
       terminal.stderr.write(`error: ${label} ${where} was not changed: ${printable(error.message)}.\n`);
     }
   }

@@ -1,6 +1,7 @@
 import type { Endpoint } from "@shoal/contract";
 import { readFileSync } from "node:fs";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { reach } from "../../connection/reach.ts";
 import { ExitError, UsageError } from "../../core/errors.ts";
@@ -28,7 +29,7 @@ interface ApiRequest {
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 export async function callPath(givenMethod: string, path: string, flags: ApiFlags, run: Run): Promise<void> {
-  const request = requestOf(givenMethod, path, flags);
+  const request = await requestOf({ method: givenMethod, path }, flags, run);
   if (flags.dryRun === true) {
     await printRequest(request, flags, run);
     return;
@@ -40,32 +41,37 @@ export async function callPath(givenMethod: string, path: string, flags: ApiFlag
     await printBytes(response, run);
     return;
   }
-  const text = await response.text();
-  const value = parsed(text);
+  const answer = await response.text();
+  const value = parsed(answer);
   if (response.ok && value !== undefined) await printAnswer(value, flags, run.terminal);
-  else throw failure(request, { response, text, value }, run.terminal);
+  else throw failure(request, { response, text: answer, value }, run.terminal);
 }
 
-function requestOf(givenMethod: string, path: string, flags: ApiFlags): ApiRequest {
-  const method = methods.find((name) => name === givenMethod.toUpperCase());
+async function requestOf(
+  given: { readonly method: string; readonly path: string },
+  flags: ApiFlags,
+  run: Run,
+): Promise<ApiRequest> {
+  const { path } = given;
+  const method = methods.find((name) => name === given.method.toUpperCase());
   if (method === undefined)
-    throw new UsageError(`<method> must be one of ${methods.join(", ")}, not "${givenMethod}".`);
+    throw new UsageError(`<method> must be one of ${methods.join(", ")}, not "${given.method}".`);
   if (!path.startsWith("/"))
     throw new UsageError("<path> must start with a slash, like /profiles. Set the service with --base-url.");
-  return { method, path, headers: headersOf(flags.header), body: bodyOf(flags.data) };
+  return { method, path, headers: headersOf(flags.header), body: await bodyOf(flags.data, run) };
 }
 
-function bodyOf(data: string | undefined): unknown {
+async function bodyOf(data: string | undefined, run: Run): Promise<unknown> {
   if (data === undefined) return undefined;
-  let text = data;
+  let json = data;
   try {
-    if (data === "-") text = readFileSync(0, "utf8");
-    else if (data.startsWith("@")) text = readFileSync(data.slice(1), "utf8");
+    if (data === "-") json = await text(run.terminal.stdin);
+    else if (data.startsWith("@")) json = readFileSync(data.slice(1), "utf8");
   } catch {
     throw new UsageError(`--data: cannot read the file ${data.slice(1)}.`);
   }
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch {
     throw new UsageError("--data must be JSON.");
   }

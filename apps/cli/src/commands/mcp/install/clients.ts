@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { UsageError } from "../../../core/errors.ts";
+import { homeFolder } from "../../../core/home-folder.ts";
 import type { ClientName } from "../mcp-flags.ts";
 
 /** The command that a client starts. */
@@ -28,7 +28,7 @@ const typed = (command: ServerCommand) => ({ type: "stdio", ...plain(command) })
 
 /** @see the documentation of each client about MCP servers of a user. */
 export function clients(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): readonly Client[] {
-  const home = given(env.HOME) ?? homedir();
+  const home = homeFolder(env);
   const config = given(env.XDG_CONFIG_HOME) ?? join(home, ".config");
   const roaming = given(env.APPDATA) ?? join(home, "AppData", "Roaming");
   const applications =

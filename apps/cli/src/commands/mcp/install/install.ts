@@ -13,12 +13,11 @@ import { editJson, InvalidFile } from "./edit-json.ts";
 import { editToml } from "./edit-toml.ts";
 import { replaceFile, shortened } from "./replace-file.ts";
 
-/** The bundle that runs now: clients start programs without the PATH of a shell. */
-const program = fileURLToPath(new URL("../shoal.js", import.meta.url));
-
 export function install(flags: InstallFlags, run: Run): void {
   const settings = readSettings(settingsOf(flags));
   if ("problem" in settings) throw new UsageError(`--${settings.field.replaceAll("_", "-")} ${settings.problem}.`);
+  // The bundle that runs now: clients start programs without the PATH of a shell.
+  const program = fileURLToPath(new URL("shoal.js", run.dist));
   const command = { command: process.execPath, args: [program, ...argumentsOf(flags)] };
   editAll(flags, run, (client) => client.entry(command));
   warnOfKey(flags, run);
@@ -29,8 +28,8 @@ export function uninstall(flags: InstallFlags, run: Run): void {
 }
 
 function editAll(flags: InstallFlags, run: Run, entryFor: (client: Client) => object | undefined): void {
-  const { terminal } = run;
-  for (const client of selectClients(clients(run.env), flags.client, "MCP client")) {
+  const { env, terminal } = run;
+  for (const client of selectClients(clients(env), flags.client, "MCP client")) {
     try {
       const before = existsSync(client.file) ? readFileSync(client.file, "utf8") : "";
       const change = { table: client.table, name: flags.name, entry: entryFor(client) };
@@ -38,14 +37,14 @@ function editAll(flags: InstallFlags, run: Run, entryFor: (client: Client) => ob
       const isChanged = after !== before;
       if (isChanged && flags.dryRun !== true) replaceFile(client.file, after);
       const verb = !isChanged ? "unchanged" : flags.dryRun === true ? "would change" : "changed";
-      terminal.stdout.write(`${client.title}: ${verb} ${printable(shortened(client.file))}\n`);
+      terminal.stdout.write(`${client.title}: ${verb} ${printable(shortened(client.file, env))}\n`);
       if (isChanged && flags.dryRun === true && change.entry !== undefined)
         terminal.stdout.write(`${JSON.stringify({ [client.table]: { [flags.name]: change.entry } }, null, 2)}\n`);
     } catch (error) {
       if (!(error instanceof InvalidFile) && !(error instanceof Error && "code" in error)) throw error;
-      process.exitCode = exitCodes.error.status;
+      run.exitWith(exitCodes.error.status);
       terminal.stderr.write(
-        `error: ${client.title}: ${printable(shortened(client.file))} was not changed: ${printable(error.message)}\n`,
+        `error: ${client.title}: ${printable(shortened(client.file, env))} was not changed: ${printable(error.message)}\n`,
       );
     }
   }

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, sep } from "node:path";
+import { homeFolder } from "../../../core/home-folder.ts";
 
 interface ReplaceOptions {
   /** Permissions of a new file. */
@@ -22,6 +22,7 @@ export function replaceFile(path: string, text: string, options: ReplaceOptions 
 }
 
 /** Returns the path with `~` for the home of the user. */
-export function shortened(path: string): string {
-  return path.startsWith(homedir() + sep) ? `~${path.slice(homedir().length)}` : path;
+export function shortened(path: string, env: NodeJS.ProcessEnv): string {
+  const home = homeFolder(env);
+  return path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path;
 }

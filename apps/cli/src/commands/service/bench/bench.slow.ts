@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { noChromium, shoal, start, startTestService, type TestService } from "../../../testing/shoal.ts";
+import { noChromium, shoalProcess, startProcess, startTestService, type TestService } from "../../../testing/shoal.ts";
 import type { BenchReport } from "./bench-report.ts";
 
 const missing = await noChromium();
@@ -34,7 +34,7 @@ function processesWith(text: string): string[] {
 describe.skipIf(missing !== undefined || process.platform !== "linux")("shoal bench", () => {
   it("compares a new service with Chromium by hand, and removes both", async () => {
     const TMPDIR = temporaryFolder("own");
-    const { status, stdout, stderr } = await shoal(
+    const { status, stdout, stderr } = await shoalProcess(
       ["bench", "--quick", "--lives", "5", "--sessions", "5", "-o", "json"],
       { env: { TMPDIR } },
     );
@@ -52,7 +52,7 @@ describe.skipIf(missing !== undefined || process.platform !== "linux")("shoal be
 
   it("ends all browsers and the service when it is interrupted", async () => {
     const TMPDIR = temporaryFolder("interrupted");
-    const run = start(["bench", "--quick", "--lives", "5"], { TMPDIR });
+    const run = startProcess(["bench", "--quick", "--lives", "5"], { TMPDIR });
     await vi.waitFor(
       () => {
         expect(run.stderr()).toContain("5 at a time");
@@ -66,7 +66,7 @@ describe.skipIf(missing !== undefined || process.platform !== "linux")("shoal be
 });
 
 it.each(["0", "1.5", "many"])("refuses %s lives", async (lives) => {
-  const { status, stderr } = await shoal(["bench", "--lives", lives]);
+  const { status, stderr } = await shoalProcess(["bench", "--lives", lives]);
   expect([status, stderr]).toEqual([2, expect.stringContaining("--lives must be a whole number from 1 to 10,000.")]);
 });
 
