@@ -4,6 +4,7 @@ import type { IgnoredFields } from "../request/ignored-fields.ts";
 import { issueMessage, maxProblems, problemsOf, type Problem } from "../request/issues.ts";
 import { unknownPart } from "../request/known-parts.ts";
 import { createQueryReader, unknownParameter, unwrap, type QueryReader } from "../request/query-reader.ts";
+import { restrictingProblems } from "../request/restricting-fields.ts";
 import { strict } from "../request/strict-schema.ts";
 import { removeUnknownKeys } from "../request/unknown-keys.ts";
 import type { Exchange } from "./exchange.ts";
@@ -56,8 +57,10 @@ export class RequestChecks {
     if (ignored === undefined) return check("body", schema, value, problems);
     const result = z.safeParse(schema, value, parseOptions);
     if (result.success) return result.data;
-    removeUnknownKeys(schema, value, (removed) => {
+    removeUnknownKeys(schema, value, ({ fields, ...removed }) => {
       ignored.add({ root: "body", ...removed });
+      if (problems.length < maxProblems)
+        problems.push(...restrictingProblems(removed.path, fields).slice(0, maxProblems));
     });
     return check("body", schema, value, problems);
   }
@@ -72,6 +75,8 @@ export function partFilter(
   return (name) => {
     const unknown = unknownPart(schema, name);
     if (unknown === undefined) return true;
+    // A part that restricts reaches the handler, which refuses it.
+    if (restrictingProblems(unknown.path, [[unknown.key, undefined]]).length > 0) return true;
     ignored.add({ root: "body", path: unknown.path, keys: [unknown.key], known: unknown.known });
     return false;
   };

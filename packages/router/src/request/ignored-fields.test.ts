@@ -45,6 +45,27 @@ describe.each(adapters)("fields unknown to the contract, over $name", ({ start }
     expect((await post({ either: { a: { deep: "x", zzz: 1 } } })).ignored).toBe("body.either.a.zzz");
   });
 
+  it.each([
+    [{ policy: { statements: [] } }, ["body.policy"]],
+    [{ expires_at: "2030-01-01T00:00:00Z" }, ["body.expires_at"]],
+    [{ viewport: { width: 1, height: 1, allowed_hosts: [] } }, ["body.viewport.allowed_hosts"]],
+    [{ items: [{ width: 1, height: 1, proxy_routes: {} }] }, ["body.items[0].proxy_routes"]],
+    [{ readOnly: true, zzz: 1 }, ["body.readOnly"]],
+    [{ "max-requests": 1, deny: [], blocklist: ["a"] }, ['body["max-requests"]', "body.deny", "body.blocklist"]],
+  ])("are refused where they restrict something: %j", async (body, paths) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(400);
+    for (const path of paths) expect(JSON.stringify(answer.body)).toContain(JSON.stringify(path).slice(1, -1));
+    expect(JSON.stringify(answer.body)).not.toContain("zzz");
+  });
+
+  it("are dropped where a restriction is off", async () => {
+    expect(await post({ policy: null, expires_at: null, read_only: false })).toMatchObject({
+      status: 201,
+      ignored: "body.policy, body.expires_at, body.read_only",
+    });
+  });
+
   it("add no header to a request without them", async () => {
     expect((await post({ name: "a", anything: { zzz: 1 } })).ignored).toBeNull();
   });

@@ -2,6 +2,11 @@ import * as z from "zod/mini";
 import type { UnknownKeys } from "./ignored-fields.ts";
 import { issueMessage } from "./issues.ts";
 
+export interface RemovedKeys extends Omit<UnknownKeys, "root"> {
+  /** The removed fields. */
+  readonly fields: readonly (readonly [name: string, value: unknown])[];
+}
+
 /** Unions report only one form at a time, so each level of nested unions can take one more round. */
 const maxRounds = 16;
 
@@ -13,7 +18,7 @@ const maxRounds = 16;
 export function removeUnknownKeys(
   schema: z.core.$ZodType,
   value: unknown,
-  onRemoved: (removed: Omit<UnknownKeys, "root">) => void,
+  onRemoved: (removed: RemovedKeys) => void,
 ): void {
   for (let round = 0; round < maxRounds; round++) {
     const result = z.safeParse(schema, value, { error: knownKeysAsMessage });
@@ -21,9 +26,9 @@ export function removeUnknownKeys(
     const found = unknownKeysIn(result.error.issues, []).unknown.sort((a, b) => a.path.length - b.path.length);
     let removed = 0;
     for (const place of found) {
-      const keys = removeAt(value, place);
-      if (keys.length > 0) onRemoved({ ...place, keys });
-      removed += keys.length;
+      const fields = removeAt(value, place);
+      if (fields.length > 0) onRemoved({ ...place, keys: fields.map(([name]) => name), fields });
+      removed += fields.length;
     }
     if (removed === 0) return;
   }
@@ -84,13 +89,16 @@ function isOfAnotherType({ code, path }: z.core.$ZodIssue): boolean {
   return code === "invalid_type" && path.length === 0;
 }
 
-function removeAt(value: unknown, { keys, path }: Place): string[] {
+function removeAt(value: unknown, { keys, path }: Place): [name: string, value: unknown][] {
   let at = value;
   for (const key of path) at = isObject(at) && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined;
   const holder = at;
-  return isObject(holder)
-    ? keys.filter((key) => Object.hasOwn(holder, key) && Reflect.deleteProperty(holder, key))
-    : [];
+  if (!isObject(holder)) return [];
+  return keys.flatMap((key) => {
+    if (!Object.hasOwn(holder, key)) return [];
+    const removed: unknown = Reflect.get(holder, key);
+    return Reflect.deleteProperty(holder, key) ? [[key, removed] as [string, unknown]] : [];
+  });
 }
 
 function isObject(value: unknown): value is object {
