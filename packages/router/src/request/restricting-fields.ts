@@ -12,7 +12,7 @@ function restricts(name: string): boolean {
 
 /**
  * Returns a problem for each field of a body that the contract does not know and that restricts something: a caller
- * that wants a restriction must never get an object without it. `null` and `false` restrict nothing.
+ * that restricts an object must never get a full one. `null` and `false` restrict nothing.
  */
 export function restrictingProblems(
   path: readonly PropertyKey[],
