@@ -38,6 +38,7 @@ export const accepted = {
       seccompProfile: { type: "Unconfined", localhostProfile: null },
     },
   },
+  "the runtime's own filter of system calls": { sandbox: { seccompProfile: { type: "RuntimeDefault" } } },
   "many servers with sandboxes": {
     ...external,
     ...{ replicas: 3, metrics, ingress },

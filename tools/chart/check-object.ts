@@ -37,7 +37,9 @@ const agentSandboxFields: Readonly<Record<string, readonly string[]>> = {
 export async function problemsOf(object: ChartObject): Promise<readonly string[]> {
   if (object.apiVersion === agentSandboxGroup) return problemsOfSandboxes(object);
   const name = `${object.kind} ${object.metadata.name}`;
-  const problems = unknownFields(object).map((path) => `${name}: unknown field ${path}`);
+  const problems = [...unknownFields(object).map((path) => `unknown field ${path}`), ...podProblems(object)].map(
+    (problem) => `${name}: ${problem}`,
+  );
   try {
     await validate(object);
   } catch (error) {
@@ -73,6 +75,33 @@ async function validate(object: ChartObject): Promise<void> {
   const Kind = models[kind];
   if (Kind === undefined) throw new Error(`${apiVersion} has no ${kind}.`);
   new Kind(object).validate();
+}
+
+interface PodSpec {
+  readonly hostUsers?: boolean;
+  readonly containers: readonly { readonly securityContext?: SecurityContext }[];
+  readonly securityContext?: SecurityContext;
+}
+
+interface SecurityContext {
+  readonly procMount?: string;
+  readonly seccompProfile?: { readonly type: string; readonly localhostProfile?: string };
+}
+
+/** Rules of the API server for security contexts, which no schema contains. */
+function podProblems(object: ChartObject): string[] {
+  const { spec } = object as { readonly spec?: { readonly template?: { readonly spec?: PodSpec } } & Partial<PodSpec> };
+  const pod = spec?.template?.spec ?? spec;
+  if (pod?.containers === undefined) return [];
+  return [pod, ...pod.containers].flatMap(({ securityContext: context }) => {
+    const { localhostProfile, type } = context?.seccompProfile ?? { type: undefined };
+    return [
+      ...(context?.procMount === "Unmasked" && pod.hostUsers !== false ? ["procMount needs hostUsers: false"] : []),
+      ...((localhostProfile !== undefined) === (type === "Localhost")
+        ? []
+        : ["localhostProfile is for Localhost alone"]),
+    ];
+  });
 }
 
 /** The schemas of the models accept fields that they do not know; the client's classes list all fields. */

@@ -41,10 +41,15 @@ async function startCluster(
 
 async function open({
   sandboxes = true,
+  serverPod,
   ...options
-}: Partial<TestPlacementOptions> & { readonly sandboxes?: boolean } = {}): Promise<Opened> {
+}: Partial<TestPlacementOptions> & {
+  readonly sandboxes?: boolean;
+  readonly serverPod?: string;
+} = {}): Promise<Opened> {
   const { cluster, kubeconfig } = await startCluster({ sandboxes });
-  const opened = await openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig }, closed: [], ...options });
+  const kubernetes = { image, kubeconfig, serverPod };
+  const opened = await openPlacement({ kind: "kubernetes", kubernetes, closed: [], ...options });
   return { ...opened, cluster };
 }
 
@@ -352,10 +357,15 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
   });
 
   it("starts a session whose pod is unreachable at first", async () => {
-    const { cluster, placement } = await open({ sandboxes: false });
+    const serverPod = "shoal-0/0f1e2d3c-0000-4000-8000-000000000000";
+    const { cluster, placement } = await open({ sandboxes: false, serverPod });
     cluster.unreachableMs = 1_000;
     const instance = await placement.acquire(assign);
-    expect(instance.kind).toBe("kubernetes");
+    const [name, uid] = serverPod.split("/");
+    // So that the cluster deletes it after the server.
+    expect(cluster.objects("pods")[0]?.metadata.ownerReferences).toEqual([
+      { apiVersion: "v1", kind: "Pod", name, uid },
+    ]);
     await instance.stop();
   });
 

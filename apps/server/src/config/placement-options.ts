@@ -7,6 +7,7 @@ export function kubernetesOptions(config: Config): KubernetesOptions {
     namespace: config.kubernetes_namespace,
     runtimeClass: config.kubernetes_runtime_class,
     warmPool: config.kubernetes_warm_pool,
+    serverPod: config.kubernetes_server_pod,
     kubeconfig: config.kubernetes_kubeconfig,
   };
 }

@@ -40,6 +40,8 @@ export interface KubernetesOptions {
   readonly runtimeClass?: string | undefined;
   /** A SandboxWarmPool of agent-sandbox, for a claim per session. By default a Sandbox each, or a pod without agent-sandbox. */
   readonly warmPool?: string | undefined;
+  /** `NAME/UID` of the pod of this server, in the same namespace. The cluster deletes objects of its sessions after it. */
+  readonly serverPod?: string | undefined;
   /** By default `KUBECONFIG`, `~/.kube/config`, or the service account of the server's pod. */
   readonly kubeconfig?: string | undefined;
 }

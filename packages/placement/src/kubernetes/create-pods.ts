@@ -58,6 +58,7 @@ export async function createPods(options: PodsOptions): Promise<Pods> {
   const maker = new KubernetesBoxMaker({
     ...{ folders, gateway, policy, cluster, image, server, objects, memoryBytes, diskBytes, log },
     warmPool: kubernetes.warmPool,
+    serverPod: kubernetes.serverPod,
     identity: new TlsIdentity("shoal"),
   });
   const timer = setInterval(() => void sweep(), sweepEveryMs);

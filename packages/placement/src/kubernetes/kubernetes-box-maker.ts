@@ -32,6 +32,8 @@ export interface KubernetesBoxMakerOptions extends InstanceFilesOptions {
   readonly objects: KindName;
   /** For claims. */
   readonly warmPool: string | undefined;
+  /** `NAME/UID` of the pod of this server. */
+  readonly serverPod: string | undefined;
   readonly memoryBytes: number | undefined;
   readonly diskBytes: number | undefined;
   readonly log: PlacementLog;
@@ -112,7 +114,7 @@ export class KubernetesBoxMaker implements BoxMaker {
     // Before the object exists, so that no report is missed.
     this.#boxes.set(id, { box, objects });
     try {
-      await cluster.create(object);
+      await cluster.create(ownedBy(this.#options.serverPod, object));
       return box;
     } catch (error) {
       this.#boxes.delete(id);
@@ -197,4 +199,12 @@ function explainCreation(error: unknown): unknown {
 
 function isAway(status: number | undefined): boolean {
   return status === undefined || status === 429 || status >= 500;
+}
+
+/** The cluster deletes the object after its owner, also when the server cannot: after an uninstallation or a lost node. */
+function ownedBy(serverPod: string | undefined, object: ClusterObject): ClusterObject {
+  if (serverPod === undefined) return object;
+  const [name, uid] = serverPod.split("/");
+  const owner = { apiVersion: "v1", kind: "Pod", name, uid };
+  return { ...object, metadata: { ...object.metadata, ownerReferences: [owner] } };
 }

@@ -4,6 +4,7 @@ export interface ObjectMetadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly creationTimestamp?: Date | string;
+  readonly ownerReferences?: readonly object[];
 }
 
 /** An object of the API, as far as the service reads or writes it. The library's classes cannot be written as literals. */

@@ -65,6 +65,18 @@ export const sessions = {
       "SandboxWarmPool of agent-sandbox from which each session of the placement kubernetes claims its pod. The Helm chart makes one.",
     default: "none: a Sandbox for each session, or a pod without agent-sandbox",
   }),
+  kubernetes_server_pod: optionalSetting({
+    kind: "text",
+    schema: text.check(
+      z.regex(
+        /^[a-z0-9][-a-z0-9.]{0,252}\/[0-9a-f-]{36}$/,
+        "must be the name and the UID of a pod, such as shoal-0/UID",
+      ),
+    ),
+    summary:
+      "The pod of this server, NAME/UID, in the namespace of sessions: the cluster deletes the pods of its sessions after it. The Helm chart sets it.",
+    default: "none",
+  }),
   kubernetes_kubeconfig: optionalSetting({
     kind: "text",
     schema: text,
