@@ -7,7 +7,15 @@ export default defineConfig({
     projects: [
       "packages/*",
       "apps/*",
-      { test: { name: "tools", include: ["tools/*.test.ts"], testTimeout: testLimitMs, maxWorkers } },
+      {
+        test: {
+          name: "tools",
+          include: ["tools/*.test.ts"],
+          testTimeout: testLimitMs,
+          hookTimeout: testLimitMs,
+          maxWorkers,
+        },
+      },
     ],
     maxWorkers,
     coverage: { provider: "v8", include: ["{packages,apps}/*/src/**/*.ts"] },
