@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { isatty } from "node:tty";
 import { exitCodes } from "./core/exit-codes.ts";
 import type { Terminal } from "./core/types.ts";
+import { escapeMarks } from "./output/screen-marks.ts";
 import { runCommandLine } from "./run-command-line.ts";
 
 const { env } = process;
@@ -55,6 +56,7 @@ const guards = new WeakSet<NodeJS.WriteStream>();
 function guarded(stream: NodeJS.WriteStream): NodeJS.WriteStream {
   if (guards.has(stream)) return stream;
   guards.add(stream);
+  if (stream.isTTY) escapeMarks(stream);
   return stream.on("error", (error: NodeJS.ErrnoException) => {
     if (stream !== process.stdout) return;
     // `shoal … | head` closes the pipe, which is not a failure.

@@ -51,8 +51,8 @@ export const BuilderTask = z.discriminatedUnion("type", [
     allow_scripts: z.array(z.string()),
     /** Of the tools. */
     env: z.record(z.string(), z.string()),
-    /** Contents of `~/.npmrc`, or of pip's configuration. */
-    settings: z.optional(z.string()),
+    /** The registry's own address, as in lockfiles, and its address in the box. */
+    registry: z.optional(z.object({ url: z.string(), inside: z.string() })),
     /** Milliseconds. */
     install_ms: z.int(),
   }),
@@ -82,7 +82,6 @@ export const BuilderTask = z.discriminatedUnion("type", [
     forward: Forward,
     url: z.string(),
     max_bytes: z.int(),
-    authorization: z.optional(z.string()),
   }),
 ]);
 export type BuilderTask = z.infer<typeof BuilderTask>;

@@ -3,6 +3,9 @@ import type { OutlineNode, PageOutline } from "@shoal/instance";
 const fieldRoles: ReadonlySet<string> = new Set(["textbox", "combobox", "spinbutton", "searchbox"]);
 const buttonRoles: ReadonlySet<string> = new Set(["button", "clickable", "link", "menuitem", "option", "radio", "tab"]);
 
+/** A hostile outline could be one chain. */
+const maxDepth = 64;
+
 /** Texts that are searched together. */
 const maxSpoken = 300;
 
@@ -29,7 +32,7 @@ export class PageTree {
     const around: OutlineNode[] = [];
     let place = this.placeOf(node);
     let next = this.nodes[node.parent];
-    while (next !== undefined && this.placeOf(next) < place) {
+    while (next !== undefined && this.placeOf(next) < place && around.length < maxDepth) {
       around.push(next);
       place = this.placeOf(next);
       next = this.nodes[next.parent];

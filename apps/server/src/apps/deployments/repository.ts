@@ -1,6 +1,6 @@
 import { repositoryExpected } from "@shoal/contract/refusals";
 import type { OutboundRule } from "@shoal/placement";
-import { messageOf } from "@shoal/primitives";
+import { messageOf, pathSegments } from "@shoal/primitives";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
@@ -18,6 +18,10 @@ export interface RepositoryArchives {
   open(source: RepositorySource, signal: AbortSignal): Promise<IncomingMessage>;
 }
 
+/** Completes `source.ref: …`. */
+export const refExpected =
+  "must be a branch, tag or commit, without empty parts, . or .. between slashes, and without backslashes";
+
 const maxRedirects = 3;
 const answerTimeoutMs = 30_000;
 
@@ -27,9 +31,15 @@ function partsOf(
 ): { readonly host: string; readonly owner: string; readonly name: string } | undefined {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined;
+  if (/[\\%]|\/\.{1,2}(?:\/|$)/.test(address)) return undefined;
   const parts = /^\/([\w.-]+)\/([\w.-]+?)(?:\.git)?\/?$/.exec(url.pathname);
   const [, owner = "", name = ""] = parts ?? [];
   return owner === "" || /^\.+$/.test(owner) || /^\.+$/.test(name) ? undefined : { host: url.hostname, owner, name };
+}
+
+/** Git itself allows fewer names. */
+export function isRef(ref: string): boolean {
+  return pathSegments(ref) !== undefined;
 }
 
 export function isRepository(address: string): boolean {
@@ -55,7 +65,8 @@ class GithubArchives implements RepositoryArchives {
       throw new BuildError(
         `source.url: this service fetches from ${[...this.#hosts].join(" and ")}, not ${parts.host}.`,
       );
-    const path = ref.split("/").map(encodeURIComponent).join("/");
+    const path = pathSegments(ref);
+    if (path === undefined) throw new BuildError(`source.ref: ${refExpected}`);
     const first = new URL(`${this.#apiUrl}/repos/${parts.owner}/${parts.name}/zipball/${path}`);
     let url = first;
     for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {

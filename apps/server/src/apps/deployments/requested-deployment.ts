@@ -6,7 +6,7 @@ import {
   unstorable,
   variableNameExpected,
 } from "@shoal/contract/refusals";
-import { messageOf } from "@shoal/primitives";
+import { exceededJsonBound, type JsonBounds, messageOf } from "@shoal/primitives";
 import { checkedBody, type MultipartPart, ServiceError, type UnknownFields } from "@shoal/router";
 import { CreateDeployment } from "@shoal/schemas";
 import type { Readable } from "node:stream";
@@ -15,7 +15,7 @@ import { badField } from "../../http/bad-field.ts";
 import { withZip } from "../../storage/archives/zip-entries.ts";
 import type { Blobs, StoredBlob } from "../../storage/blobs/blobs.ts";
 import { BlobTooLarge } from "../../storage/blobs/measured-content.ts";
-import { isRepository } from "./repository.ts";
+import { isRef, isRepository, refExpected } from "./repository.ts";
 
 export const maxArchiveBytes = 200 * 2 ** 20;
 
@@ -111,6 +111,7 @@ class PartReader {
     refuseUnstorable("entrypoint_rel_path", entrypoint_rel_path);
     for (const name of ["url", "ref", "path", "entrypoint"] as const)
       refuseUnstorable(`source.${name}`, source?.[name]);
+    if (source !== undefined && !isRef(source.ref)) throw badField("source.ref", refExpected);
     return {
       version,
       force,
@@ -130,7 +131,16 @@ class PartReader {
   }
 }
 
+/** The fields of a source are few. */
+const sourceBounds: JsonBounds = { values: 100, depth: 10 };
+
 function parseJson(name: string, text: string): unknown {
+  const exceeded = exceededJsonBound(Buffer.from(text), sourceBounds);
+  if (exceeded !== undefined)
+    throw badField(
+      name,
+      `has more than ${String(sourceBounds[exceeded])} ${exceeded === "values" ? "values" : "levels"}`,
+    );
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

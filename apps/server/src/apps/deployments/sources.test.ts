@@ -100,6 +100,16 @@ it.each<[string, () => Promise<FormData>, number, string]>([
     400,
     "body.env_vars.A: must not contain a NUL",
   ],
+  ["a branch that leaves the repository", async () => sourceOf({ ref: "../../../user" }), 400, "body.source.ref"],
+  ["a branch with encoded dots", async () => sourceOf({ ref: "a/%2e%2E/b" }), 400, "body.source.ref"],
+  ["a branch with a backslash", async () => sourceOf({ ref: "a\\b" }), 400, "body.source.ref"],
+  ["a branch with a control character", async () => sourceOf({ ref: "a\n" }), 400, "body.source.ref"],
+  [
+    "a repository with encoded dots",
+    async () => sourceOf({ url: "https://github.com/a/b/%2e%2e/c" }),
+    400,
+    "body.source.url",
+  ],
   [
     "a branch with half a surrogate pair",
     async () => sourceOf({ ref: "main\ud800" }),

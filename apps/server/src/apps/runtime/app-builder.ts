@@ -11,6 +11,7 @@ import type { BoxTasks, FileStore } from "./box-tasks.ts";
 import type { BuildTool, BuildTools } from "./build-tools.ts";
 import type { DependencyCache } from "./dependency-cache.ts";
 import { type InstallPlan, planInstall, readManifests } from "./manifests.ts";
+import type { RegistryDoor } from "../registry/registry-door.ts";
 import type { Registry } from "./registry.ts";
 
 const run = promisify(execFile);
@@ -28,6 +29,7 @@ export interface AppBuilderParts {
   readonly tools: BuildTools;
   readonly dependencies: DependencyCache;
   readonly registry: Registry;
+  readonly door: Pick<RegistryDoor, "accept">;
   readonly blobs: Blobs;
   readonly limits: BuildLimits;
   /** Packages whose install scripts may run. */
@@ -79,7 +81,7 @@ export class AppBuilder {
     // The box has another user.
     if (process.platform !== "win32") await run("chmod", ["-R", "a+rX", source.folder]);
     const surroundings = JSON.stringify([
-      "1",
+      "2",
       source.project,
       process.version,
       process.platform,
@@ -123,6 +125,7 @@ export class AppBuilder {
             scratch: [work],
             folder: "/tmp",
             reach: registry.hosts,
+            onApiConnection: this.#parts.door.accept,
             memoryBytes: limits.memoryBytes,
             diskBytes: limits.diskBytes,
             maxProcesses: 512,
@@ -149,19 +152,16 @@ export class AppBuilder {
     return artifact;
   }
 
-  /** Builds reach nothing on their own loopback; a registry may have a local name. */
   #variables(place: ProgramPlace): Readonly<Record<string, string>> {
     return {
       ...proxyVariables(place),
-      NO_PROXY: "",
-      no_proxy: "",
+      ...this.#parts.registry.directVariables(),
       ...this.#parts.registry.authorityVariables(place),
     };
   }
 
   #taskOf({ source, plan, tool, hash, cached }: Inputs, work: string, place: ProgramPlace): BuildTask {
     const { allowScripts, esbuild, registry } = this.#parts;
-    const settings = registry.npmSettings();
     return {
       type: "build",
       forward: [...place.forward],
@@ -176,11 +176,16 @@ export class AppBuilder {
       send_dependencies: hash !== undefined && cached === undefined,
       esbuild: place.pathOf(`${layout.esbuild}/${basename(esbuild)}`),
       allow_scripts: [...allowScripts],
-      env: { ...this.#variables(place), ...registry.toolVariables(plan.install) },
-      ...(settings !== undefined && { settings }),
+      env: { ...this.#variables(place), ...registry.toolVariables(plan.install, place) },
+      ...registryPair(registry.url, registry.urlIn(place)),
       install_ms: this.#parts.limits.timeoutMs,
     };
   }
+}
+
+/** Where lockfiles have another address than builds use. */
+function registryPair(url: string, inside: string): Pick<BuildTask, "registry"> {
+  return url === inside ? {} : { registry: { url, inside } };
 }
 
 /** Returns esbuild's executable. @throws {BuildError} on other platforms. */

@@ -9,6 +9,7 @@ import { unpackInBox } from "./artifact-folders.ts";
 import { BuildError } from "./app-runtime.ts";
 import { proxyVariables } from "./box-layout.ts";
 import type { BoxTasks } from "./box-tasks.ts";
+import type { RegistryDoor } from "../registry/registry-door.ts";
 import type { Registry } from "./registry.ts";
 
 /** Read lockfiles of version 9, and of npm 7 and newer. */
@@ -43,6 +44,7 @@ export interface BuildToolsOptions {
   readonly folder: string;
   readonly tasks: BoxTasks;
   readonly registry: Registry;
+  readonly door: Pick<RegistryDoor, "accept">;
   /** Keeps archives, which the boxes of builds unpack: they are on other machines. */
   readonly keepsArchives: boolean;
 }
@@ -52,13 +54,15 @@ export class BuildTools {
   readonly #folder: string;
   readonly #tasks: BoxTasks;
   readonly #registry: Registry;
+  readonly #door: Pick<RegistryDoor, "accept">;
   readonly #keepsArchives: boolean;
   readonly #turns = new KeyedMutex();
 
-  constructor({ folder, keepsArchives, registry, tasks }: BuildToolsOptions) {
+  constructor({ door, folder, keepsArchives, registry, tasks }: BuildToolsOptions) {
     this.#folder = folder;
     this.#tasks = tasks;
     this.#registry = registry;
+    this.#door = door;
     this.#keepsArchives = keepsArchives;
   }
 
@@ -125,22 +129,21 @@ export class BuildTools {
           scratch: [],
           folder: "/tmp",
           reach: registry.hosts,
+          onApiConnection: this.#door.accept,
           memoryBytes: 512 * 2 ** 20,
           diskBytes: 16 * 2 ** 20,
           maxProcesses: 64,
         },
         env: (place) => ({
           ...proxyVariables(place),
-          NO_PROXY: "",
-          no_proxy: "",
+          ...registry.directVariables(),
           ...registry.authorityVariables(place),
         }),
         task: (place) => ({
           type: "fetch",
           forward: [...place.forward],
-          url: `${registry.url}${path}`,
+          url: `${registry.urlIn(place)}${path}`,
           max_bytes: maxBytes,
-          ...(registry.token !== undefined && { authorization: `Bearer ${registry.token}` }),
         }),
         files: {
           fetched: async (content: Readable) => {

@@ -18,6 +18,7 @@ import {
 import { ArtifactFolders, type UsedFolder } from "./artifact-folders.ts";
 import { layout, proxyVariables } from "./box-layout.ts";
 import { BoxTasks } from "./box-tasks.ts";
+import { RegistryDoor } from "../registry/registry-door.ts";
 import { BuildTools } from "./build-tools.ts";
 import { CompiledCode } from "./compiled-code.ts";
 import { DependencyCache } from "./dependency-cache.ts";
@@ -42,6 +43,7 @@ export interface LocalAppRuntimeOptions {
 
 interface Parts {
   readonly builder: AppBuilder;
+  readonly door: RegistryDoor;
   readonly folders: ArtifactFolders;
   readonly programs: string;
 }
@@ -72,13 +74,15 @@ export class LocalAppRuntime implements AppRuntime {
     const keepsArchives = placement.copiesProgramFiles;
     const tasks = new BoxTasks(placement, programs);
     const registry = new Registry(options.registry);
+    const door = new RegistryDoor({ upstreams: registry.upstreams, authorities: options.registry.authorities });
     const dependencies = new DependencyCache(join(folder, "dependencies"));
     await dependencies.open();
     const builder = new AppBuilder({
       tasks,
-      tools: new BuildTools({ folder: join(folder, "tools"), tasks, registry, keepsArchives }),
+      tools: new BuildTools({ folder: join(folder, "tools"), tasks, registry, door, keepsArchives }),
       dependencies,
       registry,
+      door,
       blobs,
       limits: options.build,
       allowScripts: options.allowScripts,
@@ -90,7 +94,7 @@ export class LocalAppRuntime implements AppRuntime {
       keepsArchives,
       maxBytes: options.foldersBytes,
     });
-    return new LocalAppRuntime(options, { builder, folders, programs });
+    return new LocalAppRuntime(options, { builder, door, folders, programs });
   }
 
   build(source: BuildSource, on: AppOutput, signal: AbortSignal): Promise<BuiltApp> {
@@ -121,6 +125,7 @@ export class LocalAppRuntime implements AppRuntime {
   async close(): Promise<void> {
     this.#closing.abort(new Error("The service is shutting down."));
     await Promise.all([...this.#builds, ...[...this.#programs].map((program) => program.stop())]);
+    this.#parts.door.close();
     await this.#parts.folders.close();
   }
 

@@ -91,3 +91,36 @@ it("never runs install scripts or code of the package manager's settings, and re
   expect(BuildError.isInstance(error) && error.message).toContain("403");
   expect(printed(opened)).not.toContain("RAN-SCRIPT");
 });
+
+it.each([
+  [
+    "a file of its home folder",
+    { "main.mts": 'import x from "/home/shoal/.npmrc" with { type: "text" }; console.log(x);' },
+    manifest,
+  ],
+  ["a file of the system as text", { "main.mts": 'import x from "/etc/passwd.txt"; console.log(x);' }, manifest],
+  [
+    "the program of a setting",
+    { "main.mts": main, ".npmrc": "git=./evil.sh\n", "evil.sh": "#!/bin/sh\necho RAN-CODE; env; cat ~/.npmrc\n" },
+    { ...manifest, dependencies: { other: "git+https://example.com/other.git" } },
+  ],
+  [
+    "the script of a folder with the name of an allowed package",
+    {
+      "main.mts": "export {};",
+      "sharp/package.json": '{"name":"sharp","version":"1.0.0","scripts":{"install":"echo RAN-CODE"}}',
+    },
+    { type: "module", dependencies: { sharp: "file:./sharp" } },
+  ],
+])("never runs or reads %s, and has no token", async (_what, files, json) => {
+  const registry = await openRegistry("secret-token");
+  const opened = await openRuntime({
+    ...sandbox(),
+    allowScripts: ["sharp"],
+    registry: { url: registry.url, token: "secret-token", pythonIndex: "https://pypi.org/simple", allowedHosts: [] },
+  });
+  const source = await sourceOf({ "package.json": JSON.stringify(json), ...files }, "main.mts");
+  const error: unknown = await opened.runtime.build(source, opened.on, signal).catch((reason: unknown) => reason);
+  expect(BuildError.isInstance(error)).toBe(true);
+  expect(`${printed(opened)}\n${String(error)}`).not.toMatch(/RAN-CODE|secret-token|root:/);
+});

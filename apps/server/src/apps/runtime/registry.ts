@@ -1,4 +1,5 @@
 import type { ProgramFolder, ProgramPlace } from "@shoal/placement";
+import type { RegistryUpstream } from "../registry/registry-door.ts";
 import { layout } from "./box-layout.ts";
 
 export interface RegistrySettings {
@@ -27,17 +28,33 @@ export class Registry {
     this.#settings = settings;
   }
 
-  /** Ends with a slash. */
+  /** Ends with a slash. Without a secret. */
   get url(): string {
-    return withSlash(this.#settings.url);
+    return withoutSecret(this.#settings.url);
   }
 
   get pythonIndex(): string {
-    return withSlash(this.#settings.pythonIndex);
+    return withoutSecret(this.#settings.pythonIndex);
   }
 
-  get token(): string | undefined {
-    return this.#settings.token;
+  /** Boxes reach these through the service, which has the secrets. */
+  get upstreams(): readonly RegistryUpstream[] {
+    const { pythonIndex, token, url } = this.#settings;
+    const npm = token === undefined ? basicOf(url) : `Bearer ${token}`;
+    const python = basicOf(pythonIndex);
+    return [
+      ...(npm === undefined ? [] : [{ url: this.url, authorization: npm, isPython: false }]),
+      ...(python === undefined ? [] : [{ url: this.pythonIndex, authorization: python, isPython: true }]),
+    ];
+  }
+
+  /** The address of npm's registry in a box. */
+  urlIn(place: ProgramPlace): string {
+    return this.#inside(this.url, place);
+  }
+
+  #inside(url: string, { apiUrl }: ProgramPlace): string {
+    return this.upstreams.some((upstream) => upstream.url === url) ? apiUrl + new URL(url).pathname : url;
   }
 
   /** A list for the egress policy. */
@@ -53,6 +70,12 @@ export class Registry {
     return authorities === undefined ? [] : [{ from: authorities, to: layout.authorities }];
   }
 
+  /** The addresses of the service in a box need no proxy. A registry may have a local name, and is reached through it. */
+  directVariables(): Readonly<Record<string, string>> {
+    const direct = this.upstreams.length > 0 ? "127.0.0.1" : "";
+    return { NO_PROXY: direct, no_proxy: direct };
+  }
+
   authorityVariables(place: ProgramPlace): Readonly<Record<string, string>> {
     if (this.#settings.authorities === undefined) return {};
     const path = place.pathOf(layout.authorities);
@@ -60,10 +83,16 @@ export class Registry {
   }
 
   /** Variables of a package manager. */
-  toolVariables(tool: "npm" | "pnpm" | "pip" | "none"): Readonly<Record<string, string>> {
-    if (tool === "pip") return { PIP_INDEX_URL: this.pythonIndex };
+  toolVariables(tool: "npm" | "pnpm" | "pip" | "none", place: ProgramPlace): Readonly<Record<string, string>> {
+    // Not the files of the host or of the sources.
+    if (tool === "pip") return { PIP_INDEX_URL: this.#inside(this.pythonIndex, place), PIP_CONFIG_FILE: "/dev/null" };
     const both: Readonly<Record<string, string>> = {
-      registry: this.url,
+      registry: this.urlIn(place),
+      // Lockfiles have the registry's own address.
+      replace_registry_host: this.urlIn(place) === this.url ? "npmjs" : "always",
+      git: "/nonexistent",
+      allow_git: "none",
+      ignore_scripts: "true",
       fetch_retries: "1",
       fetch_retry_mintimeout: "1000",
       fetch_timeout: "30000",
@@ -77,17 +106,18 @@ export class Registry {
       ),
     );
   }
-
-  /** Of `~/.npmrc`. */
-  npmSettings(): string | undefined {
-    if (this.token === undefined) return undefined;
-    const { host, pathname } = new URL(this.url);
-    return `//${host}${pathname}:_authToken=${this.token}\n`;
-  }
 }
 
-function withSlash(url: string): string {
-  return url.endsWith("/") ? url : `${url}/`;
+function withoutSecret(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}${pathname.endsWith("/") ? "" : "/"}`;
+}
+
+function basicOf(url: string): string | undefined {
+  const { password, username } = new URL(url);
+  if (username === "" && password === "") return undefined;
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return `Basic ${Buffer.from(pair).toString("base64")}`;
 }
 
 function hostAndPort(url: string): string {

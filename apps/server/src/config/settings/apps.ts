@@ -60,7 +60,8 @@ export const apps = {
   build_registry_token: optionalSetting({
     kind: "text",
     schema: text.check(z.refine((value) => /^[\x21-\x7e]+$/.test(value), "must not contain spaces or line breaks")),
-    summary: "Token for that registry. The build box of every project gets it.",
+    summary:
+      "Token for that registry. The service adds it to the requests of builds for packages; builds do not get it.",
     default: "none",
     secret: true,
   }),

@@ -3,6 +3,7 @@ import type { BuildTask } from "../../protocol/messages.ts";
 import { sendFolder, unpack } from "./archive.ts";
 import { bundle } from "./bundle.ts";
 import { dependencyFolder, install, requirePython } from "./install.ts";
+import { refuseOutsideLinks } from "./outside.ts";
 import { cp, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 
@@ -18,6 +19,7 @@ export async function buildApp(task: BuildTask, channel: Channel): Promise<void>
     verbatimSymlinks: true,
     filter: (path) => path === source || !omitted.has(basename(path)),
   });
+  await refuseOutsideLinks(work);
   const folder = dependencyFolder[language];
   if (dependencies === undefined) {
     await install(task);

@@ -1,13 +1,29 @@
 import { bundleName } from "../../protocol/bundle-name.ts";
 import type { BuildTask, BundleTask } from "../../protocol/messages.ts";
+import { refuseOutsideInputs, withoutOutsideFiles } from "./outside.ts";
 import { runTool } from "./run-tool.ts";
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 
-/** Packages stay outside: the SDK's registry must be found when it is loaded. */
+/** Packages stay outside: the SDK's registry must be found when it is loaded. @throws {BuildFailure} */
 export async function bundle(task: BuildTask | BundleTask): Promise<void> {
+  if (task.type === "bundle") {
+    await runEsbuild(task, task.metafile);
+    return;
+  }
+  const scratch = await mkdtemp(join(tmpdir(), "shoal-bundle-"));
+  try {
+    const metafile = join(scratch, "inputs.json");
+    await runEsbuild(task, metafile);
+    await refuseOutsideInputs(task.work, metafile);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function runEsbuild(task: BuildTask | BundleTask, metafile: string): Promise<void> {
   const { esbuild, entry, work } = task;
-  const more = task.type === "bundle" ? [`--metafile=${task.metafile}`] : [];
   const name = task.type === "bundle" ? task.bundle : undefined;
   const format = await formatOf(task);
   await runTool(
@@ -22,10 +38,11 @@ export async function bundle(task: BuildTask | BundleTask): Promise<void> {
       `--format=${format}`,
       "--sourcemap=inline",
       "--log-level=warning",
-      ...more,
+      `--metafile=${metafile}`,
       `--outfile=${join(work, bundleName(entry, format, name))}`,
     ],
     task,
+    task.type === "bundle" ? undefined : (output) => withoutOutsideFiles(work, output),
   );
 }
 

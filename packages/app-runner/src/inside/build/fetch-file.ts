@@ -4,12 +4,10 @@ import { BuildFailure } from "./build-failure.ts";
 import { causeOf } from "./cause-of.ts";
 
 /** Downloads a file; the service checks its hash. */
-export async function fetchFile({ url, max_bytes, authorization }: FetchTask, channel: Channel): Promise<void> {
-  const answer = await fetch(url, { headers: authorization === undefined ? {} : { authorization } }).catch(
-    (error: unknown) => {
-      throw new BuildFailure(`${url} cannot be reached: ${causeOf(error)}.`);
-    },
-  );
+export async function fetchFile({ url, max_bytes }: FetchTask, channel: Channel): Promise<void> {
+  const answer = await fetch(url).catch((error: unknown) => {
+    throw new BuildFailure(`${url} cannot be reached: ${causeOf(error)}.`);
+  });
   if (!answer.ok || answer.body === null) throw new BuildFailure(`${url} answered ${String(answer.status)}.`);
   channel.send({ type: "file", name: "fetched" });
   let bytes = 0;

@@ -1,3 +1,4 @@
+import { pathSegment } from "@shoal/primitives";
 import * as z from "zod/mini";
 import {
   type CredentialProvider,
@@ -73,7 +74,7 @@ class BitwardenProvider implements CredentialProvider {
       return found && this.read(found, signal);
     }
     await this.#unlock(signal);
-    const json = await this.#send(`object/item/${encodeURIComponent(id)}`, signal, [404]);
+    const json = await this.#send(`object/item/${segmentOf(id)}`, signal, [404]);
     return json === undefined ? undefined : toValues(understood(Found, json, title).data);
   }
 
@@ -119,6 +120,13 @@ class BitwardenProvider implements CredentialProvider {
     const { json, status } = await this.#options.http.send({ url: `${base}/${path}`, signal, accepts });
     return status === 404 ? undefined : json;
   }
+}
+
+/** Ids are stored with connections, whose callers choose them. */
+function segmentOf(id: string): string {
+  const segment = pathSegment(id);
+  if (segment === undefined) throw new ProviderFailure("The id of the item is invalid.");
+  return segment;
 }
 
 export const bitwarden: CredentialProviderKind = {

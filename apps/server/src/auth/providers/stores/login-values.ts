@@ -1,3 +1,4 @@
+import { pathSegments } from "@shoal/primitives";
 import type { ProviderItem, ProviderValues, ProviderVault } from "../interface/credential-provider.ts";
 import { ProviderFailure } from "../interface/provider-failure.ts";
 import type * as z from "zod/mini";
@@ -101,8 +102,15 @@ export function understood<Shape>(schema: z.ZodMiniType<Shape>, answer: unknown,
 
 /** Joins an address and encoded path segments. */
 export function addressOf(base: string, ...segments: readonly string[]): URL {
-  const path = segments.flatMap((segment) => segment.split("/")).filter((part) => part !== "");
-  if (path.some((part) => part === "." || part === ".."))
-    throw new ProviderFailure("The path must not contain . or .. between slashes.");
-  return new URL(`${base.replace(/\/+$/, "")}/${path.map(encodeURIComponent).join("/")}`);
+  const path = pathSegments(
+    segments
+      .flatMap((segment) => segment.split("/"))
+      .filter((part) => part !== "")
+      .join("/"),
+  );
+  if (path === undefined)
+    throw new ProviderFailure(
+      "The path must not contain . or .. between slashes, nor backslashes or control characters.",
+    );
+  return new URL(`${base.replace(/\/+$/, "")}/${path}`);
 }
