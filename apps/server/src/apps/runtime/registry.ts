@@ -91,7 +91,6 @@ export class Registry {
       // Lockfiles have the registry's own address.
       replace_registry_host: this.urlIn(place) === this.url ? "npmjs" : "always",
       git: "/nonexistent",
-      allow_git: "none",
       ignore_scripts: "true",
       fetch_retries: "1",
       fetch_retry_mintimeout: "1000",
