@@ -1,6 +1,6 @@
-import { describe, it } from "vitest";
+import { afterAll, describe, it } from "vitest";
 import { missingFor } from "../testing/components.ts";
-import { guidePrograms, useGuidePrograms } from "../testing/guide-runs.ts";
+import { guidePrograms, pageOf, useGuidePrograms } from "../testing/guide-runs.ts";
 import { useService } from "../testing/service.ts";
 import { serverCount } from "../testing/several-servers.ts";
 
@@ -12,13 +12,16 @@ describe.skipIf(missing !== undefined)(
     const guide = useGuidePrograms();
     const test = useService(() => ["--warm", "1"]);
     const onService = guidePrograms.filter(({ trial }) => trial === "service");
-    it.for(onService.map((program) => [program.title, program] as const))(
-      "%s runs",
-      async ([title, program], { skip }) => {
-        const readsLog = title === "docs/guide/audit-log.md: Search the log";
-        skip(readsLog && serverCount > 1, "another server writes the entry a fifth of a second after its answer");
-        await guide.expectToRun(program, test.service);
-      },
-    );
+    describe.each(Object.entries(Object.groupBy(onService, pageOf)))("%s", (_page, programs = []) => {
+      afterAll(() => guide.expectToEnd());
+      it.for(programs.map((program) => [program.title, program] as const))(
+        "%s runs",
+        async ([title, program], { skip }) => {
+          const readsLog = title === "docs/guide/audit-log.md: Search the log";
+          skip(readsLog && serverCount > 1, "another server writes the entry a fifth of a second after its answer");
+          await guide.expectToRun(program, test.service);
+        },
+      );
+    });
   },
 );

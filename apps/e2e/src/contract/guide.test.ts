@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { brokenLinks, guidePages, linksOf } from "../testing/guide.ts";
-import { builtCommand, guidePrograms, repository, useGuidePrograms } from "../testing/guide-runs.ts";
+import { builtCommand, guidePrograms, pageOf, repository, useGuidePrograms } from "../testing/guide-runs.ts";
 
 const run = promisify(execFile);
 const guide = useGuidePrograms();
@@ -43,20 +43,20 @@ describe("the programs of the guide and the READMEs", () => {
     const onFake = guidePrograms.filter(
       ({ trial, language }) => trial === "fake" && (language === "ts" || process.platform !== "win32"),
     );
-    it.each(onFake.map((program) => [program.title, program.language, program] as const))(
-      "%s (%s)",
-      async (_title, _language, program) => {
-        await guide.expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
-      },
-      60_000,
-    );
+    describe.each(Object.entries(Object.groupBy(onFake, pageOf)))("%s", (_page, programs = []) => {
+      afterAll(() => guide.expectToEnd());
+      it.each(programs.map((program) => [program.title, program.language, program] as const))(
+        "%s (%s)",
+        async (_title, _language, program) => {
+          await guide.expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
+        },
+      );
+    });
   });
 });
 
 it("every page of the guide has a program to run", () => {
-  const run = new Set(
-    guidePrograms.filter(({ trial }) => trial !== "check").map(({ title }) => title.replace(/: .*/, "")),
-  );
+  const run = new Set(guidePrograms.filter(({ trial }) => trial !== "check").map(pageOf));
   expect(
     guidePages.filter((page) => page.startsWith("docs/guide/") && page !== "docs/guide/README.md" && !run.has(page)),
   ).toEqual([]);

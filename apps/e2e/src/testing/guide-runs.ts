@@ -1,14 +1,17 @@
-import { execFile } from "node:child_process";
+import { execFile, fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect } from "vitest";
+import type { GuideOrder, GuideReport } from "./guide-page.ts";
 import { guidePages, programsOf, type GuideProgram } from "./guide.ts";
 
 const run = promisify(execFile);
 export const repository = join(import.meta.dirname, "../../../..");
 export const builtCommand = join(repository, "apps/cli/dist/shoal.js");
 export const guidePrograms = guidePages.flatMap(programsOf);
+export const pageOf = ({ title }: GuideProgram) => title.replace(/: .*/, "");
 
 interface Service {
   readonly apiKey: string;
@@ -27,24 +30,52 @@ export interface GuideRuns {
   ): Promise<string>;
   /** Runs a program in an empty folder, and compares its output with that of the page. */
   expectToRun(program: GuideProgram, service: Service): Promise<void>;
+  /** Ends the process of a page. Fails if its programs left anything that keeps the process alive. */
+  expectToEnd(): Promise<void>;
 }
 
-/** Call it inside a test file: the programs exist while its tests run. */
+/**
+ * Call it inside a test file: the programs exist while its tests run. They use the built packages, as users do. The
+ * TypeScript programs of one page share a process.
+ */
 export function useGuidePrograms(): GuideRuns {
   // Inside the package, so that programs resolve its dependencies.
   const folder = mkdtempSync(join(import.meta.dirname, "../../.guide-"));
+  let page: PageProcess | undefined;
   beforeAll(() => {
     writePrograms(folder);
   });
   afterAll(() => {
+    page?.kill();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  async function outputOf(
+    program: GuideProgram,
+    service: Service,
+    { env: given, watch }: { readonly env?: NodeJS.ProcessEnv; readonly watch?: (output: string) => void } = {},
+  ): Promise<string> {
+    const cwd = mkdtempSync(join(folder, "run-"));
+    const env = { ...environmentOf(folder, service), ...given };
+    if (program.language === "sh") return outputOfShell(program.code, { cwd, env, watch });
+    if (page?.canRun(program) !== true) {
+      page?.kill();
+      page = new PageProcess(pageOf(program), env);
+    }
+    return page.outputOf({ file: fileOf(folder, program), cwd }, watch);
+  }
+
   return {
     folder,
-    run: (program, service, env, watch) => outputOf(folder, program, service, { env, watch }),
+    run: (program, service, env, watch) => outputOf(program, service, { env, watch }),
     async expectToRun(program, service) {
-      const output = await outputOf(folder, program, service);
+      const output = await outputOf(program, service);
       if (program.output !== undefined) expect(output).toBe(program.output);
+    },
+    async expectToEnd() {
+      const ending = page;
+      page = undefined;
+      await ending?.end();
     },
   };
 }
@@ -54,9 +85,10 @@ const fileOf = (folder: string, { title }: GuideProgram) => join(folder, `${titl
 function writePrograms(folder: string): void {
   for (const program of guidePrograms)
     if (program.language === "ts") writeFileSync(fileOf(folder, program), `${program.code}export {};\n`);
+  const compilerOptions = { noEmit: true, customConditions: [] };
   writeFileSync(
     join(folder, "tsconfig.json"),
-    JSON.stringify({ extends: "../../../tsconfig.base.json", compilerOptions: { noEmit: true }, include: ["*.ts"] }),
+    JSON.stringify({ extends: "../../../tsconfig.base.json", compilerOptions, include: ["*.ts"] }),
   );
   // Link the command as npm would.
   mkdirSync(join(folder, "bin"));
@@ -64,40 +96,102 @@ function writePrograms(folder: string): void {
   chmodSync(join(folder, "bin/shoal"), 0o755);
 }
 
-async function outputOf(
-  folder: string,
-  program: GuideProgram,
-  service: Service,
-  { env: given, watch }: { readonly env?: NodeJS.ProcessEnv; readonly watch?: (output: string) => void } = {},
-): Promise<string> {
-  const cwd = mkdtempSync(join(folder, "run-"));
+function environmentOf(folder: string, service: Service): NodeJS.ProcessEnv {
   const { HOME = "", PATH = "", SHOAL_CHROMIUM } = process.env;
-  const env = {
+  return {
     HOME,
     PATH: `${join(folder, "bin")}:${PATH}`,
     NO_COLOR: "1",
-    SHOAL_CONFIG_DIR: join(cwd, "config"),
     SHOAL_KEYCHAIN: "0",
-    // All programs load the same modules.
-    NODE_COMPILE_CACHE: join(folder, "compile-cache"),
     SHOAL_API_KEY: service.apiKey,
     SHOAL_BASE_URL: service.baseUrl,
     ...(SHOAL_CHROMIUM !== undefined && { SHOAL_CHROMIUM }),
-    ...given,
   };
-  const [runner, args] =
-    program.language === "sh"
-      ? ["sh", ["-euc", program.code]]
-      : [process.execPath, ["--conditions=@shoal/source", "--no-warnings", fileOf(folder, program)]];
-  const running = run(runner, args, { cwd, env, timeout: 60_000 });
+}
+
+interface ShellOptions {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly watch: ((output: string) => void) | undefined;
+}
+
+async function outputOfShell(code: string, { cwd, env, watch }: ShellOptions): Promise<string> {
+  const running = run("sh", ["-euc", code], {
+    cwd,
+    env: { SHOAL_CONFIG_DIR: join(cwd, "config"), ...env },
+    timeout: 60_000,
+  });
   let output = "";
   running.child.stdout?.on("data", (chunk: string) => {
     output += chunk;
     watch?.(output);
   });
-  const { stderr, stdout } = await running;
-  // Commands write confirmations to stderr.
-  if (program.language === "ts") expect(stderr).toBe("");
+  const { stdout } = await running;
   expect(stdout).not.toBe("");
   return stdout;
+}
+
+/** Runs the TypeScript programs of one page, one at a time. */
+class PageProcess {
+  readonly #page: string;
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<readonly unknown[]>;
+  #isBusy = false;
+  #stderr = "";
+  /** After the last program. */
+  #lateOutput = "";
+
+  constructor(page: string, env: NodeJS.ProcessEnv) {
+    this.#page = page;
+    this.#child = fork(join(import.meta.dirname, "guide-page.ts"), {
+      env,
+      execArgv: ["--no-warnings"],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.#stderr += text));
+    this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.#lateOutput += text));
+    this.#exited = once(this.#child, "close");
+  }
+
+  /** False after a program of this page has failed to end. */
+  canRun(program: GuideProgram): boolean {
+    return pageOf(program) === this.#page && !this.#isBusy && this.#child.connected;
+  }
+
+  async outputOf(order: GuideOrder, watch?: (output: string) => void): Promise<string> {
+    this.#isBusy = true;
+    let output = "";
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const read = (report: GuideReport) => {
+      if (report.kind === "output") {
+        output += report.text;
+        watch?.(output);
+      } else if (report.problem === undefined) resolve(undefined);
+      else reject(new Error(`The program failed after the output:\n${output}\n${report.problem}`));
+    };
+    this.#child.on("message", read);
+    this.#child.send(order);
+    try {
+      await Promise.race([
+        promise,
+        this.#exited.then(() => expect.fail(`The process of the page ended. ${this.#stderr}`)),
+      ]);
+    } finally {
+      this.#child.off("message", read);
+    }
+    this.#isBusy = false;
+    expect(this.#stderr).toBe("");
+    expect(output).not.toBe("");
+    return output;
+  }
+
+  async end(): Promise<void> {
+    this.#child.send("end");
+    const [status] = await this.#exited;
+    expect({ status, stderr: this.#stderr }, this.#lateOutput).toEqual({ status: 0, stderr: "" });
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
 }
