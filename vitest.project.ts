@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineProject } from "vitest/config";
 import { testLimitMs, waitLimitMs } from "./packages/testkit/src/limits.ts";
 
@@ -13,6 +14,14 @@ for (const name of Object.keys(process.env))
  */
 export const maxWorkers = Math.max(2, Math.ceil(availableParallelism() * 1.5));
 
+/** Hooks of helpers, for each test file. */
+export const setupFiles = [fileURLToPath(new URL("vitest.each-file.ts", import.meta.url))];
+
+/** A PostgreSQL for the run, which starts when a test first needs it. */
+export const globalSetup = [
+  fileURLToPath(new URL("packages/database/src/testing/shared-databases.ts", import.meta.url)),
+];
+
 /** Hooks start services of one server or several. */
 export const hookTimeout = testLimitMs * Number(process.env.SHOAL_TEST_SERVERS ?? "1");
 
@@ -26,6 +35,10 @@ export const testsOf = (name: string) =>
     test: {
       name,
       maxWorkers,
+      // Most of the time of a small file is loading modules: the files of a project share a process, and its modules.
+      isolate: false,
+      setupFiles,
+      globalSetup,
       include: ["src/**/*.test.ts"],
       testTimeout: testLimitMs,
       hookTimeout,

@@ -1,7 +1,7 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { LongestFirst } from "./tools/longest-first.ts";
 import { slowTestLimitMs } from "./packages/testkit/src/limits.ts";
-import { hookTimeout, maxWorkers, waits } from "./vitest.project.ts";
+import { hookTimeout, maxWorkers, setupFiles, waits } from "./vitest.project.ts";
 
 const slowTests = (name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   ssr: { resolve: { conditions: ["@shoal/source"] } },
@@ -10,6 +10,7 @@ const slowTests = (name: string, test: TestProjectInlineConfiguration["test"]): 
     env: { SHOAL_TEST_VARIANTS: "all" },
     testTimeout: slowTestLimitMs,
     hookTimeout,
+    setupFiles,
     expect: waits,
     ...test,
   },

@@ -1,4 +1,4 @@
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
 import { AnswerChecker } from "./answer-checker.ts";
 
 /** Base URLs of services whose answers are compared with openapi.json. */
@@ -34,6 +34,12 @@ async function check(method: string, url: URL, response: Response): Promise<void
   if (problem !== undefined) problems.push(problem);
 }
 
-afterEach(() => {
+/** Fails the test after which it is called. */
+export function expectNoProblems(): void {
   expect(problems.splice(0), "answers that openapi.json does not describe").toEqual([]);
-});
+}
+
+/** A later service of something else may have the same port. */
+export function forgetServices(): void {
+  origins.clear();
+}

@@ -36,10 +36,11 @@ const startTimeoutMs = serverCount * 60_000;
 
 /** Ends of all services of this file. */
 const ends = new Set<() => Promise<unknown>>();
-// Also a service that took longer to start than its hook or test waited.
-afterAll(async () => {
+
+/** Also ends a service that took longer to start than its hook or test waited. */
+export async function endServices(): Promise<void> {
   await Promise.allSettled([...ends].map((end) => end()));
-}, startTimeoutMs);
+}
 
 /**
  * In a separate folder, which `end` removes. With `SHOAL_TEST_SERVERS`, several servers behind a load balancer.

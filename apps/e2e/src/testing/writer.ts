@@ -3,7 +3,6 @@ import { chmodSync, copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll } from "vitest";
 
 const run = promisify(execFile);
 
@@ -18,10 +17,10 @@ function asOwner(directory: string): { cwd: string; uid?: number; gid?: number }
 
 let runnable: string | undefined;
 let copy: string | undefined;
-afterAll(() => {
+export function removeNodeCopy(): void {
   if (copy !== undefined) rmSync(copy, { recursive: true, force: true });
   copy = runnable = undefined;
-});
+}
 
 /** A Node program that every user may run: the current one may be in a folder for root only. */
 function nodeForEverybody(): string {

@@ -27,7 +27,7 @@ let replies = "";
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-canary-"));
   accessLog = join(folder, "access.log");
-  server = await startTestServer({ log_level: "trace", access_log: accessLog });
+  server = await startTestServer({ log_level: "trace", access_log: accessLog }, { embedded: true });
 });
 afterAll(async () => {
   await server.close();

@@ -1,10 +1,11 @@
-import { type Database, openDatabase } from "@shoal/database";
+import type { Database } from "@shoal/database";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startJobs } from "./jobs.ts";
+import { openTestDatabase } from "../testing/test-database.ts";
 
 const log = pino({ level: "silent" });
 let folder: string;
@@ -12,7 +13,7 @@ let database: Database;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-jobs-"));
-  database = await openDatabase({ dataDir: folder, log });
+  ({ database } = await openTestDatabase(folder));
 });
 afterAll(async () => {
   await database.close();

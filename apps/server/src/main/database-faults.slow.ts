@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from "../testing/test-server.ts";
 let server: TestServer;
 let session: string;
 beforeAll(async () => {
-  server = await startTestServer({}, { proxied: true });
+  server = await startTestServer({}, { embedded: true, proxied: true });
   session = Browser.parse(
     (await server.request("POST", "/browsers", { body: { name: "steady", timeout_seconds: 3600 } })).body,
   ).session_id;

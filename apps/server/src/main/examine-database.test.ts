@@ -9,7 +9,7 @@ import { examineDatabase } from "./examine-database.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({}, { embedded: true });
 });
 afterAll(() => server.close());
 

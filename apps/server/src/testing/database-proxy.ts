@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-const socketName = ".s.PGSQL.5432";
+const portOf = (url: URL) => url.searchParams.get("port") ?? "5432";
+const socketIn = (folder: string, port: string) => join(folder, `.s.PGSQL.${port}`);
 
 /** ReadyForQuery, which ends each answer; the transaction state follows. */
 const ready = Buffer.from([0x5a, 0, 0, 0, 5]);
@@ -21,9 +22,9 @@ interface Trap {
   readonly sprung: () => void;
 }
 
-/** @param directory - of the embedded PostgreSQL, with its socket. */
-export async function startDatabaseProxy(directory: string): Promise<DatabaseProxy> {
-  const proxy = new DatabaseProxy(directory);
+/** @param url - of a database at a socket. @param folder - of the test, which removes it even without {@link DatabaseProxy.close}. */
+export async function startDatabaseProxy(url: string, folder: string): Promise<DatabaseProxy> {
+  const proxy = new DatabaseProxy(new URL(url), folder);
   await proxy.listen();
   return proxy;
 }
@@ -32,7 +33,7 @@ export async function startDatabaseProxy(directory: string): Promise<DatabasePro
 export class DatabaseProxy {
   /** Added to everything that the service sends. */
   delayMs = 0;
-  readonly #directory: string;
+  readonly #database: URL;
   readonly #folder: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -41,17 +42,18 @@ export class DatabaseProxy {
   #trap: Trap | undefined;
   #answers = 0;
 
-  constructor(directory: string) {
-    this.#directory = directory;
-    // In the folder of the test, which removes it even if the proxy is never closed.
-    this.#folder = mkdtempSync(join(dirname(directory), "way-"));
+  constructor(database: URL, folder: string) {
+    this.#database = database;
+    this.#folder = mkdtempSync(join(folder, "way-"));
     this.#server = createServer((inside) => {
       this.#accept(inside);
     });
   }
 
   get url(): string {
-    return `postgres:///postgres?host=${encodeURIComponent(this.#folder)}&user=shoal`;
+    const url = new URL(this.#database);
+    url.searchParams.set("host", this.#folder);
+    return url.href;
   }
 
   get answers(): number {
@@ -59,7 +61,7 @@ export class DatabaseProxy {
   }
 
   async listen(): Promise<void> {
-    this.#server.listen(join(this.#folder, socketName));
+    this.#server.listen(socketIn(this.#folder, portOf(this.#database)));
     await once(this.#server, "listening");
   }
 
@@ -98,7 +100,7 @@ export class DatabaseProxy {
   }
 
   #accept(inside: Socket): void {
-    const outside = connect(join(this.#directory, "run", socketName));
+    const outside = connect(socketIn(this.#database.searchParams.get("host") ?? "", portOf(this.#database)));
     this.#tie(inside, outside);
     this.#tie(outside, inside);
     outside.pipe(inside);

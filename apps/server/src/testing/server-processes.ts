@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from "@shoal/database";
+import type { Database } from "@shoal/database";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod/mini";
 import { sharedSecret } from "./second-server.ts";
+import { openTestDatabase, type TestDatabase } from "./test-database.ts";
 
 export interface ServerProcess {
   readonly baseUrl: string;
@@ -22,11 +23,7 @@ export async function startServerProcesses(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<ServerProcesses & { readonly one: ServerProcess }> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-servers-"));
-  const database = await openDatabase({
-    dataDir: join(folder, "database"),
-    log: { debug: silent, info: silent, warn: silent, error: silent },
-  });
-  const servers = new ServerProcesses(folder, database);
+  const servers = new ServerProcesses(folder, await openTestDatabase(join(folder, "database")));
   try {
     return Object.assign(servers, { one: await servers.start("one", settings) });
   } catch (error) {
@@ -40,12 +37,14 @@ const silent = () => undefined;
 export class ServerProcesses {
   readonly database: Database;
   readonly #folder: string;
+  readonly #databaseUrl: string;
   readonly #running = new Set<ChildProcess>();
   #key = "";
 
-  constructor(folder: string, database: Database) {
+  constructor(folder: string, { database, url }: TestDatabase) {
     this.#folder = folder;
     this.database = database;
+    this.#databaseUrl = url;
   }
 
   get key(): string {
@@ -94,13 +93,12 @@ export class ServerProcesses {
 
   #spawn(settings: Readonly<Record<string, string>>): ChildProcess {
     const script = join(import.meta.dirname, "serve-process.ts");
-    const socketFolder = join(this.#folder, "database", "run");
     const child = spawn(process.execPath, ["--conditions=@shoal/source", script], {
       cwd: this.#folder,
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         ...process.env,
-        SHOAL_DATABASE_URL: `postgres:///postgres?host=${encodeURIComponent(socketFolder)}&user=shoal`,
+        SHOAL_DATABASE_URL: this.#databaseUrl,
         SHOAL_SECRET_KEY: sharedSecret,
         SHOAL_PORT: "0",
         SHOAL_PLACEMENT: "process",

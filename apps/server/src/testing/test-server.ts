@@ -11,6 +11,7 @@ import { createId } from "@shoal/primitives";
 import type { RunningServer, StartOptions } from "../main/running-server.ts";
 import { startServer } from "../main/server.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
+import { openTestDatabase, silentLog } from "./test-database.ts";
 import { unlimited } from "./unlimited.ts";
 
 export interface TestReply {
@@ -34,6 +35,9 @@ export interface TestServer {
   readonly dataDir: string;
   /** Bypasses the proxy. */
   readonly database: Database;
+  /** Of the database without the proxy. */
+  readonly databaseUrl: string;
+  /** With `embedded` only. */
   readonly databaseDir: string;
   readonly proxy: DatabaseProxy | undefined;
   readonly running: RunningServer;
@@ -45,11 +49,15 @@ export interface TestServer {
 
 /**
  * @param settings - in addition to a free port, the process placement, no warm instances, and no request limits.
+ * @param options.embedded - with a separate PostgreSQL, to look at its files and processes.
  * @param options.proxied - connect the service to its database through a {@link DatabaseProxy}.
  */
 export async function startTestServer(
   settings: Settings = {},
-  options: { readonly proxied?: boolean } & Pick<StartOptions, "appRuntime" | "aroundPlacement"> = {},
+  options: { readonly embedded?: boolean; readonly proxied?: boolean } & Pick<
+    StartOptions,
+    "appRuntime" | "aroundPlacement"
+  > = {},
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-server-"));
   const dataDir = join(folder, "data");
@@ -73,19 +81,17 @@ export async function startTestServer(
     ...unlimited,
     ...settings,
   });
-  const silent = () => undefined;
   try {
-    const quiet = { debug: silent, info: silent, warn: silent, error: silent };
     const databaseDir = join(folder, "database");
-    const database = await openDatabase({ dataDir: databaseDir, log: quiet });
+    const { database, url } = await openTestDatabase(databaseDir, options);
     cleanup.defer(() => database.close());
-    const proxy = options.proxied === true ? await startDatabaseProxy(databaseDir) : undefined;
+    const proxy = options.proxied === true ? await startDatabaseProxy(url, folder) : undefined;
     cleanup.defer(() => proxy?.close());
     const running = await startServer(config, {
       logTo: logged,
       ...(options.aroundPlacement && { aroundPlacement: options.aroundPlacement }),
       ...(options.appRuntime && { appRuntime: options.appRuntime }),
-      database: proxy === undefined ? database : await openDatabase({ url: proxy.url, dataDir: "", log: quiet }),
+      database: proxy === undefined ? database : await openDatabase({ url: proxy.url, dataDir: "", log: silentLog }),
     });
     const key = running.apiKey ?? "";
 
@@ -94,6 +100,7 @@ export async function startTestServer(
       key,
       dataDir,
       database,
+      databaseUrl: url,
       databaseDir,
       proxy,
       running,

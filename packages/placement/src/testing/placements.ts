@@ -9,7 +9,6 @@ import { chmod, cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach } from "vitest";
 
 export type Behaviour =
   "fine" | "never ready" | "silent" | "exits" | "refuses" | "refuses once" | "breaks off once" | "leaves traces";
@@ -32,9 +31,10 @@ export interface TestPlacementOptions extends Partial<Omit<PlacementOptions, "ki
 }
 
 const clearing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
+/** Closes placements and removes folders of the test. */
+export async function clearPlacements(): Promise<void> {
   for (const clear of clearing.splice(0).reverse()) await clear();
-});
+}
 
 export async function temporaryDirectory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "shoal-placement-test-"));

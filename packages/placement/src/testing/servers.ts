@@ -4,16 +4,16 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterEach } from "vitest";
 
 const running: ChildProcess[] = [];
-afterEach(async () => {
+/** Ends the servers of the test. */
+export async function endServers(): Promise<void> {
   for (const child of running.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
     child.stdin?.end();
     await once(child, "exit");
   }
-});
+}
 
 /** Runs `serve.ts` until the end of the test. `wrapper`: a command that runs it, for example as another user. */
 export async function startServer(

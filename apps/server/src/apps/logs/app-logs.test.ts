@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from "@shoal/database";
+import type { Database } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import { deploymentRow } from "../../testing/deployment-row.ts";
 import type { LogLine } from "../runtime/app-runtime.ts";
 import { type AppLogs, createAppLogs, type LogOwner, type LogStart, type StoredLine } from "./app-logs.ts";
 import { followEvents, type FollowedState } from "./follow-events.ts";
+import { openTestDatabase } from "../../testing/test-database.ts";
 
 const log = pino({ level: "silent" });
 let folder: string;
@@ -17,7 +18,7 @@ let logs: AppLogs;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-app-logs-"));
-  database = await openDatabase({ dataDir: folder, log });
+  ({ database } = await openTestDatabase(folder));
   logs = createAppLogs({ database, log });
 });
 afterAll(async () => {

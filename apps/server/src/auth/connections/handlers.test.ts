@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from "@shoal/database";
+import type { Database } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,15 +11,13 @@ import type { ConnectionRow } from "./connection-row.ts";
 import { ConnectionStore } from "./connection-store.ts";
 import type { Connections } from "./connections.ts";
 import { connectionHandlers, type LoginPages } from "./handlers.ts";
+import { openTestDatabase } from "../../testing/test-database.ts";
 
 const silent = () => undefined;
 const folder = mkdtempSync(join(tmpdir(), "shoal-connections-"));
 let database: Database;
 beforeAll(async () => {
-  database = await openDatabase({
-    dataDir: folder,
-    log: { debug: silent, info: silent, warn: silent, error: silent },
-  });
+  ({ database } = await openTestDatabase(folder));
 });
 afterAll(async () => {
   await database.close();

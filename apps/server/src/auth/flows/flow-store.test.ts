@@ -1,5 +1,5 @@
 import { answerMs, flowMs, type Question } from "@shoal/contract/logins";
-import { type Database, openDatabase } from "@shoal/database";
+import type { Database } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connectionRow } from "../../testing/connection-row.ts";
 import { FlowStore, stateOf } from "./flow-store.ts";
+import { openTestDatabase } from "../../testing/test-database.ts";
 
 const silent = () => undefined;
 const folder = mkdtempSync(join(tmpdir(), "shoal-flows-"));
@@ -14,7 +15,7 @@ let database: Database;
 let store: FlowStore;
 beforeAll(async () => {
   const log = { debug: silent, info: silent, warn: silent, error: silent };
-  database = await openDatabase({ dataDir: folder, log });
+  ({ database } = await openTestDatabase(folder));
   store = new FlowStore(database);
 });
 afterAll(async () => {

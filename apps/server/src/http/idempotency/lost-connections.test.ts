@@ -3,6 +3,7 @@ import { openDatabase } from "@shoal/database";
 import { repeatable } from "@shoal/router";
 import { CreatedApiKey } from "@shoal/schemas";
 import { randomUUID } from "node:crypto";
+import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -143,7 +144,7 @@ it("stores the answer of this request as soon as the database is back, and retur
 });
 
 it("costs three round trips including the handler's one, and two for a repetition", async () => {
-  const way = await startDatabaseProxy(server.databaseDir);
+  const way = await startDatabaseProxy(server.databaseUrl, dirname(server.dataDir));
   const silent = () => undefined;
   const database = await openDatabase({
     url: way.url,

@@ -13,6 +13,7 @@ import type { Access } from "../auth/access.ts";
 import { createLog } from "../../observability/log/log.ts";
 import { createSecrets } from "../../storage/secrets.ts";
 import { createIdempotency } from "./idempotency.ts";
+import { openTestDatabase } from "../../testing/test-database.ts";
 
 const common = { area: "Test", plane: "control", method: "POST", summary: "Test.", errors: [409, 500] } as const;
 const run = defineEndpoint({
@@ -49,7 +50,7 @@ let handled = 0;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-statuses-"));
   const silent = () => undefined;
-  database = await openDatabase({ dataDir: folder, log: { debug: silent, info: silent, warn: silent, error: silent } });
+  ({ database } = await openTestDatabase(folder));
   const log = await createLog({ log_level: "info", log_format: "json" }, new PassThrough().resume());
   const idempotency = createIdempotency({
     database,

@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from "@shoal/database";
+import type { Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import fc from "fast-check";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { addressSubject, createRateLimits, type RateLimitRules, type RateLimits } from "./rate-limits.ts";
 import { shareUses } from "./shared-uses.ts";
+import { openTestDatabase } from "../../testing/test-database.ts";
 
 const none: RateLimitRules = { perKey: 0, perOrganization: 0, refusedPerAddress: 0 };
 const silent = () => undefined;
@@ -143,10 +144,7 @@ describe("over several servers", () => {
   let database: Database;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "shoal-rates-"));
-    database = await openDatabase({
-      dataDir: folder,
-      log: { debug: silent, info: silent, warn: silent, error: silent },
-    });
+    ({ database } = await openTestDatabase(folder));
   });
   afterAll(async () => {
     await database.close();

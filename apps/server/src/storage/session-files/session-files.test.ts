@@ -1,5 +1,5 @@
 import { createId } from "@shoal/primitives";
-import { type Database, openDatabase } from "@shoal/database";
+import type { Database } from "@shoal/database";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { sessionRow } from "../../testing/session-row.ts";
 import { createFileBlobs } from "../blobs/blobs.ts";
 import { createSecrets } from "../secrets.ts";
 import { type SessionFileRef, SessionFiles } from "./session-files.ts";
+import { openTestDatabase } from "../../testing/test-database.ts";
 
 const signal = new AbortController().signal;
 const secrets = createSecrets("s".repeat(32));
@@ -25,7 +26,7 @@ beforeAll(async () => {
   blobsFolder = join(folder, "blobs");
   const silent = () => undefined;
   const log = { debug: silent, info: silent, warn: silent, error: silent };
-  database = await openDatabase({ dataDir: join(folder, "database"), log });
+  ({ database } = await openTestDatabase(join(folder, "database")));
   files = new SessionFiles({ database, secrets, blobs: createFileBlobs(blobsFolder), isUploading: true, pieceBytes });
   projectId = (await database.query.selectFrom("projects").select("id").executeTakeFirstOrThrow()).id;
 });

@@ -1,0 +1,20 @@
+import { existsSync } from "node:fs";
+import { sep } from "node:path";
+import { afterAll, afterEach, expect } from "vitest";
+
+/**
+ * Files of one project share a process and the modules in it, so hooks at the top of a helper would belong only to the
+ * first file that imports it. `src/testing/each-file.ts` of a package exports its hooks instead.
+ */
+interface EachFile {
+  readonly afterTest?: () => unknown;
+  readonly afterFile?: () => unknown;
+}
+
+const { testPath = "" } = expect.getState();
+const hooks = `${testPath.slice(0, testPath.lastIndexOf(`${sep}src${sep}`))}/src/testing/each-file.ts`;
+if (existsSync(hooks)) {
+  const { afterTest, afterFile } = (await import(hooks)) as EachFile;
+  if (afterTest) afterEach(() => afterTest());
+  if (afterFile) afterAll(() => afterFile());
+}
