@@ -55,16 +55,22 @@ async function startServer(): Promise<SharedServer> {
   // Its connection breaks if the whole run is interrupted.
   control.on("error", silent);
   await control.connect();
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = async (statement: string): Promise<void> => {
+    const turn = last.then(() => control.query(statement));
+    last = turn.catch(silent);
+    await turn;
+  };
   let made = 0;
   return {
     async create() {
       const name = `test_${++made}`;
-      await control.query(`create database ${name} template ${template}`);
+      await inTurn(`create database ${name} template ${template}`);
       return urlOf(name);
     },
     async drop(name) {
       if (!/^test_\d+$/.test(name)) throw new Error(`The database ${name} is not of a test.`);
-      await control.query(`drop database if exists ${name} with (force)`);
+      await inTurn(`drop database if exists ${name} with (force)`);
     },
     async stop() {
       await control.end().catch(silent);

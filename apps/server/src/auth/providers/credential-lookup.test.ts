@@ -144,9 +144,12 @@ describe("looking for a login", () => {
       .set({ enabled: false })
       .where("id", "=", two)
       .execute();
-    expect(await find(id, { ...shop, provider: "two" })).toEqual({
-      reasons: [{ provider: "two", reason: "It is disabled." }],
-    });
+    // A notification of the database evicts the cached row.
+    await expect
+      .poll(() => find(id, { ...shop, provider: "two" }))
+      .toEqual({
+        reasons: [{ provider: "two", reason: "It is disabled." }],
+      });
   });
 
   it("finds nothing in the providers of other projects", async () => {
