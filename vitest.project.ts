@@ -29,14 +29,14 @@ export const hookTimeout = testLimitMs * Number(process.env.SHOAL_TEST_SERVERS ?
 export const waits = { poll: { timeout: waitLimitMs } };
 
 /** Settings for the tests of a package or app, which run on sources instead of built files. */
-export const testsOf = (name: string) =>
+export const testsOf = (name: string, { isolate = false } = {}) =>
   defineProject({
     ssr: { resolve: { conditions: ["@shoal/source"] } },
     test: {
       name,
       maxWorkers,
       // Most of the time of a small file is loading modules: the files of a project share a process, and its modules.
-      isolate: false,
+      isolate,
       setupFiles,
       globalSetup,
       include: ["src/**/*.test.ts"],

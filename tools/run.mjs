@@ -1,7 +1,8 @@
 // Runs a script of package.json on any machine with Node 18 or newer and npm: fetches missing Node 24 and pnpm from the
 // npm registry, installs the lockfile, then runs the script. Only the script's output goes to stdout.
 import { spawnSync } from "node:child_process";
-import { delimiter, dirname } from "node:path";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const node = { min: 24, pin: "24.21.0" };
@@ -25,13 +26,36 @@ function nodePackage() {
   return `node-${platform === "win32" ? "win" : platform}-${arch}`;
 }
 
+/** True if pnpm installed after the last change of the lockfile, the workspace and its packages. */
+function isInstalled() {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const timeOf = (...path) => statSync(join(root, ...path), { throwIfNoEntry: false })?.mtimeMs;
+  const installed = timeOf("node_modules", ".pnpm-workspace-state-v1.json");
+  if (installed === undefined) return false;
+  const packages = ["packages", "apps"].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .map((name) => join(folder, name))
+      .filter((path) => existsSync(join(root, path, "package.json"))),
+  );
+  return (
+    packages.every(
+      (path) =>
+        timeOf(path, "node_modules") !== undefined ||
+        !/"(?:devD|d)ependencies"/.test(readFileSync(join(root, path, "package.json"), "utf8")),
+    ) &&
+    ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", ...packages.map((path) => join(path, "package.json"))]
+      .map((path) => timeOf(path) ?? Infinity)
+      .every((changed) => changed < installed)
+  );
+}
+
 const tools = [];
 if (!(Number.parseInt(process.versions.node) >= node.min)) tools.push(`${nodePackage()}@${node.pin}`);
 const { stdout } = spawnSync("pnpm", ["--version"], { encoding: "utf8", env, shell });
 if (!(Number.parseInt(stdout) >= pnpm.min)) tools.push(`pnpm@${pnpm.pin}`);
 
 if (tools.length === 0) {
-  run(2, "pnpm", "install", "--frozen-lockfile");
+  if (!isInstalled()) run(2, "pnpm", "install", "--frozen-lockfile");
   run("inherit", "pnpm", "--silent", "run", ...args);
 } else if (fetched === undefined) {
   console.error(

@@ -44,7 +44,8 @@ async function startServer(): Promise<SharedServer> {
     ),
   );
   await first.stop();
-  const { target, stop } = await startEmbedded(options);
+  const postgres = await startEmbedded(options);
+  const { target } = postgres;
   if ("url" in target) throw new Error("The embedded PostgreSQL has no URL.");
   const { host, port, user, password = "" } = target;
   const urlOf = (name: string): string =>
@@ -74,7 +75,7 @@ async function startServer(): Promise<SharedServer> {
     },
     async stop() {
       await control.end().catch(silent);
-      await stop();
+      await postgres.stop();
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -92,7 +93,10 @@ export async function setup(): Promise<() => Promise<void>> {
   const answer = async (method: string, body: string, response: ServerResponse): Promise<void> => {
     const server = await (starting ??= startServer());
     if (method === "POST") response.end(await server.create());
-    else response.end(await server.drop(new URL(body).pathname.slice(1)));
+    else {
+      await server.drop(new URL(body).pathname.slice(1));
+      response.end();
+    }
   };
   const listener = createServer((request, response) => {
     if (request.url !== path) return void response.writeHead(404).end();

@@ -1,0 +1,34 @@
+// Runs the fast suite with Vitest's arguments. Builds first, unless all of them are test files of packages without parts
+// that have to be built. Usage: node tools/test.mjs [ARGUMENT …]
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Their tests run on sources only. */
+const onSources = ["contract", "login", "primitives", "router", "schemas"];
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** @param {readonly string[]} args @returns {string[] | undefined} the packages of the paths, if nothing has to be built */
+export function packagesOnSources(args) {
+  const names = args.map((arg) => {
+    const [folder, name = ""] = relative(root, resolve(root, arg)).split(sep);
+    return folder === "packages" && onSources.includes(name) && existsSync(resolve(root, arg)) ? name : undefined;
+  });
+  const known = names.filter((name) => name !== undefined);
+  return names.length > 0 && known.length === names.length ? [...new Set(known)] : undefined;
+}
+
+/** @param {readonly string[]} command */
+function run([program = "", ...args]) {
+  const { status } = spawnSync(program, args, { cwd: root, shell: process.platform === "win32", stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+if (import.meta.main) {
+  const args = process.argv.slice(2).filter((arg) => arg !== "--");
+  const packages = packagesOnSources(args);
+  if (packages === undefined) run(["turbo", "run", "build", "--output-logs=errors-only"]);
+  run(["vitest", "run", ...(packages ?? []).flatMap((name) => ["--project", name]), ...args]);
+}

@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { packagesOnSources } from "./test.mjs";
+
+it("runs tests of packages without built parts without a build", () => {
+  const router = "packages/router/src/adapters/fetch.test.ts";
+  expect(packagesOnSources([router, "packages/login", "packages/router"])).toEqual(["router", "login"]);
+});
+
+it.each([
+  { args: [] },
+  { args: ["packages/instance"] },
+  { args: ["packages/router", "apps/server"] },
+  { args: ["packages/router", "--reporter=json"] },
+  { args: ["fetch.test.ts"] },
+  { args: ["packages/router/../instance"] },
+])("builds before $args", ({ args }) => {
+  expect(packagesOnSources(args)).toBeUndefined();
+});
