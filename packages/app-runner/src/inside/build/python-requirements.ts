@@ -70,7 +70,7 @@ class RequirementsReader implements Requirements {
 
   async #textOf(path: string, shown: string): Promise<string> {
     const real = await realpath(path).catch(() => undefined);
-    if (real === undefined || !real.startsWith(this.#root + sep))
+    if (real?.startsWith(this.#root + sep) !== true)
       throw new BuildFailure(`${shown} is missing, or outside of the sources.`);
     const { size } = await lstat(real);
     if (size > maxBytes)
@@ -81,8 +81,11 @@ class RequirementsReader implements Requirements {
 
 /** Like pip: joins continued lines, and drops comments. */
 function linesOf(text: string): readonly string[] {
-  return text
-    .replaceAll(/\\\r?\n/g, " ")
-    .split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/)
-    .map((line) => line.replace(/(?:^|\s+)#.*$/, "").trim());
+  return (
+    text
+      .replaceAll(/\\\r?\n/g, " ")
+      // eslint-disable-next-line no-control-regex -- Python ends lines there
+      .split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/)
+      .map((line) => line.replace(/(?:^|\s+)#.*$/, "").trim())
+  );
 }
