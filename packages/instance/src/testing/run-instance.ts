@@ -272,3 +272,15 @@ export function cdpClient(socket: WebSocket): {
       }),
   };
 }
+
+/** Returns the session of the first page. */
+export async function attachToPage(client: ReturnType<typeof cdpClient>): Promise<string> {
+  const { result } = (await client.send("Target.getTargets")) as {
+    result: { targetInfos: { type: string; targetId: string }[] };
+  };
+  const targetId = result.targetInfos.find(({ type }) => type === "page")?.targetId;
+  const attached = (await client.send("Target.attachToTarget", { targetId, flatten: true })) as {
+    result: { sessionId: string };
+  };
+  return attached.result.sessionId;
+}
