@@ -21,14 +21,6 @@ const sourceOf = (name: string, imported: string) => `
   const action = (name, handler) => actions.set(name, { handler, payload: undefined, output: undefined });
   ${imported}
   action("count", (_context, payload) => (console.log("run " + payload), payload));
-  action("hang", async ({ invocation_id }) => {
-    await fetch(process.env.SHOAL_BASE_URL + "/browsers", {
-      method: "POST",
-      headers: { authorization: "Bearer " + process.env.SHOAL_API_KEY, "content-type": "application/json" },
-      body: JSON.stringify({ invocation_id, timeout_seconds: 3600 }),
-    });
-    await new Promise(() => setInterval(() => {}, 1000));
-  });
 `;
 
 let servers: ServerProcesses;
@@ -126,27 +118,6 @@ it("builds again on another server when the building server is killed", async ()
   for (const id of ids) await expect.poll(() => statusOf(id), patience).toMatch(/running|failed/);
   expect(await Promise.all(ids.map(statusOf))).toEqual(["running", "running", "running", "running"]);
   expect(await invoke(two, "a", "count", { payload: "1" })).toMatchObject({ status: "succeeded", output: "1" });
-});
-
-it("fails the invocation of a killed server, ends its browser, and runs the deployment without a second build", async () => {
-  const one = await servers.start("runner", settings);
-  const deployment = await deploy(one, "shop");
-  await expect.poll(() => statusOf(deployment), patience).toBe("running");
-  const { query } = servers.database;
-  const artifactOf = () =>
-    query.selectFrom("deployments").select(["artifact", "attempts"]).where("id", "=", deployment).executeTakeFirst();
-  const built = await artifactOf();
-  const { id } = await invoke(one, "shop", "hang", { async: true });
-  const sessions = () =>
-    query.selectFrom("sessions").select(["id", "ended_at"]).where("invocation_id", "=", id).execute();
-  await expect.poll(async () => (await sessions()).length, patience).toBe(1);
-  await kill(one);
-  const read = () => send<Invocation>(two, `GET /invocations/${id}`);
-  await expect.poll(async () => (await read()).status, patience).toBe("failed");
-  expect((await read()).status_reason).toBe("The server that ran the invocation was lost.");
-  await expect.poll(async () => (await sessions())[0]?.ended_at, patience).toEqual(expect.any(String));
-  expect(await invoke(two, "shop", "count", { payload: "2" })).toMatchObject({ status: "succeeded", output: "2" });
-  expect(await artifactOf()).toEqual(built);
 });
 
 it("runs each of 50 invocations once in boxes of two servers under a limit of 5", async () => {
