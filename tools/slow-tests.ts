@@ -27,6 +27,8 @@ const vitest = await createVitest({
   watch: false,
   reporters: ["default", closing],
 });
+// Without this, reporters do not know Vitest.
+await vitest.standalone();
 const specifications = new Map((await vitest.globTestSpecifications()).map((spec) => [fileOf(spec), spec]));
 const workers = vitest.config.maxWorkers;
 
