@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,6 +34,11 @@ async function runOn(target: Target, ...statements: string[]): Promise<void> {
 /** Its data is lost with the machine: nothing waits for the disk. */
 async function startServer(): Promise<SharedServer> {
   const directory = await mkdtemp(join(tmpdir(), "shoal-databases-"));
+  const removeFiles = (): void => {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
+  };
+  // Vitest does not wait longer than `teardownTimeout`, nor after a second Ctrl-C.
+  process.once("exit", removeFiles);
   const { platform, arch } = process;
   const options = { directory, log, platform, arch, tcp: platform === "win32" };
   const first = await startEmbedded(options);
@@ -76,7 +82,8 @@ async function startServer(): Promise<SharedServer> {
     async stop() {
       await control.end().catch(silent);
       await postgres.stop();
-      await rm(directory, { recursive: true, force: true });
+      process.off("exit", removeFiles);
+      removeFiles();
     },
   };
 }
