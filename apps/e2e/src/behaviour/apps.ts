@@ -61,6 +61,9 @@ export function describeApps(test: ServiceUnderTest): void {
     expect(ended.status, ended.status_reason).toBe("running");
     return ended;
   };
+  /** The version `latest`, which tests of invocations share. */
+  let latest: Promise<unknown> | undefined;
+  const anyRunning = () => (latest ??= running());
   const started = (action_name: string, payload?: string) =>
     test.shoal.invocations.create({
       app_name: appName,
@@ -79,6 +82,7 @@ export function describeApps(test: ServiceUnderTest): void {
         if (event.event !== "log" && event.event !== "sse_heartbeat") events.push(event);
         if (event.event === "deployment_state" && event.deployment.status === "running") break;
       }
+      latest = Promise.resolve();
       expect(events.slice(-2).map(({ event }) => event)).toEqual(["app_version_summary", "deployment_state"]);
       const { items } = await apps.list({ app_name: appName, version: "latest" });
       expect(items).toMatchObject([
@@ -96,9 +100,11 @@ export function describeApps(test: ServiceUnderTest): void {
       });
     }, 90_000);
 
-    it("keep a version of a label, unless the deployment replaces it by force", async () => {
+    it("keep a version of a label unless they are forced, return to an earlier deployment, and end", async () => {
       const { apps, deployments } = test.shoal;
       const version = test.unique("v");
+      const current = async () =>
+        (await apps.list({ app_name: appName, version })).items.map(({ deployment }) => deployment);
       const first = await running(version);
       const second = await deployments.wait((await deploy(version)).id);
       expect(second).toMatchObject({
@@ -107,28 +113,15 @@ export function describeApps(test: ServiceUnderTest): void {
       });
       const third = await running(version, { force: true });
       expect((await deployments.get(first.id)).status).toBe("stopped");
-      expect((await apps.list({ app_name: appName, version })).items.map(({ deployment }) => deployment)).toEqual([
-        third.id,
-      ]);
-      await deployments.delete(third.id);
-      expect((await apps.list({ app_name: appName, version })).items).toEqual([]);
-      expect(await codeOf(deployments.get(third.id))).toBe("404 not_found");
-    }, 90_000);
+      expect(await current()).toEqual([third.id]);
 
-    it("return to an earlier deployment, and refuse the running deployment", async () => {
-      const { apps, deployments } = test.shoal;
-      const version = test.unique("v");
-      const first = await running(version);
-      const second = await running(version, { force: true });
       expect(await deployments.rollback(first.id)).toMatchObject({
         id: first.id,
         status: "running",
-        status_reason: `It replaced deployment ${second.id}.`,
+        status_reason: `It replaced deployment ${third.id}.`,
       });
-      expect((await deployments.get(second.id)).status).toBe("stopped");
-      expect((await apps.list({ app_name: appName, version })).items.map(({ deployment }) => deployment)).toEqual([
-        first.id,
-      ]);
+      expect((await deployments.get(third.id)).status).toBe("stopped");
+      expect(await current()).toEqual([first.id]);
       expect((await test.shoal.invocations.create({ app_name: appName, action_name: "nothing", version })).status).toBe(
         "succeeded",
       );
@@ -136,6 +129,10 @@ export function describeApps(test: ServiceUnderTest): void {
         if (event.event === "deployment_state" && event.deployment.status === "running") break;
       expect(await codeOf(deployments.rollback(first.id))).toBe("409 conflict");
       expect(await codeOf(deployments.rollback("unknown"))).toBe("404 not_found");
+
+      await deployments.delete(first.id);
+      expect(await current()).toEqual([]);
+      expect(await codeOf(deployments.get(first.id))).toBe("404 not_found");
     }, 90_000);
 
     it("have schedules that are paused, resumed and deleted, also with their deployment", async () => {
@@ -165,7 +162,7 @@ export function describeApps(test: ServiceUnderTest): void {
 
     it("answer synchronous invocations with the output, or with the reason of a failure", async () => {
       const { invocations } = test.shoal;
-      await running();
+      await anyRunning();
       const call = (action_name: string, payload?: string) =>
         invocations.create({ app_name: appName, action_name, ...(payload !== undefined && { payload }) });
       expect(await call("echo", '{"sku":7}')).toMatchObject({ status: "succeeded", output: '{"sku":7}' });
@@ -182,7 +179,7 @@ export function describeApps(test: ServiceUnderTest): void {
     }, 90_000);
 
     it("report asynchronous invocations as events", async () => {
-      await running();
+      await anyRunning();
       const { id, status } = await started("echo", "1");
       expect(status).toBe("queued");
       const states: string[] = [];
@@ -194,7 +191,7 @@ export function describeApps(test: ServiceUnderTest): void {
 
     it("end with their browsers when they are cancelled, once", async () => {
       const { browsers, invocations } = test.shoal;
-      await running();
+      await anyRunning();
       const { id } = await started("wait");
       const { session_id } = await browsers.create({ invocation_id: id });
       expect((await invocations.listBrowsers(id)).browsers.map((browser) => browser.session_id)).toEqual([session_id]);

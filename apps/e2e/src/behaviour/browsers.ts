@@ -113,10 +113,13 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       for (const id of ids.slice(1)) await browsers.delete(id);
     });
 
-    it("run in a region of the service", async () => {
+    it("run in a region of the service, and can be as large as Chromium's largest window", async () => {
       const { browsers } = test.shoal;
-      await using session = await browsers.create({ region: "default" });
-      expect(session.region).toBe("default");
+      await using session = await browsers.create({ region: "default", viewport: { width: 16_384, height: 10 } });
+      expect([session.region, session.viewport]).toEqual(["default", { width: 16_384, height: 10 }]);
+      expect(await codeOf(browsers.update(session.session_id, { viewport: { width: 10, height: 16_385 } }))).toBe(
+        "400 bad_request",
+      );
       expect(await refusalOf(browsers.create({ region: "us-east" }))).toMatchObject({
         status: 400,
         code: "bad_request",
@@ -141,9 +144,6 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       ]);
       expect((await browsers.extend(name)).max_duration_seconds).toBe(5000);
       expect((await browsers.get(name)).max_duration_seconds).toBe(5000);
-      await using unlimited = await browsers.create({ timeout_seconds: 600 });
-      const still = await browsers.extend(unlimited.session_id);
-      expect([still.max_duration_seconds, still.ends_at]).toEqual([undefined, undefined]);
       expect(await codeOf(browsers.extend(test.unique("nobody")))).toBe("404 not_found");
       expect(await codeOf(browsers.create({ max_duration_seconds: 9 }))).toBe("400 bad_request");
       expect(await codeOf(browsers.extend(name, { max_duration_seconds: 604_801 }))).toBe("400 bad_request");
@@ -162,16 +162,7 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       expect((await browsers.get(name)).session_id).toBe(second.session_id);
     });
 
-    it("can be as large as Chromium's largest window, and no larger", async () => {
-      const { browsers } = test.shoal;
-      await using made = await browsers.create({ viewport: { width: 16_384, height: 10 } });
-      expect(made.viewport).toEqual({ width: 16_384, height: 10 });
-      expect(await codeOf(browsers.update(made.session_id, { viewport: { width: 10, height: 16_385 } }))).toBe(
-        "400 bad_request",
-      );
-    });
-
-    it("have defaults", async () => {
+    it("have defaults, and no end that could be extended", async () => {
       await using made = await test.shoal.browsers.create();
       expect(made).toMatchObject({
         timeout_seconds: 60,
@@ -180,6 +171,8 @@ export function describeBrowsers(test: ServiceUnderTest): void {
         stealth: false,
       });
       expect([made.name, made.tags]).toEqual([undefined, undefined]);
+      const still = await test.shoal.browsers.extend(made.session_id);
+      expect([still.max_duration_seconds, still.ends_at]).toEqual([undefined, undefined]);
       const byHand = await test.send("POST", "/browsers");
       expect(byHand.status).toBe(200);
       await test.shoal.browsers.delete((byHand.body as { session_id: string }).session_id);

@@ -88,8 +88,19 @@ function textsOf(length: number): string[] {
   return texts;
 }
 
+const samples = new WeakMap<z.core.$ZodType, { readonly value: unknown }>();
+
+/** A valid value, the same object for each call. */
 function sample(schema: z.core.$ZodType): unknown {
   const inner = bare(schema);
+  const known = samples.get(inner);
+  if (known !== undefined) return known.value;
+  const value = newSample(inner);
+  samples.set(inner, { value });
+  return value;
+}
+
+function newSample(inner: z.core.$ZodTypes): unknown {
   const { def } = inner._zod;
   switch (def.type) {
     case "object":
