@@ -35,7 +35,8 @@ function bare(schema: z.core.$ZodType): z.core.$ZodTypes {
   let inner = schema as z.core.$ZodTypes;
   for (;;) {
     const { def } = inner._zod;
-    if (def.type === "lazy") inner = def.getter() as z.core.$ZodTypes;
+    // The getter makes another schema for each call.
+    if (def.type === "lazy") inner = (inner as z.core.$ZodLazy)._zod.innerType as z.core.$ZodTypes;
     else if (def.type === "optional" || def.type === "nullable" || def.type === "default")
       inner = def.innerType as z.core.$ZodTypes;
     else if (def.type === "pipe") inner = def.out as z.core.$ZodTypes;
