@@ -6,9 +6,6 @@ import { namesIn, linkMode, zipOf } from "../testing/zip.ts";
 import { differences, replay } from "../testing/replay.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 
-/** Few in `npm test`, more with the other placements. */
-const numRuns = process.env.SHOAL_TEST_VARIANTS === undefined ? 8 : 25;
-
 /** One call on a session's files. Paths are relative to the directory of the run. */
 type Step =
   | { readonly do: "write"; readonly path: string; readonly content: string; readonly mode: string | undefined }
@@ -199,7 +196,7 @@ export function describeSameAnswers(test: ServiceUnderTest, other: Shoal): void 
             expect(differences(replay(new Map(), events), real ?? new Map<string, boolean>())).toEqual([]);
           }
         }),
-        { numRuns, interruptAfterTimeLimit: 20_000 },
+        { numRuns: 25, interruptAfterTimeLimit: 20_000 },
       );
       await Promise.all([test.shoal, other].map((shoal, index) => shoal.browsers.delete(ids[index] ?? "")));
     }, 60_000);

@@ -14,8 +14,6 @@ import { linkMode, namesIn, zipOf } from "../testing/zip.ts";
 
 const operations = Object.entries(pathOperations);
 
-/** Few in `npm test`, more with the other placements. */
-const numRuns = process.env.SHOAL_TEST_VARIANTS === undefined ? 6 : 15;
 /** Any Linux file name, up to 255 bytes. */
 const fileName = fc
   .oneof(
@@ -136,7 +134,7 @@ describe.each(placements)("files in the placement $title", ({ placement, skip })
           expect(await fs.listFiles(id, { path: `${home}/to` })).toEqual([]);
           await fs.deleteDirectory(id, { path: home });
         }),
-        { numRuns, interruptAfterTimeLimit: 20_000 },
+        { numRuns: 15, interruptAfterTimeLimit: 20_000 },
       );
     });
 
