@@ -341,6 +341,8 @@ export interface ServersTable {
   life: string;
   /** For other servers; `null` until it listens. */
   address: string | null;
+  /** Of its machine: sessions of all servers are kept away from them. */
+  addresses: Generated<string[]>;
   version: string | null;
   region: string | null;
   draining_since: OptionalTimestamp;

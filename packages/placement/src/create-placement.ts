@@ -29,6 +29,7 @@ import type {
 } from "./interface/placement.ts";
 import { PlacementError } from "./interface/placement-error.ts";
 import type { ProgramBox, ProgramOptions } from "./interface/program.ts";
+import { createLocalAddresses } from "./policy/local-addresses.ts";
 import { createEgressPolicy, type EgressPolicy, type ResolveName } from "./policy/egress-policy.ts";
 import { createNameResolver } from "./policy/resolve-name.ts";
 import { createProcessBoxes } from "./process/process-box.ts";
@@ -76,7 +77,11 @@ export async function createPlacementWith(
   options: PlacementOptions,
   { closed, resolveName, programPath, readyMs, sandbox, sharedIdleMs }: PlacementParts,
 ): Promise<Placement> {
-  const policy = createEgressPolicy(options.allowPrivateHosts, resolveName);
+  const policy = createEgressPolicy(
+    options.allowPrivateHosts,
+    resolveName,
+    createLocalAddresses({ otherServers: options.otherServers }),
+  );
   const browsers = options.kind === "docker" || options.kind === "kubernetes" ? undefined : await findBrowsers(options);
   const support = options.kind === "process" ? undefined : (sandbox ?? (await examineSandbox()));
   if (options.kind === "sandbox" && support?.works === false)

@@ -23,7 +23,12 @@ export { FrontPage } from "./instances/front-page.ts";
 export { createPlacement } from "./create-placement.ts";
 export { checkPrivateHosts } from "./policy/private-hosts.ts";
 export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress/probe.ts";
-export { createOutboundRule, type OutboundDecision, type OutboundRule } from "./policy/outbound-rule.ts";
+export {
+  createOutboundRule,
+  type OutboundDecision,
+  type OutboundRule,
+  type PlainHttp,
+} from "./policy/outbound-rule.ts";
 export { examineDocker } from "./container/examine-docker.ts";
 export { examineKubernetes } from "./kubernetes/examine-kubernetes.ts";
 export { examineHost, type HostFinding, type HostReport } from "./examine-host.ts";

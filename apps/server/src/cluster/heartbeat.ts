@@ -5,6 +5,7 @@ import { createId } from "@shoal/primitives";
 import type { Log } from "../observability/log/log.ts";
 import { StartError } from "../config/start-error.ts";
 import { version } from "../config/version.ts";
+import { ownAddresses } from "./server-addresses.ts";
 
 const usualBeatMs = 1_000;
 /** A server without a heartbeat for this time is dead, and so are its sessions. Detection takes at most 9 s. */
@@ -17,6 +18,8 @@ export interface Peer {
   /** Changes with each registration. */
   readonly life: string;
   readonly address: string | null;
+  /** Of its machine. */
+  readonly addresses: readonly string[];
   readonly region: string | null;
 }
 
@@ -175,6 +178,7 @@ class DatabaseHeartbeat implements Heartbeat {
     const own = {
       life: this.#life,
       address: this.#address,
+      addresses: ownAddresses(),
       version,
       region: this.#region,
       secret_check: this.#secretCheck,
@@ -267,7 +271,7 @@ class DatabaseHeartbeat implements Heartbeat {
   async #hear(): Promise<Map<string, string>> {
     const rows = await this.#query
       .selectFrom("servers")
-      .select(["id", "life", "address", "region", sql<string>`heartbeat_at::text`.as("beat")])
+      .select(["id", "life", "address", "addresses", "region", sql<string>`heartbeat_at::text`.as("beat")])
       .where("id", "<>", this.#serverId)
       .execute();
     for (const peer of [...this.peers.values()]) {
@@ -285,7 +289,7 @@ class DatabaseHeartbeat implements Heartbeat {
     const known = this.#pauses;
     const { numUpdatedRows } = await this.#query
       .updateTable("servers")
-      .set({ heartbeat_at: this.#moment })
+      .set({ heartbeat_at: this.#moment, addresses: ownAddresses() })
       .where("id", "=", this.#serverId)
       .where("life", "=", this.#life)
       .executeTakeFirst();

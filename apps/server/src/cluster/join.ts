@@ -10,6 +10,7 @@ import { createReplicaForwarding, type ReplicaForwarding, trustingReplicas } fro
 import { createRegions, type Regions } from "./regions.ts";
 import { serveReplicas } from "./replica-routes.ts";
 import { createReplicaTrust } from "./replica-trust.ts";
+import type { ServerAddresses } from "./server-addresses.ts";
 
 export interface Replicas {
   readonly others: LiveFieldsReader;
@@ -30,6 +31,7 @@ export async function joinReplicas(parts: {
   readonly serverId: string;
   readonly region: string;
   readonly serverSecret: string;
+  readonly addresses: ServerAddresses;
   readonly log: Log;
   readonly onGivenUp: () => void;
 }): Promise<Replicas> {
@@ -47,6 +49,7 @@ export async function joinReplicas(parts: {
       peers.forget(peer);
     },
   });
+  parts.addresses.follow(heartbeat.peers);
   const peers = createPeers({
     isDatabaseOwn: database.embedded,
     known: heartbeat.peers,

@@ -190,7 +190,7 @@ it("prefers the server of a region with the fewest sessions, and tries the next 
 it("does not forward a forwarded request", async () => {
   const regions = createRegions({
     own: "here",
-    known: new Map([["a", { id: "a", life: "a", address: "http://127.0.0.1:1", region: "there" }]]),
+    known: new Map([["a", { id: "a", life: "a", address: "http://127.0.0.1:1", addresses: [], region: "there" }]]),
     refresh: () => Promise.resolve(),
     peers: { request: () => Promise.reject(new Error("unreachable")) },
     database: first.database,

@@ -1,4 +1,5 @@
 import type { Database } from "@shoal/database";
+import { createOutboundRule, type OutboundRule } from "@shoal/placement";
 import { StartError } from "../config/start-error.ts";
 import type { Config } from "../config/settings.ts";
 import type { KeyAuthenticator, KeyRow } from "../http/auth/access.ts";
@@ -12,6 +13,7 @@ import { ConsoleAuthenticator } from "./console-authenticator.ts";
 import { ConsoleLinks } from "./console-links.ts";
 import { ConsoleSessions } from "./console-sessions.ts";
 import { AccessTokens } from "./oidc/access-tokens.ts";
+import { createGuardedFetch } from "./oidc/guarded-fetch.ts";
 import { OidcClient, type OidcSettings } from "./oidc/oidc-client.ts";
 import { PersonChecks } from "./oidc/person-checks.ts";
 import type { People } from "./people.ts";
@@ -29,6 +31,8 @@ export interface OpenConsoleParts {
   readonly keysById: Pick<ReadCache<KeyRow>, "get">;
   readonly log: Log;
   readonly origins: RequestOrigins;
+  /** Addresses of the other servers. */
+  readonly otherServers: () => Iterable<string>;
   readonly ownRequests: Pick<OwnRequests, "read">;
   readonly people: People;
   readonly projects: ProjectLookup;
@@ -39,10 +43,11 @@ export function openConsole(parts: OpenConsoleParts): OpenConsole {
   const sessions = new ConsoleSessions(parts.database);
   const links = new ConsoleLinks(parts.database);
   const settings = oidcSettings(parts.config);
-  const client = settings && new OidcClient(settings);
+  const fetch = createGuardedFetch(providerRule(parts));
+  const client = settings && new OidcClient(settings, fetch);
   const checkMs = parts.config.oidc_check_minutes * 60_000;
   const checks = client && new PersonChecks({ ...parts, sessions, client, checkMs });
-  const tokens = client && new AccessTokens({ ...parts, client, roleRules: parts.config.oidc_roles });
+  const tokens = client && new AccessTokens({ ...parts, client, fetch, roleRules: parts.config.oidc_roles });
   return {
     ...parts,
     authenticator: new ConsoleAuthenticator({ ...parts, checks, sessions, tokens }),
@@ -54,6 +59,14 @@ export function openConsole(parts: OpenConsoleParts): OpenConsole {
       await links.sweep(Date.now());
     },
   };
+}
+
+/** The operator names the issuer, but the issuer names its other addresses. */
+function providerRule({ config, otherServers }: OpenConsoleParts): OutboundRule {
+  const issuer = config.oidc_issuer === undefined ? null : URL.parse(config.oidc_issuer);
+  const port = issuer?.port || (issuer?.protocol === "http:" ? "80" : "443");
+  const allowed = issuer === null ? [] : [`${issuer.hostname}:${port}`];
+  return createOutboundRule({ allowPrivateHosts: [...config.allow_private_hosts, ...allowed], otherServers });
 }
 
 /** @throws {StartError} for incomplete settings. */

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { type ConfigSources, loadConfig } from "../config/config.ts";
 import type { Config } from "../config/settings.ts";
+import { ServerAddresses } from "../cluster/server-addresses.ts";
 import { openDataDir, refuseUnfinishedRestore } from "../config/data-dir.ts";
 import { refuseSharedHost } from "../http/content-origin.ts";
 import { tryAddress } from "../http/listen.ts";
@@ -22,7 +23,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       dataDir.release();
     });
     refuseUnfinishedRestore(dataDir.path);
-    return await start({ config, dataDir, log, cleanup }, options);
+    return await start({ config, dataDir, log, cleanup, otherServers: new ServerAddresses() }, options);
   } catch (error) {
     await cleanup.run();
     throw error;

@@ -1,7 +1,8 @@
+import type { OutboundRule } from "@shoal/placement";
 import { setTimeout as delay } from "node:timers/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { decideAddress, type WebhookRules } from "./webhook-address.ts";
+import { decideAddress } from "./webhook-address.ts";
 import { retryAfterOf } from "./retries.ts";
 import type { SigningSecrets } from "./signing-secrets.ts";
 
@@ -43,11 +44,11 @@ function problemOf(status: number, { location }: IncomingMessage["headers"], url
 
 /** Sends deliveries. */
 export class DeliverySender {
-  readonly #rules: WebhookRules;
+  readonly #rule: OutboundRule;
   readonly #secrets: SigningSecrets;
 
-  constructor(rules: WebhookRules, secrets: SigningSecrets) {
-    this.#rules = rules;
+  constructor(rule: OutboundRule, secrets: SigningSecrets) {
+    this.#rule = rule;
     this.#secrets = secrets;
   }
 
@@ -72,7 +73,7 @@ export class DeliverySender {
 
   async #attempt(delivery: Sendable, signal: AbortSignal): Promise<Omit<Attempt, "durationMs">> {
     const url = new URL(delivery.url);
-    const decision = await decideAddress(url, this.#rules);
+    const decision = await decideAddress(url, this.#rule);
     if (!decision.allowed) return { error: decision.problem };
     const at = new Date();
     const signature = await this.#secrets

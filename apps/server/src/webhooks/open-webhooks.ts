@@ -22,16 +22,15 @@ export function openWebhooks(
   parts: {
     readonly database: Database;
     readonly envelopes: Envelopes;
+    /** Addresses of the other servers. */
+    readonly otherServers: () => Iterable<string>;
     readonly retentionDays: () => number;
     readonly log: Log;
     readonly onClose: (what: string, close: () => void | Promise<void>) => void;
   },
 ): WebhookParts {
-  const { database, envelopes, log, onClose, retentionDays } = parts;
-  const rules = {
-    allowed: createOutboundRule({ allowPrivateHosts: config.allow_private_hosts }),
-    public: createOutboundRule({ allowPrivateHosts: [] }),
-  };
+  const { database, envelopes, log, onClose, otherServers, retentionDays } = parts;
+  const rule = createOutboundRule({ allowPrivateHosts: config.allow_private_hosts, otherServers });
   const secrets = new SigningSecrets(database, envelopes);
   onClose(
     "the change feed of webhooks",
@@ -40,12 +39,12 @@ export function openWebhooks(
     }),
   );
   const queue = new DeliveryQueue(database);
-  const sender = new DeliverySender(rules, secrets);
+  const sender = new DeliverySender(rule, secrets);
   const deliveries = new Deliveries({ database, queue, sender, retentionDays });
   const worker = new DeliveryWorker({ database, queue, sender, log });
   onClose("deliveries of webhooks", () => worker.close());
   return {
     webhookDeliveries: deliveries,
-    webhookHandlers: webhookHandlers(new Webhooks({ database, rules, secrets }), deliveries),
+    webhookHandlers: webhookHandlers(new Webhooks({ database, rule, secrets }), deliveries),
   };
 }

@@ -1,6 +1,7 @@
 import type { Page } from "@shoal/contract";
 import { containsNul, maxWebhooks, tooManyWebhooks, webhookNotFound } from "@shoal/contract/refusals";
 import type { Database, Tables } from "@shoal/database";
+import type { OutboundRule } from "@shoal/placement";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { CreateWebhook, ListWebhooks, RotateWebhookSecret, UpdateWebhook, Webhook } from "@shoal/schemas";
@@ -9,24 +10,24 @@ import type * as z from "zod/mini";
 import { emptyPage, isStorable, newestFirst, toPage } from "../http/paging.ts";
 import { containing } from "../storage/like.ts";
 import { newSecret, type SigningSecrets } from "./signing-secrets.ts";
-import { checkWebhookUrl, type WebhookRules } from "./webhook-address.ts";
+import { checkWebhookUrl } from "./webhook-address.ts";
 import { toWebhook, type WebhookRow } from "./webhook-row.ts";
 
 export interface WebhooksParts {
   readonly database: Pick<Database, "query">;
-  readonly rules: WebhookRules;
+  readonly rule: OutboundRule;
   readonly secrets: SigningSecrets;
 }
 
 /** The operations on webhooks. */
 export class Webhooks {
   readonly #query: Database["query"];
-  readonly #rules: WebhookRules;
+  readonly #rule: OutboundRule;
   readonly #secrets: SigningSecrets;
 
-  constructor({ database, rules, secrets }: WebhooksParts) {
+  constructor({ database, rule, secrets }: WebhooksParts) {
     this.#query = database.query;
-    this.#rules = rules;
+    this.#rule = rule;
     this.#secrets = secrets;
   }
 
@@ -34,7 +35,7 @@ export class Webhooks {
   async create(projectId: string, request: z.output<typeof CreateWebhook>): Promise<Webhook> {
     const { description, event_types, secret = newSecret() } = request;
     refuseNul(description);
-    const url = await checkWebhookUrl(request.url, this.#rules);
+    const url = await checkWebhookUrl(request.url, this.#rule);
     const ref = { id: createId(), project_id: projectId };
     const sealed = await this.#secrets.seal(ref, secret);
     return this.#query.transaction().execute(async (transaction) => {
@@ -80,7 +81,7 @@ export class Webhooks {
     const { description, enabled, event_types } = request;
     refuseNul(description);
     await existingWebhook(this.#query, projectId, id);
-    const url = request.url === undefined ? undefined : await checkWebhookUrl(request.url, this.#rules);
+    const url = request.url === undefined ? undefined : await checkWebhookUrl(request.url, this.#rule);
     const row = await this.#query
       .updateTable("webhooks")
       .set({

@@ -3,6 +3,7 @@ import type { PlacementLog } from "../interface/placement-log.ts";
 import { createEgressGateway, egressGatewayName } from "./gateway.ts";
 import { createEgressPolicy } from "../policy/egress-policy.ts";
 import { trusting } from "./upstream.ts";
+import { createLocalAddresses } from "../policy/local-addresses.ts";
 import { createNameResolver } from "../policy/resolve-name.ts";
 import { messageOf } from "@shoal/primitives";
 import { randomBytes } from "node:crypto";
@@ -42,12 +43,14 @@ const reasons: Readonly<Record<number, string>> = {
 
 export function createEgressProbe({
   allowPrivateHosts,
+  otherServers,
   log,
 }: {
   readonly allowPrivateHosts: readonly string[];
+  readonly otherServers?: () => Iterable<string>;
   readonly log: PlacementLog;
 }): EgressProbe {
-  const policy = createEgressPolicy(allowPrivateHosts, createNameResolver());
+  const policy = createEgressPolicy(allowPrivateHosts, createNameResolver(), createLocalAddresses({ otherServers }));
   const gateway = createEgressGateway(log);
 
   async function through({ path, authorities }: Way, url: URL, signal: AbortSignal): Promise<EgressProbeResult> {

@@ -1,8 +1,9 @@
 import { connectionFailure, EgressFailure } from "./failure.ts";
 import type { ResolvedAddress } from "../policy/egress-policy.ts";
+import { pinnedTo } from "../policy/outbound-rule.ts";
 import { type ParsedUpstream, trusting } from "./upstream.ts";
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { connect, isIP, type LookupFunction, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { SocksClient } from "socks";
 import { connect as tlsConnect } from "node:tls";
 
@@ -204,16 +205,4 @@ async function tunnelBySocks(socket: Socket, { proxy }: EgressHop, { hostname, p
     if (/rejected connection/i.test(message)) throw new EgressFailure(590, `${what} refused to connect.`);
     throw new EgressFailure(599, `${what} does not speak SOCKS5, or closed the connection.`);
   }
-}
-
-function pinnedTo(addresses: readonly ResolvedAddress[]): LookupFunction {
-  return (_hostname, options, callback) => {
-    const family = options.family === "IPv4" ? 4 : options.family === "IPv6" ? 6 : (options.family ?? 0);
-    const usable = addresses.filter((each) => family === 0 || each.family === family);
-    const [first] = usable;
-    if (first === undefined)
-      callback(Object.assign(new Error("The host has no address of this family."), { code: "ENOTFOUND" }), "");
-    else if (options.all === true) callback(null, [...usable]);
-    else callback(null, first.address, first.family);
-  };
 }

@@ -66,6 +66,8 @@ export interface PlacementOptions {
    * optional port (`10.0.0.0/8`, `[::1]:3000`). A name allows all its addresses.
    */
   readonly allowPrivateHosts: readonly string[];
+  /** Addresses of the other servers of the installation: private, like all addresses of this machine. */
+  readonly otherServers?: () => Iterable<string>;
   readonly egressLimits?: Partial<EgressLimits>;
   /** Only for the kind `docker`, which needs them. */
   readonly docker?: DockerOptions;

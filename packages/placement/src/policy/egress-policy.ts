@@ -3,7 +3,7 @@ import { PlacementError } from "../interface/placement-error.ts";
 import { canonicalName, hostAndPort } from "./host-name.ts";
 import { isInRange, parseIpAddress, parseIpRange, type IpRange } from "./ip-address.ts";
 import { describeRefusal, NetworkRules, type RuledHost } from "./network-rules.ts";
-import { privateBecause } from "./private-addresses.ts";
+import { createLocalAddresses, localBecause, type LocalAddresses } from "./local-addresses.ts";
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -61,8 +61,18 @@ const ownTraffic: ReadonlySet<string> = new Set([
 ]);
 
 /** Allows public addresses and `allowPrivateHosts`. @throws {PlacementError} `bad_option` for an invalid entry. */
-export function createEgressPolicy(allowPrivateHosts: readonly string[], resolveName: ResolveName): EgressPolicy {
-  return policyOf([parseHosts("allowPrivateHosts", allowPrivateHosts)], new NetworkRules(new Map()), resolveName);
+export function createEgressPolicy(
+  allowPrivateHosts: readonly string[],
+  resolveName: ResolveName,
+  local = createLocalAddresses(),
+): EgressPolicy {
+  const lists = [parseHosts("allowPrivateHosts", allowPrivateHosts)];
+  return policyOf(lists, new NetworkRules(new Map()), { resolveName, local });
+}
+
+interface AddressSources {
+  readonly resolveName: ResolveName;
+  readonly local: LocalAddresses;
 }
 
 /**
@@ -106,8 +116,9 @@ export function createAllowListPolicy(hosts: readonly string[], resolveName: Res
 function policyOf(
   lists: readonly (readonly AllowedHost[])[],
   rules: NetworkRules,
-  resolveName: ResolveName,
+  sources: AddressSources,
 ): EgressPolicy {
+  const { local, resolveName } = sources;
   function refusingList(name: string, address: string, port: number): number {
     const ip = parseIpAddress(address);
     return lists.findIndex(
@@ -121,8 +132,8 @@ function policyOf(
   }
 
   return {
-    narrowed: (privateHosts) => policyOf([...lists, parseHosts("private_hosts", privateHosts)], rules, resolveName),
-    ruledBy: (changed) => policyOf(lists, changed, resolveName),
+    narrowed: (privateHosts) => policyOf([...lists, parseHosts("private_hosts", privateHosts)], rules, sources),
+    ruledBy: (changed) => policyOf(lists, changed, sources),
     async decide(hostname, port, isProxied = false) {
       const name = canonicalName(hostname);
       if (name === undefined)
@@ -160,17 +171,18 @@ function policyOf(
       if (first !== undefined && (isProxied || byAddress.length === found.length)) return refusedByRule(host, first);
       let refused = "it has no address";
       let refusing = -1;
-      const addresses = found.filter(({ address }) => {
-        if (byAddress.length > 0 && rules.refuseAddress(host, address) !== undefined) return false;
+      const addresses: ResolvedAddress[] = [];
+      for (const each of found) {
+        const { address } = each;
+        if (byAddress.length > 0 && rules.refuseAddress(host, address) !== undefined) continue;
         const ip = parseIpAddress(address);
-        const because = ip === undefined ? "not an address" : privateBecause(ip);
-        if (because === undefined) return true;
-        refusing = refusingList(name, address, port);
-        if (refusing === -1) return true;
-        refused = `${address} is ${because}`;
-        return false;
-      });
-      if (addresses.length > 0) return { allowed: true, addresses };
+        const because = ip === undefined ? "not an address" : await localBecause(ip, local);
+        const list = because === undefined ? -1 : refusingList(name, address, port);
+        if (list === -1) addresses.push(each);
+        else [refusing, refused] = [list, `${address} is ${because ?? ""}`];
+      }
+      // A proxy may choose any address of the name.
+      if (addresses.length > 0 && !(isProxied && refusing !== -1)) return { allowed: true, addresses };
       return {
         allowed: false,
         status: 403,

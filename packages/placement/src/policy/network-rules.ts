@@ -3,7 +3,7 @@ import type { EgressRules, RuleRefusal, RuleSource } from "../interface/egress.t
 import { PlacementError } from "../interface/placement-error.ts";
 import { canonicalName } from "./host-name.ts";
 import { type IpAddress, type IpRange, isInRange, parseIpAddress, parseIpRange } from "./ip-address.ts";
-import { embeddedInNat64 } from "./private-addresses.ts";
+import { embeddedAddresses } from "./private-addresses.ts";
 
 /** A host in canonical form. */
 export interface RuledHost {
@@ -73,7 +73,7 @@ class RuleSet {
 
   refuseAddress(host: RuledHost, address: string): RuleRefusal | undefined {
     const ip = parseIpAddress(address);
-    const both = ip === undefined ? [] : [ip, ...embeddedInNat64(ip)];
+    const both = ip === undefined ? [] : [ip, ...embeddedAddresses(ip)];
     const denied = this.#deny.find((entry) => matches(entry, host, both));
     if (denied !== undefined) return this.#denied(denied);
     if (this.#allow?.some((entry) => matches(entry, host, both)) !== false) return undefined;

@@ -5,6 +5,7 @@ const answers: Record<string, string[]> = {
   "public.example": ["93.184.216.34"],
   "inside.example": ["10.1.2.3"],
   "both.example": ["10.1.2.3", "93.184.216.34"],
+  "server.example": ["203.8.8.8"],
 };
 const resolveName = (name: string) => {
   const found = answers[name];
@@ -12,26 +13,30 @@ const resolveName = (name: string) => {
     ? Promise.reject(Object.assign(new Error("unknown"), { code: "ENOTFOUND" }))
     : Promise.resolve(found.map((address) => ({ address, family: 4 })));
 };
-const rule = createOutboundRule({ allowPrivateHosts: ["127.0.0.1:4318"], resolveName });
+const rule = createOutboundRule({
+  allowPrivateHosts: ["127.0.0.1:4318"],
+  otherServers: () => ["203.8.8.8"],
+  resolveName,
+});
+const decide = (url: string) => rule.decide(new URL(url));
 
 it("returns the addresses to connect to, without private ones", async () => {
-  expect(await rule.decide("public.example", 443)).toEqual({
-    allowed: true,
-    addresses: [{ address: "93.184.216.34", family: 4 }],
-  });
-  expect(await rule.decide("both.example", 443)).toEqual({
-    allowed: true,
-    addresses: [{ address: "93.184.216.34", family: 4 }],
-  });
-  expect(await rule.decide("inside.example", 443)).toMatchObject({
+  const publicOne = { allowed: true, addresses: [{ address: "93.184.216.34", family: 4 }] };
+  expect(await decide("https://public.example")).toMatchObject(publicOne);
+  expect(await decide("https://both.example")).toMatchObject(publicOne);
+  expect(await decide("https://inside.example")).toMatchObject({
     allowed: false,
     because: "10.1.2.3 is a private network",
   });
-  expect(await rule.decide("nowhere.example", 443)).toMatchObject({
+  expect(await decide("https://server.example")).toMatchObject({
+    allowed: false,
+    because: "203.8.8.8 is an address of another server of the service",
+  });
+  expect(await decide("https://nowhere.example")).toMatchObject({
     allowed: false,
     because: "its name could not be resolved (ENOTFOUND)",
   });
-  expect(await rule.decide("127.0.0.1", 4318)).toMatchObject({ allowed: true });
+  expect(await decide("http://127.0.0.1:4318")).toMatchObject({ allowed: true });
 });
 
 it("refuses literal private addresses in any notation without a lookup", async () => {
@@ -47,8 +52,33 @@ it("refuses literal private addresses in any notation without a lookup", async (
     "[fd00::1]",
     "localhost.",
   ])
-    expect(await rule.literalProblem(host, 80), host).toContain("is ");
-  for (const host of ["public.example", "inside.example", "93.184.216.34", "[2606:4700::1111]"])
-    expect(await rule.literalProblem(host, 80), host).toBeUndefined();
-  expect(await rule.literalProblem("127.0.0.1", 4318)).toBeUndefined();
+    expect(await rule.decideLiteral(new URL(`http://${host}`)), host).toMatchObject({
+      allowed: false,
+      because: expect.stringContaining("is ") as unknown,
+    });
+  for (const host of ["public.example", "inside.example", "93.184.216.34", "[2606:4700::1111]", "127.0.0.1:4318"])
+    expect(await rule.decideLiteral(new URL(`http://${host}`)), host).toMatchObject({ allowed: true });
+  expect(await rule.decideLiteral(new URL("http://93.184.216.34"), "private")).toMatchObject({ needsTls: true });
+});
+
+it("sends plain http to the private addresses that it checked, also if the name then resolves to public ones", async () => {
+  const turns = [["10.1.2.3"], ["93.184.216.34"], ["10.1.2.3", "93.184.216.34", "2606:4700::1111"]];
+  let turn = 0;
+  const flipping = createOutboundRule({
+    allowPrivateHosts: ["flip.example"],
+    resolveName: async () =>
+      (turns[turn++] ?? []).map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+  });
+  const url = new URL("http://flip.example/hook");
+  const first = await flipping.decide(url, "private");
+  const addresses = await new Promise((resolve) => {
+    if (first.allowed)
+      first.lookup("flip.example", { all: true }, (_error, found) => {
+        resolve(found);
+      });
+  });
+  expect(addresses).toEqual([{ address: "10.1.2.3", family: 4 }]);
+  expect(turn).toBe(1);
+  expect(await flipping.decide(url, "private")).toMatchObject({ allowed: false, needsTls: true });
+  expect(await flipping.decide(url, "private")).toMatchObject({ addresses: [{ address: "10.1.2.3", family: 4 }] });
 });

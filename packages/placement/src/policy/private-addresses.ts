@@ -34,15 +34,25 @@ const [globalUnicast, nat64] = table([
   ["64:ff9b::/96", "NAT64"],
 ]).map(([range]) => range);
 
-/** Returns the IPv4 address that NAT64 reaches by this address, if any. */
-export function embeddedInNat64(address: IpAddress): readonly IpAddress[] {
-  return nat64 !== undefined && isInRange(address, nat64) ? [embeddedIpv4(address)] : [];
+/** The identifier of ISATAP, with the universal bit or without. */
+const isatap: ReadonlySet<string> = new Set(["0:5efe", "200:5efe"]);
+
+/** Returns the IPv4 address that NAT64 or ISATAP reaches by this address, if any. 6to4 and Teredo are private. */
+export function embeddedAddresses(address: IpAddress): readonly IpAddress[] {
+  if (isIpv4(address)) return [];
+  const identifier = address.parts
+    .slice(4, 6)
+    .map((part) => part.toString(16))
+    .join(":");
+  const isNat64 = nat64 !== undefined && isInRange(address, nat64);
+  return isNat64 || isatap.has(identifier) ? [embeddedIpv4(address)] : [];
 }
 
 /** Returns the kind of a private address, to follow "is" in a sentence; `undefined` for a public one. */
 export function privateBecause(address: IpAddress): string | undefined {
-  // NAT64 translates these to the IPv4 address in their last 32 bits.
-  if (nat64 !== undefined && isInRange(address, nat64)) return privateBecause(embeddedIpv4(address));
+  const [embedded] = embeddedAddresses(address);
+  const inside = embedded && privateBecause(embedded);
+  if (inside !== undefined || (nat64 !== undefined && isInRange(address, nat64))) return inside;
   const found = privateRanges.find(([range]) => isInRange(address, range));
   if (found !== undefined) return found[1];
   if (!isIpv4(address) && globalUnicast !== undefined && !isInRange(address, globalUnicast)) return "reserved";

@@ -3,7 +3,6 @@ import type { OutboundRule } from "@shoal/placement";
 import { messageOf, pathSegments } from "@shoal/primitives";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import type { LookupFunction } from "node:net";
 import { BuildError } from "../runtime/app-runtime.ts";
 
 export interface RepositorySource {
@@ -85,13 +84,9 @@ class GithubArchives implements RepositoryArchives {
   async #get(url: URL, token: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
     if (!/^https?:$/.test(url.protocol)) throw new BuildError(`Cannot fetch sources from a ${url.protocol} address.`);
     const isTls = url.protocol === "https:";
-    const decision = await this.#rule.decide(url.hostname, Number(url.port) || (isTls ? 443 : 80));
+    const decision = await this.#rule.decide(url);
     if (!decision.allowed) throw new BuildError(`Sources cannot be fetched from ${url.hostname}: ${decision.because}.`);
-    const { addresses } = decision;
-    const lookup: LookupFunction = (_hostname, { all }, callback) => {
-      if (all === true) callback(null, [...addresses]);
-      else callback(null, addresses[0]?.address ?? "", addresses[0]?.family);
-    };
+    const { lookup } = decision;
     const { promise, reject, resolve } = Promise.withResolvers<IncomingMessage>();
     const outgoing = (isTls ? httpsRequest : httpRequest)(url, {
       agent: false,

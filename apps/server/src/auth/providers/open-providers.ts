@@ -20,16 +20,19 @@ export async function openProviders(
   {
     database,
     envelopes,
+    otherServers,
     onClose,
   }: {
     readonly database: Database;
     readonly envelopes: Envelopes;
+    /** Addresses of the other servers. */
+    readonly otherServers?: () => Iterable<string>;
     readonly onClose: (what: string, close: () => void) => void;
   },
 ): Promise<ProviderParts> {
-  const allowed = createOutboundRule({ allowPrivateHosts: config.credential_provider_hosts });
-  const http = createProviderHttp({ allowed, public: createOutboundRule({ allowPrivateHosts: [] }) });
-  const kinds = await openProviderKinds(config.credential_provider_modules, allowed);
+  const rule = createOutboundRule({ allowPrivateHosts: config.credential_provider_hosts, otherServers });
+  const http = createProviderHttp(rule);
+  const kinds = await openProviderKinds(config.credential_provider_modules, rule);
   const store = new ProviderStore(database, envelopes);
   const timeoutMs = config.credential_provider_timeout_seconds * 1000;
   const opened = new OpenedProviders({ http, kinds, store, timeoutMs });

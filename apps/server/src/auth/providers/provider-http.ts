@@ -11,14 +11,6 @@ const maxAnswerBytes = 2 ** 20;
 const maxWaitMs = 3000;
 const maxRetryAfterMs = 60 * 60 * 1000;
 
-/** Rules for the addresses of secret stores. */
-export interface ProviderRules {
-  /** Public addresses, and private hosts that the operator permits. */
-  readonly allowed: OutboundRule;
-  /** Public addresses. */
-  readonly public: OutboundRule;
-}
-
 /** Returns the time of a `retry-after` header in milliseconds; `undefined` if it is absent or invalid. */
 export function retryAfterOf(header: string | undefined, now = Date.now()): number | undefined {
   if (header === undefined) return undefined;
@@ -75,10 +67,10 @@ function parsed(bytes: Buffer, host: string): unknown {
 }
 
 class GuardedHttp implements ProviderHttp {
-  readonly #rules: ProviderRules;
+  readonly #rule: OutboundRule;
 
-  constructor(rules: ProviderRules) {
-    this.#rules = rules;
+  constructor(rule: OutboundRule) {
+    this.#rule = rule;
   }
 
   async send(request: ProviderRequest): Promise<ProviderAnswer> {
@@ -143,26 +135,20 @@ class GuardedHttp implements ProviderHttp {
     }
   }
 
-  /** Pins the checked addresses: a second lookup could return others. */
-  async #lookupOf({ host, hostname, port, protocol }: URL): Promise<LookupFunction> {
-    if (!/^https?:$/.test(protocol)) throw new ProviderFailure(`${protocol} addresses are not supported; use https.`);
-    const isTls = protocol === "https:";
-    const portNumber = Number(port) || (isTls ? 443 : 80);
-    const decision = await this.#rules.allowed.decide(hostname, portNumber);
-    if (!decision.allowed)
-      throw new ProviderFailure(
-        `${host} may not be reached: ${decision.because}. An operator can permit private hosts with credential_provider_hosts.`,
-      );
-    if (!isTls && (await this.#rules.public.decide(hostname, portNumber)).allowed)
-      throw new ProviderFailure(`${host} is a public address, and http would reveal the token; use https.`);
-    const { addresses } = decision;
-    return (_hostname, { all }, callback) => {
-      if (all === true) callback(null, [...addresses]);
-      else callback(null, addresses[0]?.address ?? "", addresses[0]?.family);
-    };
+  async #lookupOf(url: URL): Promise<LookupFunction> {
+    if (!/^https?:$/.test(url.protocol))
+      throw new ProviderFailure(`${url.protocol} addresses are not supported; use https.`);
+    const decision = await this.#rule.decide(url, "private");
+    if (decision.allowed) return decision.lookup;
+    throw new ProviderFailure(
+      decision.needsTls === true
+        ? `${url.host} is a public address, and http would reveal the token; use https.`
+        : `${url.host} may not be reached: ${decision.because}. An operator can permit private hosts with credential_provider_hosts.`,
+    );
   }
 }
 
-export function createProviderHttp(rules: ProviderRules): ProviderHttp {
-  return new GuardedHttp(rules);
+/** @param rule - allows public addresses, and private hosts that the operator permits. */
+export function createProviderHttp(rule: OutboundRule): ProviderHttp {
+  return new GuardedHttp(rule);
 }

@@ -95,12 +95,13 @@ export class ProviderKinds {
       throw badField(field, "expected an http or https URL");
     if (url.username !== "" || url.password !== "" || /[?#]/.test(value))
       throw badField(field, "must not contain a user name, a password, ? or #");
-    const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
-    const problem = await this.#rule.literalProblem(url.hostname, port);
-    if (problem !== undefined)
-      throw badField(field, `expected a public address: ${problem}`, {
-        hint: "The operator can permit private hosts with credential_provider_hosts.",
-      });
+    const decision = await this.#rule.decideLiteral(url, "private");
+    if (decision.allowed) return;
+    if (decision.needsTls === true)
+      throw badField(field, "http is for private hosts only", { hint: "Use https for a public address." });
+    throw badField(field, `expected a public address: ${decision.because}`, {
+      hint: "The operator can permit private hosts with credential_provider_hosts.",
+    });
   }
 }
 

@@ -1,11 +1,12 @@
 import { ServiceError } from "@shoal/router";
-import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from "jose";
+import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from "jose";
 import { LRUCache } from "lru-cache";
 import { hash } from "node:crypto";
 import { type RoleRule, roleRules } from "../../config/role-rules.ts";
 import type { Log } from "../../observability/log/log.ts";
 import type { People, Person } from "../people.ts";
 import { describe, grantsOf } from "./claims.ts";
+import type { GuardedFetch } from "./guarded-fetch.ts";
 import type { OidcClient } from "./oidc-client.ts";
 
 /** Signatures with shared secrets are not accepted: the client's secret would sign tokens for everyone. */
@@ -29,6 +30,7 @@ const maxTokenLength = 16_384;
 
 export interface AccessTokensParts {
   readonly client: Pick<OidcClient, "metadata">;
+  readonly fetch: GuardedFetch;
   readonly roleRules: readonly string[];
   readonly people: People;
   readonly log: Log;
@@ -111,7 +113,8 @@ export class AccessTokens {
   }
 
   #keysAt(uri: string): JWTVerifyGetKey {
-    if (this.#keys?.uri !== uri) this.#keys = { uri, get: createRemoteJWKSet(new URL(uri)) };
+    if (this.#keys?.uri !== uri)
+      this.#keys = { uri, get: createRemoteJWKSet(new URL(uri), { [customFetch]: this.#parts.fetch }) };
     return this.#keys.get;
   }
 }

@@ -2,6 +2,7 @@ import * as client from "openid-client";
 import type { Config } from "../../config/settings.ts";
 import { type RoleRule, roleRules } from "../../config/role-rules.ts";
 import type { Grant } from "../grants.ts";
+import type { GuardedFetch } from "./guarded-fetch.ts";
 import { type Claims, describe, grantsOf } from "./claims.ts";
 
 const timeoutSeconds = 10;
@@ -38,9 +39,12 @@ export class OidcClient {
   readonly label: string;
   readonly #settings: OidcSettings;
   readonly #rules: readonly RoleRule[];
+  readonly #fetch: GuardedFetch;
   #found: { readonly atMs: number; readonly configuration: Promise<client.Configuration> } | undefined;
 
-  constructor(settings: OidcSettings) {
+  /** @param fetch - decides about the addresses, which the provider chooses. */
+  constructor(settings: OidcSettings, fetch: GuardedFetch) {
+    this.#fetch = fetch;
     this.issuer = settings.oidc_issuer;
     this.label = settings.oidc_label;
     this.#settings = settings;
@@ -134,6 +138,7 @@ export class OidcClient {
       oidc_client_secret === undefined ? client.None() : clientSecret(oidc_client_secret),
       {
         timeout: timeoutSeconds,
+        [client.customFetch]: this.#fetch,
         // The setting accepts http on this machine only.
         // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked only to be noticed
         ...(issuer.protocol === "http:" && { execute: [client.allowInsecureRequests] }),

@@ -82,7 +82,7 @@ export async function openApps(
 
 /** Starts to build what waits. The server must be registered. */
 function openDeployments(
-  { config, cleanup, dataDir, log }: Started,
+  { config, cleanup, dataDir, log, otherServers }: Started,
   parts: {
     readonly database: Database;
     readonly resources: Pick<ResourceParts, "blobs">;
@@ -118,7 +118,7 @@ function openDeployments(
     parsing,
     repositories: createRepositoryArchives(
       config.github_api_url,
-      createOutboundRule({ allowPrivateHosts: config.allow_private_hosts }),
+      createOutboundRule({ allowPrivateHosts: config.allow_private_hosts, otherServers: otherServers.list }),
     ),
     runtime,
     onRunning,

@@ -90,7 +90,15 @@ export function openHttp(started: Started, parts: HttpParts): Http {
       access.keyUses.note(keyId);
     },
   });
-  const console = openConsole({ ...parts, ...access, config, keyed, log, projects: access.lookup });
+  const console = openConsole({
+    ...parts,
+    ...access,
+    config,
+    keyed,
+    log,
+    otherServers: started.otherServers.list,
+    projects: access.lookup,
+  });
   const authenticator = replicas.trusting(console.authenticator);
   const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
   const { sessionHandoffs, liveViewLinks } = sessions;

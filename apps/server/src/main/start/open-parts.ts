@@ -2,6 +2,7 @@ import { type Database, DatabaseError, openDatabase } from "@shoal/database";
 import { createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
 import { dockerOptions, kubernetesOptions } from "../../config/placement-options.ts";
 import type { Config } from "../../config/settings.ts";
+import type { ServerAddresses } from "../../cluster/server-addresses.ts";
 import { type DataDir, databaseDirectory } from "../../config/data-dir.ts";
 import { isLoopback } from "../../http/listen.ts";
 import { type Log, partLog } from "../../observability/log/log.ts";
@@ -13,6 +14,7 @@ export interface Started {
   readonly dataDir: DataDir;
   readonly log: Log;
   readonly cleanup: Cleanup;
+  readonly otherServers: ServerAddresses;
 }
 
 function toStartError(error: unknown): unknown {
@@ -62,7 +64,7 @@ function reachableHosts({ allow_private_hosts: hosts, dev, host }: Config): read
  * @throws {StartError} also when the placement does not isolate and the service is reachable beyond loopback.
  */
 export async function openParts(
-  { config, dataDir, log, cleanup }: Started,
+  { config, dataDir, log, cleanup, otherServers }: Started,
   given: Database | undefined,
 ): Promise<{ database: Database; placement: Placement }> {
   const allowPrivateHosts = reachableHosts(config);
@@ -83,6 +85,7 @@ export async function openParts(
       ...(config.session_disk_mb > 0 && { sessionDiskBytes: config.session_disk_mb * 2 ** 20 }),
       ...(config.chromium !== undefined && { chromium: config.chromium }),
       allowPrivateHosts,
+      otherServers: otherServers.list,
       egressLimits: {
         connectionsPerSession: config.egress_connections_per_session,
         connectionsPerProject: config.egress_connections_per_project,

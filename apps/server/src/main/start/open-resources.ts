@@ -2,7 +2,6 @@ import { createEgressProbe, createOutboundRule } from "@shoal/placement";
 import type { Database } from "@shoal/database";
 import { join } from "node:path";
 import { openProviders, type ProviderParts } from "../../auth/providers/open-providers.ts";
-import type { Config } from "../../config/settings.ts";
 import { exitTemplates } from "../../config/exits.ts";
 import { partLog } from "../../observability/log/log.ts";
 import { Connections } from "../../auth/connections/connections.ts";
@@ -71,7 +70,7 @@ export async function openResources(
   started: Started,
   { database, envelopes, secrets, rules }: ResourceNeeds,
 ): Promise<ResourceParts> {
-  const { config, dataDir, log, cleanup } = started;
+  const { config, dataDir, log, cleanup, otherServers } = started;
   const blobs = await openBlobs(config, dataDir.path);
   const isLive = () => database.isListening();
   const profileStates = createProfileStates({
@@ -107,13 +106,18 @@ export async function openResources(
   const proxies = createProxies({
     database,
     envelopes,
-    probe: createEgressProbe({ allowPrivateHosts: config.allow_private_hosts, log: partLog(log, "proxy checks") }),
+    probe: createEgressProbe({
+      allowPrivateHosts: config.allow_private_hosts,
+      otherServers: otherServers.list,
+      log: partLog(log, "proxy checks"),
+    }),
     templates: exitTemplates(config),
     checkUrl: config.proxy_check_url,
   });
   const { credentialLookup, providerHandlers } = await openProviders(config, {
     database,
     envelopes,
+    otherServers: otherServers.list,
     onClose: (what, close) => {
       cleanup.add(what, close);
     },
@@ -121,6 +125,7 @@ export async function openResources(
   const { webhookDeliveries, webhookHandlers } = openWebhooks(config, {
     database,
     envelopes,
+    otherServers: otherServers.list,
     retentionDays: () => rules.inForce.webhook_retention_days,
     log: partLog(log, "webhooks"),
     onClose: (what, close) => {
@@ -206,14 +211,17 @@ function openUsageOf(
 }
 
 function openTelemetry(
-  { config, dataDir, log, cleanup }: Started,
+  { config, dataDir, log, cleanup, otherServers }: Started,
   {
     database,
     envelopes,
     sessionFiles,
   }: Pick<ResourceNeeds, "database" | "envelopes"> & Pick<ResourceParts, "sessionFiles">,
 ): Pick<ResourceParts, "parsing" | "telemetry" | "telemetryDestinations" | "telemetryExports"> {
-  const rule = outboundRule(config);
+  const rule = createOutboundRule({
+    allowPrivateHosts: config.allow_private_hosts,
+    otherServers: otherServers.list,
+  });
   const telemetryDestinations = createTelemetryDestinations({
     database,
     envelopes,
@@ -239,5 +247,3 @@ function openTelemetry(
   cleanup.add("the export of telemetry", () => telemetryExports.close());
   return { parsing, telemetry, telemetryDestinations, telemetryExports };
 }
-
-const outboundRule = (config: Config) => createOutboundRule({ allowPrivateHosts: config.allow_private_hosts });

@@ -36,7 +36,7 @@ export interface SessionParts {
 }
 
 export async function openSessions(
-  { config, dataDir, log, cleanup }: Started,
+  { config, dataDir, log, cleanup, otherServers }: Started,
   parts: {
     readonly database: Database;
     readonly placement: Placement;
@@ -61,6 +61,7 @@ export async function openSessions(
     database,
     serverId,
     region,
+    addresses: otherServers,
     serverSecret,
     log,
     onGivenUp: () => {

@@ -27,10 +27,6 @@ export function logsUrl(endpoint: string): URL {
   return new URL(`${endpoint.replace(/\/+$/, "")}/v1/logs`);
 }
 
-export function portOf({ port, protocol }: URL): number {
-  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
-}
-
 /** @throws {ServiceError} 400 for credentials, and for private addresses that the operator does not allow. */
 export async function checkEndpoint(endpoint: string, rule: OutboundRule): Promise<void> {
   const url = URL.parse(endpoint);
@@ -40,9 +36,9 @@ export async function checkEndpoint(endpoint: string, rule: OutboundRule): Promi
     throw badField("endpoint", "must not contain a user name or password", {
       hint: "Send them in headers, whose values are stored encrypted.",
     });
-  const problem = await rule.literalProblem(url.hostname, portOf(url));
-  if (problem !== undefined)
-    throw badField("endpoint", `expected a public address: ${problem}`, {
+  const decision = await rule.decideLiteral(url);
+  if (!decision.allowed)
+    throw badField("endpoint", `expected a public address: ${decision.because}`, {
       hint: "The operator can allow private addresses with allow_private_hosts.",
     });
 }

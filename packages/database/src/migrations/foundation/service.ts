@@ -3,6 +3,7 @@ export const service: readonly string[] = [
     id text collate "C" primary key,
     life text collate "C" not null,
     address text,
+    addresses text[] not null default '{}',
     version text,
     region text collate "C",
     secret_check bytea,

@@ -10,7 +10,7 @@ import { connectIds, login, stores, type TestStore } from "../testing/stores.ts"
 import { ownKinds } from "./kinds.ts";
 
 const ruleWith = (...allowPrivateHosts: string[]) => createOutboundRule({ allowPrivateHosts });
-const http = createProviderHttp({ allowed: ruleWith("127.0.0.1"), public: ruleWith() });
+const http = createProviderHttp(ruleWith("127.0.0.1"));
 const soon = () => AbortSignal.timeout(5000);
 
 function opened(kind: string, store: TestStore, changes: { readonly token?: string } = {}): CredentialProvider {
@@ -132,7 +132,7 @@ it("has the kinds that the contract lists", () => {
 
 describe("addresses", () => {
   const get = (url: string, allowed: readonly string[] = []) =>
-    failureOf(createProviderHttp({ allowed: ruleWith(...allowed), public: ruleWith() }).send({ url, signal: soon() }));
+    failureOf(createProviderHttp(ruleWith(...allowed)).send({ url, signal: soon() }));
 
   it.each([
     "http://127.0.0.1:1",

@@ -1,8 +1,7 @@
 import type { OutboundRule } from "@shoal/placement";
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { LookupFunction } from "node:net";
-import { logsUrl, portOf } from "../../../resources/telemetry-destinations/destination-rules.ts";
+import { logsUrl } from "../../../resources/telemetry-destinations/destination-rules.ts";
 import type { DestinationAddress } from "../../../resources/telemetry-destinations/destinations.ts";
 
 export type SendResult =
@@ -67,14 +66,9 @@ export function createSender(rule: OutboundRule): Sender {
           why: "its headers cannot be decrypted: their master key is missing or unavailable",
         };
       const url = logsUrl(to.endpoint);
-      const decision = await rule.decide(url.hostname, portOf(url));
+      const decision = await rule.decide(url);
       if (!decision.allowed) return { outcome: "later", why: `its address is not allowed: ${decision.because}` };
-      const { addresses } = decision;
-      const [first] = addresses;
-      const lookup: LookupFunction = (_hostname, { all }, callback) => {
-        if (all === true) callback(null, [...addresses]);
-        else callback(null, first?.address ?? "", first?.family);
-      };
+      const { lookup } = decision;
       const timeout = AbortSignal.timeout(requestTimeoutMs);
       const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
       try {
