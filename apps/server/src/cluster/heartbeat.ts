@@ -5,7 +5,7 @@ import { createId } from "@shoal/primitives";
 import type { Log } from "../observability/log/log.ts";
 import { StartError } from "../config/start-error.ts";
 import { version } from "../config/version.ts";
-import { ownAddresses } from "./server-addresses.ts";
+import { ownAddresses } from "./replica-address.ts";
 
 const usualBeatMs = 1_000;
 /** A server without a heartbeat for this time is dead, and so are its sessions. Detection takes at most 9 s. */

@@ -1,6 +1,13 @@
 import { networkInterfaces } from "node:os";
 import { isIP } from "node:net";
 
+/** Addresses of this machine for other servers, which keep sessions away from them. */
+export function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((list) =>
+    (list ?? []).flatMap(({ address, internal }) => (internal ? [] : [address])),
+  );
+}
+
 function ownAddress(): string | undefined {
   const addresses = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
