@@ -50,6 +50,7 @@ export function openConsole(parts: OpenConsoleParts): OpenConsole {
   const tokens = client && new AccessTokens({ ...parts, client, fetch, roleRules: parts.config.oidc_roles });
   return {
     ...parts,
+    publicUrl: parts.config.public_url,
     authenticator: new ConsoleAuthenticator({ ...parts, checks, sessions, tokens }),
     checks,
     links,

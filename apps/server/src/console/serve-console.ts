@@ -29,6 +29,7 @@ export interface ConsoleParts {
   readonly links: ConsoleLinks;
   readonly origins: Pick<RequestOrigins, "baseUrlOf">;
   readonly projects: Pick<ProjectLookup, "find" | "standard">;
+  readonly publicUrl: string | undefined;
   readonly secrets: Pick<Secrets, "seal" | "unseal">;
   readonly sessions: ConsoleSessions;
 }

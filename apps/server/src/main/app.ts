@@ -119,6 +119,8 @@ export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginH
   readonly limits: Pick<Provided, "invocations" | "sessions">;
   readonly organization: Organization;
   readonly origins: RequestOrigins;
+  /** `public_url`, or where the server listens. */
+  readonly ownUrl: () => string;
   readonly overload: Pick<OverloadGuard, "admit" | "admitStart">;
   readonly profiles: Profiles;
   readonly profileStates: ProfileStates;

@@ -7,11 +7,20 @@ import {
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type IdentityProvider, startIdentityProvider, TestBrowser, testClient } from "../testing/identity-provider.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 
 const redirectUrl = "http://127.0.0.1:33418/callback";
+
+/** `fetch` does not send a chosen `Host`. */
+async function rawGet(url: string, headers: Record<string, string>): Promise<{ status: number; text: string }> {
+  const [answer] = (await once(get(url, { headers }), "response")) as [IncomingMessage];
+  return { status: answer.statusCode ?? 0, text: await readText(answer) };
+}
 
 let provider: IdentityProvider;
 let server: TestServer;
@@ -191,6 +200,33 @@ it("refuses tokens without a role, for another resource, or with a changed signa
   await other.close();
   const { authorization: without } = await connect(["others"]);
   expect((await initialize(without)).status).toBe(403);
+});
+
+it("takes the audience of access tokens from no header of a request", async () => {
+  const { authorization } = await connect(["operators"]);
+  const { port } = new URL(server.baseUrl);
+  // The same service by another name, as a token for that name would need it.
+  for (const host of [`localhost:${port}`, "127.0.0.1:1", "localhost", "evil-mcp.localhost"]) {
+    const { status, text } = await rawGet(`${server.baseUrl}/.well-known/oauth-protected-resource/mcp`, { host });
+    expect([status, (JSON.parse(text) as { resource: string }).resource]).toEqual([200, `${server.baseUrl}/mcp`]);
+  }
+  // Behind a proxy, the service does not know its address.
+  const proxied = await startTestServer({
+    oidc_issuer: provider.issuer,
+    oidc_client_id: testClient.id,
+    oidc_roles: ["groups=operators:*:operator"],
+    trusted_proxies: ["127.0.0.1"],
+  });
+  const { host } = new URL(server.baseUrl);
+  for (const headers of [{ host }, { "x-forwarded-host": host }, { host, "x-forwarded-proto": "http" }]) {
+    const refused = await rawGet(`${proxied.baseUrl}/mcp`, { ...headers, authorization });
+    expect([headers, refused.status]).toEqual([headers, 401]);
+  }
+  const elsewhere = await rawGet(`${proxied.baseUrl}/.well-known/oauth-protected-resource/mcp`, {
+    host: "evil.example",
+  });
+  expect(JSON.parse(elsewhere.text)).not.toHaveProperty("authorization_servers");
+  await proxied.close();
 });
 
 it("does not accept access tokens outside /mcp", async () => {

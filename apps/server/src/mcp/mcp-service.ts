@@ -9,6 +9,7 @@ import type { Config } from "../config/settings.ts";
 import { version } from "../config/version.ts";
 import type { Access, AuthenticateOptions } from "../http/auth/access.ts";
 import { ownRequestHeader, type OwnRequests } from "../http/auth/own-requests.ts";
+import { isLoopback } from "../http/listen.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import type { Log } from "../observability/log/log.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
@@ -49,11 +50,14 @@ export class McpService {
   readonly #parts: McpServiceParts;
   readonly #endpoint: McpEndpoint;
   readonly #originCheck: OriginCheck;
+  /** Without a proxy, clients of this machine know the address that the server listens at. */
+  readonly #isOnlyLocal: boolean;
 
   constructor(parts: McpServiceParts) {
     const { config, log, serverId } = parts;
     this.#parts = parts;
     this.#originCheck = new OriginCheck(config);
+    this.#isOnlyLocal = isLoopback(config.host) && config.trusted_proxies.length === 0;
     this.#endpoint = new McpEndpoint({
       version,
       // The id names the server that has the connection.
@@ -93,7 +97,7 @@ export class McpService {
     const { replicas, serverId } = this.#parts;
     const isForwarded = replicas.isForwarded(request.raw);
     if (!isForwarded) this.#originCheck.check(request.headers);
-    const access = await entering.authenticate(request, { resource: this.#resourceOf(request) });
+    const access = await entering.authenticate(request, { resource: this.#audience() });
     const home = homeOf(request.headers[sessionHeader]);
     if (home !== undefined && home !== serverId && !isForwarded && (await this.#handOver(home, request, reply, access)))
       return;
@@ -101,9 +105,14 @@ export class McpService {
     await sendWebResponse(reply, await this.#endpoint.handle(await webRequestOf(request, reply), caller));
   }
 
-  /** The audience of access tokens (RFC 8707). */
-  #resourceOf({ raw }: FastifyRequest): string {
-    return this.#parts.origins.baseUrlOf(raw) + path;
+  /**
+   * The audience of access tokens (RFC 8707). Never from a header of the request: the client would choose the service
+   * that its token is for.
+   */
+  #audience(): string | undefined {
+    const { config, localUrl } = this.#parts;
+    const own = config.public_url ?? (this.#isOnlyLocal ? localUrl() : undefined);
+    return own === undefined ? undefined : own.replace(/\/+$/, "") + path;
   }
 
   #challenge({ raw }: FastifyRequest): string {
@@ -157,12 +166,14 @@ export class McpService {
   }
 
   /** RFC 9728. Without an authorization server, clients need an API key. */
-  #metadata(request: FastifyRequest): object {
+  #metadata({ raw }: FastifyRequest): object {
     const { oidc_issuer: issuer, oidc_scopes: scopes } = this.#parts.config;
+    const audience = this.#audience();
     return {
-      resource: this.#resourceOf(request),
+      resource: audience ?? this.#parts.origins.baseUrlOf(raw) + path,
       resource_name: "Shoal",
-      ...(issuer !== undefined && { authorization_servers: [issuer], scopes_supported: scopes }),
+      ...(issuer !== undefined &&
+        audience !== undefined && { authorization_servers: [issuer], scopes_supported: scopes }),
       bearer_methods_supported: ["header"],
     };
   }

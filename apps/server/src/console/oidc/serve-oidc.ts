@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as z from "zod/mini";
 import type { Access, KeyAuthenticator } from "../../http/auth/access.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
+import { isLoopback } from "../../http/listen.ts";
 import { refusalPage, sendPage } from "../../http/html-page.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
 import type { Secrets } from "../../storage/secrets.ts";
@@ -39,6 +40,8 @@ export interface ServeOidcParts {
   readonly checks: PersonChecks;
   readonly keyed: Pick<KeyAuthenticator, "admit" | "checkAddress" | "countRefused">;
   readonly origins: Pick<RequestOrigins, "baseUrlOf">;
+  /** The setting `public_url`. */
+  readonly publicUrl: string | undefined;
   readonly projects: Pick<ProjectLookup, "find" | "standard">;
   readonly secrets: Pick<Secrets, "seal" | "unseal">;
   readonly entering: {
@@ -64,7 +67,7 @@ export function serveOidc(app: FastifyInstance, parts: ServeOidcParts): void {
   };
   serve(startPath, async (request, reply) => {
     const baseUrl = parts.origins.baseUrlOf(request.raw);
-    requireSafeOrigin(baseUrl);
+    requireOwnAddress(requireSafeOrigin(baseUrl), parts.publicUrl);
     const { state, url } = await parts.checks.client.begin(baseUrl + callbackPath);
     void reply.header("set-cookie", stateCookie(parts, request, state));
     return url;
@@ -72,8 +75,26 @@ export function serveOidc(app: FastifyInstance, parts: ServeOidcParts): void {
   serve(callbackPath, (request, reply) => finish(parts, request, reply));
 }
 
+/**
+ * The provider sends the person's code to this address, so that no header of a request chooses it.
+ * @throws {ServiceError} 403 `forbidden`
+ */
+function requireOwnAddress({ hostname, origin }: URL, publicUrl: string | undefined): void {
+  const bare = hostname.replace(/^\[|\]$/g, "");
+  if (publicUrl !== undefined || isLoopback(bare)) return;
+  throw new ServiceError(
+    403,
+    "forbidden",
+    `Persons cannot sign in at ${origin}: the service does not know it as its own.`,
+    {
+      hint: "An operator sets public_url to the address of the service.",
+    },
+  );
+}
+
 async function finish(parts: ServeOidcParts, request: FastifyRequest, reply: FastifyReply): Promise<string> {
   const baseUrl = parts.origins.baseUrlOf(request.raw);
+  requireOwnAddress(requireSafeOrigin(baseUrl), parts.publicUrl);
   const state = stateIn(parts, request);
   // The state is for one answer of the provider.
   void reply.header("set-cookie", stateCookie(parts, request, undefined));

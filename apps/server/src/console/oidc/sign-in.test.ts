@@ -1,5 +1,6 @@
 import { contract, type Endpoint } from "@shoal/contract";
-import { get } from "node:http";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { neededRole } from "../../http/auth/operation-roles.ts";
 import { isAtLeast, type Role } from "../../http/auth/roles.ts";
@@ -87,6 +88,16 @@ it("offers the provider", async () => {
     api_key: true,
     oidc: { label: "Example", href: "/console/oidc/start" },
   });
+});
+
+it("starts no sign-in at an address that a header of the request chose", async () => {
+  for (const headers of [{ host: "evil.example" }, { host: "127.0.0.1.evil.example" }]) {
+    const [answer] = (await once(get(`${server.baseUrl}/console/oidc/start`, { headers }), "response")) as [
+      IncomingMessage,
+    ];
+    answer.resume();
+    expect([headers, answer.statusCode, answer.headers.location]).toEqual([headers, 403, undefined]);
+  }
 });
 
 it("signs a person in with the roles of their groups", async () => {

@@ -58,7 +58,7 @@ export interface AuthenticateOptions {
   /** Accept the cookie of the console from its own pages: requests with a header, WebSockets, or links to a file. */
   readonly console?: "download" | "request" | "socket";
   /** Accept access tokens of the OpenID Connect provider for this resource. */
-  readonly resource?: string;
+  readonly resource?: string | undefined;
 }
 
 export interface Authenticator {

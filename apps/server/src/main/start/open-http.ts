@@ -146,6 +146,7 @@ export function openHttp(started: Started, parts: HttpParts): Http {
       });
     },
     overload: parts.overload,
+    ownUrl: () => config.public_url ?? parts.localUrl() ?? "http://127.0.0.1",
     rateLimits,
     readiness: createReadiness({
       database,

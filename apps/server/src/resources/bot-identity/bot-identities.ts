@@ -147,7 +147,7 @@ export class BotIdentities {
     };
   }
 
-  /** All keys of the service, signed with the latest ones. @param origin - by which the caller reached the service. */
+  /** All keys of the service, signed with the latest ones. @param origin - of the service. */
   async directory(origin: string): Promise<Directory> {
     const { keys, signers } = await this.#directoryKeys();
     if (signers.length === 0) return { keys, headers: {} };
