@@ -339,6 +339,15 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
       `Saved ${at("back.bin")} (300.0 kB).\n`,
     );
     expect(readFileSync(at("back.bin"))).toEqual(readFileSync(at("a.bin")));
+    // Names of the session replace no local file.
+    mkdirSync(at("saved"));
+    writeFileSync(at("saved/a.bin"), "mine");
+    for (const name of ["a (2).bin", "a (3).bin"])
+      expect((await fs("read-file", "files", "/home/shoal/up/a.bin", "-f", at("saved/"))).stderr).toBe(
+        `Saved ${at(join("saved", name))} (300.0 kB).\n`,
+      );
+    expect(readdirSync(at("saved")).sort()).toEqual(["a (2).bin", "a (3).bin", "a.bin"]);
+    expect(readFileSync(at("saved/a.bin"), "utf8")).toBe("mine");
     expect((await fs("download-dir-zip", "files", "/home/shoal/up", "-f", at("up.zip"))).status).toBe(0);
     expect((await fs("upload-zip", "files", at("up.zip"), "--to", "/home/shoal/unpacked")).stderr).toBe(
       `Unpacked ${at("up.zip")} in /home/shoal/unpacked.\n`,

@@ -16,6 +16,7 @@ import { printable, printableLines } from "../output/format.ts";
 import { notify } from "../output/output.ts";
 import { formatBytes, showProgress } from "../output/progress.ts";
 import { codeOf, reasonOf } from "./local-errors.ts";
+import { moveBeside } from "./move-beside.ts";
 
 export interface FileFlags extends GlobalFlags {
   /** Default: the file name. */
@@ -60,8 +61,7 @@ export async function download(
         "Try again later.",
       );
     const source = Readable.fromWeb(found.stream as Parameters<typeof Readable.fromWeb>[0]);
-    if (!isStandard(flags.file))
-      saved = await save(source, await fileIn(flags.file, found.fileName ?? label), run.signal);
+    if (!isStandard(flags.file)) saved = await saveAt(source, flags.file, found.fileName ?? label, run.signal);
     // An explicit "-" prints the bytes unchanged.
     else if (toScreen && flags.file === undefined)
       await pipeline(source, escapeControls(), run.terminal.stdout, { end: false, signal: run.signal });
@@ -81,13 +81,24 @@ export function refuseTerminal(): ExitError {
   );
 }
 
-async function fileIn(path: string, suggested: string): Promise<string> {
+async function saveAt(from: Readable, path: string, suggested: string, signal: AbortSignal): Promise<string> {
   const isDirectory = path.endsWith("/") || (await stat(path).catch(() => undefined))?.isDirectory() === true;
-  return isDirectory ? join(path, suggested) : path;
+  if (!isDirectory) return save(from, path, signal);
+  // The other side chose the name, so it replaces no file.
+  return save(from, join(path, suggested), signal, moveBeside);
 }
 
+/** Moves a complete file to its name. @returns the name. */
+type Move = (part: string, file: string) => Promise<string>;
+
+const replace: Move = async (part, file) => {
+  await rename(part, file);
+  return file;
+};
+
 /** Atomic. @returns the message to print. */
-export async function save(from: Readable, file: string, signal: AbortSignal): Promise<string> {
+export async function save(from: Readable, wanted: string, signal: AbortSignal, move = replace): Promise<string> {
+  let file = wanted;
   await removeAbandonedParts(file);
   const part = join(dirname(file), `.${basename(file)}.${String(process.pid)}-${createId()}.part`);
   const out = createWriteStream(part, { flags: "wx" });
@@ -103,7 +114,7 @@ export async function save(from: Readable, file: string, signal: AbortSignal): P
     });
     await pipeline(from, out, { signal });
     const { size } = await stat(part);
-    await rename(part, file).catch((error: unknown) => {
+    file = await move(part, file).catch((error: unknown) => {
       throw cannotWrite(file, reasonOf(error));
     });
     return `Saved ${printable(file)} (${formatBytes(size)}).`;

@@ -2,6 +2,7 @@ import { connectionError, contractError } from "../exchange/failures.ts";
 import { TransferClock } from "../exchange/transfer-clock.ts";
 import type { DownloadOptions } from "../surface/options.ts";
 import type { Plan, Settings } from "../request/plan.ts";
+import { safeFileName } from "./file-name.ts";
 
 /** A running download. It occupies a connection until the stream ends or is cancelled. */
 export interface Download {
@@ -10,7 +11,7 @@ export interface Download {
   /** Size of the download, if the service sent it. */
   readonly sizeBytes: number | undefined;
   readonly contentType: string;
-  /** File name from the response, without folders. */
+  /** File name from the response: without folders, never hidden or reserved. It may exist: do not replace that file. */
   readonly fileName: string | undefined;
   readonly headers: Headers;
 }
@@ -26,9 +27,7 @@ function fileNameIn(headers: Headers): string | undefined {
   } catch {
     // Invalid percent-encoding: use the plain form.
   }
-  // A server must not choose the folder that a client writes to.
-  const last = name.split(/[/\\]/).at(-1) ?? "";
-  return last === "" || last === "." || last === ".." ? undefined : last.replace(/\p{Cc}/gu, "");
+  return safeFileName(name);
 }
 
 const unread = "the caller did not read the download to its end";

@@ -347,7 +347,8 @@ describe("download", () => {
   });
 
   it.each([
-    ['attachment; filename="a\\"b.txt"', 'a"b.txt'],
+    ['attachment; filename="a\\"b.txt"', "a_b.txt"],
+    ["attachment; filename=.bashrc", "bashrc"],
     ["attachment; filename=plain.txt", "plain.txt"],
     ['attachment; filename="..\\\\..\\\\up.txt"', "up.txt"],
     ['attachment; filename=".."', undefined],

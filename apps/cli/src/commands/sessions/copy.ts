@@ -16,6 +16,7 @@ import { currentSessionId } from "../pages/current-session.ts";
 
 export interface CopyFlags extends GlobalFlags {
   readonly recursive?: boolean;
+  readonly force?: boolean;
 }
 
 interface Remote {
@@ -130,7 +131,12 @@ export class Copy {
     const target = folder === undefined ? to.path : join(folder, name);
     if (!is_dir) return this.#fetchFile(from, target);
     const { fetchFolder } = await import("./fetch-folder.ts");
-    await fetchFolder(this.#specOf("browsers.fs.downloadDirZip"), from, { target, flags: this.#flags }, this.#run);
+    await fetchFolder(
+      this.#specOf("browsers.fs.downloadDirZip"),
+      from,
+      { target, flags: this.#flags, force: this.#flags.force === true },
+      this.#run,
+    );
   }
 
   async #fetchFile({ id, path }: Remote, file: string | undefined): Promise<void> {

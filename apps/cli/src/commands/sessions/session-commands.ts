@@ -24,6 +24,7 @@ function addCopy({ groupFor, names: fields, run, specOf }: Adding): void {
       "Sources and a destination: local paths, SESSION:/path, :/path for the current session, or -",
     )
     .option("-r, --recursive", "Copy directories with their content")
+    .option("--force", "Replace files of an existing local directory, and add hidden ones")
     .summary("Copy files between this machine and a session")
     .description(
       "Copy files between this machine and a session\n\nPaths without a leading slash start in /home/shoal. - is stdin or stdout. A local name with a colon needs a slash before it: ./a:b. Symbolic links of a session are not copied.",

@@ -68,13 +68,19 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
     mkdirSync(at("target/site"), { recursive: true });
     writeFileSync(at("target/site/index.html"), "old");
     writeFileSync(at("target/site/own"), "mine");
-    expect((await test.run("cp", "-r", "box:site", at("target"))).status).toBe(0);
+    const refused = await test.run("cp", "-r", "box:site", at("target"));
+    expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("pass --force") as unknown]);
+    expect(readdirSync(at("target/site")).sort()).toEqual(["index.html", "own"]);
+    expect(readFileSync(at("target/site/index.html"), "utf8")).toBe("old");
+    expect((await test.run("cp", "-r", "--force", "box:site", at("target"))).status).toBe(0);
     expect(readFileSync(at("target/site/index.html"), "utf8")).toBe("new");
     expect(readdirSync(at("target/site")).sort()).toEqual([".git", "empty", "index.html", "own"]);
     mkdirSync(at("outside"));
     mkdirSync(at("trap/site"), { recursive: true });
     symlinkSync(at("outside"), at("trap/site/.git"));
-    expect((await test.run("cp", "-r", "box:site", at("trap"))).stderr).toContain("it exists and is not a directory");
+    expect((await test.run("cp", "-r", "--force", "box:site", at("trap"))).stderr).toContain(
+      "it exists and is not a directory",
+    );
     expect(readdirSync(at("outside"))).toEqual([]);
     expect(readdirSync(test.folder).filter((name) => name.endsWith(".part"))).toEqual([]);
   });

@@ -30,7 +30,7 @@ async function pack(
   const path = join(folder, "a.zip");
   await pipeline(zip.outputStream, createWriteStream(path));
   let bytes = readFileSync(path).toString("latin1");
-  for (const [from, to] of Object.entries(names)) bytes = bytes.replaceAll(from, to);
+  for (const [from, to] of Object.entries(names)) bytes = bytes.replaceAll(from, Buffer.from(to).toString("latin1"));
   writeFileSync(path, Buffer.from(bytes, "latin1"));
 }
 
@@ -45,6 +45,9 @@ it.each([
   ["x/tmp/escape", "//tmp/escape"],
   ["b/xx/xx/escape", "b/../../escape"],
   ["aaaa", "aa\0a"],
+  ["aaaa", "a\u001b[a"],
+  ["aaaaaa", "a\u202exe"],
+  ["aaaa", "aaa."],
 ])("rejects %s renamed to %j", async (name, evil) => {
   await pack({ [name]: "evil" }, { [name]: evil });
   await expect(unpack()).rejects.toThrow(/Cannot unpack the archive of the session: the name .* is not allowed/);

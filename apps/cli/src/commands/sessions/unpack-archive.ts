@@ -8,6 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ExitError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
+import { printable } from "../../output/format.ts";
 import { formatBytes } from "../../output/progress.ts";
 
 export interface UnpackLimits {
@@ -117,9 +118,13 @@ function stepsOf(entry: Entry): { readonly names: readonly string[]; readonly is
   return { names, isFolder: name.endsWith("/") };
 }
 
+/** Windows reserves them with any ending. */
+const devices = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³])(?=\.|$)/i;
+
 function isPossible(step: string): boolean {
-  // eslint-disable-next-line no-control-regex -- matches control characters on purpose
-  return process.platform === "win32" ? !/[\u0000-\u001f<>:"|?*\\]|[. ]$/.test(step) : !step.includes("\0");
+  // Names that show another name than they have: control characters and marks of text direction.
+  if (printable(step) !== step || step.endsWith(".")) return false;
+  return process.platform !== "win32" || (!/[<>:"|?*\\]| $/.test(step) && !devices.test(step));
 }
 
 function tooLarge(bytes: number): ExitError {
