@@ -1,22 +1,29 @@
 import { isAmongHosts } from "@shoal/instance";
+import { isSharedByStrangers } from "./shared-hosts.ts";
 import { providers } from "../words/message-words.ts";
 
-/** Hosts of identity providers, which every login may visit. */
+/** Hosts of identity providers, also those with a subdomain for each customer. */
 const authorities: readonly string[] = providers
   .filter(([provider]) => !["slack", "discord", "amazon", "twitter", "yahoo", "gitlab"].includes(provider))
   .flatMap(([, , hosts]) => [...hosts]);
 
+/** Hosts that belong to the provider itself, so that every login may type there. */
+const ownAuthorities: readonly string[] = authorities.filter((host) => !host.startsWith("*."));
+
 /**
- * Hosts on which a login may type values: the site with its subdomains, further domains, and the well-known identity
- * providers. `*.example.com` stands for all names below one.
+ * Hosts on which a login may type values: the site with its subdomains, further domains, and identity providers with
+ * one host for all customers. `*.example.com` stands for all names below one. Where names below a host belong to
+ * strangers, only named hosts are allowed: `acme.okta.com`, never `*.okta.com`.
  */
 export function allowedHosts(domain: string, further: readonly string[] = []): readonly string[] {
   const own = [domain, ...further].flatMap((entry) => {
     const host = hostOf(entry);
-    if (host === "" || host.startsWith("*.")) return host === "" ? [] : [host];
-    return [host, `*.${host}`];
+    const base = host.replace(/^\*\./, "");
+    if (base === "") return [];
+    if (isSharedByStrangers(base)) return host === base ? [host] : [];
+    return host === base ? [host, `*.${host}`] : [host];
   });
-  return [...new Set([...own, ...authorities])];
+  return [...new Set([...own, ...ownAuthorities])];
 }
 
 /** Whether the host belongs to a well-known identity provider. */
