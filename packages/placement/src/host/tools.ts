@@ -10,15 +10,16 @@ export interface SandboxTools {
   readonly setpriv: string | undefined;
   readonly unshare: string | undefined;
   readonly mount: string | undefined;
+  readonly ip: string | undefined;
 }
 
 const folders = ["/usr/bin", "/usr/sbin", "/usr/local/bin"];
 
 export async function findSandboxTools(): Promise<SandboxTools | undefined> {
-  const [bwrap, prlimit, setpriv, unshare, mount] = await Promise.all(
-    ["bwrap", "prlimit", "setpriv", "unshare", "mount"].map(findTool),
+  const [bwrap, prlimit, setpriv, unshare, mount, ip] = await Promise.all(
+    ["bwrap", "prlimit", "setpriv", "unshare", "mount", "ip"].map(findTool),
   );
-  return bwrap === undefined ? undefined : { bwrap, prlimit, setpriv, unshare, mount };
+  return bwrap === undefined ? undefined : { bwrap, prlimit, setpriv, unshare, mount, ip };
 }
 
 export async function bubblewrapVersion(bwrap: string): Promise<string> {

@@ -26,6 +26,8 @@ export interface SandboxCommand {
   /** Host user of the box, for a server that runs as root. */
   readonly owner: number | undefined;
   readonly nestedUsers: boolean;
+  /** The launcher made the network namespace. */
+  readonly hasInterface?: boolean;
   /** Bubblewrap reports the id of its first process there. */
   readonly infoFd?: number;
   readonly filterFd?: number;
@@ -43,13 +45,27 @@ export const maxProcesses = 1024;
  * inside: host root could write to `/proc/sys` even without capabilities.
  */
 export function sandboxCommand(command: SandboxCommand): readonly [program: string, ...rest: string[]] {
-  const { tools, etc, root, owner, memoryFiles } = command;
+  const { tools, etc, root, owner, memoryFiles, hasInterface = false } = command;
   const asRoot = owner !== undefined;
   return [
     tools.bwrap,
     ...(asRoot
-      ? ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-      : ["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]),
+      ? [
+          "--unshare-ipc",
+          "--unshare-pid",
+          "--unshare-uts",
+          "--unshare-cgroup-try",
+          ...(hasInterface ? [] : ["--unshare-net"]),
+        ]
+      : [
+          "--unshare-all",
+          ...(hasInterface ? ["--share-net"] : []),
+          "--unshare-user",
+          "--uid",
+          "1000",
+          "--gid",
+          "1000",
+        ]),
     ...[
       "--die-with-parent",
       "--new-session",

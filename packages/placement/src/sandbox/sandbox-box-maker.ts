@@ -224,16 +224,18 @@ class SandboxBoxMaker implements BoxMaker {
         writable: memoryFiles === undefined ? [{ from: files.state, to: inside.state }] : [],
         owner,
         nestedUsers: support.nestedUsers,
+        hasInterface: support.interfaces,
         infoFd: sandboxDescriptors.info,
         ...(this.#filter !== undefined && { filterFd: sandboxDescriptors.filter }),
         program: [...startProgram, id],
       }),
       sandboxDescriptors.options,
     );
-    const launcher = boxLauncher(
-      support.tools,
-      memoryFiles?.mounted === true ? { ...memoryFiles, root: files.root, owner } : undefined,
-    );
+    const launcher = boxLauncher(support.tools, {
+      owner,
+      hasInterface: support.interfaces,
+      files: memoryFiles?.mounted === true ? { ...memoryFiles, root: files.root } : undefined,
+    });
     const [first, ...rest] = [...(memory?.command ?? []), ...launcher, ...command] as const;
     return { command: [first, ...rest], options };
   }

@@ -119,10 +119,10 @@ export class SandboxProgramMaker implements ProgramMaker {
       }),
       sandboxDescriptors.options,
     );
-    const launcher = boxLauncher(
-      support.tools,
-      memoryFiles.mounted ? { ...memoryFiles, root: files.root, owner } : undefined,
-    );
+    const launcher = boxLauncher(support.tools, {
+      owner,
+      files: memoryFiles.mounted ? { ...memoryFiles, root: files.root } : undefined,
+    });
     const [first, ...rest] = [...(memory?.command ?? []), ...launcher, ...command] as const;
     return { command: [first, ...rest], options };
   }

@@ -1,4 +1,5 @@
 import type { Instance } from "../interface/placement.ts";
+import { examineSandbox } from "./support.ts";
 import { openPlacement, runInside } from "../testing/placements.ts";
 import { describeWith } from "../testing/requirements.ts";
 import { familyOf } from "../testing/processes.ts";
@@ -6,6 +7,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, it } from "vitest";
+
+const support = await examineSandbox();
+const hasInterfaces = support.works && support.interfaces;
 
 const acquireBox = async (): Promise<Instance> => {
   const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine" });
@@ -102,13 +106,22 @@ describeWith(["linux", "chromium", "bubblewrap"], "a box", () => {
     expect(await inside(box, "echo still here")).toBe("still here");
   });
 
-  it("has a separate network with only a loopback interface", async () => {
+  it("has a separate network without a way out", async () => {
     const host = createServer((socket) => socket.end("host"));
     await once(host.listen(0, "0.0.0.0"), "listening");
     const address = host.address();
     const port = typeof address === "object" ? String(address?.port) : "";
     const box = await acquireBox();
-    expect(await inside(box, "cut -d: -s -f1 /proc/net/dev | tr -d ' '")).toBe("lo");
+    // Both ends of the interface are in the box, without a route.
+    expect((await inside(box, "cut -d: -s -f1 /proc/net/dev | tr -d ' '")).split("\n").sort()).toEqual(
+      hasInterfaces ? ["eth0", "lo", "peer0"] : ["lo"],
+    );
+    expect(await inside(box, "tail -n +2 /proc/net/route")).toBe("");
+    const dial = (host: string) =>
+      inside(box, `/opt/shoal/node -e 'require("net").connect(80,"${host}").on("error",(e)=>console.log(e.code))'`);
+    expect(await Promise.all(["10.0.2.1", "10.0.2.2", "93.184.215.14", "2606:4700::1"].map(dial))).toEqual(
+      Array(4).fill("ENETUNREACH"),
+    );
     const reach = `/opt/shoal/node -e 'const s=require("net").connect(${port},"127.0.0.1");s.on("data",d=>console.log(String(d)));s.on("error",e=>console.log(e.code))'`;
     expect(await inside(box, reach)).toBe("ECONNREFUSED");
     // Abstract sockets belong to the network namespace.

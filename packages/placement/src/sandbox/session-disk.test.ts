@@ -84,7 +84,7 @@ describeWith(["linux", "chromium", "bubblewrap"], "files of a box in memory", ()
     const [root, etc] = [join(folder, "root"), join(folder, "etc")];
     await Promise.all([mkdir(root), mkdir(etc)]);
     const [program, ...given] = [
-      ...boxLauncher(tools),
+      ...boxLauncher(tools, { owner: undefined }),
       ...sandboxCommand({
         tools,
         etc: { path: etc, bound: [] },

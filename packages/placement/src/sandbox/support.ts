@@ -16,6 +16,8 @@ export type SandboxSupport =
       readonly nestedUsers: boolean;
       /** Mounting also limits the number of files. */
       readonly mounts: boolean;
+      /** A box can have a network interface, so that pages are online. */
+      readonly interfaces: boolean;
     }
   | {
       readonly works: false;
@@ -52,8 +54,16 @@ export async function examineSandbox(): Promise<SandboxSupport> {
   for (const attempt of attempts(tools)) {
     last = await tryBox(tools, attempt);
     if (last.hostWritable) break;
-    if (last.started)
-      return { works: true, tools, nestedUsers: attempt.nestedUsers && last.nested, mounts: attempt.mounts };
+    if (last.started) {
+      const found = {
+        works: true,
+        tools,
+        nestedUsers: attempt.nestedUsers && last.nested,
+        mounts: attempt.mounts,
+      } as const;
+      if (tools.ip === undefined || tools.unshare === undefined) return { ...found, interfaces: false };
+      return { ...found, interfaces: (await tryBox(tools, attempt, true)).online };
+    }
   }
   const second = last ?? failed("nothing was tried");
   if (second.hostWritable)
@@ -75,10 +85,17 @@ interface Attempt {
   readonly started: boolean;
   readonly nested: boolean;
   readonly hostWritable: boolean;
+  readonly online: boolean;
   readonly printed: string;
 }
 
-const failed = (printed: string): Attempt => ({ started: false, nested: false, hostWritable: false, printed });
+const failed = (printed: string): Attempt => ({
+  started: false,
+  nested: false,
+  hostWritable: false,
+  online: false,
+  printed,
+});
 
 function attempts(tools: SandboxTools): readonly { readonly nestedUsers: boolean; readonly mounts: boolean }[] {
   const canMount = tools.unshare !== undefined && tools.mount !== undefined;
@@ -91,12 +108,14 @@ function attempts(tools: SandboxTools): readonly { readonly nestedUsers: boolean
 
 const probe = `if ( : >> /proc/sys/kernel/core_pattern ) 2>/dev/null; then echo host-writable; fi
 if unshare --user --map-root-user true 2>/dev/null; then echo nested; fi
+if grep -q eth0 /proc/net/dev; then echo online; fi
 echo started`;
 const probeFilesBytes = 2 ** 20;
 
 async function tryBox(
   tools: SandboxTools,
   { nestedUsers, mounts }: { readonly nestedUsers: boolean; readonly mounts: boolean },
+  hasInterface = false,
 ): Promise<Attempt> {
   const folder = await mkdtemp(join(tmpdir(), "shoal-probe-"));
   try {
@@ -108,7 +127,7 @@ async function tryBox(
     if (owner !== undefined) await chown(join(root, "home/shoal"), owner, owner);
     const files = { bytes: probeFilesBytes, folders: ["/home/shoal"] };
     const [program, ...rest] = [
-      ...(mounts ? boxLauncher(tools, { ...files, root, owner }) : boxLauncher(tools)),
+      ...boxLauncher(tools, { owner, hasInterface, files: mounts ? { ...files, root } : undefined }),
       ...sandboxCommand({
         tools,
         etc: { path: etc, bound: [] },
@@ -118,6 +137,7 @@ async function tryBox(
         writable: [],
         owner,
         nestedUsers,
+        hasInterface,
         program: ["/bin/sh", "-c", probe],
       }),
     ] as const;
@@ -133,6 +153,7 @@ async function tryBox(
       started: printed.includes("started"),
       nested: printed.includes("nested"),
       hostWritable: printed.includes("host-writable"),
+      online: printed.includes("online"),
       printed: complaint.trim().slice(0, 500) || "it printed nothing",
     };
   } finally {
