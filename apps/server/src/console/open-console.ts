@@ -64,10 +64,13 @@ export function openConsole(parts: OpenConsoleParts): OpenConsole {
 
 /** The operator names the issuer, but the issuer names its other addresses. */
 function providerRule({ config, otherServers }: OpenConsoleParts): OutboundRule {
-  const issuer = config.oidc_issuer === undefined ? null : URL.parse(config.oidc_issuer);
-  const port = issuer?.port || (issuer?.protocol === "http:" ? "80" : "443");
-  const allowed = issuer === null ? [] : [`${issuer.hostname}:${port}`];
+  const allowed = config.oidc_issuer === undefined ? [] : [hostAndPort(new URL(config.oidc_issuer))];
   return createOutboundRule({ allowPrivateHosts: [...config.allow_private_hosts, ...allowed], otherServers });
+}
+
+function hostAndPort({ hostname, port, protocol }: URL): string {
+  const usual = protocol === "http:" ? "80" : "443";
+  return `${hostname}:${port === "" ? usual : port}`;
 }
 
 /** @throws {StartError} for incomplete settings. */
