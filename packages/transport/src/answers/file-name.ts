@@ -25,7 +25,7 @@ function shortened(name: string): string {
   const { length } = bytes.encode(name);
   if (length <= maxNameBytes) return name;
   const ending = /\.[^.\s]{1,16}$/u.exec(name)?.[0] ?? "";
-  let kept = [...name.slice(0, name.length - ending.length)];
+  let kept = Array.from(name.slice(0, name.length - ending.length));
   while (bytes.encode(kept.join("") + ending).length > maxNameBytes) kept = kept.slice(0, -1);
   return kept.join("").replace(/[\s.]+$/u, "") + ending;
 }
