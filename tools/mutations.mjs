@@ -1,6 +1,6 @@
 // Puts small faults into the source, one at a time, in a separate worktree, and checks that tests turn red. The faults are
 // in tools/mutations/faults.jsonl: `old` is in `file` once and becomes `new`; `before` and `after` are the test files that
-// must fail, `before` at the commit before the test files were merged.
+// must fail, `before` at the commit before the test files were merged. With `build`, they start built programs.
 // Usage: node tools/mutations.mjs [--before COMMIT] [--record] [NAME …]
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -66,14 +66,15 @@ function failuresOf(tree, { slow, files, bail }) {
     });
 }
 
+/** The command `shoal`, with all that it starts. */
+const build = ["pnpm", "exec", "turbo", "run", "build", "--filter=@shoal/cli", "--output-logs=errors-only"];
 const tree = mkdtempSync(join(tmpdir(), "shoal-mutations-"));
 const recorded = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, "utf8")) : {};
 let survived = 0;
 try {
   mustRun(root, ["git", "worktree", "add", "--detach", "--force", tree, values.before ?? "HEAD"]);
   mustRun(tree, ["pnpm", "install", "--frozen-lockfile", "--prefer-offline"]);
-  if (faults.some(({ build, slow }) => build || slow))
-    mustRun(tree, ["pnpm", "exec", "turbo", "run", "build", "--output-logs=errors-only"]);
+  mustRun(tree, build);
   for (const slow of [false, true]) {
     const files = [...new Set(faults.filter((fault) => fault.slow === slow).flatMap((fault) => fault[side]))];
     if (files.length === 0) continue;
@@ -91,10 +92,10 @@ try {
       text.replace(fault.old, () => fault.new),
     );
     // Programs that tests start are built; the others run on sources.
-    if (fault.build) mustRun(tree, ["pnpm", "exec", "turbo", "run", "build", "--output-logs=errors-only"]);
+    if (fault.build) mustRun(tree, build);
     const failures = failuresOf(tree, { slow: fault.slow, files: fault[side], bail: true });
     writeFileSync(file, text);
-    if (fault.build) mustRun(tree, ["pnpm", "exec", "turbo", "run", "build", "--output-logs=errors-only"]);
+    if (fault.build) mustRun(tree, build);
     if (failures.length === 0) survived += 1;
     console.log(`${failures.length === 0 ? "GREEN " : "red   "} ${fault.name}: ${failures[0] ?? "no test failed"}`);
     recorded[fault.name] = { ...recorded[fault.name], [side]: failures[0] ?? null };
