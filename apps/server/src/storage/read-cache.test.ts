@@ -60,6 +60,18 @@ it("loads once for concurrent callers, then serves from memory under each lookup
   expect(await table.cache.get("name of a")).toEqual({ id: "a", value: 2 });
 });
 
+it("keeps the new row when a load that began before the change ends last", async () => {
+  const table = slowTable();
+  table.setHold(true);
+  const old = table.cache.get("a");
+  table.write(2);
+  table.setHold(false);
+  expect(await table.cache.get("a")).toEqual({ id: "a", value: 2 });
+  table.letGo();
+  expect(await old).toEqual({ id: "a", value: 1 });
+  expect(table.cache.get("a")).toEqual({ id: "a", value: 2 });
+});
+
 it("does not cache a load that began before a change", async () => {
   const table = slowTable();
   table.setHold(true);

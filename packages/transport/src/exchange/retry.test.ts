@@ -85,6 +85,18 @@ describe("retry", () => {
     },
   );
 
+  it("reads the date of a retry by the clock of the service", async () => {
+    const hourLater = new Date(Date.now() + 3_600_000).toUTCString();
+    await using server = await serve((_, response, count) => {
+      if (count > 1) reply(response, 200, profile);
+      else reply(response, 503, { code: "x", message: "x" }, { date: hourLater, "retry-after": hourLater });
+    });
+    const retries: RetryInfo[] = [];
+    const transport = make(server, { hooks: { onRetry: (retry) => void retries.push(retry) } });
+    expect(await transport.call(getProfile, { params })).toEqual(profile);
+    expect(retries).toMatchObject([{ attempt: 1, delayMs: 0 }]);
+  });
+
   it("reports a refused connection", async () => {
     const server = await serve((_, response) => {
       reply(response, 200, profile);
