@@ -9,6 +9,8 @@ const maxPending = 200;
 /** Sends a viewer's input to a page, in order and without waiting: a busy page receives it when it resumes. */
 export interface LiveInput {
   send(input: Input): void;
+  /** Resolves when the page has processed all input sent so far. A page with an open dialog does so when it closes. */
+  processed(): Promise<void>;
   /** Releases the pressed buttons and keys, when the viewer has left or looks at another page. */
   release(): void;
 }
@@ -21,6 +23,7 @@ class PageInput implements LiveInput {
   readonly #cdp: CdpConnection;
   readonly #sessionId: string;
   #pending = 0;
+  #processed = Promise.resolve();
   #buttons = 0;
   #position = { x: 0, y: 0 };
   readonly #keys = new Map<string, Extract<Input, { type: "key" }>>();
@@ -33,7 +36,16 @@ class PageInput implements LiveInput {
   #dispatch(sent: Promise<unknown>): void {
     this.#pending++;
     // A page may reject input, or close before it answers.
-    sent.catch(() => undefined).finally(() => this.#pending--);
+    const answered = sent
+      .catch(() => undefined)
+      .then(() => {
+        this.#pending--;
+      });
+    this.#processed = this.#processed.then(() => answered);
+  }
+
+  processed(): Promise<void> {
+    return this.#processed;
   }
 
   #key(input: Extract<Input, { type: "key" }>): void {

@@ -3,6 +3,11 @@ import type { LiveInput } from "./live-input.ts";
 
 type InputMessage = Parameters<LiveInput["send"]>[0];
 
+interface Hand {
+  readonly input: LiveInput;
+  readonly session: PageSession;
+}
+
 const answerMs = 2_000;
 const controlOrMeta = 2 | 4;
 const copyKeys: ReadonlySet<string> = new Set(["c", "x"]);
@@ -20,15 +25,18 @@ export class ViewClipboard {
   #text: Promise<string> = Promise.resolve("");
   #sent: Promise<unknown> = Promise.resolve();
 
-  /** Sends input in order. A key that copies waits until the selection is read, because cutting removes it. */
-  send(message: InputMessage, { input, session }: { readonly input: LiveInput; readonly session: PageSession }): void {
+  /**
+   * Sends input in order. A key that copies waits until the selection is read, because cutting removes it. The selection
+   * is read when the page has processed the earlier input, which may have changed it: commands can overtake input.
+   */
+  send(message: InputMessage, hand: Hand): void {
     if (copies(message)) {
       const earlier = this.#text;
-      this.#text = this.#sent.then(() => this.#selection(session, earlier));
+      this.#text = this.#sent.then(() => this.#selection(hand, earlier));
       this.#sent = this.#text;
     }
     this.#sent = this.#sent.then(() => {
-      input.send(message);
+      hand.input.send(message);
     });
   }
 
@@ -41,10 +49,11 @@ export class ViewClipboard {
   }
 
   /** As in a browser, the earlier text stays when nothing is selected. */
-  async #selection(session: PageSession, earlier: Promise<string>): Promise<string> {
+  async #selection({ input, session }: Hand, earlier: Promise<string>): Promise<string> {
     const { cdp, sessionId } = session;
-    const asked = cdp.send("Runtime.evaluate", { expression: selectedText, returnByValue: true }, sessionId);
     try {
+      await session.outcome(input.processed(), answerMs);
+      const asked = cdp.send("Runtime.evaluate", { expression: selectedText, returnByValue: true }, sessionId);
       const outcome = await session.outcome(asked, answerMs);
       const value: unknown = outcome.kind === "done" ? outcome.result.result.value : undefined;
       return typeof value === "string" && value !== "" ? value.slice(0, maxCharacters) : await earlier;
