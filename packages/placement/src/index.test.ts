@@ -3,11 +3,14 @@ import { expect, it } from "vitest";
 
 it("exports exactly the public API", () => {
   expect(Object.keys(placement).sort()).toEqual([
+    "AnswerProblem",
     "BoundedBytes",
     "FrontPage",
     "InstanceRefusal",
     "Pace",
     "PlacementError",
+    "answerBytes",
+    "answerJson",
     "answerText",
     "assignInstance",
     "callInstance",

@@ -52,7 +52,8 @@ describeWith(["root", "bubblewrap", "chromium"], `a server that runs as a plain 
       // One file for each 8 KiB.
       "8192",
       "shoal",
-      "3",
+      // Two lines of headings, loopback, and both ends of an interface.
+      "5",
       ...["CapPrm", "CapEff", "CapBnd"].map((name) => `${name}:\t0000000000000000`),
       "NoNewPrivs:\t1",
       expect.stringMatching(/Max processes\s+1024\s+1024/),

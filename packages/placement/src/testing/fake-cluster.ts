@@ -29,6 +29,8 @@ const kinds = {
 } as const;
 export type Kind = keyof typeof kinds;
 const token = "fake-token";
+/** Of all clusters of this process. */
+let pods = 0;
 
 /** What the next pods do in place of running. */
 export type PodFate = "runs" | "unschedulable" | "image missing" | "never ready";
@@ -65,7 +67,6 @@ export class FakeCluster {
   #events: Event[] = [];
   #oldest = 0;
   #version = 1;
-  #pods = 0;
 
   private constructor({ claims = false, sandboxes = true }: FakeClusterOptions) {
     this.#groups = new Set([core, ...(sandboxes || claims ? [agents] : []), ...(claims ? [extensions] : [])]);
@@ -290,12 +291,12 @@ export class FakeCluster {
       this.#setStatus(name, { phase: "Pending", containerStatuses: [{ name: "instance", state: { waiting } }] });
       return;
     }
-    this.#pods += 1;
-    const last = `${String(this.#pods >> 8)}.${String((this.#pods & 255) + 1)}`;
-    const podIP = `127.1.${last}`;
+    pods += 1;
+    const podIP = addressOf(pods, 1);
     const isHidden = this.unreachableMs !== undefined;
+    const hiddenIP = addressOf(pods, 65);
     const running = runPod(pod.spec as unknown as FakePodSpec, {
-      address: isHidden ? `127.2.${last}` : podIP,
+      address: isHidden ? hiddenIP : podIP,
       apiServer: this.addressForPods,
       isClosed: this.hasPolicy && name.startsWith("shoal-probe-"),
       programPath: this.programPath,
@@ -304,7 +305,7 @@ export class FakeCluster {
     running.annotate(pod.metadata.annotations ?? {});
     const containerStatuses = [{ name: "instance", state: { running: {} } }];
     this.#setStatus(name, { phase: "Running", podIP, containerStatuses });
-    const link = isHidden ? linkLater(podIP, `127.2.${last}`, this.unreachableMs) : undefined;
+    const link = isHidden ? linkLater(podIP, hiddenIP, this.unreachableMs) : undefined;
     void running.ended.then((code) => {
       link?.close();
       this.#finish(name, code, {});
@@ -403,6 +404,11 @@ export interface FakeClusterOptions {
   readonly claims?: boolean;
   /** Of the warm pool; none by default. */
   readonly waitingPods?: number;
+}
+
+/** Pods listen on a fixed port, so that each process has other addresses. */
+function addressOf(pod: number, first: number): string {
+  return `127.${String(first + ((process.pid >> 8) & 63))}.${String(process.pid & 255)}.${String(1 + (pod % 254))}`;
 }
 
 /** Forwards connections to a pod, after a moment. */
