@@ -13,7 +13,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
   /** One sentence, if the box was ended from outside or never ran. */
   readonly reason?: string | undefined;
-  /** Whether it never ran because there was no room for it. */
+  /** Whether it never ran because its cluster has no room for it. */
   readonly lacksCapacity?: boolean;
 }
 

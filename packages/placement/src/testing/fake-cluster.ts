@@ -119,7 +119,7 @@ export class FakeCluster {
     return this.#watches.size;
   }
 
-  /** Refuses connections from now on, and breaks those that exist. */
+  /** Refuses connections from now on, and breaks open ones. */
   vanish(): void {
     this.#server.close();
     this.#server.closeAllConnections();
