@@ -69,6 +69,7 @@ it("has, in the Helm chart, the settings that are neither secret nor values of t
       "kubernetes_kubeconfig",
       "kubernetes_namespace",
       "kubernetes_runtime_class",
+      "kubernetes_server_pod",
       "kubernetes_warm_pool",
     ],
     ...["metrics_host", "metrics_port", "new_admin_key", "placement", "port", "ready_file"],
