@@ -13,7 +13,6 @@ import type { Connections } from "./connections.ts";
 import { connectionHandlers, type LoginPages } from "./handlers.ts";
 import { openTestDatabase } from "../../testing/test-database.ts";
 
-const silent = () => undefined;
 const folder = mkdtempSync(join(tmpdir(), "shoal-connections-"));
 let database: Database;
 beforeAll(async () => {

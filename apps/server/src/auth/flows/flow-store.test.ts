@@ -9,12 +9,10 @@ import { connectionRow } from "../../testing/connection-row.ts";
 import { FlowStore, stateOf } from "./flow-store.ts";
 import { openTestDatabase } from "../../testing/test-database.ts";
 
-const silent = () => undefined;
 const folder = mkdtempSync(join(tmpdir(), "shoal-flows-"));
 let database: Database;
 let store: FlowStore;
 beforeAll(async () => {
-  const log = { debug: silent, info: silent, warn: silent, error: silent };
   ({ database } = await openTestDatabase(folder));
   store = new FlowStore(database);
 });

@@ -1,5 +1,5 @@
 import { defineEndpoint, empty, json } from "@shoal/contract";
-import { openDatabase, type Database } from "@shoal/database";
+import type { Database } from "@shoal/database";
 import { ServiceError, withStatus } from "@shoal/router";
 import { configure, fastifyOptions, mount } from "@shoal/router/fastify";
 import Fastify from "fastify";
@@ -49,7 +49,6 @@ let handled = 0;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-statuses-"));
-  const silent = () => undefined;
   ({ database } = await openTestDatabase(folder));
   const log = await createLog({ log_level: "info", log_format: "json" }, new PassThrough().resume());
   const idempotency = createIdempotency({

@@ -24,8 +24,6 @@ let projectId: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-session-files-"));
   blobsFolder = join(folder, "blobs");
-  const silent = () => undefined;
-  const log = { debug: silent, info: silent, warn: silent, error: silent };
   ({ database } = await openTestDatabase(join(folder, "database")));
   files = new SessionFiles({ database, secrets, blobs: createFileBlobs(blobsFolder), isUploading: true, pieceBytes });
   projectId = (await database.query.selectFrom("projects").select("id").executeTakeFirstOrThrow()).id;
