@@ -53,7 +53,7 @@ beforeAll(() => {
   writeFileSync(join(folder, "tsconfig.build.json"), JSON.stringify({ compilerOptions, include: ["src"] }));
   const tsc = createRequire(import.meta.url).resolve("typescript/lib/tsc.js");
   execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { cwd: folder });
-}, 60_000);
+});
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });

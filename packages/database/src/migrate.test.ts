@@ -1,6 +1,7 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import type { Migration } from "kysely/migration";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { type ClosablePool, createPool } from "./connect.ts";
 import { migrate } from "./migrate.ts";
 import { migrations } from "./migrations/all.ts";
@@ -87,12 +88,9 @@ it("refuses a database that a newer server migrated while this one waited for th
   const first = migrate(query, newer, log);
   await started.promise;
   const refused = expect(migrate(query, one, log)).rejects.toMatchObject({ code: "schema_newer" });
-  await vi.waitFor(
-    async () => {
-      expect(await waitingForLock()).toBe(1);
-    },
-    { timeout: 15_000 },
-  );
+  await eventuallyPasses(async () => {
+    expect(await waitingForLock()).toBe(1);
+  });
   finished.resolve(undefined);
   await first;
   await refused;
@@ -105,12 +103,9 @@ it("waits for another server, logs a notice, and runs nothing twice", async () =
   const first = migrate(query, slow, log);
   await started.promise;
   const second = migrate(query, slow, log);
-  await vi.waitFor(
-    () => {
-      expect(log.lines).toContain("info waiting for another server to finish its migrations {}");
-    },
-    { timeout: 30_000 },
-  );
+  await eventuallyPasses(() => {
+    expect(log.lines).toContain("info waiting for another server to finish its migrations {}");
+  });
   finished.resolve(undefined);
   expect(await Promise.all([first, second])).toEqual([["0001_slow"], []]);
 });

@@ -1,5 +1,6 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { sql } from "kysely";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDatabase } from "./index.ts";
 import { databaseSuite } from "./testing/database-suite.ts";
 import { recordingLog } from "./testing/logs.ts";
@@ -15,15 +16,12 @@ describe("on the bundled PostgreSQL", () => {
     const server = await startBundledServer();
     const database = await openDatabase({ url: server.url, dataDir: "/nowhere", log });
     const slow = sql`select pg_sleep(25)`.execute(database.query).catch((error: unknown) => error);
-    await vi.waitFor(
-      async () => {
-        const { rows } = await sql<{
-          count: number;
-        }>`select count(*) as count from pg_stat_activity where wait_event = 'PgSleep'`.execute(database.query);
-        expect(rows[0]?.count).toBe(1);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      const { rows } = await sql<{
+        count: number;
+      }>`select count(*) as count from pg_stat_activity where wait_event = 'PgSleep'`.execute(database.query);
+      expect(rows[0]?.count).toBe(1);
+    });
     const startedAt = performance.now();
     await database.close();
     expect(performance.now() - startedAt).toBeLessThan(15_000);

@@ -1,6 +1,7 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { openPlacement, sessionFolders } from "./testing/placements.ts";
 import { describeWith, testedKinds } from "./testing/requirements.ts";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 
 for (const kind of testedKinds())
   describeWith(["linux", "chromium"], `a ${kind} placement with warm browsers by demand`, () => {
@@ -20,12 +21,9 @@ for (const kind of testedKinds())
         return counts;
       };
       expect(await burst("first")).toMatchObject({ target: 4, hits: 1, misses: 5 });
-      await vi.waitFor(
-        () => {
-          expect(placement.warm()).toMatchObject({ ready: 4, starting: 0 });
-        },
-        { timeout: 60_000, interval: 100 },
-      );
+      await eventuallyPasses(() => {
+        expect(placement.warm()).toMatchObject({ ready: 4, starting: 0 });
+      });
       expect(await sessionFolders(sessionsDir)).toHaveLength(4);
       expect(await burst("second")).toMatchObject({ target: 4, hits: 5, misses: 7 });
       await placement.close();

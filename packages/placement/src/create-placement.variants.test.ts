@@ -1,4 +1,5 @@
 import type { InstanceEvent } from "@shoal/instance";
+import { eventuallyPasses } from "@shoal/testkit";
 import { familyOf, stillRunning } from "./testing/processes.ts";
 import { openPlacement, runInside, sessionFolders, temporaryDirectory } from "./testing/placements.ts";
 import { describeWith, needsOf, testedKinds } from "./testing/requirements.ts";
@@ -8,7 +9,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 
 const assign = (session_id: string) => ({ session_id, timeout_seconds: 60 });
 
@@ -70,14 +71,11 @@ for (const kind of testedKinds()) {
       ) ?? { pid: 0 };
       expect(pid).toBeGreaterThan(0);
       process.kill(pid, "SIGKILL");
-      await vi.waitFor(
-        async () => {
-          const now = await sessionFolders(sessionsDir);
-          expect(now.filter((id) => waiting.includes(id))).toHaveLength(1);
-          expect(now).toHaveLength(5);
-        },
-        { timeout: 30_000 },
-      );
+      await eventuallyPasses(async () => {
+        const now = await sessionFolders(sessionsDir);
+        expect(now.filter((id) => waiting.includes(id))).toHaveLength(1);
+        expect(now).toHaveLength(5);
+      });
       await placement.warmReady();
     });
 
@@ -97,12 +95,9 @@ for (const kind of testedKinds()) {
       await instance
         .request({ method: "POST", path: "/event" }, sent.map((event) => `${JSON.stringify(event)}\n`).join(""))
         .then((answer) => answer.resume());
-      await vi.waitFor(
-        () => {
-          expect(events).toEqual(sent);
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(() => {
+        expect(events).toEqual(sent);
+      });
       forget();
       await instance
         .request(
@@ -196,12 +191,9 @@ for (const kind of testedKinds()) {
         const before = familyOf(process.pid);
         const waiting = new AbortController();
         const acquired = placement.acquire(assign("s1"), waiting.signal);
-        await vi.waitFor(
-          async () => {
-            expect(await sessionFolders(sessionsDir)).toHaveLength(1);
-          },
-          { timeout: 15_000 },
-        );
+        await eventuallyPasses(async () => {
+          expect(await sessionFolders(sessionsDir)).toHaveLength(1);
+        });
         waiting.abort(new Error("the client went away"));
         await expect(acquired).rejects.toThrow("the client went away");
         expect(await sessionFolders(sessionsDir)).toEqual([]);
@@ -231,15 +223,12 @@ for (const kind of testedKinds()) {
       const sent = async (): Promise<number> =>
         Number(await text(await instance.request({ method: "GET", path: "/sent" })));
       let before = -1;
-      await vi.waitFor(
-        async () => {
-          const now = await sent();
-          const still = now === before;
-          before = now;
-          expect(still).toBe(true);
-        },
-        { interval: 100, timeout: 30_000 },
-      );
+      await eventuallyPasses(async () => {
+        const now = await sent();
+        const still = now === before;
+        before = now;
+        expect(still).toBe(true);
+      });
       expect(before).toBeLessThan(32 * 2 ** 20);
       answer.destroy();
 
@@ -258,23 +247,17 @@ for (const kind of testedKinds()) {
       const unread = instance.request({ method: "POST", path: "/unread", signal: given.signal }, body);
       unread.catch(() => undefined);
       let seen = -1;
-      await vi.waitFor(
-        () => {
-          const still = taken === seen;
-          seen = taken;
-          expect(still).toBe(true);
-        },
-        { interval: 100, timeout: 30_000 },
-      );
+      await eventuallyPasses(() => {
+        const still = taken === seen;
+        seen = taken;
+        expect(still).toBe(true);
+      });
       expect(taken).toBeLessThan(32 * 2 ** 20);
       given.abort(new Error("enough"));
       await expect(unread).rejects.toThrow("enough");
-      await vi.waitFor(
-        () => {
-          expect(body.destroyed).toBe(true);
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(() => {
+        expect(body.destroyed).toBe(true);
+      });
     });
 
     it("ends all instances on close, and rejects later calls", async () => {

@@ -1,3 +1,4 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { examineHost } from "./examine-host.ts";
 import type { Instance, PlacementKind } from "./interface/placement.ts";
 import { openPlacement, sessionFolders, temporaryDirectory } from "./testing/placements.ts";
@@ -12,17 +13,14 @@ import { readdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
 import type { Writable } from "node:stream";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 
 const kinds: readonly PlacementKind[] = ["sandbox", "process"];
 const isBrowser = ({ name }: Known): boolean => name.startsWith("chrom") || name.startsWith("headless");
 const allGone = (family: readonly Known[]) =>
-  vi.waitFor(
-    () => {
-      expect(stillRunning(family)).toEqual([]);
-    },
-    { timeout: 30_000, interval: 20 },
-  );
+  eventuallyPasses(() => {
+    expect(stillRunning(family)).toEqual([]);
+  });
 
 for (const kind of kinds) {
   describeWith(
@@ -95,12 +93,9 @@ for (const kind of kinds) {
         const browser = (): number =>
           familyOf(instance.pid).find(isBrowser)?.pid ?? expect.unreachable("The browser was not found.");
         process.kill(browser(), "SIGKILL");
-        await vi.waitFor(
-          () => {
-            expect(events).toEqual(expect.arrayContaining(["browser_restarted", "ready"]));
-          },
-          { timeout: 30_000 },
-        );
+        await eventuallyPasses(() => {
+          expect(events).toEqual(expect.arrayContaining(["browser_restarted", "ready"]));
+        });
         family.push(...familyOf(instance.pid));
         process.kill(browser(), "SIGKILL");
         expect(await instance.ended).toMatchObject({ reason: "browser_crashed" });
@@ -138,16 +133,13 @@ describeWith(["linux", "chromium"], "a process placement", () => {
         "setsid sleep 60 >/dev/null 2>&1 & setsid setsid sleep 61 >/dev/null 2>&1 &",
       )
       .then((answer) => answer.resume());
-    const started = await vi.waitFor(
-      () => {
-        const found = familyOf(1).filter(
-          ({ name, pid }) => name === "sleep" && readFileSync(`/proc/${pid}/environ`, "utf8").includes(instance.id),
-        );
-        expect(found).toHaveLength(2);
-        return found;
-      },
-      { timeout: 15_000 },
-    );
+    const started = await eventuallyPasses(() => {
+      const found = familyOf(1).filter(
+        ({ name, pid }) => name === "sleep" && readFileSync(`/proc/${pid}/environ`, "utf8").includes(instance.id),
+      );
+      expect(found).toHaveLength(2);
+      return found;
+    });
     await instance.stop();
     expect(stillRunning(started)).toEqual([]);
   });
@@ -182,21 +174,15 @@ describeWith(["linux", "bubblewrap"], "a sandbox placement", () => {
     });
     const ended = new Map(left.map((child) => [child, once(child, "exit")]));
     try {
-      await vi.waitFor(
-        () => {
-          for (const { pid } of left) expect(familyOf(pid ?? 0).map(({ name }) => name)).toContain("sleep");
-        },
-        { timeout: 30_000 },
-      );
+      await eventuallyPasses(() => {
+        for (const { pid } of left) expect(familyOf(pid ?? 0).map(({ name }) => name)).toContain("sleep");
+      });
       const family = familyOf(left[1]?.pid ?? 0);
       await openPlacement({ kind: "sandbox", sessionsDir });
       await allGone(family);
-      await vi.waitFor(
-        () => {
-          expect(left[1]?.signalCode).not.toBeNull();
-        },
-        { timeout: 30_000 },
-      );
+      await eventuallyPasses(() => {
+        expect(left[1]?.signalCode).not.toBeNull();
+      });
       expect(existsSync(join(dead, ".."))).toBe(false);
       expect(left.map(({ signalCode }) => signalCode)).toEqual([null, "SIGKILL"]);
       expect(existsSync(living)).toBe(true);

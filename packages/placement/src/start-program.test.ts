@@ -23,8 +23,6 @@ import { pipeline } from "node:stream/promises";
 import { createZstdCompress } from "node:zlib";
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const prelude = `
 import { readFileSync, writeFileSync, writeSync } from "node:fs";
 import { get } from "node:http";

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { serializedJson, ServiceError, type StreamFrame } from "@shoal/router";
+import { eventuallyPasses } from "@shoal/testkit";
 import { describe, expect, it, vi } from "vitest";
-import { settled, until } from "./testing/conditions.ts";
+import { settled } from "./testing/conditions.ts";
 import { adapters, answerOf, rawConnection } from "./testing/servers.ts";
 
 const id = "/things/x";
@@ -106,7 +107,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const { url } = await start({ read: () => ({ stream, sizeBytes: 10 ** 12 }) });
       const { headers, status } = await fetch(`${url}${id}/content`, { method: "HEAD" });
       expect([status, headers.get("content-length")]).toEqual([200, String(10 ** 12)]);
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(stream.destroyed).toBe(true);
       });
       expect(givenBytes()).toBeLessThan(10 * chunk.length);
@@ -159,7 +160,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
         const response = await fetch(`${url}${id}/content`);
         expect(response.status).toBe(200);
         await expect(response.arrayBuffer()).rejects.toThrow();
-        await until(() => {
+        await eventuallyPasses(() => {
           expect(faults).toHaveLength(1);
         });
       },
@@ -194,11 +195,11 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(held).toBeGreaterThan(0);
       expect(held).toBeLessThan(32 * 1024 * 1024);
       socket.resume();
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(givenBytes()).toBeGreaterThan(held + 4 * 1024 * 1024);
       });
       socket.destroy();
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(stream.destroyed).toBe(true);
       });
       expect(faults).toEqual([]);
@@ -208,7 +209,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const stream = new Readable({ read: () => undefined });
       const { faults, port } = await start({ read: () => ({ stream }) });
       const { socket } = await rawConnection(port, `GET ${id}/content HTTP/1.1\r\nHost: x\r\n\r\n`);
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(stream.listenerCount("readable")).toBe(1);
       });
       socket.destroy();
@@ -321,7 +322,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const { socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
       await asked.promise;
       socket.destroy();
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(returned).toHaveBeenCalledTimes(1);
       });
       expect(faults).toEqual([]);
@@ -344,7 +345,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
         },
       });
       const { received, socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(received()).toContain("data: 1");
       });
       socket.destroy();

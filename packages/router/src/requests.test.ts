@@ -1,7 +1,7 @@
 import { ServiceError } from "@shoal/router";
+import { eventuallyPasses } from "@shoal/testkit";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { until } from "./testing/conditions.ts";
 import { adapters, answerOf, problemsOf, rawConnection, send } from "./testing/servers.ts";
 
 const id = "/things/x";
@@ -312,7 +312,7 @@ describe.each(adapters)("requests over $name", ({ start }) => {
       let held = 0;
       const { url } = await start({ createLarge: () => ((held += 1), gate.promise) }, { bodyLimitBytes: 1000 });
       const first = Array.from({ length: 8 }, () => fetch(`${url}/large-things`, send("POST", ofSize(1001))));
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(held).toBe(8);
       });
       for (const init of [send("POST", ofSize(1001)), streamed(ofSize(3000))]) {
@@ -328,7 +328,7 @@ describe.each(adapters)("requests over $name", ({ start }) => {
         ]);
       }
       const usual = fetch(`${url}/large-things`, send("POST", ofSize(1000)));
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(held).toBe(9);
       });
       gate.resolve({});
@@ -460,7 +460,7 @@ describe.each(adapters)("requests over $name", ({ start }) => {
     it("answers bytes that are not HTTP with the usual body, and closes the connection", async () => {
       const { port } = await start(echo);
       const { received, socket } = await rawConnection(port, "NONSENSE\r\n\r\n");
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(socket.destroyed).toBe(true);
       });
       expect(received()).toMatch(/^HTTP\/1\.1 400 /);
@@ -486,7 +486,7 @@ describe.each(adapters)("requests over $name", ({ start }) => {
     const signal = await seen.promise;
     expect(signal.aborted).toBe(false);
     socket.destroy();
-    await until(() => {
+    await eventuallyPasses(() => {
       expect(signal.aborted).toBe(true);
     });
     expect(await answerOf(fetch(`${url}/things/second`))).toMatchObject({ body: { signal: false } });

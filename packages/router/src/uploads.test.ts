@@ -1,9 +1,10 @@
 import { ServiceError, type MultipartPart } from "@shoal/router";
+import { eventuallyPasses } from "@shoal/testkit";
 import { createHash, randomBytes } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { describe, expect, it } from "vitest";
-import { settled, until } from "./testing/conditions.ts";
+import { settled } from "./testing/conditions.ts";
 import { adapters, answerOf, rawConnection } from "./testing/servers.ts";
 
 const id = "/things/x";
@@ -107,7 +108,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       fill();
       expect(await settled(() => socket.bytesWritten - socket.writableLength)).toBeLessThan(32 * 1024 * 1024);
       gate.resolve(undefined);
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(received()).toContain(`{"size":${total}}`);
       });
     });
@@ -128,7 +129,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       );
       socket.end();
       expect((await failed.promise).name).toBe("ClientGone");
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(socket.destroyed).toBe(true);
       });
       expect(faults).toEqual([]);
@@ -170,7 +171,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       );
       for (const character of body.replace("--b\r\n-not", "--c\r\n-not"))
         if (!socket.write(character)) await new Promise((resolve) => socket.once("drain", resolve));
-      await until(() => {
+      await eventuallyPasses(() => {
         expect(received()).toContain(
           `[["a","1"],["f","x","text/plain","${digest(Buffer.from("--c\r\n-not a boundary\r\n"))}"],["c","2"]]`,
         );

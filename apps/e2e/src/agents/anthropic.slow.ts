@@ -97,63 +97,59 @@ it("orders in a shop with the SDK's tool runner and text tools", async () => {
 it.each([
   ["of the size of the screen", { width: 1280, height: 800 }, "1280x800"],
   ["of a larger screen, shrunk, with converted coordinates", { width: 1920, height: 1080 }, "1429x804"],
-])(
-  "orders with mouse and keyboard by pictures %s",
-  async (_title, viewport, size) => {
-    await using browser = await test.shoal.browsers.create({ viewport });
-    await browser.goto(site.url);
-    const scale = Number(size.split("x")[0]) / viewport.width;
-    const at = (x: number, y: number) => [Math.round(x * scale), Math.round(y * scale)];
-    const { client, server } = await scripted([
-      () => ["computer", { action: "screenshot" }],
-      () => ["computer", { action: "left_click", coordinate: at(100, 10) }],
-      () => ["computer", { action: "type", text: "nine tins" }],
-      () => ["computer", { action: "key", text: "ctrl+a" }],
-      () => ["computer", { action: "type", text: "two tins" }],
-      () => ["computer", { action: "left_click", coordinate: [9999, 5] }],
-      (result) => {
-        expect(result.is_error).toBe(true);
-        expect(textOf(result)).toContain(`outside the screen of ${size.replace("x", "×")} pixels`);
-        return ["computer", { action: "zoom", region: [0, 0, ...at(320, 200)] }];
-      },
-      () => ["computer", { action: "scroll", coordinate: at(50, 50), scroll_direction: "down", scroll_amount: 2 }],
-      () => ["computer", { action: "left_click_drag", start_coordinate: at(20, 300), coordinate: at(60, 300) }],
-      () => ["computer", { action: "hold_key", text: "shift", duration: 0.1 }],
-      () => ["computer", { action: "wait", duration: 0.1 }],
-      () => ["computer", { action: "explode" }],
-      (result) => {
-        expect(textOf(result)).toContain("Unknown action explode");
-        return ["computer", { action: "mouse_move", coordinate: at(200, 130) }];
-      },
-      () => ["computer", { action: "left_mouse_down" }],
-      () => ["computer", { action: "left_mouse_up" }],
-      () => ["computer", { action: "cursor_position" }],
-      (result) => `Done: ${textOf(result)}`,
-    ]);
-    await using _ = server;
-    const computer = await computerTool(browser, { settleMs: 0 });
-    const answer = await client.beta.messages.toolRunner({
-      ...request,
-      tools: [computer],
-      betas: ["computer-use-2025-11-24"],
-    });
-    const [x, y] = at(200, 130);
-    expect(answerOf(answer)).toBe(`Done: X=${String(x)},Y=${String(y)}`);
-    expect(await browser.evaluate("document.body.textContent")).toContain("Ordered two tins");
-    const [width, height] = size.split("x").map(Number);
-    expect(server.requests[0]?.tools).toEqual([
-      {
-        type: "computer_20251124",
-        name: "computer",
-        display_width_px: width,
-        display_height_px: height,
-        enable_zoom: true,
-      },
-    ]);
-    expect(sizesIn(server)).toEqual([...Array<string>(5).fill(size), "320x200", ...Array<string>(7).fill(size)]);
-  },
-  120_000,
-);
+])("orders with mouse and keyboard by pictures %s", async (_title, viewport, size) => {
+  await using browser = await test.shoal.browsers.create({ viewport });
+  await browser.goto(site.url);
+  const scale = Number(size.split("x")[0]) / viewport.width;
+  const at = (x: number, y: number) => [Math.round(x * scale), Math.round(y * scale)];
+  const { client, server } = await scripted([
+    () => ["computer", { action: "screenshot" }],
+    () => ["computer", { action: "left_click", coordinate: at(100, 10) }],
+    () => ["computer", { action: "type", text: "nine tins" }],
+    () => ["computer", { action: "key", text: "ctrl+a" }],
+    () => ["computer", { action: "type", text: "two tins" }],
+    () => ["computer", { action: "left_click", coordinate: [9999, 5] }],
+    (result) => {
+      expect(result.is_error).toBe(true);
+      expect(textOf(result)).toContain(`outside the screen of ${size.replace("x", "×")} pixels`);
+      return ["computer", { action: "zoom", region: [0, 0, ...at(320, 200)] }];
+    },
+    () => ["computer", { action: "scroll", coordinate: at(50, 50), scroll_direction: "down", scroll_amount: 2 }],
+    () => ["computer", { action: "left_click_drag", start_coordinate: at(20, 300), coordinate: at(60, 300) }],
+    () => ["computer", { action: "hold_key", text: "shift", duration: 0.1 }],
+    () => ["computer", { action: "wait", duration: 0.1 }],
+    () => ["computer", { action: "explode" }],
+    (result) => {
+      expect(textOf(result)).toContain("Unknown action explode");
+      return ["computer", { action: "mouse_move", coordinate: at(200, 130) }];
+    },
+    () => ["computer", { action: "left_mouse_down" }],
+    () => ["computer", { action: "left_mouse_up" }],
+    () => ["computer", { action: "cursor_position" }],
+    (result) => `Done: ${textOf(result)}`,
+  ]);
+  await using _ = server;
+  const computer = await computerTool(browser, { settleMs: 0 });
+  const answer = await client.beta.messages.toolRunner({
+    ...request,
+    tools: [computer],
+    betas: ["computer-use-2025-11-24"],
+  });
+  const [x, y] = at(200, 130);
+  expect(answerOf(answer)).toBe(`Done: X=${String(x)},Y=${String(y)}`);
+  expect(await browser.evaluate("document.body.textContent")).toContain("Ordered two tins");
+  const [width, height] = size.split("x").map(Number);
+  expect(server.requests[0]?.tools).toEqual([
+    {
+      type: "computer_20251124",
+      name: "computer",
+      display_width_px: width,
+      display_height_px: height,
+      enable_zoom: true,
+    },
+  ]);
+  expect(sizesIn(server)).toEqual([...Array<string>(5).fill(size), "320x200", ...Array<string>(7).fill(size)]);
+});
 
 it("answers tool calls in an own loop, also unknown ones", async () => {
   await using browser = await test.shoal.browsers.create();

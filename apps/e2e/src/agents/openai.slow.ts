@@ -118,52 +118,48 @@ it("orders in a shop with functions", async () => {
 it.each([
   ["of the size of the screen", { width: 1280, height: 800 }, "1280x800"],
   ["of a larger screen, shrunk, with converted coordinates", { width: 2560, height: 1440 }, "2048x1152"],
-])(
-  "orders with mouse and keyboard by pictures %s",
-  async (_title, viewport, size) => {
-    await using browser = await test.shoal.browsers.create({ viewport });
-    await browser.goto(site.url);
-    const scale = Number(size.split("x")[0]) / viewport.width;
-    const at = (x: number, y: number) => ({ x: Math.round(x * scale), y: Math.round(y * scale) });
-    const { requests, text } = await run(await computerTools(browser, { settleMs: 0, include: ["read"] }), [
-      () => computer({ type: "screenshot" }),
-      (input) => {
-        expect(sizeIn(input)).toBe(size);
-        return computer(
-          { type: "click", button: "left", ...at(100, 10) },
-          { type: "type", text: "nine tins" },
-          { type: "keypress", keys: ["CTRL", "A"] },
-          { type: "type", text: "two" },
-          { type: "keypress", keys: ["SPACE"] },
-          { type: "type", text: "tins" },
-        );
-      },
-      () => computer({ type: "click", button: "left", x: 9999, y: 5 }),
-      (input) => {
-        expect(sizeIn(input)).toBe(size);
-        expect(JSON.stringify(input[1])).toContain(`outside the screen of ${size.replace("x", "×")} pixels`);
-        return computer(
-          { type: "scroll", ...at(50, 50), scroll_x: 0, scroll_y: 100 },
-          { type: "drag", path: [at(20, 300), at(40, 310), at(60, 300)] },
-          { type: "move", ...at(60, 310) },
-          { type: "double_click", keys: null, ...at(60, 300) },
-        );
-      },
-      // As `computer_use_preview` sends it.
-      () =>
-        ({
-          ...(computer() as object),
-          action: { type: "click", button: "left", ...at(200, 130) },
-          actions: undefined,
-        }) as unknown as ResponseOutputItem,
-      () => use("read", { content: "all" }),
-      (input) => done(outputIn(input)),
-    ]);
-    expect(text).toContain("Ordered two tins");
-    expect(requests[0]?.tools).toMatchObject([{ type: "computer" }, { type: "function", name: "read" }]);
-  },
-  120_000,
-);
+])("orders with mouse and keyboard by pictures %s", async (_title, viewport, size) => {
+  await using browser = await test.shoal.browsers.create({ viewport });
+  await browser.goto(site.url);
+  const scale = Number(size.split("x")[0]) / viewport.width;
+  const at = (x: number, y: number) => ({ x: Math.round(x * scale), y: Math.round(y * scale) });
+  const { requests, text } = await run(await computerTools(browser, { settleMs: 0, include: ["read"] }), [
+    () => computer({ type: "screenshot" }),
+    (input) => {
+      expect(sizeIn(input)).toBe(size);
+      return computer(
+        { type: "click", button: "left", ...at(100, 10) },
+        { type: "type", text: "nine tins" },
+        { type: "keypress", keys: ["CTRL", "A"] },
+        { type: "type", text: "two" },
+        { type: "keypress", keys: ["SPACE"] },
+        { type: "type", text: "tins" },
+      );
+    },
+    () => computer({ type: "click", button: "left", x: 9999, y: 5 }),
+    (input) => {
+      expect(sizeIn(input)).toBe(size);
+      expect(JSON.stringify(input[1])).toContain(`outside the screen of ${size.replace("x", "×")} pixels`);
+      return computer(
+        { type: "scroll", ...at(50, 50), scroll_x: 0, scroll_y: 100 },
+        { type: "drag", path: [at(20, 300), at(40, 310), at(60, 300)] },
+        { type: "move", ...at(60, 310) },
+        { type: "double_click", keys: null, ...at(60, 300) },
+      );
+    },
+    // As `computer_use_preview` sends it.
+    () =>
+      ({
+        ...(computer() as object),
+        action: { type: "click", button: "left", ...at(200, 130) },
+        actions: undefined,
+      }) as unknown as ResponseOutputItem,
+    () => use("read", { content: "all" }),
+    (input) => done(outputIn(input)),
+  ]);
+  expect(text).toContain("Ordered two tins");
+  expect(requests[0]?.tools).toMatchObject([{ type: "computer" }, { type: "function", name: "read" }]);
+});
 
 it("executes actions with safety checks only after an acknowledgement", async () => {
   await using browser = await test.shoal.browsers.create();

@@ -60,25 +60,21 @@ function linkIn(output: string): string | undefined {
   return /https?:\/\/\S+\/browser\/live\/[^\s"]+(?=["\s])/.exec(output)?.[0];
 }
 
-it.each(["ts", "sh"])(
-  "signs in, asks a person, and gets a file, as in the guide (%s)",
-  async (language) => {
-    const program = guidePrograms.find((each) => each.trial === "person" && each.language === language);
-    if (program === undefined) expect.fail("The guide has no program for it.");
-    let helped: Promise<void> | undefined;
-    const env = { SHOP_URL: site.url, SHOP_PASSWORD: password };
-    const output = await guide.run(program, test.service, env, (sofar) => {
-      const link = linkIn(sofar);
-      if (link !== undefined) helped ??= help(link);
-    });
-    await helped;
-    expect(helped).toBeDefined();
-    expect(output.trimEnd().split("\n")).toContain(report);
-    expect(output).not.toContain(password);
-    expect((await test.shoal.browsers.list()).items).toEqual([]);
-  },
-  120_000,
-);
+it.each(["ts", "sh"])("signs in, asks a person, and gets a file, as in the guide (%s)", async (language) => {
+  const program = guidePrograms.find((each) => each.trial === "person" && each.language === language);
+  if (program === undefined) expect.fail("The guide has no program for it.");
+  let helped: Promise<void> | undefined;
+  const env = { SHOP_URL: site.url, SHOP_PASSWORD: password };
+  const output = await guide.run(program, test.service, env, (sofar) => {
+    const link = linkIn(sofar);
+    if (link !== undefined) helped ??= help(link);
+  });
+  await helped;
+  expect(helped).toBeDefined();
+  expect(output.trimEnd().split("\n")).toContain(report);
+  expect(output).not.toContain(password);
+  expect((await test.shoal.browsers.list()).items).toEqual([]);
+});
 
 it("signs in, asks a person, and gets a file, with the tools of MCP alone", async () => {
   await using mcp = await McpConnection.overStdio(test, ["--tools", "all"]);

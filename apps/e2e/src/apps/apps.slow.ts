@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import Kernel from "@onkernel/sdk";
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeApp } from "../testing/app-files.ts";
 import { placements } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 import { zipOf } from "../testing/zip.ts";
 
 const run = promisify(execFile);
@@ -100,14 +100,10 @@ describe.skipIf(skip)(`the hosted service's sample app in the placement ${title}
       file: new File([archive], "app.zip"),
       entrypoint_rel_path: "index.ts",
     });
-    const deployment = await until(
-      "the build ends",
-      async () => {
-        const found = await kernel.deployments.retrieve(id);
-        return /running|failed/.test(found.status) ? found : undefined;
-      },
-      200_000,
-    );
+    const deployment = await eventually("the build ends", async () => {
+      const found = await kernel.deployments.retrieve(id);
+      return /running|failed/.test(found.status) ? found : undefined;
+    });
     expect([deployment.status, deployment.status_reason ?? ""]).toEqual(["running", ""]);
     const call = { app_name: "ts-basic", version: "latest" };
     const made = await kernel.invocations.create({ ...call, action_name: "get-page-title", payload });
@@ -129,7 +125,7 @@ describe.skipIf(skip)(`the hosted service's sample app in the placement ${title}
     expect(stdout).toContain("hello");
     for (const { id } of (await kernel.deployments.list()).getPaginatedItems())
       await shoal("deployments", "delete", id, "--yes");
-    await until("no process is left", () => test.processes().length === 0);
+    await eventually("no process is left", () => test.processes().length === 0);
     expect((await test.shoal.browsers.list()).items).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import Kernel from "@onkernel/sdk";
 import { Shoal } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +12,6 @@ import { vendored, writeApp } from "../testing/app-files.ts";
 import { placements } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
 import { sessionFolders } from "../testing/session-folder.ts";
-import { until } from "../testing/until.ts";
 import { zipOf } from "../testing/zip.ts";
 
 const run = promisify(execFile);
@@ -195,10 +195,13 @@ describe.skipIf(skip)(`an app of @shoal/client/app in the placement ${title}`, (
     for (const { id } of (await kernel.deployments.list()).getPaginatedItems())
       await shoal("deployments", "delete", id, "--yes");
     expect((await kernel.apps.list()).getPaginatedItems()).toEqual([]);
-    await until("its key is deleted", async () => (await inApp.browsers.list().catch(() => undefined)) === undefined);
-    await until("no process is left", () => below().length === 0);
+    await eventually(
+      "its key is deleted",
+      async () => (await inApp.browsers.list().catch(() => undefined)) === undefined,
+    );
+    await eventually("no process is left", () => below().length === 0);
     expect((await test.shoal.browsers.list()).items).toEqual([]);
-    await until("no folder is left", () => test.dataDirs.flatMap(sessionFolders).length === 0);
+    await eventually("no folder is left", () => test.dataDirs.flatMap(sessionFolders).length === 0);
     for (const folder of test.dataDirs)
       expect(readdirSync(join(folder, "apps/artifacts")).filter((name) => name.startsWith("."))).toEqual([]);
   });

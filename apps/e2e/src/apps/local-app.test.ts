@@ -1,4 +1,5 @@
 import { Shoal } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +10,6 @@ import { vendored, writeApp } from "../testing/app-files.ts";
 import { missingFor } from "../testing/components.ts";
 import { descendantsOf } from "../testing/processes.ts";
 import { useService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 
 const command = join(import.meta.dirname, "../../../cli/dist/shoal.js");
 
@@ -105,7 +105,7 @@ describe.skipIf(missing !== undefined)("shoal dev", () => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(stderr).toMatch(/\d\d:\d\d:\d\d\.\d{3} stderr about to fail\n/);
     expect(stderr).toContain("error: Action fail failed: sold out\n");
-    await until("no browser", async () => (await running()) === 0);
+    await eventually("no browser", async () => (await running()) === 0);
   });
 
   it("names the line of a syntax error, and the actions for a wrong one", async () => {
@@ -121,19 +121,19 @@ describe.skipIf(missing !== undefined)("shoal dev", () => {
   it("builds again after a change, keeps the last good build after an error, and ends its programs and browsers", async () => {
     const run = start("index.ts", "--env", "MARK=!");
     const file = join(folder, "lib/greeting.ts");
-    await until("the first build", () => run.stderr().includes("Ready."));
+    await eventually("the first build", () => run.stderr().includes("Ready."));
     expect(run.stderr()).toContain("shop\n  greet\n  fail\n  keep-browser\n  wait\n");
 
     writeFileSync(file, "export const greeting = ;\n");
-    await until("the error", () => run.stderr().includes("The last good build stays."));
+    await eventually("the error", () => run.stderr().includes("The last good build stays."));
     expect(run.stderr()).toMatch(/build .*lib\/greeting\.ts:1:24:/);
     run.child.stdin.write('greet {"name":"Ada"}\n');
-    await until("the old text", () => run.stdout().includes("Hello, Ada!"));
+    await eventually("the old text", () => run.stdout().includes("Hello, Ada!"));
 
     writeFileSync(file, `export const greeting = "Salut";\n`);
-    await until("the reload", () => run.stderr().includes("Reloaded."));
+    await eventually("the reload", () => run.stderr().includes("Reloaded."));
     run.child.stdin.write('greet {"name":"Bob"}\nkeep-browser\nnope\ngreet {\n');
-    await until("the messages", () => run.stderr().includes("must be JSON"));
+    await eventually("the messages", () => run.stderr().includes("must be JSON"));
     expect(run.stdout()).toContain("Salut, Bob!");
     expect(run.stderr()).toContain('Unknown action "nope"');
     expect(run.stderr()).toMatch(/stdout opened\n/);
@@ -141,22 +141,22 @@ describe.skipIf(missing !== undefined)("shoal dev", () => {
 
     const { pid = 0 } = run.child;
     const children = () => descendantsOf(pid).length;
-    await until("the next program", () => children() === 1);
+    await eventually("the next program", () => children() === 1);
     run.child.stdin.end();
     expect((await run.ended).status).toBe(0);
     expect(bundles()).toEqual([]);
-    await until("no browser", async () => (await running()) === 0);
+    await eventually("no browser", async () => (await running()) === 0);
   });
 
   it("cancels the action and ends its browsers on SIGINT", async () => {
     const run = start("index.ts", "--invoke", "wait");
-    await until("the action", () => run.stderr().includes("waiting for ever"));
+    await eventually("the action", () => run.stderr().includes("waiting for ever"));
     const [program] = descendantsOf(run.child.pid ?? 0);
     run.child.kill("SIGINT");
     expect((await run.ended).status).toBe(130);
     expect(() => process.kill(program?.pid ?? 0, 0)).toThrow();
     expect(bundles()).toEqual([]);
-    await until("no browser", async () => (await running()) === 0);
+    await eventually("no browser", async () => (await running()) === 0);
   });
 
   it("cancels the action with the first Ctrl-C on a terminal, and leaves with the second", async () => {
@@ -178,20 +178,20 @@ describe.skipIf(missing !== undefined)("shoal dev", () => {
     );
     const screen = () => tmux("capture-pane", "-p");
     try {
-      await until("the prompt", () => /Ready[^]*\n> *\n/.test(screen()));
+      await eventually("the prompt", () => /Ready[^]*\n> *\n/.test(screen()));
       tmux("send-keys", "wai", "Tab");
-      await until("the completion", () => screen().includes("> wait"));
+      await eventually("the completion", () => screen().includes("> wait"));
       tmux("send-keys", "Enter");
-      await until("the action", () => screen().includes("stdout waiting for ever"));
+      await eventually("the action", () => screen().includes("stdout waiting for ever"));
       tmux("send-keys", "C-c");
-      await until("the cancellation", () => /wait failed after \d+ ms: The action was cancelled\./.test(screen()));
+      await eventually("the cancellation", () => /wait failed after \d+ ms: The action was cancelled\./.test(screen()));
       expect(screen()).not.toContain("LEFT");
       tmux("send-keys", "C-c");
-      await until("the end", () => screen().includes("LEFT 0"));
+      await eventually("the end", () => screen().includes("LEFT 0"));
     } finally {
       tmux("kill-server");
     }
     expect(bundles()).toEqual([]);
-    await until("no browser", async () => (await running()) === 0);
+    await eventually("no browser", async () => (await running()) === 0);
   });
 });

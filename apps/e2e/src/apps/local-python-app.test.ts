@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -5,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { writeApp } from "../testing/app-files.ts";
-import { until } from "../testing/until.ts";
 
 const command = join(import.meta.dirname, "../../../cli/dist/shoal.js");
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
@@ -120,11 +120,11 @@ describe.skipIf(!hasPython && process.env.SHOAL_REQUIRE_ALL !== "1")(
 
     it("imports the app again after a change of one of its files", async () => {
       const run = start(["--env", "MARK=!"]);
-      await until("the first import", () => run.stderr().includes("Ready."));
+      await eventually("the first import", () => run.stderr().includes("Ready."));
       writeFileSync(join(folder, "greeting.py"), 'greeting = "Salut"\n');
-      await until("the reload", () => run.stderr().includes("Reloaded."));
+      await eventually("the reload", () => run.stderr().includes("Reloaded."));
       run.child.stdin.write('greet {"name":"Bob"}\n');
-      await until("the result", () => run.stdout().includes("Salut, Bob!"));
+      await eventually("the result", () => run.stdout().includes("Salut, Bob!"));
       run.child.stdin.end();
       expect((await run.ended).status).toBe(0);
     });

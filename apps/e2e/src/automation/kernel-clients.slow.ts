@@ -67,30 +67,26 @@ describe.skipIf(missing !== undefined)(
     it.skipIf(agentBrowserTests.skip).each([
       ["with the provider kernel", true],
       ["over the session's CDP address", false],
-    ])(
-      `agent-browser fills a form %s${agentBrowserTests.reason}`,
-      async (_title, usesProvider) => {
-        const home = await mkdtemp(join(tmpdir(), "ab-"));
-        onTestFinished(() => rm(home, { recursive: true, force: true }));
-        const own = usesProvider ? undefined : await test.shoal.browsers.create();
-        const options = own === undefined ? ["-p", "kernel"] : ["--cdp", own.cdp_ws_url];
-        await using agent = await AgentBrowser.start(home, {
-          KERNEL_ENDPOINT: test.service.baseUrl,
-          KERNEL_API_KEY: test.service.apiKey,
-        });
-        expect(await agent.run(...options, "open", site.url)).toContain("form");
-        const snapshot = await agent.run(...options, "snapshot", "-i");
-        const [name, button] = [/textbox "Name".*?ref=(\w+)/, /button "Greet".*?ref=(\w+)/].map(
-          (element) => element.exec(snapshot)?.[1],
-        );
-        await agent.run(...options, "fill", `@${String(name)}`, "Ann");
-        await agent.run(...options, "click", `@${String(button)}`);
-        expect(await agent.run(...options, "get", "title")).toContain("hello Ann");
-        const sessions = await test.shoal.browsers.list();
-        expect(sessions.items.map(({ session_id }) => session_id)).toHaveLength(1);
-        if (own !== undefined) await test.shoal.browsers.delete(own.session_id);
-      },
-      120_000,
-    );
+    ])(`agent-browser fills a form %s${agentBrowserTests.reason}`, async (_title, usesProvider) => {
+      const home = await mkdtemp(join(tmpdir(), "ab-"));
+      onTestFinished(() => rm(home, { recursive: true, force: true }));
+      const own = usesProvider ? undefined : await test.shoal.browsers.create();
+      const options = own === undefined ? ["-p", "kernel"] : ["--cdp", own.cdp_ws_url];
+      await using agent = await AgentBrowser.start(home, {
+        KERNEL_ENDPOINT: test.service.baseUrl,
+        KERNEL_API_KEY: test.service.apiKey,
+      });
+      expect(await agent.run(...options, "open", site.url)).toContain("form");
+      const snapshot = await agent.run(...options, "snapshot", "-i");
+      const [name, button] = [/textbox "Name".*?ref=(\w+)/, /button "Greet".*?ref=(\w+)/].map(
+        (element) => element.exec(snapshot)?.[1],
+      );
+      await agent.run(...options, "fill", `@${String(name)}`, "Ann");
+      await agent.run(...options, "click", `@${String(button)}`);
+      expect(await agent.run(...options, "get", "title")).toContain("hello Ann");
+      const sessions = await test.shoal.browsers.list();
+      expect(sessions.items.map(({ session_id }) => session_id)).toHaveLength(1);
+      if (own !== undefined) await test.shoal.browsers.delete(own.session_id);
+    });
   },
 );

@@ -30,7 +30,7 @@ describe.skipIf(skip)(`apps in the console, in the placement ${title}`, () => {
     deploymentId = id;
     const { status, status_reason } = await deployments.wait(id, { totalTimeoutMs: 120_000 });
     expect(status, status_reason).toBe("running");
-  }, 150_000);
+  });
 
   it("invokes an action with a payload, and shows its output and its log as text", async () => {
     const { page, problems } = await person.openSignedIn("apps");

@@ -1,8 +1,8 @@
+import { eventually } from "@shoal/testkit";
 import { readFile } from "node:fs/promises";
 import { chromium, type Page } from "playwright-core";
 import { beforeAll, expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 import { usePerson, violationsOf } from "./open-console.ts";
 import { writeUsageHistory } from "./pictures/history.ts";
 
@@ -23,24 +23,23 @@ async function failSession(name: string): Promise<void> {
   const telemetry = { browser: { console: { enabled: true } } };
   const { session_id: id, cdp_ws_url } = await browsers.create({ name, start_url: checkoutUrl, telemetry });
   const crash = async () => {
-    const client = await until("the browser accepts clients", () =>
+    const client = await eventually("the browser accepts clients", () =>
       chromium.connectOverCDP(cdp_ws_url).catch(() => undefined),
     );
     // The crash leaves the call without an answer.
     (await client.newBrowserCDPSession()).send("Browser.crash").catch(() => undefined);
     await new Promise((resolve) => client.once("disconnected", resolve));
   };
-  await until("the page reported its error", async () => {
+  await eventually("the page reported its error", async () => {
     const { items } = await browsers.telemetry.events(id);
     return items.some(({ event }) => event.type === "console_error");
   });
   await crash();
-  await until("it started again", async () => (await browsers.get(id)).browser_restarts === 1);
+  await eventually("it started again", async () => (await browsers.get(id)).browser_restarts === 1);
   await crash();
-  await until(
+  await eventually(
     "the session ended",
     async () => (await browsers.get(id, { include_deleted: true })).deleted_at !== undefined,
-    60_000,
   );
 }
 
@@ -49,7 +48,7 @@ beforeAll(async () => {
   const [key] = (await test.shoal.apiKeys.list()).items;
   await writeUsageHistory(test.folder, project?.id ?? "", key?.id ?? "");
   await failSession("checkout-agent");
-}, 180_000);
+});
 
 /** For a person who reviews the pages: `SHOAL_PICTURES=folder`. */
 async function show(page: Page, name: string): Promise<void> {

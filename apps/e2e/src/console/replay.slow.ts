@@ -1,7 +1,7 @@
+import { eventually } from "@shoal/testkit";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
 declare global {
@@ -80,7 +80,7 @@ it("plays a running recording while it grows, and the whole film when it has end
   sharedUrl = replays[0]?.replay_view_url ?? "";
   const position = page.getByRole("slider", { name: "Position in the film" });
   await position.fill("1.5");
-  await until("the film so far is known", async () => (await film(page)).length > 4);
+  await eventually("the film so far is known", async () => (await film(page)).length > 4);
   await expect.poll(async () => (await film(page)).at).toBeCloseTo(1.5, 1);
   const { length } = await film(page);
   await watchForFlicker(page);
@@ -89,9 +89,9 @@ it("plays a running recording while it grows, and the whole film when it has end
   await page.keyboard.press("9");
   await position.focus();
   await page.keyboard.press("End");
-  await until("a longer part is loaded", async () => (await film(page)).length > length + 1);
+  await eventually("a longer part is loaded", async () => (await film(page)).length > length + 1);
   const { length: longer } = await film(page);
-  await until("it follows the recording", async () => (await film(page)).length > longer + 1);
+  await eventually("it follows the recording", async () => (await film(page)).length > longer + 1);
   expect(await page.evaluate(() => globalThis.flicker)).toEqual({
     pictures: expect.any(Number) as number,
     blank: 0,
@@ -101,30 +101,30 @@ it("plays a running recording while it grows, and the whole film when it has end
   await page.getByRole("button", { name: "Back to the live view" }).click();
   await page.frameLocator("iframe").getByText("view only").waitFor();
   await page.getByRole("button", { name: /stock 42/ }).click();
-  await until("the film so far is known", async () => (await film(page)).at > 0);
+  await eventually("the film so far is known", async () => (await film(page)).at > 0);
   await page.keyboard.press("1");
   const loaded = page.waitForRequest((request) => request.url().endsWith("/film"));
   await test.shoal.browsers.delete(id);
   await loaded;
   await page.getByRole("button", { name: "Back to the live view" }).waitFor({ state: "hidden" });
   // It keeps the tenth of more than ten seconds, which the key chose.
-  await until("the whole film goes on", async () => (await film(page)).at > 0.5);
+  await eventually("the whole film goes on", async () => (await film(page)).at > 0.5);
   expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
   await page.close();
 });
 
 it("moves the lists with the film, and the film with the lists", async () => {
   const { page, problems } = await person.openSignedIn(path());
-  await until("the film is known", async () => (await film(page)).length > 4);
+  await eventually("the film is known", async () => (await film(page)).length > 4);
   expect(await page.title()).toMatch(/^filmed, .+ · Shoal$/);
   const present = page.locator('[aria-current="true"]');
   await page.getByRole("button", { name: /stock 42/ }).click();
-  await until("it plays from the line", async () => {
+  await eventually("it plays from the line", async () => {
     const { at, isPlaying } = await film(page);
     return isPlaying && at > 1.5;
   });
   await page.keyboard.press("k");
-  await until("it pauses", async () => !(await film(page)).isPlaying);
+  await eventually("it pauses", async () => !(await film(page)).isPlaying);
   await page.getByRole("button", { name: /^Console/ }).click();
   await page.getByRole("slider", { name: "Position in the film" }).focus();
   await page.keyboard.press("End");
@@ -155,7 +155,7 @@ it("moves the lists with the film, and the film with the lists", async () => {
 
 it("has the keyboard controls of video players", async () => {
   const { page } = await person.openSignedIn(`${path()}?t=1.5`);
-  await until("the film is known", async () => (await film(page)).length > 4);
+  await eventually("the film is known", async () => (await film(page)).length > 4);
   await expect.poll(async () => (await film(page)).at).toBeCloseTo(1.5, 1);
   const { length } = await film(page);
   const press = async (key: string) => {
@@ -177,11 +177,11 @@ it("has the keyboard controls of video players", async () => {
   expect((await film(page)).rate).toBe(4);
   await page.locator("#page-title").focus();
   await page.keyboard.press("Space");
-  await until("it plays", async () => (await film(page)).at > 0);
+  await eventually("it plays", async () => (await film(page)).at > 0);
   await page.keyboard.press("f");
-  await until("it fills the screen", () => page.evaluate(() => document.fullscreenElement !== null));
+  await eventually("it fills the screen", () => page.evaluate(() => document.fullscreenElement !== null));
   await page.keyboard.press("f");
-  await until("it is small again", () => page.evaluate(() => document.fullscreenElement === null));
+  await eventually("it is small again", () => page.evaluate(() => document.fullscreenElement === null));
   await page.close();
 });
 
@@ -194,7 +194,7 @@ it("plays without signing in, at a moment, without telemetry and without calls o
   const problems: string[] = [];
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   await page.goto(`${sharedUrl}?t=0:02`);
-  await until("the film is known", async () => (await film(page)).length > 4);
+  await eventually("the film is known", async () => (await film(page)).length > 4);
   await expect.poll(async () => (await film(page)).at).toBeCloseTo(2, 1);
   await page.getByRole("list", { name: "Chapters" }).getByRole("button").waitFor();
   expect(await page.getByText("stock 42").count()).toBe(0);
@@ -212,7 +212,7 @@ it("plays without signing in, at a moment, without telemetry and without calls o
 
 it.each(["light", "dark"] as const)("fits on a phone in %s colors", async (colorScheme) => {
   const { page, problems } = await person.openSignedIn(path(), { colorScheme, viewport: phone });
-  await until("the film is known", async () => (await film(page)).length > 4);
+  await eventually("the film is known", async () => (await film(page)).length > 4);
   await page.getByRole("button", { name: /stock 42/ }).waitFor();
   expect(await widthOf(page)).toBe(phone.width);
   await expect.poll(() => violationsOf(page)).toEqual([]);

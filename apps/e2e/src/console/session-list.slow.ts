@@ -1,8 +1,8 @@
 import { openSecondDatabase } from "@shoal/database";
+import { eventually } from "@shoal/testkit";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
 const test = useService();
@@ -60,7 +60,7 @@ it("shows pictures of running sessions without keeping the sessions alive", asyn
     const { expires_at } = await test.shoal.browsers.get(id);
     return expires_at;
   };
-  await until("it is idle", async () => (await expiry()) !== undefined);
+  await eventually("it is idle", async () => (await expiry()) !== undefined);
   const before = await expiry();
   const { page, problems } = await person.openSignedIn("sessions?view=grid");
   const asked: number[] = [];
@@ -73,7 +73,7 @@ it("shows pictures of running sessions without keeping the sessions alive", asyn
       const [red = 0, green = 0] = context?.getImageData(0, 0, 1, 1).data ?? [];
       return { isRed: red > 200 && green < 60, width: image.naturalWidth };
     });
-  await until("the picture is there", async () => (await shown()).isRed);
+  await eventually("the picture is there", async () => (await shown()).isRed);
   expect((await shown()).width).toBeLessThanOrEqual(400);
   await expect.poll(() => asked.length).toBeGreaterThan(0);
   expect(await expiry()).toBe(before);
@@ -89,7 +89,7 @@ it("shows pictures of running sessions without keeping the sessions alive", asyn
   await page.close();
   expect(problems).toEqual([]);
   await test.shoal.browsers.screenshot(id).then((shot) => shot.stream.cancel());
-  await until("a picture without the header counts as use", async () => (await expiry()) !== before);
+  await eventually("a picture without the header counts as use", async () => (await expiry()) !== before);
   await test.shoal.browsers.delete(id);
 });
 
@@ -103,16 +103,12 @@ it("scrolls through 10,000 sessions, draws the visible ones, and reads pages", a
   });
   await page.getByRole("row").nth(5).waitFor();
   const rows = page.getByRole("rowgroup", { name: "Rows" });
-  await until(
-    "the last session is there",
-    async () => {
-      await rows.evaluate((element) => {
-        element.scrollTop = element.scrollHeight;
-      });
-      return (await page.getByRole("link", { name: "order-09999" }).count()) > 0;
-    },
-    90_000,
-  );
+  await eventually("the last session is there", async () => {
+    await rows.evaluate((element) => {
+      element.scrollTop = element.scrollHeight;
+    });
+    return (await page.getByRole("link", { name: "order-09999" }).count()) > 0;
+  });
   expect(await page.getByRole("row").count()).toBeLessThan(60);
   expect(new Set(pages).size).toBeGreaterThanOrEqual(total / 100 - 1);
   await rows.evaluate((element) => {

@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import { once } from "node:events";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +9,6 @@ import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { hostPathOf } from "../testing/session-folder.ts";
 import { useSession } from "../testing/session.ts";
-import { until } from "../testing/until.ts";
 import { node, startNode } from "../testing/writer.ts";
 import { linkMode, zipOf } from "../testing/zip.ts";
 
@@ -92,7 +92,7 @@ describe.each(placements)("deleting a directory in the placement $title", ({ pla
       );
       const ended = once(writer, "exit");
       try {
-        await until("it writes", () => existsSync(join(onHost, "busy/19")));
+        await eventually("it writes", () => existsSync(join(onHost, "busy/19")));
         for (let round = 0; round < 3; round++) {
           const deleting = session.fs.deleteDirectory(
             session.id,

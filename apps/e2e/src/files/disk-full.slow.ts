@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +12,6 @@ import { refusalOf } from "../testing/refusal.ts";
 import { runService, type TestService } from "../testing/service.ts";
 import { serverCount } from "../testing/several-servers.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-import { until } from "../testing/until.ts";
 import { zipOf } from "../testing/zip.ts";
 
 const canMount = process.platform === "linux" && process.getuid?.() === 0;
@@ -174,13 +174,12 @@ describe.each(disks)("a full disk in the placement $title, $disk", ({ placement,
       const { replay_id } = await replays.start(id);
       // A film without a frame would have failed.
       const filmPath = join(disk, "..", "replays", id, `${replay_id}.mp4`);
-      await until(
+      await eventually(
         "the film has a picture",
         () => (statSync(filmPath, { throwIfNoEntry: false })?.size ?? 0) > smallestFilmBytes,
-        60_000,
       );
       await fill();
-      const ended = await until("the recording ends", async () =>
+      const ended = await eventually("the recording ends", async () =>
         (await replays.list(id)).find(
           (replay) => replay.replay_id === replay_id && typeof replay.finished_at === "string",
         ),

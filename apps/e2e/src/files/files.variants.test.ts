@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import fc from "fast-check";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +10,6 @@ import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { hostPathOf } from "../testing/session-folder.ts";
 import { useSession } from "../testing/session.ts";
-import { until } from "../testing/until.ts";
 import { linkMode, namesIn, zipOf } from "../testing/zip.ts";
 
 const operations = Object.entries(pathOperations);
@@ -181,11 +181,11 @@ describe.each(placements)("files in the placement $title", ({ placement, skip })
       for (const path of [`${home}/file`, `${home}/new`]) {
         const abort = new AbortController();
         const writing = fs.writeFile(id, unfinished(), { path }, { signal: abort.signal });
-        await until("the content arrives", () => readdirSync(onHost).some((name) => name.endsWith(".part")));
+        await eventually("the content arrives", () => readdirSync(onHost).some((name) => name.endsWith(".part")));
         expect(await fs.readText(id, { path: `${home}/file` })).toBe("old");
         abort.abort(new Error("changed my mind"));
         await expect(writing).rejects.toThrow("changed my mind");
-        await until(
+        await eventually(
           "the incomplete upload is removed",
           () => !readdirSync(onHost).some((name) => name.endsWith(".part")),
         );

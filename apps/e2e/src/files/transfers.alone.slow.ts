@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import { randomBytes } from "node:crypto";
 import { createReadStream, readdirSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
@@ -11,7 +12,6 @@ import { instances } from "../testing/processes.ts";
 import { useService } from "../testing/service.ts";
 import { hostPathOf } from "../testing/session-folder.ts";
 import { useSession } from "../testing/session.ts";
-import { until } from "../testing/until.ts";
 
 const mebibyte = 1024 ** 2;
 const largeBytes = 512 * mebibyte;
@@ -168,8 +168,8 @@ describe.each(placements)("transfers in the placement $title", ({ placement, ski
         let bytes = 0;
         for await (const chunk of stream) if ((bytes += chunk.length) > 10 * mebibyte) break;
       }
-      await until("nothing but the old file is there", () => readdirSync(onHost).join() === "there");
-      await until("no file and no socket stays open", () => descriptors() <= before + 2);
+      await eventually("nothing but the old file is there", () => readdirSync(onHost).join() === "there");
+      await eventually("no file and no socket stays open", () => descriptors() <= before + 2);
       expect(await readThrough((await fs.readFile(id, { path: `${path}/there` })).stream)).toBe(largeBytes / 4);
       await fs.deleteDirectory(id, { path });
     });

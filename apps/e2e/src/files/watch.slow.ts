@@ -1,4 +1,5 @@
 import { type FileSystemEvent, Shoal } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
@@ -12,7 +13,6 @@ import { differences, replay, treeOf } from "../testing/replay.ts";
 import { useService } from "../testing/service.ts";
 import { hostPathOf } from "../testing/session-folder.ts";
 import { useSession } from "../testing/session.ts";
-import { until } from "../testing/until.ts";
 import { node, sh } from "../testing/writer.ts";
 
 const lineOf = ({ type, path }: FileSystemEvent) => `${type} ${path}`;
@@ -167,13 +167,13 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
           onHost,
           `import { mkdirSync, writeFileSync } from "node:fs"; mkdirSync("d${round}"); for (let i = 0; i < 1000; i++) writeFileSync("d${round}/f" + i, "x");`,
         );
-        await until("some have come", () => received.length > before + 50);
+        await eventually("some have come", () => received.length > before + 50);
         proxy.cut();
         await writing;
       }
       // The watch must not be stopped while the reader reconnects, so a last file marks the end.
       await sh(onHost, ": > last");
-      await until(
+      await eventually(
         "the reader is back",
         () => received.some((event) => event.path.endsWith("/last")) && received.length >= steady.seen.length,
       );
@@ -212,7 +212,7 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
       const { watch_id } = await fs.watch.start(id, { path, recursive: true });
       const { end, seen } = await follow(id, watch_id);
       await sh(onHost, "for i in $(seq 50); do echo x > watched/a/f$i; done");
-      await until("all are reported", () => seen.filter(({ type }) => type === "CREATE").length === 50);
+      await eventually("all are reported", () => seen.filter(({ type }) => type === "CREATE").length === 50);
       await sh(onHost, script);
       const lines = (await end).map(lineOf);
       expect(lines.at(-1)).toBe(`DELETE ${path}`);
@@ -269,7 +269,7 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
         (error: unknown) => codeOf(Promise.reject(error as Error)),
       );
       await fs.writeFile(browser.session_id, "x", { path: "/home/shoal/f" });
-      await until("its event has come", () => seen.length > 0);
+      await eventually("its event has come", () => seen.length > 0);
       await test.shoal.browsers.delete(browser.session_id);
       expect(["ended", "404 not_found"]).toContain(await outcome);
     });

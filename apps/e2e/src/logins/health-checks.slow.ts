@@ -1,9 +1,9 @@
 import type { AuthConnection, Shoal } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { logins, type SiteLogin } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { runService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 
 let sites: Sites;
 let shoal: Shoal;
@@ -45,7 +45,7 @@ async function signedIn(name: string, change: { readonly auto_reauth?: boolean }
     ...change,
   });
   await connections().login(id);
-  const connection = await until("the login has ended", async () => {
+  const connection = await eventually("the login has ended", async () => {
     const present = await connections().get(id);
     return present.flow_status === "IN_PROGRESS" ? undefined : present;
   });
@@ -81,11 +81,11 @@ it("finds an expired login on schedule and signs in again without a person", asy
   sites.site("expiring").expireSessions();
   expect(await textIn(profile_name, sites.url("expiring"))).toContain("Log in");
   await checkOnSchedule(id);
-  await until("the service has signed in again", async () => {
+  await eventually("the service has signed in again", async () => {
     const rows = await timelineOf(id);
     return rows.some(({ status, type }) => type === "reauth" && status === "SUCCESS") ? rows : undefined;
   });
-  const checked = await until("a check finds the new login", async () => {
+  const checked = await eventually("a check finds the new login", async () => {
     const rows = await timelineOf(id);
     return [undefined, "IN_PROGRESS"].includes(rows[3]?.status) ? undefined : rows;
   });
@@ -151,7 +151,7 @@ it("tries refused values once, until the credential changes", async () => {
   site.expireSessions();
   const before = site.attempts().length;
   await checkOnSchedule(id);
-  const failed = await until("an automatic login fails", async () =>
+  const failed = await eventually("an automatic login fails", async () =>
     (await timelineOf(id)).find(({ status, type }) => type === "reauth" && status === "FAILED"),
   );
   expect(failed).toMatchObject({ error_code: "credentials_invalid" });
@@ -164,7 +164,7 @@ it("tries refused values once, until the credential changes", async () => {
   await connections().check(id, { wait_seconds: 60 });
   expect(site.attempts()).toHaveLength(before + 1);
   await shoal.credentials.update(profile_name, { values: { password: siteLogin("toast").values.password ?? "" } });
-  await until("the service signs in with the new value", async () => {
+  await eventually("the service signs in with the new value", async () => {
     const { status } = await connections().get(id);
     return status === "AUTHENTICATED";
   });
@@ -191,10 +191,10 @@ it("ends for a login of a person", async () => {
   await connections().check(id);
   await connections().login(id);
   await expect(connections().check(id)).rejects.toMatchObject({ status: 409 });
-  const connection = await until("the login has ended", async () => {
+  const connection = await eventually("the login has ended", async () => {
     const present = await connections().get(id);
     return present.flow_status === "IN_PROGRESS" ? undefined : present;
   });
   expect(connection).toMatchObject({ flow_status: "SUCCESS" });
-  await until("no browser is left", async () => (await shoal.browsers.list()).items.length === 0);
+  await eventually("no browser is left", async () => (await shoal.browsers.list()).items.length === 0);
 });

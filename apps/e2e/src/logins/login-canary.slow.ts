@@ -1,5 +1,6 @@
 import { type AuthConnection, type CreateAuthConnection, Shoal } from "@shoal/client";
 import { openBackupSource } from "@shoal/database";
+import { eventually } from "@shoal/testkit";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
@@ -15,7 +16,6 @@ import { logins } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { allProcesses, descendantsOf } from "../testing/processes.ts";
 import { runService, type TestService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 
 const canary = (): string => `cnry${randomBytes(16).toString("hex")}`;
 const totpSite = logins.find(({ site }) => site === "totp") ?? expect.fail();
@@ -123,7 +123,7 @@ async function follow(id: string, onLook: (connection: AuthConnection) => Promis
   const events = (async () => {
     for await (const event of shoal.auth.connections.follow(id)) expect(event.event).toBeDefined();
   })();
-  const connection = await until("the login has ended", async () => {
+  const connection = await eventually("the login has ended", async () => {
     readProcesses();
     const present = await shoal.auth.connections.get(id);
     if (present.flow_status !== "IN_PROGRESS") return present;
@@ -156,7 +156,7 @@ async function readRemains(connection: AuthConnection): Promise<void> {
   const replays = await shoal.browsers.replays.list(session);
   expect(replays).toHaveLength(1);
   for (const { replay_id } of replays) {
-    const film = await until("the recording is complete", () =>
+    const film = await eventually("the recording is complete", () =>
       shoal.browsers.replays.download(session, replay_id).catch(() => undefined),
     );
     await buffer(Readable.from(film.stream));

@@ -40,7 +40,7 @@ async function textIn(profile: string, url: string): Promise<string> {
   return String((await shoal.browsers.playwright.execute(browser.session_id, { code: readPage(url) })).result);
 }
 
-const seen = (run: TerminalRun, text: string) => expect.poll(() => run.screen(), { timeout: 60_000 }).toContain(text);
+const seen = (run: TerminalRun, text: string) => expect.poll(() => run.screen()).toContain(text);
 
 const withoutScript = noScript();
 it.skipIf(withoutScript)(
@@ -63,7 +63,7 @@ it.skipIf(withoutScript)(
     // The site may require the address again; Enter keeps it.
     await seen(run, "(rejected)");
     if (/Email[^\n]*\(rejected\)/.test(run.screen())) run.type("\r");
-    await expect.poll(() => run.screen(), { timeout: 60_000 }).toMatch(/Password[^\n]*\(rejected\)/);
+    await expect.poll(() => run.screen()).toMatch(/Password[^\n]*\(rejected\)/);
     run.type(`${password}\r`);
     expect(await run.status, run.screen()).toBe(0);
     expect(run.screen()).toContain("Profile typed is signed in to one-page.test as ada@example.com.");

@@ -11,6 +11,7 @@ import {
   type LoginPlan,
   readPage,
 } from "@shoal/login";
+import { eventually } from "@shoal/testkit";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +20,6 @@ import { totpCode } from "../sites/hosting/totp.ts";
 import { deadEnds, logins, type SiteLogin } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { authorityPlacements } from "../testing/components.ts";
-import { until } from "../testing/until.ts";
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
 const { skip, title } = authorityPlacements.find((each) => !each.skip) ?? authorityPlacements[0] ?? expect.fail();
@@ -194,7 +194,7 @@ describe.skipIf(skip)(`the login engine, in the placement ${title}`, () => {
     for (let round = 0; outcome.kind === "needs" && round < maxAnswers; round++) {
       let answers = await personAnswers(login, outcome);
       const waits = outcome.external !== undefined;
-      outcome = await until("the page notices the person's action", async () => {
+      outcome = await eventually("the page notices the person's action", async () => {
         const next = await engine.run(answers);
         answers = {};
         return waits && next.kind === "needs" && next.external !== undefined ? undefined : next;
@@ -242,7 +242,7 @@ describe.skipIf(skip)(`the login engine, in the placement ${title}`, () => {
       await page.settle({ quiet_ms: 300, timeout_ms: 5_000 });
     };
     await click((name) => name.includes("hCaptcha checkbox"));
-    await until("the captcha shows its pictures", async () => (await textOf()).includes("click each image"));
+    await eventually("the captcha shows its pictures", async () => (await textOf()).includes("click each image"));
     const { frames, nodes } = await page.outline();
     const frame = frames.findIndex(({ url }) => url.includes("/challenge"));
     const tiles = nodes.filter(

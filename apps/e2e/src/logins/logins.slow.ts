@@ -1,9 +1,9 @@
 import type { AuthConnection, Shoal } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { logins, type SiteLogin } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { runService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 
 let sites: Sites;
 let shoal: Shoal;
@@ -64,13 +64,13 @@ async function connect(login: SiteLogin, stored: readonly string[]): Promise<Aut
 }
 
 const ended = (id: string) =>
-  until("the login has ended", async () => {
+  eventually("the login has ended", async () => {
     const connection = await shoal.auth.connections.get(id);
     return connection.flow_status === "IN_PROGRESS" ? undefined : connection;
   });
 
 const asked = (id: string) =>
-  until("the login asks a question", async () => {
+  eventually("the login asks a question", async () => {
     const connection = await shoal.auth.connections.get(id);
     if (connection.flow_status !== "IN_PROGRESS") return expect.fail(JSON.stringify(connection));
     return connection.interaction_id === undefined ? undefined : connection;
@@ -127,7 +127,7 @@ it("asks a person for missing values, stores them, and needs no person the next 
   await expect(shoal.auth.connections.submit(id, { fields: { nonsense: "x" } })).rejects.toMatchObject({ status: 422 });
   const { email = "", password = "" } = login.values;
   await shoal.auth.connections.submit(id, { fields: { email, password: "Wrong-0000" } });
-  const again = await until("the login requires the password again", async () => {
+  const again = await eventually("the login requires the password again", async () => {
     const connection = await asked(id);
     return connection.interaction_id === first.interaction_id ? undefined : connection;
   });
@@ -169,7 +169,7 @@ it("continues automatically after a person acted elsewhere", async () => {
   const login = siteLogin("push");
   const { id } = await connect(login, Object.keys(login.values));
   await shoal.auth.connections.login(id);
-  const question = await until("the login waits for the app", async () => {
+  const question = await eventually("the login waits for the app", async () => {
     const connection = await shoal.auth.connections.get(id);
     return connection.flow_step === "AWAITING_EXTERNAL_ACTION" ? connection : undefined;
   });
@@ -196,7 +196,7 @@ it("ends the browser of a login that is cancelled, deleted, or whose browser is 
   await shoal.auth.connections.login(third.id);
   await asked(third.id);
   await shoal.auth.connections.delete(third.id);
-  await until("no browser is left", async () => (await shoal.browsers.list()).items.length === 0);
+  await eventually("no browser is left", async () => (await shoal.browsers.list()).items.length === 0);
 });
 
 it("signs in with the operator's credentials, and asks a person when a provider is down", async () => {

@@ -89,7 +89,7 @@ it("a person signs in on a phone, after a wrong password", async () => {
     .toContainEqual(expect.stringContaining(login.refused));
   if (pictures !== undefined) await page.screenshot({ path: `${pictures}/person-refused.png`, fullPage: true });
   await fill(page, login);
-  await expect.poll(() => heading(page), waiting).toBe("You are signed in");
+  await expect.poll(() => heading(page)).toBe("You are signed in");
   expect(await page.locator("a.main").getAttribute("href")).toContain("https://shop.example/done?profile_name=");
   expect((await shoal.auth.connections.get(connection.id)).status).toBe("AUTHENTICATED");
   await page.close();
@@ -101,13 +101,13 @@ it("a person signs in with a code on a desktop, and reloads the page meanwhile",
   const page = await person.newPage();
   await page.goto(url);
   await fill(page, login);
-  await expect.poll(() => heading(page), waiting).toBe("Enter the code");
+  await expect.poll(() => heading(page)).toBe("Enter the code");
   expect(page.url()).not.toContain("code=");
   await page.reload();
-  await expect.poll(() => heading(page), waiting).toBe("Enter the code");
+  await expect.poll(() => heading(page)).toBe("Enter the code");
   await page.locator("form input").fill(sites.site("six-boxes").lastCode() ?? "");
   await page.keyboard.press("Enter");
-  await expect.poll(() => heading(page), waiting).toBe("You are signed in");
+  await expect.poll(() => heading(page)).toBe("You are signed in");
   expect((await shoal.auth.connections.get(connection.id)).status).toBe("AUTHENTICATED");
   const again = await person.newPage();
   await again.goto(url);
@@ -143,7 +143,7 @@ it("a person sees the browser of the login for a captcha, and only then", async 
   const [address = ""] = urls;
   expect((await fetch(address)).status).toBe(200);
   await page.getByRole("button", { name: "Cancel this sign-in" }).click();
-  await expect.poll(() => heading(page), waiting).toBe("The sign-in was cancelled");
+  await expect.poll(() => heading(page)).toBe("The sign-in was cancelled");
   await expect.poll(async () => (await fetch(address)).status).toBe(401);
   expect((await shoal.auth.connections.get(connection.id)).flow_status).toBe("CANCELED");
   await page.close();

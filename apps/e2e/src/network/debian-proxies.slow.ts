@@ -1,6 +1,7 @@
 import { Shoal, type BrowserSession } from "@shoal/client";
 import { type Instance, type Placement, withAcquire } from "@shoal/placement";
 import { loadConfig, type RunningServer, startServer } from "@shoal/server";
+import { eventually } from "@shoal/testkit";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
@@ -12,7 +13,6 @@ import WebSocket from "ws";
 import { missingFor } from "../testing/components.ts";
 import { type DebianProxy, debianProxies, programOf, startDebianProxy } from "../testing/debian-proxy.ts";
 import { allProcesses } from "../testing/processes.ts";
-import { until } from "../testing/until.ts";
 
 /** The answer to upgrades while the instance is hostile. */
 const hostileAnswer =
@@ -97,54 +97,46 @@ describe.skipIf(missing)(
         if (!isMissing) await proxy[Symbol.asyncDispose]();
       });
 
-      it.skipIf(isMissing)(
-        `carries CDP, a terminal and a live view${note}`,
-        async () => {
-          const session: Pick<BrowserSession, "cdp_ws_url" | "browser_live_view_url"> = await shoal.browsers.get(id);
-          expect(session.cdp_ws_url).toContain(new URL(proxy.baseUrl).host);
-          const client = await chromium.connectOverCDP(session.cdp_ws_url);
-          const page = await client.contexts()[0]?.newPage();
-          await page?.setContent("<title>through the proxy</title>");
-          expect(await page?.title()).toBe("through the proxy");
-          await client.close();
+      it.skipIf(isMissing)(`carries CDP, a terminal and a live view${note}`, async () => {
+        const session: Pick<BrowserSession, "cdp_ws_url" | "browser_live_view_url"> = await shoal.browsers.get(id);
+        expect(session.cdp_ws_url).toContain(new URL(proxy.baseUrl).host);
+        const client = await chromium.connectOverCDP(session.cdp_ws_url);
+        const page = await client.contexts()[0]?.newPage();
+        await page?.setContent("<title>through the proxy</title>");
+        expect(await page?.title()).toBe("through the proxy");
+        await client.close();
 
-          const { process_id } = await shoal.browsers.process.spawn(id, { command: "/bin/cat", allocate_tty: true });
-          const terminal = new WebSocket(session.cdp_ws_url.replace("/cdp?", `/process/${process_id}/attach?`));
-          await once(terminal, "open");
-          let shown = "";
-          terminal.on("message", (data: Buffer) => (shown += data.toString()));
-          terminal.send(Buffer.from("typed\n"));
-          await expect.poll(() => shown).toContain("typed");
-          terminal.terminate();
+        const { process_id } = await shoal.browsers.process.spawn(id, { command: "/bin/cat", allocate_tty: true });
+        const terminal = new WebSocket(session.cdp_ws_url.replace("/cdp?", `/process/${process_id}/attach?`));
+        await once(terminal, "open");
+        let shown = "";
+        terminal.on("message", (data: Buffer) => (shown += data.toString()));
+        terminal.send(Buffer.from("typed\n"));
+        await expect.poll(() => shown).toContain("typed");
+        terminal.terminate();
 
-          const address = session.browser_live_view_url ?? "";
-          expect((await fetch(address)).status).toBe(200);
-          const viewer = new WebSocket(`${address.replace("http", "ws")}/socket?viewer=a`);
-          await once(viewer, "message");
-          viewer.terminate();
-        },
-        60_000,
-      );
+        const address = session.browser_live_view_url ?? "";
+        expect((await fetch(address)).status).toBe(200);
+        const viewer = new WebSocket(`${address.replace("http", "ws")}/socket?viewer=a`);
+        await once(viewer, "message");
+        viewer.terminate();
+      });
 
-      it.skipIf(isMissing)(
-        `ends a command when its caller disconnects${note}`,
-        async () => {
-          const gone = new AbortController();
-          const runs = () => allProcesses().some(({ command }) => command.includes("sleep 7309"));
-          // Not by the client: its Idempotency-Key lets the command continue for 5 seconds.
-          const asked = fetch(`${proxy.baseUrl}/browsers/${id}/process/exec`, {
-            method: "POST",
-            body: JSON.stringify({ command: "sleep", args: ["7309"] }),
-            headers: { authorization: `Bearer ${server.apiKey ?? ""}`, "content-type": "application/json" },
-            signal: gone.signal,
-          }).catch(() => "disconnected");
-          await until("it runs", runs);
-          gone.abort();
-          expect(await asked).toBe("disconnected");
-          await until("it has ended", () => !runs());
-        },
-        60_000,
-      );
+      it.skipIf(isMissing)(`ends a command when its caller disconnects${note}`, async () => {
+        const gone = new AbortController();
+        const runs = () => allProcesses().some(({ command }) => command.includes("sleep 7309"));
+        // Not by the client: its Idempotency-Key lets the command continue for 5 seconds.
+        const asked = fetch(`${proxy.baseUrl}/browsers/${id}/process/exec`, {
+          method: "POST",
+          body: JSON.stringify({ command: "sleep", args: ["7309"] }),
+          headers: { authorization: `Bearer ${server.apiKey ?? ""}`, "content-type": "application/json" },
+          signal: gone.signal,
+        }).catch(() => "disconnected");
+        await eventually("it runs", runs);
+        gone.abort();
+        expect(await asked).toBe("disconnected");
+        await eventually("it has ended", () => !runs());
+      });
 
       it.skipIf(isMissing)(
         `passes no request of another client to a session that refuses its upgrade${note}`,
@@ -167,7 +159,6 @@ describe.skipIf(missing)(
             received = "";
           }
         },
-        60_000,
       );
     });
   },

@@ -1,4 +1,5 @@
 import type { Browser as Session, CreateBrowser, TelemetryEnvelope } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { createSocket } from "node:dgram";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
@@ -9,7 +10,6 @@ import { fullChromiumPlacements, placements } from "../testing/components.ts";
 import { addProject } from "../testing/projects.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 import { zipOf } from "../testing/zip.ts";
 
 /** Reports of an extension. */
@@ -160,7 +160,7 @@ describe.each(placements)("network rules in the placement $title", ({ placement,
       await expect
         .poll(() => page.evaluate("document.body?.innerText"))
         .toContain("the rule no.yes.localhost in network.deny of this session refuses it");
-      const refused = await until("an event for each refused host", () => {
+      const refused = await eventually("an event for each refused host", () => {
         const found = events.flatMap(({ event }) => (event.type === "network_refused" ? [event.data] : []));
         return found.some((data) => data?.host === "other.localhost") ? found : undefined;
       });
@@ -335,7 +335,7 @@ describe.each(fullChromiumPlacements)("network rules of extensions in the placem
         network: { allow: ["yes.localhost"] },
         timeout_seconds: 600,
       });
-      await until("a report of the extension", () => reported.length > 0);
+      await eventually("a report of the extension", () => reported.length > 0);
       expect(reported[0]).toBe("failed,200");
       await test.shoal.browsers.delete(session.session_id);
     });

@@ -1,5 +1,6 @@
 import Kernel from "@onkernel/sdk";
 import { Shoal } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,7 +8,6 @@ import WebSocket from "ws";
 import { certificate } from "../testing/certificate.ts";
 import { startReverseProxy } from "../testing/reverse-proxy.ts";
 import { useService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 
 const before = getCACertificates("default");
 beforeAll(() => {
@@ -97,7 +97,7 @@ describe.each([
         search: "/profiles",
       });
     // Another server may still have to write its entry.
-    const entry = await until("the request is in the audit log", async () => (await entries()).items[0]);
+    const entry = await eventually("the request is in the audit log", async () => (await entries()).items[0]);
     expect(entry).toMatchObject({ path: "/profiles", client_ip: "203.0.113.77" });
   });
 });

@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import { setTimeout as delay } from "node:timers/promises";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,7 +8,6 @@ import { allProcesses, chromiums, killAll } from "../testing/processes.ts";
 import { rounds, seeded } from "../testing/seeded.ts";
 import { runService, type TestService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-import { until } from "../testing/until.ts";
 
 let site: Site;
 beforeAll(async () => {
@@ -89,7 +89,7 @@ describe.each(fullChromiumPlacements.slice(0, 1))(
               : below.filter(({ command }) => command.includes("network.mojom.NetworkService")),
           );
           if (given.victim === "browser")
-            await until("it is restarted", async () => (await browsers.get(session_id)).browser_restarts === 1);
+            await eventually("it is restarted", async () => (await browsers.get(session_id)).browser_restarts === 1);
           if (given.how === "save") await browsers.saveProfile(session_id);
           await browsers.delete(session_id);
           const { cookies = [] } = (await profiles.storageState.get(profileId)) ?? {};
@@ -98,7 +98,7 @@ describe.each(fullChromiumPlacements.slice(0, 1))(
             `visit=${name}`,
           ]);
           expect(await profiles.get(profileId)).not.toHaveProperty("last_save_error");
-          await until(
+          await eventually(
             "nothing of it runs",
             () => chromiums(allProcesses().filter(({ command }) => command.includes(session_id))).length === 0,
           );

@@ -1,5 +1,6 @@
 import Kernel from "@onkernel/sdk";
 import type { CreateBrowser, ImportStorageState } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +16,6 @@ import { chromiums, killAll } from "../testing/processes.ts";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { runService, type TestService, useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-import { until } from "../testing/until.ts";
 
 /** A site with a sign-in: posting a name sets a persistent and a session cookie, and the page shows the user. */
 let site: Site;
@@ -200,10 +200,9 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
         }),
       );
       await signIn(cdp_ws_url, "second");
-      await until(
+      await eventually(
         "it has ended automatically",
         async () => (await browsers.get(id, { include_deleted: true })).ended_reason === "timeout",
-        60_000,
       );
       await session(test, reading("often"), async (url) => {
         expect(await whoIs(url)).toEqual(is("second"));
@@ -225,7 +224,7 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
             await browsers.saveProfile(id);
           }
           killAll(chromiums(test.processes()));
-          await until("it is there again", async () => (await browsers.get(id)).browser_restarts === 1);
+          await eventually("it is there again", async () => (await browsers.get(id)).browser_restarts === 1);
         });
       await crashing(undefined);
       await session(test, reading("restarted"), async (url) => {
@@ -260,12 +259,11 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       await browsers.saveProfile(id);
       await signIn(cdp_ws_url, "lost");
       await crash();
-      await until("it is there again", async () => (await browsers.get(id)).browser_restarts === 1);
+      await eventually("it is there again", async () => (await browsers.get(id)).browser_restarts === 1);
       await crash();
-      await until(
+      await eventually(
         "it has ended",
         async () => (await browsers.get(id, { include_deleted: true })).ended_reason === "browser_crashed",
-        60_000,
       );
       expect((await profiles.versions.list("crashing")).items).toMatchObject([{ version: 1, session_id: id }]);
       await session(test, saving("crashing"), async (url) => {
@@ -405,10 +403,9 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
         expect(lease).toMatchObject({ profile: { id }, profile_save_changes: false });
         expect(await whoIs(lease?.cdp_ws_url ?? "")).toEqual(is("before"));
       }
-      await until(
+      await eventually(
         "another one is warm",
         async () => (await browserPools.get("with-profile")).available_count === 1,
-        60_000,
       );
       await session(test, saving("pooled"), (url) => signIn(url, "after"));
       {
@@ -452,12 +449,11 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       });
       const { cdp_ws_url } = await second.shoal.browsers.create({ profile: { name: "kept", save_changes: true } });
       await signIn(cdp_ws_url, "killed");
-      await until(
+      await eventually(
         "a checkpoint has the changes",
         async () =>
           (await second.shoal.profiles.storageState.get("kept"))?.cookies.some(({ value }) => value === "killed") ===
           true,
-        60_000,
       );
       process.kill(second.service.pid, "SIGKILL");
 

@@ -1,7 +1,8 @@
 import type { Browser } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { chromiums, killAll } from "../testing/processes.ts";
 import { openCdp, type RawCdp } from "../testing/raw-cdp.ts";
@@ -9,9 +10,6 @@ import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { serverCount } from "../testing/several-servers.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Appears only in the other session. */
 const secret = "Zxq7Secret";
@@ -39,7 +37,7 @@ async function openPage(address: string, url: string): Promise<OpenPage> {
   const opened = { cdp, targetId, sessionId: String(sessionId) };
   await cdp.result("Page.enable", {}, opened.sessionId);
   await cdp.result("Page.navigate", { url }, opened.sessionId);
-  await until(
+  await eventually(
     "the page loads",
     async () => (await cdp.evaluate("document.readyState", opened.sessionId)) === "complete",
   );
@@ -86,7 +84,7 @@ describe.each(placements.slice(0, 1))("sessions in one browser, placement $title
         other.sessionId,
       );
       await Promise.all([settled(other.cdp, other.sessionId), settled(hostile.cdp, hostile.sessionId)]);
-    }, 60_000);
+    });
     afterAll(async () => {
       hostile.cdp[Symbol.dispose]();
       other.cdp[Symbol.dispose]();
@@ -129,17 +127,17 @@ describe.each(placements.slice(0, 1))("sessions in one browser, placement $title
       const { targetId } = await other.cdp.result("Target.createTarget", { url: `${site.url}?${secret}=2` });
       const { sessionId } = await other.cdp.result("Target.attachToTarget", { targetId, flatten: true });
       const run = (code: string) => other.cdp.evaluate(code, String(sessionId));
-      await expect.poll(() => run("document.readyState + location.search"), waiting).toBe(`complete?${secret}=2`);
+      await expect.poll(() => run("document.readyState + location.search")).toBe(`complete?${secret}=2`);
       await other.cdp.evaluate("popup.click()", other.sessionId);
       const urls = async () =>
         ((await other.cdp.result("Target.getTargets")).targetInfos as { readonly url: string }[]).map(({ url }) => url);
-      await expect.poll(urls, waiting).toContain(`${site.url}popup`);
+      await expect.poll(urls).toContain(`${site.url}popup`);
       await other.cdp.result("Target.closeTarget", { targetId });
-      await expect.poll(urls, waiting).not.toContain(`${site.url}?${secret}=2`);
+      await expect.poll(urls).not.toContain(`${site.url}?${secret}=2`);
       // An own page is reported, and waits.
       await cdp.result("Target.createTarget", { url: `${site.url}own` });
       const attached = () => cdp.events.slice(before).filter(({ method }) => method === "Target.attachedToTarget");
-      await expect.poll(() => attached().length, waiting).toBeGreaterThan(0);
+      await expect.poll(() => attached().length).toBeGreaterThan(0);
       expect(attached()[0]?.params).toMatchObject({ waitingForDebugger: true });
       expect(cdp.received.every(isClean)).toBe(true);
     });
@@ -307,7 +305,7 @@ describe.each(placements.slice(0, 1))("sessions in one browser, placement $title
       await expect
         .poll(async () => (await downloads.list(attacker.session_id)).items.map(({ state }) => state), waiting)
         .toEqual(["completed"]);
-      await expect.poll(() => cdp.events.at(-1)?.params?.state, waiting).toBe("completed");
+      await expect.poll(() => cdp.events.at(-1)?.params?.state).toBe("completed");
     });
 
     it("share no clipboard", async () => {
@@ -351,7 +349,7 @@ describe.each(placements.slice(0, 1))("sessions in one browser, placement $title
       cdp.pause();
       const { targetId } = await other.cdp.result("Target.createTarget", { url: site.url });
       const { sessionId } = await other.cdp.result("Target.attachToTarget", { targetId, flatten: true });
-      await expect.poll(() => other.cdp.evaluate("document.readyState", String(sessionId)), waiting).toBe("complete");
+      await expect.poll(() => other.cdp.evaluate("document.readyState", String(sessionId))).toBe("complete");
       await other.cdp.result("Target.closeTarget", { targetId });
     });
   });

@@ -1,5 +1,6 @@
 import Kernel from "@onkernel/sdk";
 import type { Browser as Session } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import { chromium, type Browser, type Page } from "playwright-core";
@@ -9,7 +10,6 @@ import { missingForScreenRecordings, windowPlacements } from "../testing/compone
 import { firstPageOf } from "../testing/page.ts";
 import { play } from "../testing/play-film.ts";
 import { refusalOf } from "../testing/refusal.ts";
-import { until } from "../testing/until.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
@@ -140,8 +140,8 @@ describe.each(windowPlacements)("a session with a window in the placement $title
           const part = await fetch(`${url}/film?bytes=${info.recorded_bytes}`);
           return (await play(page, Buffer.from(await part.arrayBuffer()))).seconds;
         };
-        const first = await until("the film so far plays", async () => (await secondsSoFar()) || undefined);
-        await until("a later part of it is longer", async () => (await secondsSoFar()) > first);
+        const first = await eventually("the film so far plays", async () => (await secondsSoFar()) || undefined);
+        await eventually("a later part of it is longer", async () => (await secondsSoFar()) > first);
         await browsers.replays.stop(id(), replayId);
         const film = await buffer(Readable.from((await browsers.replays.download(id(), replayId)).stream));
         await expect

@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import Kernel from "@onkernel/sdk";
 import puppeteer from "puppeteer-core";
 import { describe, expect, it } from "vitest";
@@ -6,7 +7,6 @@ import { chromiums, descendantsOf, killAll } from "../testing/processes.ts";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
-import { until } from "../testing/until.ts";
 
 describe.each(placements)("logs in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("of a session", () => {
@@ -33,9 +33,9 @@ describe.each(placements)("logs in the placement $title", ({ placement, skip }) 
           if (message === "six") break;
         }
       })();
-      await until("the old lines are there", () => seen.length === 2);
+      await eventually("the old lines are there", () => seen.length === 2);
       await run("echo three >> app.log; mv app.log app.log.1; echo four >> app.log.1; echo five > app.log");
-      await until("the new file is followed", () => seen.includes("five"));
+      await eventually("the new file is followed", () => seen.includes("five"));
       await run(": > app.log; sleep 0.5; echo six >> app.log");
       await reading;
       expect(seen).toEqual(["one", "two", "three", "four", "five", "six"]);

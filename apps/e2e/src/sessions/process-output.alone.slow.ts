@@ -44,7 +44,7 @@ describe.each(placements)("a gigabyte of a process's output in the placement $ti
       const { instance: ofInstance, ...ofServers } = growth;
       expect(ofInstance).toBeLessThan(320 * 2 ** 20);
       expect(Math.max(...Object.values(ofServers))).toBeLessThan(160 * 2 ** 20);
-    }, 300_000);
+    });
 
     it("neither stops a process without readers nor fills the memory", async () => {
       const { process: processes } = test.shoal.browsers;

@@ -1,4 +1,5 @@
 import type { Browser } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import Kernel from "@onkernel/sdk";
 import { request } from "node:http";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -7,7 +8,6 @@ import { allProcesses, chromiums, instances, killAll } from "../testing/processe
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
-import { until } from "../testing/until.ts";
 
 const utf8 = (base64: string | undefined) => Buffer.from(base64 ?? "", "base64").toString();
 const base64 = (text: string) => Buffer.from(text).toString("base64");
@@ -69,7 +69,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
         timeout_sec: 3,
       });
       expect([stdout, timedOut]).toEqual(["soon\n", true]);
-      await until("nothing of it runs", () => !runs("sleep 730"));
+      await eventually("nothing of it runs", () => !runs("sleep 730"));
     });
 
     it("ends everything that a timed-out command started, including daemons, and nothing else", async () => {
@@ -80,7 +80,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       await exec(
         "setsid -f sleep 7601 </dev/null >/dev/null 2>&1; env -i setsid -f sleep 7602 </dev/null >/dev/null 2>&1",
       );
-      await until("the daemons run", () => runs("sleep 7601") && runs("sleep 7602"));
+      await eventually("the daemons run", () => runs("sleep 7601") && runs("sleep 7602"));
       const quiet = "</dev/null >/dev/null 2>&1";
       const escapes = [
         `(setsid sleep 7701 ${quiet} &)`,
@@ -93,10 +93,10 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       ];
       const ended = await Promise.all(escapes.map((escape) => exec(`${escape}\nexec sleep 7708`, 2)));
       expect(ended.map(({ timedOut }) => timedOut)).toEqual(escapes.map(() => true));
-      await until("nothing of them runs", () => !runs("sleep 770"));
+      await eventually("nothing of them runs", () => !runs("sleep 770"));
       expect([runs("sleep 7601"), runs("sleep 7602")]).toEqual([true, true]);
       await test.shoal.browsers.delete(session_id);
-      await until("the daemons are gone", () => !runs("sleep 760"));
+      await eventually("the daemons are gone", () => !runs("sleep 760"));
     });
 
     it("streams a process's output while it receives input, until the exit", async () => {
@@ -113,7 +113,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
         }
       })();
       await processes().write(session.id, process_id, "one\n");
-      await until("it answers", () => pieces.join("").includes("got one"));
+      await eventually("it answers", () => pieces.join("").includes("got one"));
       await processes().write(session.id, process_id, "two\n", { close: true });
       await reading;
       expect(pieces.join("")).toMatch(/stdout: got one\n.*stdout: got two\n.*stderr: bye\n/s);
@@ -128,10 +128,10 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       const asked = processes()
         .run(session.id, { command: "sleep 7303" }, { signal: gone.signal })
         .catch(() => undefined);
-      await until("it runs", () => runs("sleep 7303"));
+      await eventually("it runs", () => runs("sleep 7303"));
       gone.abort();
       await asked;
-      await until("it is killed", () => !runs("sleep 7303"));
+      await eventually("it is killed", () => !runs("sleep 7303"));
 
       const { process_id } = await processes().spawn(session.id, {
         command: "i=0; while [ $i -lt 200 ]; do echo $i; i=$((i+1)); sleep 0.005; done",
@@ -152,7 +152,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
         code: "too_many_processes",
       });
       await Promise.all(spawned.map(({ process_id }) => processes().kill(session.id, process_id, { signal: "KILL" })));
-      await until("all have ended", async () =>
+      await eventually("all have ended", async () =>
         (await Promise.all(spawned.map(({ process_id }) => processes().status(session.id, process_id)))).every(
           ({ state }) => state === "exited",
         ),
@@ -165,7 +165,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       const crashed = chromiums(test.processes());
       expect(crashed.length).toBeGreaterThan(0);
       killAll(crashed);
-      await until("another browser runs", () =>
+      await eventually("another browser runs", () =>
         chromiums(test.processes()).some(({ pid }) => crashed.every((old) => old.pid !== pid)),
       );
       await processes().write(session.id, process_id, "still here\n");
@@ -241,7 +241,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
           texts,
           closed,
           opened,
-          shown: (text: string) => until(`the terminal shows ${text}`, () => shown.includes(text)),
+          shown: (text: string) => eventually(`the terminal shows ${text}`, () => shown.includes(text)),
         };
       }
 
@@ -327,14 +327,16 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       const { process_id } = await processes.spawn(session_id, { command: "env", args: ["-i", "sleep", "7403"] });
       await processes.spawn(session_id, { command: "setsid sleep 7404", allocate_tty: true });
       await processes.run(session_id, { command: "env -i setsid -f sleep 7405 </dev/null >/dev/null 2>&1" });
-      await until("all run", () => [7401, 7402, 7403, 7404, 7405].every((seconds) => runs(`sleep ${String(seconds)}`)));
+      await eventually("all run", () =>
+        [7401, 7402, 7403, 7404, 7405].every((seconds) => runs(`sleep ${String(seconds)}`)),
+      );
       const stream = processes
         .output(session_id, process_id, { maxReconnects: 0 })
         .next()
         .catch((error: unknown) => error);
       if (way === "deleted") await test.shoal.browsers.delete(session_id);
       else killAll(instances(test.processes()));
-      await until("nothing runs", () => !runs("sleep 740"));
+      await eventually("nothing runs", () => !runs("sleep 740"));
       // The stream ends with or without an error, but does not hang.
       await stream;
     });
@@ -366,7 +368,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
         "429 too_many_processes",
       );
       await processes.kill(session_id, process_id, { signal: "KILL" });
-      await until("they are gone", () => sleepers() === 0);
+      await eventually("they are gone", () => sleepers() === 0);
       expect(await test.shoal.browsers.playwright.execute(session_id, { code: "return 1" })).toMatchObject({
         success: true,
         result: 1,

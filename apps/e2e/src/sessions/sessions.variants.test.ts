@@ -1,14 +1,12 @@
 import { ApiError, type Browser } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { chromiums } from "../testing/processes.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-import { until } from "../testing/until.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let site: Site;
 beforeAll(async () => {
@@ -64,7 +62,7 @@ describe.each(placements)("sessions in the placement $title", ({ placement, skip
     it("opens start_url", async () => {
       await using browser = await test.shoal.browsers.create({ start_url: `${site.url}start` });
       const client = await puppeteer.connect({ browserWSEndpoint: browser.cdp_ws_url });
-      await until("the start page is open", async () =>
+      await eventually("the start page is open", async () =>
         (await client.pages()).some((page) => page.url() === `${site.url}start`),
       );
       await client.disconnect();
@@ -99,18 +97,14 @@ describe.each(placements)("sessions in the placement $title", ({ placement, skip
       await using used = await test.shoal.browsers.create({ timeout_seconds: 10 });
       const client = await puppeteer.connect({ browserWSEndpoint: used.cdp_ws_url });
       expect(idle.expires_at).toBeDefined();
-      await until(
+      await eventually(
         "the service knows that it is in use",
         async () => (await test.shoal.browsers.get(used.session_id)).expires_at === undefined,
       );
-      const ended = await until(
-        "the idle session has ended",
-        async () => {
-          const session = await test.shoal.browsers.get(idle.session_id, { include_deleted: true });
-          return session.deleted_at === undefined ? undefined : session;
-        },
-        60_000,
-      );
+      const ended = await eventually("the idle session has ended", async () => {
+        const session = await test.shoal.browsers.get(idle.session_id, { include_deleted: true });
+        return session.deleted_at === undefined ? undefined : session;
+      });
       expect(ended.ended_reason).toBe("timeout");
       const livedMs = Date.parse(ended.deleted_at ?? "") - Date.parse(ended.created_at);
       expect(livedMs).toBeGreaterThanOrEqual(9_000);
@@ -123,26 +117,26 @@ describe.each(placements)("sessions in the placement $title", ({ placement, skip
 
     it("restarts a crashed Chromium once, then ends the session with its reason", async () => {
       // The browser of a deleted session may still be ending.
-      await until("no other browser runs", () => chromiums(test.processes()).length === 0);
+      await eventually("no other browser runs", () => chromiums(test.processes()).length === 0);
       const browser = await test.shoal.browsers.create();
       const mine = () => chromiums(test.processes());
       const killChromium = async () => {
-        const [chromiumProcess] = await until("Chromium runs", () => (mine().length > 0 ? mine() : undefined));
+        const [chromiumProcess] = await eventually("Chromium runs", () => (mine().length > 0 ? mine() : undefined));
         if (chromiumProcess) process.kill(chromiumProcess.pid, "SIGKILL");
         return chromiumProcess?.pid;
       };
       const first = await killChromium();
-      await until(
+      await eventually(
         "it was started again",
         async () => (await test.shoal.browsers.get(browser.session_id)).browser_restarts === 1,
       );
-      const client = await until("CDP works again", () =>
+      const client = await eventually("CDP works again", () =>
         puppeteer.connect({ browserWSEndpoint: browser.cdp_ws_url }).catch(() => undefined),
       );
       expect(await client.version()).toContain("Chrome");
-      await until("another process runs", () => mine().some(({ pid }) => pid !== first));
+      await eventually("another process runs", () => mine().some(({ pid }) => pid !== first));
       await killChromium();
-      const ended = await until("the session has ended", async () => {
+      const ended = await eventually("the session has ended", async () => {
         const session = await test.shoal.browsers.get(browser.session_id, { include_deleted: true });
         return session.deleted_at === undefined ? undefined : session;
       });
@@ -156,7 +150,7 @@ describe.each(placements)("sessions in the placement $title", ({ placement, skip
       const browser = await test.shoal.browsers.create();
       expect(below().some(({ pid }) => !before.has(pid))).toBe(true);
       await test.shoal.browsers.delete(browser.session_id);
-      await until("its processes are gone", () => below().every(({ pid }) => before.has(pid)));
+      await eventually("its processes are gone", () => below().every(({ pid }) => before.has(pid)));
       const error: unknown = await test.shoal.browsers.delete(browser.session_id).catch((reason: unknown) => reason);
       expect(ApiError.isInstance(error) && error.status).toBe(404);
     });

@@ -13,8 +13,6 @@ import { openCdp, type RawCdp } from "../testing/raw-cdp.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-
-const waiting = { timeout: 20_000, interval: 50 };
 const isolation = "context";
 const size = { width: 800, height: 600 };
 const content = `<!doctype html><body style="margin:0;background:green"><textarea id="field" style="width:300px;height:80px"></textarea>`;
@@ -98,14 +96,14 @@ describe.each(kinds)("sessions that share $name, placement $title", ({ executabl
       await viewer.locator("#screen").click({ position: { x: 100, y: 40 } });
       await viewer.keyboard.type("typed ");
       await viewer.keyboard.press("Control+v");
-      await expect.poll(field, waiting).toBe("typed pasted");
+      await expect.poll(field).toBe("typed pasted");
       await viewer.keyboard.press("Control+a");
       await viewer.keyboard.press("Control+c");
-      await expect.poll(clipboard, waiting).toBe("typed pasted");
+      await expect.poll(clipboard).toBe("typed pasted");
       await one.cdp.evaluate("field.value = 'cut me'; field.select()", one.page);
       await viewer.keyboard.press("Control+x");
-      await expect.poll(clipboard, waiting).toBe("cut me");
-      await expect.poll(field, waiting).toBe("");
+      await expect.poll(clipboard).toBe("cut me");
+      await expect.poll(field).toBe("");
       await viewer.close();
     });
 
@@ -122,7 +120,7 @@ describe.each(kinds)("sessions that share $name, placement $title", ({ executabl
       expect((await evaluate(one))?.error?.message).toContain("handoff_active");
       expect((await evaluate(other))?.result).toBeDefined();
       await browsers.handoff.release(one.id);
-      await expect.poll(async () => (await evaluate(one))?.result, waiting).toBeDefined();
+      await expect.poll(async () => (await evaluate(one))?.result).toBeDefined();
       await viewer.close();
     });
 
@@ -149,7 +147,7 @@ describe.each(kinds)("sessions that share $name, placement $title", ({ executabl
       expect(await navigate(proxied, "proxied.invalid")).not.toHaveProperty("errorText");
       expect(await navigate(other, "other.invalid")).toHaveProperty("errorText");
       expect(await navigate(other, "127.0.0.1")).not.toHaveProperty("errorText");
-      await expect.poll(() => other.cdp.evaluate("document.body.innerText", other.page), waiting).toBe("direct");
+      await expect.poll(() => other.cdp.evaluate("document.body.innerText", other.page)).toBe("direct");
       expect([first, second].map(({ asked }) => [...new Set(asked)])).toEqual([
         [`one.invalid:${port}`],
         [`proxied.invalid:${port}`],
@@ -175,14 +173,14 @@ describe.each(kinds)("sessions that share $name, placement $title", ({ executabl
       await viewer.close();
       expect(shown.width).toBe(size.width);
       expect(shown.last.slice(0, 3).map((part) => part > 128)).toEqual([true, false, false]);
-      await expect.poll(() => chromiums(descendantsOf(test.service.pid)).length, waiting).toBe(1);
+      await expect.poll(() => chromiums(descendantsOf(test.service.pid)).length).toBe(1);
     });
 
     it.skipIf(executable !== undefined)("start a second browser when the first one has 16", async () => {
       const sessions = await Promise.all(
         Array.from({ length: 15 }, () => test.shoal.browsers.create({ isolation, viewport: size })),
       );
-      await expect.poll(() => chromiums(descendantsOf(test.service.pid)).length, waiting).toBe(2);
+      await expect.poll(() => chromiums(descendantsOf(test.service.pid)).length).toBe(2);
       await Promise.all(sessions.map(({ session_id: id }) => test.shoal.browsers.delete(id)));
     });
 

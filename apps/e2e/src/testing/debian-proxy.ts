@@ -1,10 +1,10 @@
+import { eventually } from "@shoal/testkit";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { until } from "./until.ts";
 
 /** A Debian reverse proxy with upstream keep-alive connections. */
 export interface DebianProxy extends AsyncDisposable {
@@ -148,7 +148,7 @@ export async function startDebianProxy(kind: Kind, upstream: string): Promise<De
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await until(`${kind.name} listens`, async () => {
+    await eventually(`${kind.name} listens`, async () => {
       if (child.exitCode !== null) throw new Error(`${kind.name} ended: ${printed}`);
       return listens(own);
     });

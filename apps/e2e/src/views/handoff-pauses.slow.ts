@@ -7,7 +7,6 @@ import { useSession } from "../testing/session.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
 const { chromium: installed } = await examineHost();
-const waiting = { timeout: 20_000, interval: 50 };
 const codeOf = (error: unknown): string => (ApiError.isInstance(error) ? error.code : String(error));
 const outcomeOf = (call: Promise<unknown>): Promise<string> => call.then(() => "done", codeOf);
 
@@ -77,18 +76,18 @@ describe.skipIf(installed === undefined)("programs during a handoff", () => {
     const ticks = () => shown.split("tick").length;
     const moreTicks = async () => {
       const before = ticks();
-      await expect.poll(ticks, waiting).toBeGreaterThan(before + 3);
+      await expect.poll(ticks).toBeGreaterThan(before + 3);
     };
-    await expect.poll(ticks, waiting).toBeGreaterThan(1);
+    await expect.poll(ticks).toBeGreaterThan(1);
     terminal.send(Buffer.from("before\n"));
-    await expect.poll(() => shown, waiting).toContain("before");
+    await expect.poll(() => shown).toContain("before");
 
     await request("wait");
     terminal.send(Buffer.from("typed\n"));
     await moreTicks();
     expect(shown).not.toContain("typed");
     await browsers.handoff.release(id);
-    await expect.poll(() => shown, waiting).toContain("typed");
+    await expect.poll(() => shown).toContain("typed");
 
     await request("refuse");
     await moreTicks();
@@ -111,12 +110,12 @@ describe.skipIf(installed === undefined)("programs during a handoff", () => {
     const ask = async (method: string, params: object) => {
       const number = ++sent;
       bidi.send(JSON.stringify({ id: number, method, params }));
-      await expect.poll(() => messages.some((message) => message.id === number), waiting).toBe(true);
+      await expect.poll(() => messages.some((message) => message.id === number)).toBe(true);
       return messages.find((message) => message.id === number);
     };
     const intercepted = async (count: number): Promise<string> => {
       const found = () => messages.filter(({ method }) => method === "network.beforeRequestSent");
-      await expect.poll(() => found().length, waiting).toBeGreaterThanOrEqual(count);
+      await expect.poll(() => found().length).toBeGreaterThanOrEqual(count);
       return found()[count - 1]?.params?.request?.request ?? "";
     };
     await browsers.playwright.execute(id, { code: `await page.goto(${JSON.stringify(`${site.url}start`)})` });
@@ -144,7 +143,7 @@ describe.skipIf(installed === undefined)("programs during a handoff", () => {
     const third = await intercepted(3);
     const elsewhere = { url: `${site.url}elsewhere` };
     expect(await ask("network.continueRequest", { request: third, ...elsewhere })).toMatchObject({ type: "success" });
-    await expect.poll(async () => (await browsers.read(id)).title, waiting).toBe("true,true,true");
+    await expect.poll(async () => (await browsers.read(id)).title).toBe("true,true,true");
     bidi.close();
   });
 });

@@ -56,8 +56,8 @@ describe.skipIf(installed === undefined)("a handoff", () => {
     const phone = await person.newPage({ viewport: { width: 390, height: 844 }, colorScheme: "dark" });
     await phone.goto(handoff.url ?? "");
     await phone.waitForSelector("body.showing.read-only");
-    await expect.poll(() => phone.textContent("#handoff-message"), waiting).toBe("Press the button");
-    await expect.poll(() => phone.textContent("#handoff-deadline"), waiting).toMatch(/1[45] min left/);
+    await expect.poll(() => phone.textContent("#handoff-message")).toBe("Press the button");
+    await expect.poll(() => phone.textContent("#handoff-deadline")).toMatch(/1[45] min left/);
     await phone.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8"));
     const violations = () =>
       phone.evaluate(async () => {
@@ -66,12 +66,12 @@ describe.skipIf(installed === undefined)("a handoff", () => {
         };
         return (await axe.run()).violations.map(({ id, nodes }) => [id, nodes[0]?.html]);
       });
-    await expect.poll(violations, waiting).toEqual([]);
+    await expect.poll(violations).toEqual([]);
     // By keyboard only.
     await phone.focus("#handoff-take");
     await phone.keyboard.press("Enter");
     await phone.waitForSelector("body.showing:not(.read-only)");
-    await expect.poll(() => handoffs().get(session.id), waiting).toMatchObject({ status: "taken", taken_by: "Ana" });
+    await expect.poll(() => handoffs().get(session.id)).toMatchObject({ status: "taken", taken_by: "Ana" });
     const box = await phone.locator("#screen").boundingBox();
     await phone.mouse.click((box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 4);
     await expect
@@ -91,7 +91,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
     await clicked;
     // The person's click and that of Playwright.
     expect(await clicks()).toBe(before + 2);
-    await expect.poll(() => phone.textContent("#cover-title"), waiting).toBe("Control was returned");
+    await expect.poll(() => phone.textContent("#cover-title")).toBe("Control was returned");
     await phone.reload();
     expect(await phone.textContent("h1")).toBe("This link is invalid or has expired");
     await phone.close();
@@ -142,7 +142,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
     await new Promise((resolve) => bidi.once("open", resolve));
     const ask = async (number: number, method: string, params: object) => {
       bidi.send(JSON.stringify({ id: number, method, params }));
-      await expect.poll(() => answers.some((answer) => answer.id === number), waiting).toBe(true);
+      await expect.poll(() => answers.some((answer) => answer.id === number)).toBe(true);
       return answers.find((answer) => answer.id === number);
     };
     await ask(1, "session.new", { capabilities: {} });
@@ -163,7 +163,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
     const running = test.shoal.browsers.playwright
       .execute(id, { code: "await page.evaluate(() => { document.title = 'runs' }); await new Promise(() => {})" })
       .then(() => "done", codeOf);
-    await expect.poll(() => page.title(), waiting).toBe("runs");
+    await expect.poll(() => page.title()).toBe("runs");
     const handoff = await handoffs().request(id, { message: "short", timeout_seconds: 10 });
     expect(await running).toBe("handoff_active");
     expect(await handoffs().done(id, { handoff_id: handoff.id })).toMatchObject({ status: "expired" });
@@ -202,7 +202,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
     const socket = new WebSocket(`${link.url.replace(/^http/, "ws")}/socket?viewer=ben`);
     const messages: string[] = [];
     socket.on("message", (data: Buffer, isBinary) => !isBinary && messages.push(data.toString()));
-    await expect.poll(() => messages[0], waiting).toBe('{"type":"hello","read_only":true}');
+    await expect.poll(() => messages[0]).toBe('{"type":"hello","read_only":true}');
     const closed = new Promise((resolve) => socket.once("close", resolve));
     await browsers.liveViewLinks.delete(id, link.id);
     await closed;

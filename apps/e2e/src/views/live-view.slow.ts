@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import Kernel from "@onkernel/sdk";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,7 +11,6 @@ import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-import { until } from "../testing/until.ts";
 
 const waiting = { timeout: 30_000, interval: 50 };
 const size = { width: 900, height: 600 };
@@ -100,7 +100,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
           ["contextmenu", 500, 300, 2],
         ]);
       await viewer.setViewportSize({ width: 450, height: 700 });
-      await expect.poll(async () => (await placeOf(viewer)).width, waiting).toBe(450);
+      await expect.poll(async () => (await placeOf(viewer)).width).toBe(450);
       const small = await placeOf(viewer);
       await viewer.mouse.click(small.x + 350, small.y + 100);
       await expect
@@ -118,15 +118,15 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await viewer.keyboard.press("Enter");
       const keyboard = await viewer.context().newCDPSession(viewer);
       await keyboard.send("Input.imeSetComposition", { text: "にほ", selectionStart: 2, selectionEnd: 2 });
-      await expect.poll(field, waiting).toBe("Hello, é!\nにほ");
+      await expect.poll(field).toBe("Hello, é!\nにほ");
       await keyboard.send("Input.insertText", { text: "日本" });
-      await expect.poll(field, waiting).toBe("Hello, é!\n日本");
+      await expect.poll(field).toBe("Hello, é!\n日本");
       await viewer.keyboard.press("Control+a");
       await viewer.keyboard.press("Backspace");
-      await expect.poll(field, waiting).toBe("");
+      await expect.poll(field).toBe("");
       await viewer.mouse.move(x + 600, y + 400);
       await viewer.mouse.wheel(0, 300);
-      await expect.poll(() => page.evaluate(() => scrollY), waiting).toBe(300);
+      await expect.poll(() => page.evaluate(() => scrollY)).toBe(300);
       await viewer.close();
     });
 
@@ -137,14 +137,14 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await viewer.mouse.click(x + 100, y + 50);
       await viewer.evaluate(() => navigator.clipboard.writeText("from the person"));
       await viewer.keyboard.press("Control+v");
-      await expect.poll(field, waiting).toBe("from the person");
+      await expect.poll(field).toBe("from the person");
       await page.evaluate(() => {
         const found = document.querySelector("textarea");
         if (found) found.value = "from the session";
         found?.select();
       });
       await viewer.keyboard.press("Control+c");
-      await expect.poll(() => viewer.evaluate(() => navigator.clipboard.readText()), waiting).toBe("from the session");
+      await expect.poll(() => viewer.evaluate(() => navigator.clipboard.readText())).toBe("from the session");
       await viewer.close();
     });
 
@@ -153,7 +153,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       const viewer = await watch(await addressOf());
       await viewer.waitForSelector("#tab-list .shown");
       await viewer.click("#open-tab");
-      await expect.poll(() => viewer.locator("#tab-list li").count(), waiting).toBe(2);
+      await expect.poll(() => viewer.locator("#tab-list li").count()).toBe(2);
       await viewer.fill("#address", `${url.replace("http://", "")}one`);
       await viewer.press("#address", "Enter");
       await viewer.waitForSelector("#tab-list .shown >> text=/one");
@@ -162,11 +162,11 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await viewer.waitForSelector("#tab-list .shown >> text=/two");
       await viewer.click("#back");
       await viewer.waitForSelector("#tab-list .shown >> text=/one");
-      await expect.poll(() => viewer.title(), waiting).toBe("/one · Live view");
+      await expect.poll(() => viewer.title()).toBe("/one · Live view");
       await viewer.click("#tab-list .name >> text=recording");
       await viewer.waitForSelector("#tab-list .shown >> text=recording");
       await viewer.click('#tab-list [aria-label="Close /one"]');
-      await expect.poll(() => viewer.locator("#tab-list li").count(), waiting).toBe(1);
+      await expect.poll(() => viewer.locator("#tab-list li").count()).toBe(1);
       await viewer.close();
     });
 
@@ -176,7 +176,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       const both = await Promise.all([watch(readOnly), watch(`${control}?readOnly=true`)]);
       for (const viewer of both) {
         await viewer.waitForSelector("#read-only:visible");
-        await expect.poll(() => viewer.locator("#viewers").textContent(), waiting).toBe("2 watching");
+        await expect.poll(() => viewer.locator("#viewers").textContent()).toBe("2 watching");
         expect(await viewer.locator("#open-tab").isVisible()).toBe(false);
         const { x, y } = await placeOf(viewer);
         await seen();
@@ -195,7 +195,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       });
       socket.send(JSON.stringify({ type: "text", text: "never" }));
       socket.send(JSON.stringify({ type: "open_tab" }));
-      await expect.poll(() => notices.length, waiting).toBe(2);
+      await expect.poll(() => notices.length).toBe(2);
       socket.close();
       expect([await seen(), await field(), client.contexts()[0]?.pages().length]).toEqual([[], "", 1]);
       await Promise.all(both.map((viewer) => viewer.close()));
@@ -231,10 +231,10 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       ]);
       await browsers.update(session.id, { viewport: { width: 700, height: 500, force: true } });
       expect(await sizeOf()).toMatchObject({ width: 700, height: 500 });
-      await expect.poll(async () => (await placeOf(viewer)).width, waiting).toBe(700);
+      await expect.poll(async () => (await placeOf(viewer)).width).toBe(700);
       await viewer.close();
       // The service notices a moment later.
-      await until("it may be changed again", () =>
+      await eventually("it may be changed again", () =>
         browsers.update(session.id, { viewport: size }).then(
           () => true,
           () => false,
@@ -246,11 +246,11 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
     it("keeps the session in use while a viewer watches", async () => {
       const isIdle = async () => (await test.shoal.browsers.get(session.id)).expires_at !== undefined;
       await client.close();
-      await expect.poll(isIdle, waiting).toBe(true);
+      await expect.poll(isIdle).toBe(true);
       const viewer = await watch(await addressOf("browser_live_view_read_only_url"));
-      await expect.poll(isIdle, waiting).toBe(false);
+      await expect.poll(isIdle).toBe(false);
       await viewer.close();
-      await expect.poll(isIdle, waiting).toBe(true);
+      await expect.poll(isIdle).toBe(true);
       client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
       page = await firstPageOf(client);
     });
@@ -267,7 +267,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       const { x, y } = await placeOf(viewer);
       await viewer.mouse.click(x + 100, y + 50);
       await viewer.keyboard.type("again");
-      await expect.poll(field, waiting).toBe("again");
+      await expect.poll(field).toBe("again");
       await viewer.close();
     });
 
@@ -304,12 +304,14 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       const viewer = await watch(address);
       const running = () => chromiums(test.processes());
       // The pool's browser may still be ending.
-      const killed = await until("no other browser runs", () => (running().length === 1 ? running()[0] : undefined));
+      const killed = await eventually("no other browser runs", () =>
+        running().length === 1 ? running()[0] : undefined,
+      );
       const restarting = viewer.waitForSelector("text=The browser is restarting");
       process.kill(killed.pid, "SIGKILL");
       await restarting;
       await viewer.waitForSelector("body.showing");
-      await until("a page is listed again", async () => (await viewer.locator("#tab-list .shown").count()) === 1);
+      await eventually("a page is listed again", async () => (await viewer.locator("#tab-list .shown").count()) === 1);
       const other = await test.shoal.browsers.create();
       await test.shoal.browsers.replays.start(other.session_id);
       const watched = await watch(other.browser_live_view_url ?? "");

@@ -1,10 +1,10 @@
 import { examineHost } from "@shoal/placement";
+import { eventually } from "@shoal/testkit";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
-import { until } from "../testing/until.ts";
 
 const { chromium: installed } = await examineHost();
 
@@ -46,7 +46,7 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
         telemetry: { browser: { console: { enabled: true } } },
         start_url: "data:text/html,<body style='background:lime'>",
       });
-      await until(
+      await eventually(
         "the first page is there",
         async () => (await browsers.playwright.execute(id, { code: "return page.url()" })).result !== "about:blank",
       );
@@ -75,7 +75,7 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
       expect(turnedAt).toBeLessThan(mark.offset_seconds + 0.1);
 
       await viewer.waitForSelector("video:visible");
-      const seconds = await until("the whole film is known", () =>
+      const seconds = await eventually("the whole film is known", () =>
         viewer
           .evaluate(() => {
             const { duration = 0, src = "" } = document.querySelector("video") ?? {};
@@ -92,7 +92,7 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
         .poll(() => chapters.allTextContents())
         .toEqual(["00:00The beginning", expect.stringContaining("It is <red>")]);
       await chapters.first().click();
-      await until("it plays from the beginning", () =>
+      await eventually("it plays from the beginning", () =>
         viewer.evaluate(() => {
           const film = document.querySelector("video");
           return film !== null && !film.paused && film.currentTime > 0 && film.currentTime < 4;

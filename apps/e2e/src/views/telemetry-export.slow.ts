@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +9,6 @@ import { placements } from "../testing/components.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-import { until } from "../testing/until.ts";
 
 const run = promisify(execFile);
 const command = join(import.meta.dirname, "../../../cli/dist/shoal.js");
@@ -81,10 +81,8 @@ describe.each(placements)("telemetry of the placement $title", ({ placement, ski
       });
       expect(telemetry?.export?.otlp).toMatchObject({ enabled: true });
       const mine = () => collected.filter(({ path, text }) => path === `/${placement}/v1/logs` && text.includes(id));
-      await until(
-        "the page's words have arrived",
-        () => mine().some(({ text }) => text.includes("heard of the page") && text.includes("console_error")),
-        30_000,
+      await eventually("the page's words have arrived", () =>
+        mine().some(({ text }) => text.includes("heard of the page") && text.includes("console_error")),
       );
       expect(mine()[0]?.authorization).toBe(`Bearer ${secret}`);
       expect(await refusalOf(shoal.telemetry.destinations.delete("collector"))).toMatchObject({

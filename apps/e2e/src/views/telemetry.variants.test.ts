@@ -1,12 +1,12 @@
 import Kernel from "@onkernel/sdk";
 import { type CreateBrowser, type TelemetryEnvelope } from "@shoal/client";
+import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { createHash } from "node:crypto";
 import { chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-import { until } from "../testing/until.ts";
 
 const report = Buffer.alloc(200_000, "shoal ");
 let site: Site;
@@ -63,7 +63,7 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
       const page = client.contexts()[0]?.pages()[0] ?? (await client.newPage());
       await page.goto(`${site.url}first`);
       await shoal.browsers.fs.listFiles(id, { path: "/home/shoal" });
-      await until(
+      await eventually(
         "every kind was reported",
         () =>
           (["console_log", "network_response", "page_load", "cdp_connect", "api_call"] as const).every((type) =>
@@ -75,7 +75,7 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
         args: ["hello", "/first"],
       });
       await client.close();
-      await until("the client left", () => types().includes("cdp_disconnect"));
+      await eventually("the client left", () => types().includes("cdp_disconnect"));
       await shoal.browsers.delete(id);
       await ended;
       const kept: TelemetryEnvelope[] = [];
@@ -91,15 +91,12 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
 
     it("reports a download once it can be read", async () => {
       const { shoal, id, seen, ended } = await follow({ browser: { page: {} } }, `${site.url}report.csv`);
-      const told = await vi.waitFor(
-        () => {
-          const found = seen.find(({ event }) => event.type === "download_finished")?.event.data as
-            Readonly<Record<string, unknown>> | undefined;
-          if (found === undefined) throw new Error("No download was reported.");
-          return found;
-        },
-        { timeout: 60_000 },
-      );
+      const told = await eventuallyPasses(() => {
+        const found = seen.find(({ event }) => event.type === "download_finished")?.event.data as
+          Readonly<Record<string, unknown>> | undefined;
+        if (found === undefined) throw new Error("No download was reported.");
+        return found;
+      });
       expect(told).toMatchObject({
         state: "completed",
         url: `${site.url}report.csv`,
@@ -125,13 +122,13 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
             ? [`${String(event.data?.url)} ${String(event.data?.code)} ${String(event.data?.status)}`]
             : [],
         );
-      await vi.waitFor(() => {
+      await eventuallyPasses(() => {
         expect(told()).toEqual(
           targets.map(
             (url) => `${url} ${url.includes("//10.") ? "destination_blocked" : "upstream_connect_failed"} 502`,
           ),
         );
-      }, 30_000);
+      });
       await shoal.browsers.delete(id);
       await ended;
     });
@@ -147,7 +144,7 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
         console: { enabled: true },
       });
       await visit("loud");
-      await until("the page spoke", () => seen.some(({ event }) => event.type === "console_log"));
+      await eventually("the page spoke", () => seen.some(({ event }) => event.type === "console_log"));
       expect((await shoal.browsers.update(id, { telemetry: { enabled: false } })).telemetry).toBeUndefined();
       await visit("quiet-again");
       await shoal.browsers.delete(id);
@@ -160,7 +157,7 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
     it("resumes after a reader's last event", async () => {
       const { shoal, id, seen, ended } = await follow({ enabled: true });
       for (let index = 0; index < 5; index++) await shoal.browsers.fs.listFiles(id, { path: "/home/shoal" });
-      await until("five events", () => seen.length >= 5);
+      await eventually("five events", () => seen.length >= 5);
       const rest: number[] = [];
       for await (const { seq } of shoal.browsers.telemetry.stream(id, {}, { lastEventId: "3" })) {
         rest.push(seq);

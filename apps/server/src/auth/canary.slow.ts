@@ -1,9 +1,10 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { presentServerSecret } from "../config/data-dir.ts";
 import { createEnvelopes } from "../storage/envelopes/envelopes.ts";
 import { openMasterKeys } from "../storage/envelopes/master-keys.ts";
@@ -129,21 +130,15 @@ it("keeps secrets of credentials out of replies, logs, the audit log, files and 
   );
   expect(await send("GET", "/credentials/other/totp-code")).toBe(500);
 
-  await vi.waitFor(
-    async () => {
-      expect(await dump()).toMatch(/audit_logs .*credentials/);
-    },
-    { timeout: 30_000 },
-  );
+  await eventuallyPasses(async () => {
+    expect(await dump()).toMatch(/audit_logs .*credentials/);
+  });
   const [start, end] = [new Date(Date.now() - 600_000), new Date(Date.now() + 60_000)].map((at) => at.toISOString());
   expect(await send("GET", `/audit-logs?start=${start ?? ""}&end=${end ?? ""}`)).toBe(200);
   // The service writes its access log in batches; this is the last request.
-  await vi.waitFor(
-    () => {
-      expect(readFileSync(accessLog, "utf8")).toContain("/audit-logs");
-    },
-    { timeout: 30_000 },
-  );
+  await eventuallyPasses(() => {
+    expect(readFileSync(accessLog, "utf8")).toContain("/audit-logs");
+  });
   const texts = {
     replies,
     "the log": server.log(),

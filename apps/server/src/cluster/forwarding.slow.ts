@@ -4,9 +4,10 @@ import { once } from "node:events";
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 import { createId } from "@shoal/primitives";
+import { eventuallyPasses } from "@shoal/testkit";
 import type { RunningServer } from "../main/running-server.ts";
 import { connectCdp } from "../testing/cdp-client.ts";
 import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
@@ -49,12 +50,9 @@ beforeAll(async () => {
   stranger = await first.addProject("stranger");
   // Until the first server knows the second one and its address.
   session = await create({ name: "elsewhere", timeout_seconds: 600, tags: { a: "b" }, telemetry: { enabled: true } });
-  await vi.waitFor(
-    async () => {
-      expect((await here(`/browsers/${session.session_id}`)).status).toBe(200);
-    },
-    { timeout: 30_000 },
-  );
+  await eventuallyPasses(async () => {
+    expect((await here(`/browsers/${session.session_id}`)).status).toBe(200);
+  });
 });
 afterAll(async () => {
   await second.close(1000);
@@ -167,14 +165,11 @@ it("starts, lists and ends recordings on the server of the session", async () =>
       ({ replay_id }) => replay_id,
     ),
   ).toEqual([replay.replay_id]);
-  const film = await vi.waitFor(
-    async () => {
-      const answer = await here(`/browsers/${session.session_id}/replays/${replay.replay_id}`);
-      expect(answer.status).toBe(200);
-      return answer;
-    },
-    { timeout: 40_000 },
-  );
+  const film = await eventuallyPasses(async () => {
+    const answer = await here(`/browsers/${session.session_id}/replays/${replay.replay_id}`);
+    expect(answer.status).toBe(200);
+    return answer;
+  });
   expect((await film.arrayBuffer()).byteLength).toBeGreaterThan(100);
 });
 

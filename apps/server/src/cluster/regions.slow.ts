@@ -145,7 +145,7 @@ it("removes the session of a client that disconnected", async () => {
       .where("project_id", "=", project.id)
       .where("ended_at", "is", null)
       .execute();
-  await expect.poll(async () => (await rows()).length, patience).toBe(1);
+  await expect.poll(async () => (await rows()).length).toBe(1);
   gone.abort();
   // The request was aborted during the start, or just after it when this process paused.
   expect(["gone", 200]).toContain(
@@ -240,7 +240,7 @@ it("fills a pool in its region only, and serves requests from other regions", as
   const pool = BrowserPool.parse(made.body);
   expect([made.status, pool.region]).toEqual([201, "eu-west"]);
   const filled = async () => BrowserPool.parse((await here("GET", "/browser_pools/far")).body).available_count;
-  await expect.poll(filled, patience).toBe(2);
+  await expect.poll(filled).toBe(2);
   expect([
     await listed("/browser_pools?region=eu-west"),
     await listed("/browser_pools?region=us-east"),
@@ -265,11 +265,11 @@ it("fills a pool in its region only, and serves requests from other regions", as
   expect((await here("POST", "/browser_pools/far/acquire", { body: { acquire_timeout_seconds: 0 } })).status).toBe(204);
   for (const { session_id } of [leased, second])
     expect((await here("POST", "/browser_pools/far/release", { body: { session_id } })).status).toBe(204);
-  await expect.poll(filled, patience).toBe(2);
+  await expect.poll(filled).toBe(2);
   expect((await here("PATCH", "/browser_pools/far", { body: { size: 1, discard_all_idle: true } })).body).toMatchObject(
     { region: "eu-west" },
   );
-  await expect.poll(filled, patience).toBe(1);
+  await expect.poll(filled).toBe(1);
   // No other region has filled it.
   const servers = await first.database.query
     .selectFrom("sessions")

@@ -45,7 +45,7 @@ it("refuses a folder that a running server uses, and names it", async () => {
   (await openDataDir(folder)).release();
 });
 
-it("locks the folder for one of several servers that start at once after a crash", { timeout: 120_000 }, async () => {
+it("locks the folder for one of several servers that start at once after a crash", async () => {
   const program = `
     const { openDataDir } = await import(${JSON.stringify(new URL("data-dir.ts", import.meta.url).href)});
     const say = (text) => process.stdout.write(text + "\\n");

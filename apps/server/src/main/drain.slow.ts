@@ -70,7 +70,7 @@ it("restarts three servers behind a load balancer one by one without losing a se
   ).id;
   const warm = async () =>
     ((await ask(balancer.url, "GET", `/browser_pools/${pool}`)).body as BrowserPool).available_count;
-  await expect.poll(warm, { timeout: 60_000 }).toBe(3);
+  await expect.poll(warm).toBe(3);
   for (const name of names) {
     const leaving = server(name);
     const session = await create(leaving.baseUrl);
@@ -99,7 +99,7 @@ it("restarts three servers behind a load balancer one by one without losing a se
     const leased = Browser.parse(acquired.body).session_id;
     expect((await rowOf(leased)).server_id).not.toBe(leaving.id);
     await ask(balancer.url, "POST", `/browser_pools/${pool}/release`, { session_id: leased });
-    await expect.poll(warm, { timeout: 60_000 }).toBe(3);
+    await expect.poll(warm).toBe(3);
     const created = await Promise.all(Array.from({ length: 4 }, () => create(balancer.url)));
     // The session goes on, for its clients and through every server.
     expect(await client.send("Browser.getVersion")).toHaveProperty("product");
@@ -135,7 +135,7 @@ it("ends only the sessions of a server that is killed under load", async () => {
   await ended;
   const killedAtMs = performance.now();
   const reasons = () => Promise.all(lost.map(async (id) => (await rowOf(id)).ended_reason));
-  await expect.poll(reasons, { timeout: 60_000 }).toEqual(lost.map(() => "instance_lost"));
+  await expect.poll(reasons).toEqual(lost.map(() => "instance_lost"));
   const tookMs = performance.now() - killedAtMs;
   process.stdout.write(`reported after ${(tookMs / 1000).toFixed(1)} s\n`);
   stopped = true;

@@ -45,33 +45,29 @@ async function ask(method: string, path: string, body?: object): Promise<{ statu
 const reasonOf = async (id: string) =>
   ((await ask("GET", `/browsers/${id}?include_deleted=true`)).body as Browser).ended_reason;
 
-it(
-  "finishes requests in flight, ends sessions as server_stopped, and leaves nothing running",
-  { timeout: 180_000 },
-  async () => {
-    await start();
-    const running = Browser.parse((await ask("POST", "/browsers", {})).body);
-    const cdp = await connectCdp(running.cdp_ws_url);
-    const inFlight = ask("POST", "/browsers", { name: "late" });
-    await expect.poll(async () => (await ask("GET", "/browsers/late")).status, { interval: 5 }).toBe(200);
-    const closing = server.close();
-    const late = await inFlight;
-    expect(late.status).toBe(200);
-    await closing;
-    await cdp.closed;
-    await server.close();
-    await expect(fetch(`${server.baseUrl}/health`)).rejects.toThrow();
-    expect(existsSync(join(dataDir, "server.pid"))).toBe(false);
-    // The placement keeps compiled programs next to the sessions' folders.
-    expect(readdirSync(join(dataDir, "sessions")).filter((name) => !/^(compiled|program)-/.test(name))).toEqual([]);
+it("finishes requests in flight, ends sessions as server_stopped, and leaves nothing running", async () => {
+  await start();
+  const running = Browser.parse((await ask("POST", "/browsers", {})).body);
+  const cdp = await connectCdp(running.cdp_ws_url);
+  const inFlight = ask("POST", "/browsers", { name: "late" });
+  await expect.poll(async () => (await ask("GET", "/browsers/late")).status).toBe(200);
+  const closing = server.close();
+  const late = await inFlight;
+  expect(late.status).toBe(200);
+  await closing;
+  await cdp.closed;
+  await server.close();
+  await expect(fetch(`${server.baseUrl}/health`)).rejects.toThrow();
+  expect(existsSync(join(dataDir, "server.pid"))).toBe(false);
+  // The placement keeps compiled programs next to the sessions' folders.
+  expect(readdirSync(join(dataDir, "sessions")).filter((name) => !/^(compiled|program)-/.test(name))).toEqual([]);
 
-    await start();
-    expect(await reasonOf(running.session_id)).toBe("server_stopped");
-    expect(await reasonOf(Browser.parse(late.body).session_id)).toBe("server_stopped");
-  },
-);
+  await start();
+  expect(await reasonOf(running.session_id)).toBe("server_stopped");
+  expect(await reasonOf(Browser.parse(late.body).session_id)).toBe("server_stopped");
+});
 
-it("ends event streams and idle connections instead of waiting for them", { timeout: 180_000 }, async () => {
+it("ends event streams and idle connections instead of waiting for them", async () => {
   await start();
   const { session_id } = Browser.parse((await ask("POST", "/browsers", {})).body);
   await ask("GET", "/health");
@@ -82,48 +78,44 @@ it("ends event streams and idle connections instead of waiting for them", { time
   expect(await reasonOf(session_id)).toBe("server_stopped");
 });
 
-it(
-  "ends the sessions of a server that was killed as instance_lost when it starts again",
-  { timeout: 180_000 },
-  async () => {
-    const readyFile = join(dataDir, "ready.json");
-    const program = `const { serve } = await import(${JSON.stringify(new URL("server.ts", import.meta.url).href)}); await serve({ env: {}, flags: JSON.parse(process.argv[1]) });`;
-    const flags = {
-      data_dir: dataDir,
-      port: 0,
-      placement: "process",
-      warm: 0,
-      ready_file: readyFile,
-      log_level: "silent",
-      ...unlimited,
+it("ends the sessions of a server that was killed as instance_lost when it starts again", async () => {
+  const readyFile = join(dataDir, "ready.json");
+  const program = `const { serve } = await import(${JSON.stringify(new URL("server.ts", import.meta.url).href)}); await serve({ env: {}, flags: JSON.parse(process.argv[1]) });`;
+  const flags = {
+    data_dir: dataDir,
+    port: 0,
+    placement: "process",
+    warm: 0,
+    ready_file: readyFile,
+    log_level: "silent",
+    ...unlimited,
+  };
+  const child = spawn(
+    process.execPath,
+    ["--conditions=@shoal/source", "--input-type=module", "-e", program, JSON.stringify(flags)],
+    {
+      stdio: "inherit",
+    },
+  );
+  const exited = once(child, "exit");
+  try {
+    await expect.poll(() => existsSync(readyFile)).toBe(true);
+    const { base_url, api_key } = JSON.parse(readFileSync(readyFile, "utf8")) as {
+      base_url: string;
+      api_key: string;
     };
-    const child = spawn(
-      process.execPath,
-      ["--conditions=@shoal/source", "--input-type=module", "-e", program, JSON.stringify(flags)],
-      {
-        stdio: "inherit",
-      },
-    );
-    const exited = once(child, "exit");
-    try {
-      await expect.poll(() => existsSync(readyFile), { timeout: 60_000 }).toBe(true);
-      const { base_url, api_key } = JSON.parse(readFileSync(readyFile, "utf8")) as {
-        base_url: string;
-        api_key: string;
-      };
-      const created = await fetch(`${base_url}/browsers`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${api_key}` },
-      });
-      const { session_id } = Browser.parse(await created.json());
-      child.kill("SIGKILL");
-      await exited;
-      await start();
-      expect(await reasonOf(session_id)).toBe("instance_lost");
-      expect((await ask("GET", "/browsers")).body).toEqual([]);
-    } finally {
-      child.kill("SIGKILL");
-      await exited;
-    }
-  },
-);
+    const created = await fetch(`${base_url}/browsers`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${api_key}` },
+    });
+    const { session_id } = Browser.parse(await created.json());
+    child.kill("SIGKILL");
+    await exited;
+    await start();
+    expect(await reasonOf(session_id)).toBe("instance_lost");
+    expect((await ask("GET", "/browsers")).body).toEqual([]);
+  } finally {
+    child.kill("SIGKILL");
+    await exited;
+  }
+});

@@ -53,56 +53,52 @@ it("counts requests by operation and status, without names chosen by clients", a
   expect(text).toContain("nodejs_eventloop_lag_seconds");
 });
 
-it(
-  "counts sessions by state, how long they took to start, streams, sockets and traffic",
-  { timeout: 60_000 },
-  async () => {
-    const before = await scrape();
-    const page = createServer((_request, response) => response.end("x".repeat(50_000)));
-    await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
-    const address = page.address();
-    const url = `http://127.0.0.1:${String(typeof address === "object" && address !== null ? address.port : 0)}/`;
-    const browser = Browser.parse((await server.request("POST", "/browsers", { body: { start_url: url } })).body);
-    const socket = new WebSocket(browser.cdp_ws_url);
-    await new Promise<void>((resolve, reject) => {
-      socket.addEventListener("open", () => {
-        resolve();
-      });
-      socket.addEventListener("error", () => {
-        reject(new Error("no socket"));
-      });
+it("counts sessions by state, how long they took to start, streams, sockets and traffic", async () => {
+  const before = await scrape();
+  const page = createServer((_request, response) => response.end("x".repeat(50_000)));
+  await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
+  const address = page.address();
+  const url = `http://127.0.0.1:${String(typeof address === "object" && address !== null ? address.port : 0)}/`;
+  const browser = Browser.parse((await server.request("POST", "/browsers", { body: { start_url: url } })).body);
+  const socket = new WebSocket(browser.cdp_ws_url);
+  await new Promise<void>((resolve, reject) => {
+    socket.addEventListener("open", () => {
+      resolve();
     });
-    const ended = new AbortController();
-    const stream = await fetch(`${server.baseUrl}/browsers/${browser.session_id}/telemetry/stream`, {
-      headers: { authorization: `Bearer ${server.key}` },
-      signal: ended.signal,
+    socket.addEventListener("error", () => {
+      reject(new Error("no socket"));
     });
-    expect(stream.status).toBe(200);
-    const live = await scrape();
-    expect(live.get('shoal_sessions{state="running"}')).toBe(1);
-    expect(live.get("shoal_session_create_seconds_count")).toBe(1);
-    expect(live.get('shoal_instance_start_seconds_count{outcome="started"}')).toBe(1);
-    expect(live.get("shoal_event_streams")).toBe(1);
-    expect(live.get(`shoal_warm_browsers{state="target"}`)).toBe(0);
-    expect(live.get(`shoal_warm_takes_total{outcome="miss"}`)).toBe(1);
-    expect(live.get("shoal_websockets")).toBe(1);
-    await expect.poll(async () => (await scrape()).get("shoal_egress_connections")).toBeGreaterThan(0);
-    await expect
-      .poll(async () => (await scrape()).get('shoal_egress_bytes_total{direction="received"}'))
-      .toBeGreaterThan((before.get('shoal_egress_bytes_total{direction="received"}') ?? 0) + 50_000);
+  });
+  const ended = new AbortController();
+  const stream = await fetch(`${server.baseUrl}/browsers/${browser.session_id}/telemetry/stream`, {
+    headers: { authorization: `Bearer ${server.key}` },
+    signal: ended.signal,
+  });
+  expect(stream.status).toBe(200);
+  const live = await scrape();
+  expect(live.get('shoal_sessions{state="running"}')).toBe(1);
+  expect(live.get("shoal_session_create_seconds_count")).toBe(1);
+  expect(live.get('shoal_instance_start_seconds_count{outcome="started"}')).toBe(1);
+  expect(live.get("shoal_event_streams")).toBe(1);
+  expect(live.get(`shoal_warm_browsers{state="target"}`)).toBe(0);
+  expect(live.get(`shoal_warm_takes_total{outcome="miss"}`)).toBe(1);
+  expect(live.get("shoal_websockets")).toBe(1);
+  await expect.poll(async () => (await scrape()).get("shoal_egress_connections")).toBeGreaterThan(0);
+  await expect
+    .poll(async () => (await scrape()).get('shoal_egress_bytes_total{direction="received"}'))
+    .toBeGreaterThan((before.get('shoal_egress_bytes_total{direction="received"}') ?? 0) + 50_000);
 
-    ended.abort();
-    socket.close();
-    await server.request("DELETE", `/browsers/${browser.session_id}`);
-    await expect.poll(async () => (await scrape()).get('shoal_sessions_ended_total{reason="deleted"}')).toBe(1);
-    const after = await scrape();
-    expect(after.get('shoal_sessions{state="running"}')).toBe(0);
-    await expect
-      .poll(async () => [(await scrape()).get("shoal_event_streams"), (await scrape()).get("shoal_websockets")])
-      .toEqual([0, 0]);
-    page.close();
-  },
-);
+  ended.abort();
+  socket.close();
+  await server.request("DELETE", `/browsers/${browser.session_id}`);
+  await expect.poll(async () => (await scrape()).get('shoal_sessions_ended_total{reason="deleted"}')).toBe(1);
+  const after = await scrape();
+  expect(after.get('shoal_sessions{state="running"}')).toBe(0);
+  await expect
+    .poll(async () => [(await scrape()).get("shoal_event_streams"), (await scrape()).get("shoal_websockets")])
+    .toEqual([0, 0]);
+  page.close();
+});
 
 it("exports each metric and label of the Helm chart's alerts, dashboard and autoscaler", async () => {
   const text = await (await fetch(server.running.metricsUrl ?? "")).text();

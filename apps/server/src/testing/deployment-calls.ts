@@ -35,7 +35,7 @@ export class DeploymentCalls {
   }
 
   async settled(id: string): Promise<Deployment> {
-    await expect.poll(async () => (await this.get(id)).status, { timeout: 20_000 }).toMatch(/running|failed|stopped/);
+    await expect.poll(async () => (await this.get(id)).status).toMatch(/running|failed|stopped/);
     return this.get(id);
   }
 

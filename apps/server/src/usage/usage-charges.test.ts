@@ -170,7 +170,7 @@ function peaksOf(intervals: readonly (readonly [number, number])[]): Record<stri
   return peaks;
 }
 
-it("finds the exact peak of every day, with charges at any moments in between", { timeout: 60_000 }, async () => {
+it("finds the exact peak of every day, with charges at any moments in between", async () => {
   const base = midnight - 3 * dayMs;
   const interval = fc.record({ start: fc.nat(170), minutes: fc.integer({ min: 1, max: 150 }), key: fc.nat(2) });
   await fc.assert(

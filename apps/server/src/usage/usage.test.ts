@@ -61,7 +61,7 @@ async function addDay(projectId: string, date: string, { keyId }: { readonly key
 const sum = (rows: readonly UsageRow[], field: "session_minutes" | "sessions_started" | "bytes_received") =>
   rows.reduce((total, row) => total + row[field], 0);
 
-it("shows the minutes, bytes and peak of sessions by project and key", { timeout: 60_000 }, async () => {
+it("shows the minutes, bytes and peak of sessions by project and key", async () => {
   const project = await server.addProject(createId());
   const url = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}/`;
   const create = async (body: object) => {

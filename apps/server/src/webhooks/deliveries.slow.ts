@@ -10,8 +10,6 @@ import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
 import { type ServerProcesses, startServerProcesses } from "../testing/server-processes.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
-
-const patience = { timeout: 60_000, interval: 100 };
 const settings = { secret_key: sharedSecret, allow_private_hosts: ["127.0.0.1"] };
 
 let first: TestServer | undefined;
@@ -61,7 +59,7 @@ it("are sent once by two servers, and a silent receiver delays no other", async 
   const { id: silentId } = await createAt(second.baseUrl, project.key, silent.url);
   const count = 1000;
   for (let sent = 0; sent < count; sent++) await emit(first.database, project.id);
-  await expect.poll(() => new Set(idsAt(quick)).size, patience).toBe(count);
+  await expect.poll(() => new Set(idsAt(quick)).size).toBe(count);
   expect(quick.received).toHaveLength(count);
   // Four of each server.
   expect(new Set(idsAt(silent)).size).toBeLessThanOrEqual(8 * 4);
@@ -70,7 +68,7 @@ it("are sent once by two servers, and a silent receiver delays no other", async 
       (await first?.request("GET", `/webhooks/${silentId}/deliveries?limit=100&offset=900`, { key: project.key }))
         ?.body as WebhookDelivery[]
     ).map(({ error }) => error);
-  await expect.poll(errors, patience).toContain("The receiver did not answer within 15 seconds.");
+  await expect.poll(errors).toContain("The receiver did not answer within 15 seconds.");
 });
 
 it("are sent by another server after their server was killed", async () => {
@@ -87,7 +85,7 @@ it("are sent by another server after their server was killed", async () => {
   await createAt(two.baseUrl, processes.key, receiver.url);
   const { id } = await processes.database.query.selectFrom("projects").select("id").executeTakeFirstOrThrow();
   await emit(processes.database, id);
-  await expect.poll(() => receiver.received.length, patience).toBe(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
   const killed = once(two.child, "exit");
   two.child.kill("SIGKILL");
   await killed;
@@ -102,8 +100,8 @@ it("are sent by another server after their server was killed", async () => {
     .executeTakeFirst();
   expect(shifted.numUpdatedRows).toBe(1n);
   await processes.start("three", own);
-  await expect.poll(() => receiver.received.length, patience).toBe(2);
+  await expect.poll(() => receiver.received.length).toBe(2);
   expect(new Set(idsAt(receiver)).size).toBe(1);
   const row = () => query.selectFrom("webhook_deliveries").select(["status", "attempts"]).executeTakeFirst();
-  await expect.poll(row, patience).toEqual({ status: "succeeded", attempts: 2 });
+  await expect.poll(row).toEqual({ status: "succeeded", attempts: 2 });
 });

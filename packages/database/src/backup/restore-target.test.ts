@@ -14,7 +14,7 @@ const logChunk = sql<{ sequence: number }>`
   insert into app_log_chunks (id, deployment_id, last_at, lines) values (gen_random_uuid()::text, 'd', now(), '')
   returning sequence`;
 
-it("numbers new rows above all rows of the time before the backup", { timeout: 60_000 }, async () => {
+it("numbers new rows above all rows of the time before the backup", async () => {
   const before = await openDatabase({ dataDir: scratch.path("before"), log });
   await sql`insert into projects (id, name) values ('p', 'p')`.execute(before.query);
   await sql`insert into deployments (id, project_id, status, version, force, region, entrypoint, source_type, env_names, env)

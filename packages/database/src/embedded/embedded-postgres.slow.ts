@@ -1,9 +1,10 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Database, DatabaseError, openDatabase } from "../index.ts";
 import { isRoot, unshare } from "../testing/conditions.ts";
 import {
@@ -71,22 +72,16 @@ describe("an embedded database", () => {
     const held = database.query.transaction().execute(async (transaction) => {
       await sql`select 1`.execute(transaction);
       process.kill(postmasterOf(dataDir), "SIGKILL");
-      await vi.waitFor(
-        () => {
-          expect(heard).toContain(undefined);
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(() => {
+        expect(heard).toContain(undefined);
+      });
       await sql`select 1`.execute(transaction);
     });
     await expect(held).rejects.toThrow();
-    await vi.waitFor(
-      async () => {
-        expect(await database.query.selectFrom("projects").select("name").execute()).toEqual([{ name: "default" }]);
-        expect(database.isListening()).toBe(true);
-      },
-      { timeout: 20_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await database.query.selectFrom("projects").select("name").execute()).toEqual([{ name: "default" }]);
+      expect(database.isListening()).toBe(true);
+    });
     expect(log.lines.some((line) => line.startsWith("error the embedded PostgreSQL ended unexpectedly"))).toBe(true);
     await database.close();
     expect(existsSync(socket_dir)).toBe(false);
@@ -221,12 +216,9 @@ describe("after kill -9", () => {
       },
     );
     const ended = new Promise((resolve) => orphan.once("close", resolve));
-    await vi.waitFor(
-      async () => {
-        expect(await readFile(join(dataDir, "pgdata", "postmaster.pid"), "utf8")).toContain("ready");
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await readFile(join(dataDir, "pgdata", "postmaster.pid"), "utf8")).toContain("ready");
+    });
     const log = recordingLog();
     const next = await openDatabase({ dataDir, log });
     expect(await ended).toBe(0);
@@ -251,7 +243,7 @@ describe("after kill -9", () => {
     await expectQuiet(dataDir);
   });
 
-  it("during initdb, creates the database again on the next start", { timeout: 180_000 }, async () => {
+  it("during initdb, creates the database again on the next start", async () => {
     let dataDir = "";
     // On a busy machine, initdb may finish before the kill; another attempt follows.
     for (let attempt = 1; attempt <= 5; attempt += 1) {
@@ -263,7 +255,7 @@ describe("after kill -9", () => {
         expect(await readdir(join(dataDir, draft ?? "", "pgdata"))).toContain("base");
       };
       const isDone = holder.report.then(() => undefined);
-      await Promise.race([vi.waitFor(isHalfMade, { timeout: 30_000, interval: 5 }), isDone]);
+      await Promise.race([eventuallyPasses(isHalfMade), isDone]);
       await holder.kill();
       if (!existsSync(join(dataDir, "pgdata"))) break;
       await expectNoProcess(dataDir);

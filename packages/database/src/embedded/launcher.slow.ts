@@ -34,28 +34,24 @@ function withMounts(script: string, command: readonly string[], asRealRoot = fal
 }
 
 describeIf(whyNoMounts(), "on a separate file system", () => {
-  it(
-    "reports a full disk during initdb and at a start, and works again once there is space",
-    { timeout: 180_000 },
-    async () => {
-      const disk = scratch.path("disk");
-      const dataDir = join(disk, "data");
-      await mkdir(disk);
-      const script = `
+  it("reports a full disk during initdb and at a start, and works again once there is space", async () => {
+    const disk = scratch.path("disk");
+    const dataDir = join(disk, "data");
+    await mkdir(disk);
+    const script = `
       mount -t tmpfs -o size=20m none ${disk}; "$@" < /dev/null
       mount -o remount,size=300m none ${disk}; "$@" < /dev/null
       dd if=/dev/zero of=${disk}/filler bs=64k 2> /dev/null || true; "$@" < /dev/null
       rm ${disk}/filler`;
-      const [file = "", ...args] = withMounts(script, holderCommand({ dataDir }));
-      const { stdout } = spawnSync(file, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-      const reports = stdout
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line) as HolderReport);
-      const full = { ok: false, code: "disk_full", message: holding(dataDir) };
-      expect(reports).toMatchObject([full, { ok: true }, full, { ok: true }]);
-    },
-  );
+    const [file = "", ...args] = withMounts(script, holderCommand({ dataDir }));
+    const { stdout } = spawnSync(file, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+    const reports = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as HolderReport);
+    const full = { ok: false, code: "disk_full", message: holding(dataDir) };
+    expect(reports).toMatchObject([full, { ok: true }, full, { ok: true }]);
+  });
 
   it("runs with read-only binaries that lack their links", async () => {
     const { root } = await findBinaries(process.platform, process.arch);

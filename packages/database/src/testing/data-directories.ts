@@ -1,7 +1,8 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { scratchBase } from "./conditions.ts";
 import { type Holder, type HolderReport, postgresIn } from "./processes.ts";
 
@@ -45,12 +46,9 @@ export async function failed(holder: Holder): Promise<HolderReport & { ok: false
 }
 
 export async function expectNoProcess(directory: string): Promise<void> {
-  await vi.waitFor(
-    () => {
-      expect(postgresIn(directory)).toEqual([]);
-    },
-    { timeout: 30_000 },
-  );
+  await eventuallyPasses(() => {
+    expect(postgresIn(directory)).toEqual([]);
+  });
 }
 
 export async function expectQuiet(directory: string): Promise<void> {

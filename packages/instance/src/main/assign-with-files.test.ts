@@ -2,13 +2,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packProfile } from "../browser/profile-state/archive.ts";
 import { findChromium } from "../testing/chromium.ts";
 import { assignFiles } from "../testing/profile-browser.ts";
 import { runInstance } from "../testing/run-instance.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const shell = findChromium("headless_shell");
 const full = findChromium("chrome");

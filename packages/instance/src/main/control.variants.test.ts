@@ -1,8 +1,9 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { instanceProgramPath } from "../index.ts";
 import { describeChromium } from "../testing/chromium.ts";
 import { runInstance } from "../testing/run-instance.ts";
@@ -43,12 +44,9 @@ describeChromium("the control channel", (chromium) => {
     expect((await instance.event(() => true)).type).toBe("state");
     await instance.ready();
     const second = instance.call("GET", "/_instance/events");
-    await vi.waitFor(
-      async () => {
-        expect((await instance.call("POST", "/_instance/stop")).status).toBe(204);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect((await instance.call("POST", "/_instance/stop")).status).toBe(204);
+    });
     const lines = (await second).text.trim().split("\n");
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "state", browser: "ready", browser_restarts: 0 });
     expect(JSON.parse(lines.at(-1) ?? "")).toEqual({ type: "ending", reason: "stopped" });
@@ -62,21 +60,15 @@ describeChromium("the control channel", (chromium) => {
       instance.events.flatMap((event) =>
         event.type === "activity" && event.idle_since_ms !== null ? [event.idle_since_ms] : [],
       );
-    await vi.waitFor(
-      () => {
-        expect(idleTimes()).toHaveLength(1);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(idleTimes()).toHaveLength(1);
+    });
     for (let i = 0; i < 3; i++) await instance.call("GET", "/_instance/other");
     const before = Date.now();
     await instance.call("GET", "/fs/nothing");
-    await vi.waitFor(
-      () => {
-        expect(idleTimes().length).toBeGreaterThan(1);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(idleTimes().length).toBeGreaterThan(1);
+    });
     expect(idleTimes()[1]).toBeGreaterThanOrEqual(before);
   });
 });

@@ -1,4 +1,5 @@
-import { expect, it, vi } from "vitest";
+import { eventually } from "@shoal/testkit";
+import { expect, it } from "vitest";
 import { describeChromium } from "../testing/chromium.ts";
 import { runInstance } from "../testing/run-instance.ts";
 
@@ -41,7 +42,7 @@ describeChromium("the operations of an instance", (chromium) => {
     await instance.event((event) => event.type === "activity" && event.idle_since_ms === null);
     await instance.call("PUT", "/fs/write_file?path=/home/shoal/b.txt", "b");
     const longerThanTheTimeout = Date.now() + 4_000;
-    await vi.waitUntil(() => Date.now() > longerThanTheTimeout, { timeout: 30_000 });
+    await eventually(() => Date.now() > longerThanTheTimeout);
     expect(instance.events.some(({ type }) => type === "ending")).toBe(false);
     await instance.call("POST", "/_instance/stop");
     expect((await followed).text).toContain("/home/shoal/b.txt");

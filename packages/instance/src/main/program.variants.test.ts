@@ -1,4 +1,5 @@
 import type { BrowserStats } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { existsSync } from "node:fs";
@@ -6,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { chromium as playwright } from "playwright-core";
 import puppeteer from "puppeteer-core";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeChromium } from "../testing/chromium.ts";
 import { killBrowser, processesWith } from "../testing/processes.ts";
 import { cdpClient, runInstance } from "../testing/run-instance.ts";
@@ -28,12 +29,9 @@ afterAll(() => {
 });
 
 const until = (check: () => boolean) =>
-  vi.waitFor(
-    () => {
-      expect(check()).toBe(true);
-    },
-    { timeout: 15_000, interval: 20 },
-  );
+  eventuallyPasses(() => {
+    expect(check()).toBe(true);
+  });
 
 describeChromium("an instance", (chromium) => {
   it("reports its page without secrets, and its load without counting as used", async () => {
@@ -51,13 +49,10 @@ describeChromium("an instance", (chromium) => {
     socket.close();
     let isOver = false;
     void instance.exited.then(() => (isOver = true));
-    await vi.waitFor(
-      async () => {
-        await stats().catch(() => undefined);
-        expect(isOver).toBe(true);
-      },
-      { timeout: 20_000, interval: 100 },
-    );
+    await eventuallyPasses(async () => {
+      await stats().catch(() => undefined);
+      expect(isOver).toBe(true);
+    });
     expect(instance.events.at(-1)).toMatchObject({ type: "ending", reason: "timeout" });
   });
 
@@ -69,23 +64,17 @@ describeChromium("an instance", (chromium) => {
     );
     if (first === undefined || second === undefined) throw new Error("unreachable");
     expect(await first.send("Browser.getVersion")).toHaveProperty("result.protocolVersion", "1.3");
-    await vi.waitFor(
-      async () => {
-        const { result } = (await second.send("Target.getTargets")) as {
-          result: { targetInfos: { type: string; url: string; title: string }[] };
-        };
-        expect(result.targetInfos.filter(({ type }) => type === "page")).toMatchObject([
-          { url: siteUrl, title: "Shoal" },
-        ]);
-      },
-      { timeout: 15_000 },
-    );
-    await vi.waitFor(
-      () => {
-        expect(instance.egress.hosts).toContain(new URL(siteUrl).host);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      const { result } = (await second.send("Target.getTargets")) as {
+        result: { targetInfos: { type: string; url: string; title: string }[] };
+      };
+      expect(result.targetInfos.filter(({ type }) => type === "page")).toMatchObject([
+        { url: siteUrl, title: "Shoal" },
+      ]);
+    });
+    await eventuallyPasses(() => {
+      expect(instance.egress.hosts).toContain(new URL(siteUrl).host);
+    });
 
     await first.send("Target.createTarget", { url: `${siteUrl}file.txt` });
     const file = join(instance.config.root, instance.config.home, "Downloads", "file.txt");
@@ -147,33 +136,21 @@ describeChromium("an instance", (chromium) => {
       result: { targetInfos: { type: string; targetId: string }[] };
     };
     const first = result.targetInfos.find(({ type }) => type === "page");
-    await vi.waitFor(
-      async () => {
-        expect(await sizes(first?.targetId ?? "")).toEqual([1920, 1080, 1920]);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await sizes(first?.targetId ?? "")).toEqual([1920, 1080, 1920]);
+    });
     await instance.assign({ viewport: { width: 1234, height: 777 }, start_url: siteUrl });
-    await vi.waitFor(
-      async () => {
-        expect(await sizes(first?.targetId ?? "")).toEqual([1234, 777, 1234]);
-      },
-      { timeout: 15_000 },
-    );
-    await vi.waitFor(
-      () => {
-        expect(instance.egress.hosts).toContain(new URL(siteUrl).host);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await sizes(first?.targetId ?? "")).toEqual([1234, 777, 1234]);
+    });
+    await eventuallyPasses(() => {
+      expect(instance.egress.hosts).toContain(new URL(siteUrl).host);
+    });
     for (const params of [{ url: "about:blank" }, { url: "about:blank", newWindow: true }]) {
       const created = (await client.send("Target.createTarget", params)) as { result: { targetId: string } };
-      await vi.waitFor(
-        async () => {
-          expect(await sizes(created.result.targetId)).toEqual([1234, 777, 1234]);
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(async () => {
+        expect(await sizes(created.result.targetId)).toEqual([1234, 777, 1234]);
+      });
     }
     const small = (await client.send("Target.createTarget", {
       url: "about:blank",
@@ -183,12 +160,9 @@ describeChromium("an instance", (chromium) => {
     })) as {
       result: { targetId: string };
     };
-    await vi.waitFor(
-      async () => {
-        expect(await sizes(small.result.targetId)).toMatchObject({ 0: 600 });
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await sizes(small.result.targetId)).toMatchObject({ 0: 600 });
+    });
   });
 
   it("restarts a crashed browser once, and ends at the second crash", async () => {

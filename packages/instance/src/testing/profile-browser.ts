@@ -1,7 +1,8 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { type OutgoingHttpHeaders, request } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { readStateOf } from "../browser/profile-state/archive.ts";
 import type { SavedState } from "../browser/profile-state/saved-state.ts";
 import type { AssignInstance } from "../index.ts";
@@ -92,12 +93,9 @@ export async function openPage(instance: RunningInstance): Promise<Page> {
     evaluate,
     async goto(url) {
       await resultOf("Page.navigate", { url }, session);
-      await vi.waitFor(
-        async () => {
-          expect(await evaluate("document.readyState + location.href")).toBe(`complete${url}`);
-        },
-        { timeout: 20_000 },
-      );
+      await eventuallyPasses(async () => {
+        expect(await evaluate("document.readyState + location.href")).toBe(`complete${url}`);
+      });
     },
     close: () => {
       socket.close();

@@ -1,7 +1,8 @@
 import { Client } from "@modelcontextprotocol/client";
 import { createBrowser } from "@shoal/contract";
+import { eventuallyPasses } from "@shoal/testkit";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { OwnBrowser } from "../browser/own-browser.ts";
 import { PretendService } from "../testing/pretend-service.ts";
 import { createServer } from "./create-server.ts";
@@ -10,7 +11,6 @@ import { readSettings } from "./settings.ts";
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
-const waiting = { timeout: 15_000 };
 const closing: (() => Promise<void>)[] = [];
 
 async function connect(given: Readonly<Record<string, string>> = {}, withState = true) {
@@ -190,14 +190,14 @@ it("aborts the request of a cancelled call", async () => {
   const abort = new AbortController();
   const call = client.callTool({ name: "run", arguments: { command: "sleep 60" } }, { signal: abort.signal });
   const failed = expect(call).rejects.toThrow();
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(service.running()).toHaveLength(1);
-  }, waiting);
+  });
   abort.abort();
   await failed;
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(service.aborted).toBe(1);
-  }, waiting);
+  });
   held.resolve(undefined);
 });
 

@@ -1,3 +1,4 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { createEgressGateway } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
 import { createNameResolver } from "../policy/resolve-name.ts";
@@ -8,7 +9,7 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { WebSocketServer, WebSocket } from "ws";
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -161,14 +162,11 @@ it("applies backpressure, and streams uploads", async () => {
   const door = await openDoor(["127.0.0.1"]);
   const answer = await get(door.path, `http://127.0.0.1:${port}/endless`);
   let seen = -1;
-  await vi.waitFor(
-    () => {
-      const before = seen;
-      seen = sent;
-      expect(seen).toBe(before);
-    },
-    { interval: 100, timeout: 30_000 },
-  );
+  await eventuallyPasses(() => {
+    const before = seen;
+    seen = sent;
+    expect(seen).toBe(before);
+  });
   expect(seen).toBeLessThan(32 * chunk.length);
   let read = 0;
   for await (const data of answer) if ((read += (data as Buffer).length) > 64 * chunk.length) break;
@@ -198,17 +196,14 @@ it("ends all connections on close", async () => {
   const closed = once(socket, "close");
   await door.close();
   await closed;
-  await vi.waitFor(
-    async () => {
-      expect(
-        await new Promise<number>((resolve) => {
-          origin.getConnections((_error, count) => {
-            resolve(count);
-          });
-        }),
-      ).toBe(0);
-    },
-    { timeout: 15_000 },
-  );
+  await eventuallyPasses(async () => {
+    expect(
+      await new Promise<number>((resolve) => {
+        origin.getConnections((_error, count) => {
+          resolve(count);
+        });
+      }),
+    ).toBe(0);
+  });
   await expect(get(door.path, `http://127.0.0.1:${port}/`)).rejects.toThrow(/ENOENT|ECONNREFUSED/);
 });

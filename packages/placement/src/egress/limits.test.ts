@@ -1,3 +1,4 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import type { EgressLimits } from "../interface/egress.ts";
 import { createEgressGateway, type EgressDoor, type EgressGateway } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
@@ -11,7 +12,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { join } from "node:path";
 import { json, text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const closing: (() => unknown)[] = [];
@@ -102,9 +103,9 @@ it("closes an idle tunnel after the timeout, and keeps one with traffic in eithe
   silentOne.socket.resume();
   await once(silentOne.socket, "end");
   const before = echoed;
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(echoed).toBeGreaterThan(before + 8);
-  }, 30_000);
+  });
   expect(busy.socket.readableEnded).toBe(false);
   expect(gateway.traffic()).toMatchObject({ connections: 1, ended: { idle: 1 } });
 });
@@ -120,9 +121,9 @@ it.each(["ends", "vanishes"])(
       socket.end("last words");
       expect(await text(socket)).toBe("last words");
     } else socket.destroy();
-    await vi.waitFor(() => {
+    await eventuallyPasses(() => {
       expect([outside(), gateway.traffic().connections]).toEqual([before, 0]);
-    }, 30_000);
+    });
   },
 );
 
@@ -130,9 +131,9 @@ it("closes a connection that sends no request", async () => {
   const { path, gateway } = await openDoor({ waitingMs: 200 });
   const socket = dial(path).resume();
   await once(socket, "end");
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(gateway.traffic().connections).toBe(0);
-  }, 30_000);
+  });
 });
 
 it("times out for names that do not resolve and proxies that do not answer", async () => {
@@ -198,7 +199,7 @@ it("closes the oldest connection of the largest session to admit one of a small 
   for (let count = 0; count < 10; count++) held.push((await tunnel(greedy.path)).socket.resume());
   expect((await tunnel(greedy.path)).head).toBe("");
   for (let count = 0; count < 4; count++) expect((await tunnel(modest.path)).head).toMatch(/ 200 /);
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(held.map(({ readableEnded }) => readableEnded)).toEqual([
       true,
       true,
@@ -211,7 +212,7 @@ it("closes the oldest connection of the largest session to admit one of a small 
       false,
       false,
     ]);
-  }, 30_000);
+  });
   expect(greedy.gateway.traffic()).toMatchObject({ connections: 10, ended: { server: 5 } });
 });
 

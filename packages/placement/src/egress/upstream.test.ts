@@ -1,3 +1,4 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import type { EgressUpstream } from "../interface/egress.ts";
 import { createEgressGateway, type EgressDoor } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
@@ -13,7 +14,7 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 const lines: string[] = [];
 const note = (fields: object, message: string): void => {
@@ -163,12 +164,9 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
     door.setUpstream(undefined);
     await closed;
     expect((await get(path, `http://far.example:${port}/`)).statusCode).toBe(502);
-    await vi.waitFor(
-      () => {
-        expect(proxy().open()).toBe(0);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(proxy().open()).toBe(0);
+    });
   });
 
   it("sends the page no answer for a wrong password, and does not log the password", async () => {

@@ -1,9 +1,10 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { readBoundedLines } from "./bounded-lines.ts";
 import fc from "fast-check";
 import { once } from "node:events";
 import { PassThrough, Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 
 async function read(chunks: readonly Buffer[], maxBytes: number): Promise<[string, boolean][]> {
   const stream = new PassThrough();
@@ -42,12 +43,9 @@ it("reports the beginning of an overlong line at once, and continues with the ne
   const lines: [string, boolean][] = [];
   readBoundedLines(stream, 4, (line, cut) => lines.push([line, cut]));
   stream.write("123456");
-  await vi.waitFor(
-    () => {
-      expect(lines).toEqual([["1234", true]]);
-    },
-    { timeout: 15_000 },
-  );
+  await eventuallyPasses(() => {
+    expect(lines).toEqual([["1234", true]]);
+  });
   stream.end("789\nnext\n\nlast");
   await once(stream, "end");
   expect(lines).toEqual([

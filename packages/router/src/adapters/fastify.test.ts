@@ -1,10 +1,10 @@
 import { getProfile, readFile } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
 import { configure, fastifyOptions, mount } from "@shoal/router/fastify";
+import { eventuallyPasses } from "@shoal/testkit";
 import Fastify from "fastify";
 import { Readable } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
-import { until } from "../testing/conditions.ts";
 import { answerOf, rawConnection } from "../testing/servers.ts";
 
 it("requires a server created with fastifyOptions", () => {
@@ -99,7 +99,7 @@ it.each([
   const { port } = new URL(await app.listen({ port: 0, host: "127.0.0.1" }));
   onTestFinished(() => app.close());
   const { received, socket } = await rawConnection(Number(port), request);
-  await until(() => {
+  await eventuallyPasses(() => {
     expect(socket.destroyed).toBe(true);
   });
   expect(received()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

@@ -1,8 +1,9 @@
 import { createFetchRouter, type FetchRouter } from "@shoal/router/fetch";
 import { ServiceError } from "@shoal/router";
+import { eventuallyPasses } from "@shoal/testkit";
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
-import { settled, until } from "../testing/conditions.ts";
+import { settled } from "../testing/conditions.ts";
 import { fixture } from "../testing/fixture.ts";
 import { answerOf, send } from "../testing/servers.ts";
 
@@ -88,7 +89,7 @@ it("streams bodies in both directions at the pace of the reader", async () => {
   await settled(() => given);
   expect(given).toBeLessThan(1024 * 1024);
   await reader?.cancel();
-  await until(() => {
+  await eventuallyPasses(() => {
     expect(source.destroyed).toBe(true);
   });
 
@@ -160,7 +161,7 @@ it("answers before the request body is complete, and cancels the body", async ()
   });
   const init: RequestInit & { duplex: "half" } = { method: "PUT", body: endless, duplex: "half" };
   expect((await router.fetch(new Request(`${origin}/things/x/content`, init))).status).toBe(409);
-  await until(() => {
+  await eventuallyPasses(() => {
     expect(cancelled).toBe(true);
   });
   const form = new FormData();
@@ -200,7 +201,7 @@ it("aborts the handler when the request is aborted, before and during the answer
     first.abort();
   });
   await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
-  await until(() => {
+  await eventuallyPasses(() => {
     expect(reasons).toHaveLength(1);
   });
 
@@ -214,7 +215,7 @@ it("aborts the handler when the request is aborted, before and during the answer
       while ((await reader?.read())?.done === false);
     })(),
   ).rejects.toMatchObject({ name: "AbortError" });
-  await until(() => {
+  await eventuallyPasses(() => {
     expect(returned).toBe(true);
   });
   await expect(

@@ -1,5 +1,6 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { clearDeadline, moveDeadline, setDeadline } from "./deadlines.ts";
 
 describe("deadlines", () => {
@@ -18,12 +19,9 @@ describe("deadlines", () => {
             if (cleared) clearDeadline(deadline);
           }
           const left = wanted.filter(({ cleared }) => !cleared).length;
-          await vi.waitFor(
-            () => {
-              expect(came).toHaveLength(left);
-            },
-            { interval: 5, timeout: 30_000 },
-          );
+          await eventuallyPasses(() => {
+            expect(came).toHaveLength(left);
+          });
           expect(came.every(({ ms, afterMs }) => afterMs >= ms)).toBe(true);
         },
       ),
@@ -53,20 +51,14 @@ describe("deadlines", () => {
       setDeadline(30, resolve);
     });
     moveDeadline(again, 50);
-    await vi.waitFor(
-      () => {
-        expect(came.map(({ name }) => name).sort()).toEqual(["again", "later"]);
-      },
-      { interval: 5, timeout: 30_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(came.map(({ name }) => name).sort()).toEqual(["again", "later"]);
+    });
     expect(came.every(({ afterMs }) => afterMs >= 60)).toBe(true);
     // A deadline that has fired can be set again.
     moveDeadline(later, 5);
-    await vi.waitFor(
-      () => {
-        expect(came).toHaveLength(3);
-      },
-      { interval: 5, timeout: 30_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(came).toHaveLength(3);
+    });
   });
 });

@@ -110,5 +110,4 @@ it.skipIf(chromium === undefined && process.env.SHOAL_REQUIRE_ALL !== "1").each(
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     }
   },
-  60_000,
 );

@@ -1,7 +1,7 @@
 import { Shoal } from "@shoal/client";
+import { eventually } from "@shoal/testkit";
 import { Buffer } from "node:buffer";
 import type { Sites } from "../../sites/start-sites.ts";
-import { until } from "../../testing/until.ts";
 import { zipOf } from "../../testing/zip.ts";
 import { makeApp } from "./app.ts";
 import { type Shop, shopUrl } from "./shop.ts";
@@ -78,7 +78,7 @@ async function makeSessions(shoal: Shoal, proxyId: string) {
   await shoal.browsers.process
     .run(failed, { command: "sh", args: ["-c", "kill -9 1; kill -9 -1"] })
     .catch(() => undefined);
-  await until("the session is lost", async () => {
+  await eventually("the session is lost", async () => {
     const { deleted_at } = await shoal.browsers.get(failed, { include_deleted: true });
     return deleted_at;
   });
@@ -105,7 +105,7 @@ async function recordOrders(shoal: Shoal, id: string) {
   });
   await shoal.browsers.computer.moveMouse(id, { x: 640, y: 420 });
   await replays.stop(id, replay_id);
-  return until("the film is complete", async () => {
+  return eventually("the film is complete", async () => {
     const found = (await replays.list(id)).find((replay) => replay.replay_id === replay_id);
     return found?.finished_at == null || found.replay_view_url === undefined ? undefined : found;
   });
@@ -216,12 +216,12 @@ async function makeConnections({ shoal, sites }: Surroundings) {
     return id;
   };
   const connection = await connect("toast", { username: "ada", password: "Toast&Marmalade9" });
-  await until("the login has ended", async () => {
+  await eventually("the login has ended", async () => {
     const { flow_status } = await shoal.auth.connections.get(connection);
     return flow_status === "IN_PROGRESS" ? undefined : flow_status;
   });
   const waitingConnection = await connect("sms-code", { username: "alovelace", password: "coastal-Sum-12" });
-  await until("the login asks a question", async () => {
+  await eventually("the login asks a question", async () => {
     const { flow_status, interaction_id } = await shoal.auth.connections.get(waitingConnection);
     return flow_status === "IN_PROGRESS" ? interaction_id : flow_status;
   });

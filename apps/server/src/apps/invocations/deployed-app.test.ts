@@ -1,5 +1,6 @@
 import type { Deployment, Invocation } from "@shoal/schemas";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { eventuallyPasses } from "@shoal/testkit";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestServer, type TestReply, type TestServer } from "../../testing/test-server.ts";
 import { zipOf } from "../../testing/zip.ts";
 
@@ -42,15 +43,12 @@ beforeAll(async () => {
   expect(status, JSON.stringify(body)).toBe(201);
   const read = async (): Promise<Deployment> =>
     (await server.request("GET", `/deployments/${(body as Deployment).id}`)).body as Deployment;
-  await vi.waitFor(
-    async () => {
-      expect((await read()).status).toMatch(/running|failed/);
-    },
-    { timeout: 60_000 },
-  );
+  await eventuallyPasses(async () => {
+    expect((await read()).status).toMatch(/running|failed/);
+  });
   expect(await read()).toMatchObject({ status: "running" });
 });
-afterAll(() => server.close(), 120_000);
+afterAll(() => server.close());
 
 const invoke = (action_name: string, more: object = {}): Promise<TestReply> =>
   server.request("POST", "/invocations", { body: { app_name: "shop", action_name, ...more } });

@@ -59,5 +59,4 @@ it.each(["sandbox", "process"] as const)(
     expect(JSON.parse(output), status_reason).toEqual(names);
     await program.stop();
   },
-  60_000,
 );

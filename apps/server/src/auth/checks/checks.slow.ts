@@ -1,11 +1,12 @@
 import { type AuthConnectionsTable, type Database, openDatabase } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
+import { eventually } from "@shoal/testkit";
 import { type Insertable, sql } from "kysely";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { connectionRow } from "../../testing/connection-row.ts";
 import { ConnectionStore } from "../connections/connection-store.ts";
 import { FlowStore } from "../flows/flow-store.ts";
@@ -231,10 +232,10 @@ it("runs a bounded number of checks at once, and the rest as they end", async ()
   await Promise.all(Array.from({ length: 5 }, () => addConnection()));
   const { checks, looks } = startChecks();
   for (let ended = 0; ended < 5; ended++) {
-    await vi.waitUntil(() => looks.length === Math.min(5, ended + 2), { timeout: 30_000 });
+    await eventually(() => looks.length === Math.min(5, ended + 2));
     looks[ended]?.end({ status: "signed_in" });
   }
-  await vi.waitUntil(async () => (await one.takeDue()) === undefined, { timeout: 30_000 });
+  await eventually(async () => (await one.takeDue()) === undefined);
   await checks.close();
   expect(new Set(looks.map(({ id }) => id)).size).toBe(5);
 });
@@ -249,10 +250,10 @@ it("leaves the last places for sessions to others", async () => {
       return room;
     },
   });
-  await vi.waitUntil(() => asked >= 2, { timeout: 30_000 });
+  await eventually(() => asked >= 2);
   expect(looks).toEqual([]);
   room = 2;
-  await vi.waitUntil(() => looks.length > 0, { timeout: 30_000 });
+  await eventually(() => looks.length > 0);
   await checks.close();
 });
 
@@ -267,8 +268,8 @@ it("signs in automatically while that is possible, with growing pauses", async (
     addConnection({ status: "NEEDS_AUTH" }),
   ]);
   const { checks, logins } = startChecks();
-  await vi.waitUntil(() => logins.length > 0, { timeout: 30_000 });
-  await vi.waitUntil(async () => (await connectionOf(unable)).seconds_left > 0, { timeout: 30_000 });
+  await eventually(() => logins.length > 0);
+  await eventually(async () => (await connectionOf(unable)).seconds_left > 0);
   await checks.close();
   expect(logins).toEqual([able]);
   expect((await connectionOf(able)).seconds_left).toBeGreaterThan(200);
@@ -281,10 +282,10 @@ it("ends a check when a login of its connection starts", async () => {
   const connection = (await new ConnectionStore(database).find(projectId, id)) ?? expect.fail();
   const { status } = await checks.check(connection, 0, AbortSignal.timeout(10_000));
   expect(status).toBe("IN_PROGRESS");
-  await vi.waitUntil(() => looks.length === 1, { timeout: 30_000 });
+  await eventually(() => looks.length === 1);
   await new FlowStore(database).start({ connectionId: id, type: "login", serverId: "two" }, Date.now());
-  await vi.waitUntil(() => looks[0]?.signal.aborted, { timeout: 30_000 });
-  await vi.waitUntil(async () => (await connectionOf(id)).check_id === null, { timeout: 30_000 });
+  await eventually(() => looks[0]?.signal.aborted);
+  await eventually(async () => (await connectionOf(id)).check_id === null);
   await expect(checks.check(connection, 0, AbortSignal.timeout(10_000))).rejects.toMatchObject({ status: 409 });
   await checks.close();
 });
@@ -294,7 +295,7 @@ it("returns the reason of a check without a result to its caller", async () => {
   const { checks, looks } = startChecks();
   const connection = (await new ConnectionStore(database).find(projectId, id)) ?? expect.fail();
   const answers = [1, 2].map(() => checks.check(connection, 30, AbortSignal.timeout(30_000)));
-  await vi.waitUntil(() => looks.length === 1, { timeout: 30_000 });
+  await eventually(() => looks.length === 1);
   looks[0]?.end(new ServiceError(409, "profile_in_use", "Browser x writes to the profile."));
   const shown = { status: "AUTHENTICATED", error_code: "profile_in_use", error_message: /Browser x/ };
   for (const answer of await Promise.all(answers))
@@ -306,7 +307,7 @@ it("returns the reason of a check without a result to its caller", async () => {
 it("frees its connections when the server stops", async () => {
   const id = await addConnection();
   const { checks, looks } = startChecks();
-  await vi.waitUntil(() => looks.length === 1, { timeout: 30_000 });
+  await eventually(() => looks.length === 1);
   await checks.close();
   expect(await connectionOf(id)).toMatchObject({ check_id: null, status: "AUTHENTICATED" });
   expect(claimOf(await two.takeDue()).connectionId).toBe(id);

@@ -1,5 +1,6 @@
 import { Browser, CreatedApiKey } from "@shoal/schemas";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventuallyPasses } from "@shoal/testkit";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { RunningServer } from "../../main/running-server.ts";
 import { sharedSecret, startSecondServer } from "../../testing/second-server.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
@@ -25,12 +26,9 @@ beforeAll(async () => {
   first = await startTestServer({ secret_key: sharedSecret }, { proxied: true });
   second = await startSecondServer(first);
   [here, there] = await Promise.all([create(first.baseUrl), create(second.baseUrl)]);
-  await vi.waitFor(
-    async () => {
-      expect((await first.request("GET", `/browsers/${there.session_id}/fs/list_files?path=/`)).status).toBe(200);
-    },
-    { timeout: 30_000 },
-  );
+  await eventuallyPasses(async () => {
+    expect((await first.request("GET", `/browsers/${there.session_id}/fs/list_files?path=/`)).status).toBe(200);
+  });
 });
 afterAll(async () => {
   await second.close(1000);

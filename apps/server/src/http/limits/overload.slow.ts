@@ -55,7 +55,7 @@ describe("a server with low limits", () => {
     await calm();
   });
 
-  it("answers each request of a flood, and recovers after it", { timeout: 60_000 }, async () => {
+  it("answers each request of a flood, and recovers after it", async () => {
     await calm();
     const statuses: number[] = [];
     // In waves that fit the system's backlog: the connections of a larger wave would try again after seconds.
@@ -70,7 +70,7 @@ describe("a server with low limits", () => {
     await calm();
   });
 
-  it("starts sessions up to its limit at once, and the others later", { timeout: 60_000 }, async () => {
+  it("starts sessions up to its limit at once, and the others later", async () => {
     await calm();
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => server.request("POST", "/browsers", { body: {} })),
@@ -84,7 +84,7 @@ describe("a server with low limits", () => {
   });
 });
 
-it("refuses requests only while it is overloaded", { timeout: 60_000 }, async () => {
+it("refuses requests only while it is overloaded", async () => {
   const server = await startTestServer({ max_event_loop_delay_ms: 400 });
   try {
     const statuses: number[] = [];
@@ -100,7 +100,7 @@ it("refuses requests only while it is overloaded", { timeout: 60_000 }, async ()
   }
 });
 
-it("answers as soon as it has started, even after a busy start", { timeout: 60_000 }, async () => {
+it("answers as soon as it has started, even after a busy start", async () => {
   const server = await startTestServer(
     { max_event_loop_delay_ms: 400 },
     {
@@ -126,7 +126,7 @@ describe("a client that stops sending", () => {
   });
   afterAll(() => server.close());
 
-  it("gets a 408 for a partial head or body, and its connection is closed", { timeout: 60_000 }, async () => {
+  it("gets a 408 for a partial head or body, and its connection is closed", async () => {
     const body = await beginUpload(server);
     const head = await open(server);
     head.write("GET /profiles HTTP/1.1\r\nHost: x\r\nX-Slow:");
@@ -141,7 +141,7 @@ describe("a client that stops sending", () => {
     expect((await server.request("GET", "/profiles")).status).toBe(200);
   });
 
-  it("is not refused while bytes arrive", { timeout: 60_000 }, async () => {
+  it("is not refused while bytes arrive", async () => {
     const socket = await open(server);
     const content = JSON.stringify({ name: "slow-but-steady" });
     socket.write(

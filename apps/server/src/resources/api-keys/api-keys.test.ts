@@ -73,7 +73,7 @@ describe("authentication", () => {
       .set({ expires_at: new Date(Date.now() + 400).toISOString() })
       .where("id", "=", made.id)
       .execute();
-    await expect.poll(() => works(made.key), { interval: 20 }).toBe(false);
+    await expect.poll(() => works(made.key)).toBe(false);
     expect((await server.request("GET", "/profiles", { key: made.key })).body).toMatchObject({
       message: expect.stringContaining("expired at") as unknown,
     });
@@ -87,7 +87,7 @@ describe("authentication", () => {
       .set({ deleted_at: new Date().toISOString() })
       .where("id", "=", made.id)
       .execute();
-    await expect.poll(() => works(made.key), { interval: 10 }).toBe(false);
+    await expect.poll(() => works(made.key)).toBe(false);
   });
 });
 

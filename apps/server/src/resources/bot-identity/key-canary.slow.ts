@@ -143,5 +143,4 @@ it.skipIf(process.platform !== "linux")(
     const answers = JSON.stringify([created.body, run.body]) + server.log();
     expect(secret.some((form) => Buffer.from(answers, "latin1").includes(form))).toBe(false);
   },
-  90_000,
 );

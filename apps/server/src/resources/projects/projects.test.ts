@@ -1,7 +1,8 @@
 import type { AuthContext, OrgEntitlements, Project } from "@shoal/schemas";
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "@shoal/primitives";
+import { eventuallyPasses } from "@shoal/testkit";
 import { sessionRow } from "../../testing/session-row.ts";
 import { startTestServer, type TestRequest, type TestServer } from "../../testing/test-server.ts";
 import { notContents, partlyContents } from "./contents.ts";
@@ -284,14 +285,11 @@ describe("the caller's identity", () => {
     expect(made).not.toHaveProperty("last_used_at");
     const before = Date.now();
     await server.request("GET", "/profiles", { key: made.key });
-    const key = await vi.waitFor(
-      async () => {
-        const { body } = await server.request("GET", `/org/api_keys/${made.id}`);
-        expect(body).toHaveProperty("last_used_at");
-        return body as { last_used_at: string };
-      },
-      { timeout: 30_000, interval: 100 },
-    );
+    const key = await eventuallyPasses(async () => {
+      const { body } = await server.request("GET", `/org/api_keys/${made.id}`);
+      expect(body).toHaveProperty("last_used_at");
+      return body as { last_used_at: string };
+    });
     const usedAtMs = Date.parse(key.last_used_at);
     expect([usedAtMs >= before, usedAtMs <= Date.now()]).toEqual([true, true]);
     expect((await server.request("PATCH", `/org/api_keys/${made.id}`, { body: { name: "renamed" } })).body).toEqual({

@@ -71,11 +71,11 @@ async function expectNothingLeft(name: string): Promise<void> {
   await expect
     .poll(async () => (await rowsOf(name)).filter(({ ended_at }) => ended_at === null), { timeout: 60_000 })
     .toEqual([]);
-  await expect.poll(() => sessionFolders(), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => sessionFolders()).toEqual([]);
   const next = await server.request("POST", "/browsers", { body: { name, profile } });
   expect(next.status, JSON.stringify(next.body)).toBe(200);
   expect((await server.request("DELETE", `/browsers/${Browser.parse(next.body).session_id}`)).status).toBe(204);
-  await expect.poll(() => sessionFolders(), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => sessionFolders()).toEqual([]);
 }
 
 const steps: readonly { readonly step: string; readonly doom: Doom; readonly more: object }[] = [

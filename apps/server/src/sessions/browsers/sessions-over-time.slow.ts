@@ -1,4 +1,5 @@
 import { Browser } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connectCdp } from "../../testing/cdp-client.ts";
@@ -26,14 +27,11 @@ const extend = async (id: string, body: object = {}) =>
 const ms = (moment: string | undefined) => Date.parse(moment ?? "");
 
 async function ended(id: string): Promise<Browser> {
-  return vi.waitFor(
-    async () => {
-      const browser = await get(id);
-      expect(browser.ended_reason).toBeDefined();
-      return browser;
-    },
-    { timeout: 90_000, interval: 100 },
-  );
+  return eventuallyPasses(async () => {
+    const browser = await get(id);
+    expect(browser.ended_reason).toBeDefined();
+    return browser;
+  });
 }
 /**
  * At most one second early, and a few seconds late on a busy machine; `npm run bench -- idle` measures the accuracy.
@@ -48,12 +46,9 @@ it.concurrent("ends when its timeout has passed since its last use", async () =>
   await delay(3_000);
   await use(id);
   const usedMs = Date.now();
-  await vi.waitFor(
-    async () => {
-      expectMoment((await get(id)).expires_at, usedMs + 10_000);
-    },
-    { timeout: 15_000 },
-  );
+  await eventuallyPasses(async () => {
+    expectMoment((await get(id)).expires_at, usedMs + 10_000);
+  });
   const { expires_at } = await get(id);
   const browser = await ended(id);
   expect(browser.ended_reason).toBe("timeout");
@@ -94,12 +89,9 @@ it.concurrent("runs longer when it is extended", async () => {
   const given = await extend(unlimited.session_id, { max_duration_seconds: 10 });
   expectMoment(given.ends_at, Date.now() + 10_000);
   // After its first limit.
-  await vi.waitFor(
-    () => {
-      expect(Date.now() - ms(limited.created_at)).toBeGreaterThan(32_000);
-    },
-    { timeout: 60_000 },
-  );
+  await eventuallyPasses(() => {
+    expect(Date.now() - ms(limited.created_at)).toBeGreaterThan(32_000);
+  });
   expect((await get(limited.session_id)).ended_reason).toBeUndefined();
   expect((await server.request("GET", "/browsers")).body).toEqual(
     expect.arrayContaining([expect.objectContaining({ session_id: limited.session_id })]),

@@ -150,39 +150,35 @@ describe("kept downloads", () => {
 
 const page = `data:text/html,<a id=a download=notes.txt href='data:text/plain,noted'>notes</a><script>a.click()</script>`;
 
-it(
-  "are listed, awaited and read by their project, during the session and after its end",
-  { timeout: 60_000 },
-  async () => {
-    await using server = await startServer();
-    const created = await server.request("POST", "/browsers", { body: { name: "loader", start_url: page } });
-    const { session_id: id } = created.body as { session_id: string };
-    const wait = (body: object) => server.request("POST", `/browsers/${id}/downloads/wait`, { body });
-    const during = await wait({ timeout_seconds: 20 });
-    expect(during).toMatchObject({ status: 200, body: { state: "completed", name: "notes.txt", size_bytes: 5 } });
-    const { download_id: downloadId } = during.body as BrowserDownload;
-    const stranger = await server.addProject("stranger");
-    const paths = ["", `/${downloadId}`, `/${downloadId}/content`].map((tail) => `/browsers/${id}/downloads${tail}`);
-    const [list = "", one = "", content = ""] = paths;
-    for (const path of paths) expect((await server.request("GET", path, { key: stranger.key })).status).toBe(404);
-    expect((await server.request("GET", "/browsers/loader/downloads")).body).toEqual([during.body]);
-    expect((await server.request("DELETE", `/browsers/${id}`)).status).toBe(204);
-    for (const path of paths) expect((await server.request("GET", path, { key: stranger.key })).status).toBe(404);
-    const after = await server.request("GET", list);
-    expect(after.body).toEqual([during.body]);
-    expect((await server.request("GET", one)).body).toEqual(during.body);
-    const file = await fetch(server.baseUrl + content, { headers: { authorization: `Bearer ${server.key}` } });
-    expect([file.status, file.headers.get("content-type"), await file.text()]).toEqual([
-      200,
-      "application/octet-stream",
-      "noted",
-    ]);
-    expect((await wait({})).body).toEqual(during.body);
-    expect(await wait({ after: downloadId })).toMatchObject({ status: 404, body: { code: "not_found" } });
-    expect(await wait({ after: "unknown" })).toMatchObject({ status: 404, body: { field: "body.after" } });
-    expect((await server.request("GET", `${list}/..%2f..%2fsecret.key/content`)).status).toBe(404);
-  },
-);
+it("are listed, awaited and read by their project, during the session and after its end", async () => {
+  await using server = await startServer();
+  const created = await server.request("POST", "/browsers", { body: { name: "loader", start_url: page } });
+  const { session_id: id } = created.body as { session_id: string };
+  const wait = (body: object) => server.request("POST", `/browsers/${id}/downloads/wait`, { body });
+  const during = await wait({ timeout_seconds: 20 });
+  expect(during).toMatchObject({ status: 200, body: { state: "completed", name: "notes.txt", size_bytes: 5 } });
+  const { download_id: downloadId } = during.body as BrowserDownload;
+  const stranger = await server.addProject("stranger");
+  const paths = ["", `/${downloadId}`, `/${downloadId}/content`].map((tail) => `/browsers/${id}/downloads${tail}`);
+  const [list = "", one = "", content = ""] = paths;
+  for (const path of paths) expect((await server.request("GET", path, { key: stranger.key })).status).toBe(404);
+  expect((await server.request("GET", "/browsers/loader/downloads")).body).toEqual([during.body]);
+  expect((await server.request("DELETE", `/browsers/${id}`)).status).toBe(204);
+  for (const path of paths) expect((await server.request("GET", path, { key: stranger.key })).status).toBe(404);
+  const after = await server.request("GET", list);
+  expect(after.body).toEqual([during.body]);
+  expect((await server.request("GET", one)).body).toEqual(during.body);
+  const file = await fetch(server.baseUrl + content, { headers: { authorization: `Bearer ${server.key}` } });
+  expect([file.status, file.headers.get("content-type"), await file.text()]).toEqual([
+    200,
+    "application/octet-stream",
+    "noted",
+  ]);
+  expect((await wait({})).body).toEqual(during.body);
+  expect(await wait({ after: downloadId })).toMatchObject({ status: 404, body: { code: "not_found" } });
+  expect(await wait({ after: "unknown" })).toMatchObject({ status: 404, body: { field: "body.after" } });
+  expect((await server.request("GET", `${list}/..%2f..%2fsecret.key/content`)).status).toBe(404);
+});
 
 async function startServer() {
   const server = await startTestServer({ download_retention_hours: 1 });

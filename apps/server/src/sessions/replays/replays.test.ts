@@ -33,102 +33,98 @@ describe("stored recordings", () => {
       headers: { authorization: `Bearer ${server.key}` },
     });
 
-  it(
-    "answers 202 while a file grows, and returns the file after the end of the session",
-    { timeout: 60_000 },
-    async () => {
-      const [stopped, cut] = [await start(), await start({ framerate: 5 })];
-      const early = await download(stopped.replay_id);
-      const views = (await list()).map(({ replay_view_url: url = "" }) => url);
-      expect((await fetch(`${views[0] ?? ""}/film`)).status).toBe(202);
-      expect(await (await fetch(`${views[0] ?? ""}/info`)).json()).toMatchObject({
-        session_name: "filmed",
-        finished_at: null,
-        marks: [],
-        ready: false,
-      });
-      expect([early.status, early.headers.get("retry-after")]).toEqual([202, "1"]);
-      const recorded = async () =>
-        ((await (await fetch(`${views[0] ?? ""}/info`)).json()) as { recorded_bytes?: number }).recorded_bytes ?? 0;
-      await expect.poll(recorded).toBeGreaterThan(0);
-      const bytes = await recorded();
-      await expect.poll(recorded).toBeGreaterThan(bytes);
-      const readSoFar = (headers = {}) => fetch(`${views[0] ?? ""}/film?bytes=${String(bytes)}`, { headers });
-      const soFar = Buffer.from(await (await readSoFar()).arrayBuffer());
-      expect([soFar.length, soFar.toString("latin1", 4, 8)]).toEqual([bytes, "ftyp"]);
-      const tail = await readSoFar({ range: `bytes=${String(bytes - 4)}-` });
-      expect([tail.status, tail.headers.get("content-range")]).toEqual([
-        206,
-        `bytes ${String(bytes - 4)}-${String(bytes - 1)}/${String(bytes)}`,
-      ]);
-      expect((await fetch(`${views[0] ?? ""}/film?bytes=x`)).status).toBe(202);
-      expect((await server.request("POST", `/browsers/${id}/replays/${stopped.replay_id}/stop`)).status).toBe(200);
-      await expect.poll(async () => (await download(stopped.replay_id)).status).toBe(200);
-      expect((await list()).map(({ replay_id, finished_at }) => [replay_id, typeof finished_at])).toEqual([
-        [stopped.replay_id, "string"],
-        [cut.replay_id, "object"],
-      ]);
-      expect((await server.request("DELETE", `/browsers/${id}`)).status).toBeLessThan(300);
-      await expect.poll(async () => (await download(cut.replay_id)).status).toBe(200);
-      const whole = await download(cut.replay_id);
-      expect([whole.headers.get("content-type"), whole.headers.get("content-length")]).toEqual([
-        "video/mp4",
-        expect.stringMatching(/^[1-9]/),
-      ]);
-      expect(Buffer.from(await whole.arrayBuffer()).toString("latin1", 4, 8)).toBe("ftyp");
-      const complete = Buffer.from(await (await readSoFar()).arrayBuffer());
-      expect(complete.equals(soFar)).toBe(true);
-      const [view = "", other = ""] = (await list()).map(({ replay_view_url: url }) => url);
-      const seen = await fetch(`${other}/film`);
-      // Inline: a browser would save an attachment.
-      expect([seen.status, seen.headers.get("content-type"), seen.headers.get("content-disposition")]).toEqual([
-        200,
-        "video/mp4",
-        null,
-      ]);
-      const film = Buffer.from(await seen.arrayBuffer());
-      const part = await fetch(`${other}/film`, { headers: { range: "bytes=4-11" } });
-      expect([part.status, part.headers.get("content-range"), part.headers.get("content-length")]).toEqual([
-        206,
-        `bytes 4-11/${String(film.length)}`,
-        "8",
-      ]);
-      expect(Buffer.from(await part.arrayBuffer())).toEqual(film.subarray(4, 12));
-      const changed = await fetch(`${other}/film`, { headers: { range: "bytes=4-11", "if-range": '"another"' } });
-      expect([changed.status, (await changed.arrayBuffer()).byteLength]).toEqual([200, film.length]);
-      const beyond = await fetch(`${other}/film`, { headers: { range: `bytes=${String(film.length)}-` } });
-      expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${String(film.length)}`]);
-      const head = await fetch(`${other}/film`, { method: "HEAD" });
-      expect([head.status, head.headers.get("accept-ranges"), head.headers.get("content-length")]).toEqual([
-        200,
-        "bytes",
-        String(film.length),
-      ]);
-      const page = await fetch(view);
-      expect([
-        page.status,
-        page.headers.get("content-type"),
-        page.headers.get("content-security-policy"),
-        await page.text(),
-      ]).toEqual([
-        200,
-        "text/html; charset=utf-8",
-        expect.stringMatching(/^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-.*frame-ancestors /),
-        expect.stringMatching(/<base href="\/console\/" \/>[^]*<script type="module"[^>]* src="\.\/assets\/replay/),
-      ]);
-      for (const tail of ["", "/film", "/info", "/chapters"])
-        expect((await fetch(view.replace(stopped.replay_id, cut.replay_id) + tail)).status).toBe(401);
-      expect(server.log()).not.toContain(view.split(".").at(-1));
-      expect((await list()).every(({ finished_at }) => typeof finished_at === "string")).toBe(true);
-      expect((await server.request("POST", `/browsers/${id}/replays/${cut.replay_id}/stop`)).status).toBe(200);
-      expect((await server.request("POST", `/browsers/${id}/replays`, { body: {} })).status).toBe(404);
-      expect((await download("../../secret.key")).status).toBe(404);
-      const stranger = await server.addProject("stranger");
-      expect((await server.request("GET", `/browsers/${id}/replays`, { key: stranger.key })).status).toBe(404);
-    },
-  );
+  it("answers 202 while a file grows, and returns the file after the end of the session", async () => {
+    const [stopped, cut] = [await start(), await start({ framerate: 5 })];
+    const early = await download(stopped.replay_id);
+    const views = (await list()).map(({ replay_view_url: url = "" }) => url);
+    expect((await fetch(`${views[0] ?? ""}/film`)).status).toBe(202);
+    expect(await (await fetch(`${views[0] ?? ""}/info`)).json()).toMatchObject({
+      session_name: "filmed",
+      finished_at: null,
+      marks: [],
+      ready: false,
+    });
+    expect([early.status, early.headers.get("retry-after")]).toEqual([202, "1"]);
+    const recorded = async () =>
+      ((await (await fetch(`${views[0] ?? ""}/info`)).json()) as { recorded_bytes?: number }).recorded_bytes ?? 0;
+    await expect.poll(recorded).toBeGreaterThan(0);
+    const bytes = await recorded();
+    await expect.poll(recorded).toBeGreaterThan(bytes);
+    const readSoFar = (headers = {}) => fetch(`${views[0] ?? ""}/film?bytes=${String(bytes)}`, { headers });
+    const soFar = Buffer.from(await (await readSoFar()).arrayBuffer());
+    expect([soFar.length, soFar.toString("latin1", 4, 8)]).toEqual([bytes, "ftyp"]);
+    const tail = await readSoFar({ range: `bytes=${String(bytes - 4)}-` });
+    expect([tail.status, tail.headers.get("content-range")]).toEqual([
+      206,
+      `bytes ${String(bytes - 4)}-${String(bytes - 1)}/${String(bytes)}`,
+    ]);
+    expect((await fetch(`${views[0] ?? ""}/film?bytes=x`)).status).toBe(202);
+    expect((await server.request("POST", `/browsers/${id}/replays/${stopped.replay_id}/stop`)).status).toBe(200);
+    await expect.poll(async () => (await download(stopped.replay_id)).status).toBe(200);
+    expect((await list()).map(({ replay_id, finished_at }) => [replay_id, typeof finished_at])).toEqual([
+      [stopped.replay_id, "string"],
+      [cut.replay_id, "object"],
+    ]);
+    expect((await server.request("DELETE", `/browsers/${id}`)).status).toBeLessThan(300);
+    await expect.poll(async () => (await download(cut.replay_id)).status).toBe(200);
+    const whole = await download(cut.replay_id);
+    expect([whole.headers.get("content-type"), whole.headers.get("content-length")]).toEqual([
+      "video/mp4",
+      expect.stringMatching(/^[1-9]/),
+    ]);
+    expect(Buffer.from(await whole.arrayBuffer()).toString("latin1", 4, 8)).toBe("ftyp");
+    const complete = Buffer.from(await (await readSoFar()).arrayBuffer());
+    expect(complete.equals(soFar)).toBe(true);
+    const [view = "", other = ""] = (await list()).map(({ replay_view_url: url }) => url);
+    const seen = await fetch(`${other}/film`);
+    // Inline: a browser would save an attachment.
+    expect([seen.status, seen.headers.get("content-type"), seen.headers.get("content-disposition")]).toEqual([
+      200,
+      "video/mp4",
+      null,
+    ]);
+    const film = Buffer.from(await seen.arrayBuffer());
+    const part = await fetch(`${other}/film`, { headers: { range: "bytes=4-11" } });
+    expect([part.status, part.headers.get("content-range"), part.headers.get("content-length")]).toEqual([
+      206,
+      `bytes 4-11/${String(film.length)}`,
+      "8",
+    ]);
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(film.subarray(4, 12));
+    const changed = await fetch(`${other}/film`, { headers: { range: "bytes=4-11", "if-range": '"another"' } });
+    expect([changed.status, (await changed.arrayBuffer()).byteLength]).toEqual([200, film.length]);
+    const beyond = await fetch(`${other}/film`, { headers: { range: `bytes=${String(film.length)}-` } });
+    expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${String(film.length)}`]);
+    const head = await fetch(`${other}/film`, { method: "HEAD" });
+    expect([head.status, head.headers.get("accept-ranges"), head.headers.get("content-length")]).toEqual([
+      200,
+      "bytes",
+      String(film.length),
+    ]);
+    const page = await fetch(view);
+    expect([
+      page.status,
+      page.headers.get("content-type"),
+      page.headers.get("content-security-policy"),
+      await page.text(),
+    ]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+      expect.stringMatching(/^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-.*frame-ancestors /),
+      expect.stringMatching(/<base href="\/console\/" \/>[^]*<script type="module"[^>]* src="\.\/assets\/replay/),
+    ]);
+    for (const tail of ["", "/film", "/info", "/chapters"])
+      expect((await fetch(view.replace(stopped.replay_id, cut.replay_id) + tail)).status).toBe(401);
+    expect(server.log()).not.toContain(view.split(".").at(-1));
+    expect((await list()).every(({ finished_at }) => typeof finished_at === "string")).toBe(true);
+    expect((await server.request("POST", `/browsers/${id}/replays/${cut.replay_id}/stop`)).status).toBe(200);
+    expect((await server.request("POST", `/browsers/${id}/replays`, { body: {} })).status).toBe(404);
+    expect((await download("../../secret.key")).status).toBe(404);
+    const stranger = await server.addProject("stranger");
+    expect((await server.request("GET", `/browsers/${id}/replays`, { key: stranger.key })).status).toBe(404);
+  });
 
-  it("accepts chapters during and after the recording", { timeout: 60_000 }, async () => {
+  it("accepts chapters during and after the recording", async () => {
     const { session_id: session } = (await server.request("POST", "/browsers", { body: {} })).body as {
       session_id: string;
     };
@@ -180,7 +176,7 @@ describe("stored recordings", () => {
   });
 });
 
-it("keeps the film of a killed instance", { timeout: 60_000 }, async () => {
+it("keeps the film of a killed instance", async () => {
   const server = await startTestServer();
   try {
     const { session_id: id } = (await server.request("POST", "/browsers", { body: {} })).body as { session_id: string };

@@ -1,6 +1,7 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { splice } from "./splice.ts";
 
 /** The far end is spliced. Sockets of an HTTP server allow half-closes, but those of `connect` do not. */
@@ -25,12 +26,9 @@ async function spliced() {
     return Promise.resolve();
   });
   const closed = () =>
-    vi.waitFor(
-      () => {
-        expect([client.far.closed, instance.far.closed]).toEqual([true, true]);
-      },
-      { timeout: 15_000 },
-    );
+    eventuallyPasses(() => {
+      expect([client.far.closed, instance.far.closed]).toEqual([true, true]);
+    });
   return { client: client.near, instance: instance.near, closed };
 }
 
@@ -77,21 +75,17 @@ it.each([
       client.resume();
     },
   ],
-])(
-  "keeps no socket of a client that %s",
-  async (_, behave) => {
-    const { client, instance, closed } = await spliced();
-    behave(client);
-    // Both halves end in order, like those of an instance that is stopped.
-    instance.on("end", () => undefined).resume();
-    instance.end("last words");
-    client.write("x");
-    await once(client, "data");
-    instance.destroy();
-    await closed();
-  },
-  15_000,
-);
+])("keeps no socket of a client that %s", async (_, behave) => {
+  const { client, instance, closed } = await spliced();
+  behave(client);
+  // Both halves end in order, like those of an instance that is stopped.
+  instance.on("end", () => undefined).resume();
+  instance.end("last words");
+  client.write("x");
+  await once(client, "data");
+  instance.destroy();
+  await closed();
+});
 
 it("destroys one socket when the other is destroyed", async () => {
   const { client, instance, closed } = await spliced();

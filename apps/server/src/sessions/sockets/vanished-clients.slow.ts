@@ -1,9 +1,10 @@
 import { encodeFrame, opcode } from "@shoal/instance";
 import { Browser } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { RunningServer } from "../../main/running-server.ts";
 import { sharedSecret, startSecondServer } from "../../testing/second-server.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
@@ -32,9 +33,9 @@ beforeAll(async () => {
   first = await startTestServer(settings);
   second = await startSecondServer(first, settings);
   [here, there] = await Promise.all([create(first.baseUrl), create(second.baseUrl)]);
-  await vi.waitFor(async () => {
+  await eventuallyPasses(async () => {
     expect((await first.request("GET", `/browsers/${there.session_id}/fs/list_files?path=/`)).status).toBe(200);
-  }, 30_000);
+  });
   [here, there] = [await show(here), await show(there)];
 });
 afterAll(async () => {

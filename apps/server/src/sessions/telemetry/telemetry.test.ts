@@ -1,5 +1,6 @@
 import { Browser } from "@shoal/schemas";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { eventuallyPasses } from "@shoal/testkit";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { connectCdp } from "../../testing/cdp-client.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
@@ -25,14 +26,11 @@ async function events(id: string, query = "since=1h&limit=100"): Promise<Envelop
   return body as Envelope[];
 }
 async function waitFor(id: string, type: string): Promise<Envelope[]> {
-  return vi.waitFor(
-    async () => {
-      const found = (await events(id)).filter(({ event }) => event.type === type);
-      expect(found).not.toEqual([]);
-      return found;
-    },
-    { timeout: 15_000, interval: 50 },
-  );
+  return eventuallyPasses(async () => {
+    const found = (await events(id)).filter(({ event }) => event.type === type);
+    expect(found).not.toEqual([]);
+    return found;
+  });
 }
 
 it("stores all events of a session, up to its end", async () => {
@@ -48,14 +46,11 @@ it("stores all events of a session, up to its end", async () => {
   await waitFor(id, "cdp_disconnect");
   await server.request("GET", `/browsers/${id}/fs/list_files?path=/home/shoal`);
   await server.request("DELETE", `/browsers/${id}`);
-  const kept = await vi.waitFor(
-    async () => {
-      const all = await events(id);
-      expect(all.map(({ event }) => event.type)).toContain("api_call");
-      return all;
-    },
-    { timeout: 15_000 },
-  );
+  const kept = await eventuallyPasses(async () => {
+    const all = await events(id);
+    expect(all.map(({ event }) => event.type)).toContain("api_call");
+    return all;
+  });
   expect(kept.map(({ seq }) => seq)).toEqual(kept.map((_, index) => index + 1));
   const { body } = await server.request("GET", `/browsers/${id}?include_deleted=true`);
   expect(Browser.parse(body).telemetry).toBeUndefined();

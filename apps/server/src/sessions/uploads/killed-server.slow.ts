@@ -57,7 +57,7 @@ it("loses only files that a killed server had not uploaded, and has them again a
   const [stored, cut, running] = [await record(), await record(), await record()];
   await expect.poll(async () => (await film(stored, two)).status).toBe(202);
   expect((await ask(two, "DELETE", `/browsers/${stored.id}`)).status).toBe(204);
-  await expect.poll(() => isStored(stored), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => isStored(stored)).toBe(true);
   const before = await film(stored);
   expect([before.status, (before.body as Buffer).toString("latin1", 4, 8)]).toEqual([200, "ftyp"]);
 
@@ -65,7 +65,7 @@ it("loses only files that a killed server had not uploaded, and has them again a
   const seen = uploadsSeen();
   s3.fault = (asked) => (asked.startsWith("PUT ") ? "unanswered" : undefined);
   expect((await ask(two, "DELETE", `/browsers/${cut.id}`)).status).toBe(204);
-  await expect.poll(uploadsSeen, { timeout: 60_000 }).toBeGreaterThan(seen);
+  await expect.poll(uploadsSeen).toBeGreaterThan(seen);
   const ended = once(two.child, "close");
   two.child.kill("SIGKILL");
   await ended;
@@ -87,7 +87,7 @@ it("loses only files that a killed server had not uploaded, and has them again a
   s3.fault = undefined;
   two = await servers.start("two", settings);
   for (const again of [cut, running]) {
-    await expect.poll(() => isStored(again), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => isStored(again)).toBe(true);
     expect((await telemetryOf(again)).body).not.toEqual([]);
   }
   expect((await film(cut)).status).toBe(200);

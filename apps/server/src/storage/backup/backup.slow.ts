@@ -79,7 +79,7 @@ async function ask(
   };
 }
 
-it("backs up a running service, and restores it in another folder", { timeout: 120_000 }, async () => {
+it("backs up a running service, and restores it in another folder", async () => {
   const server = await start(dataDir);
   const zip = await zipOf({
     "manifest.json": JSON.stringify({ manifest_version: 3, name: "kept", version: "1" }),
@@ -164,7 +164,7 @@ it("backs up a running service, and restores it in another folder", { timeout: 1
   }
 });
 
-it("backs up a stopped service to stdout without its secrets", { timeout: 60_000 }, async () => {
+it("backs up a stopped service to stdout without its secrets", async () => {
   const saved = await run(["backup", "-", "--data-dir", dataDir, "--without-secrets"]);
   expect(saved.status).toBe(0);
   const third = join(folder, "third");
@@ -178,7 +178,7 @@ it("backs up a stopped service to stdout without its secrets", { timeout: 60_000
   await server.close();
 });
 
-it("reports that the bucket is not included", { timeout: 60_000 }, async () => {
+it("reports that the bucket is not included", async () => {
   const saved = await run(["backup", "-", "--data-dir", dataDir], undefined, {
     SHOAL_BLOB_STORE_URL: "s3://key:topsecret@s3.example/bucket",
   });
@@ -190,7 +190,7 @@ it("reports that the bucket is not included", { timeout: 60_000 }, async () => {
 });
 
 describe("a restore", () => {
-  it("overwrites nothing, and refuses a running service", { timeout: 60_000 }, async () => {
+  it("overwrites nothing, and refuses a running service", async () => {
     expect(await run(["restore", file, "--data-dir", dataDir])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("already contains data") as unknown,
@@ -216,7 +216,7 @@ describe("a restore", () => {
     ],
     ["that is none", () => Buffer.from("not a backup")],
     ["that is empty", () => Buffer.alloc(0)],
-  ])("restores nothing of a backup %s", { timeout: 60_000 }, async (_case, content) => {
+  ])("restores nothing of a backup %s", async (_case, content) => {
     const target = join(folder, "damaged");
     const result = await run(["restore", "-", "--data-dir", target], Readable.from([content()]));
     expect(result).toMatchObject({ status: 1, stderr: expect.stringMatching(/damaged|do not fit/) as unknown });
@@ -275,7 +275,7 @@ describe("a restore", () => {
       ],
       "pg_authid",
     ],
-  ])("refuses one %s", { timeout: 60_000 }, async (_case, entries, expected) => {
+  ])("refuses one %s", async (_case, entries, expected) => {
     const pack = tar.pack();
     for (const [name, content] of entries) pack.entry({ name }, content);
     pack.finalize();
@@ -292,7 +292,6 @@ describe("a restore", () => {
 
   it.each(["restoring", "database/pgdata/postmaster.pid"])(
     "that was killed when it had written %s leaves a folder that no service starts with, and can be repeated at once",
-    { timeout: 60_000 },
     async (written) => {
       const target = join(folder, `killed-${basename(written)}`);
       mkdirSync(target);
@@ -308,7 +307,7 @@ describe("a restore", () => {
       child.stdin.on("error", () => undefined);
       // It waits for the end of its input.
       child.stdin.write(archive);
-      await expect.poll(() => existsSync(join(target, written)), { interval: 1 }).toBe(true);
+      await expect.poll(() => existsSync(join(target, written))).toBe(true);
       child.kill("SIGKILL");
       await ended;
       const error: unknown = await start(target).catch((reason: unknown) => reason);

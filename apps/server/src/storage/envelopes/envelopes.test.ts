@@ -88,7 +88,7 @@ describe("sealed values", () => {
 describe("a passphrase", () => {
   const settings = { master_key: "passphrase", master_key_passphrase: "correct horse battery" } as const;
 
-  it("is the master key of one installation, and can be changed", { timeout: 60_000 }, async () => {
+  it("is the master key of one installation, and can be changed", async () => {
     const sealed = await (await open(settings)).seal("value", place);
     const again: Envelopes = await open(settings, second);
     expect(await again.unseal(sealed, place)).toBe("value");

@@ -1,6 +1,7 @@
 import { Browser } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { answerOf, constraintAnswers } from "./constraint-answers.ts";
 import { startTestServer, type TestReply, type TestServer } from "../../testing/test-server.ts";
 
@@ -37,13 +38,10 @@ async function raced(
     await sql.raw(change).execute(transaction);
     const [method, path, body] = request;
     const answer = server.request(method, path, { body });
-    await vi.waitFor(
-      async () => {
-        const { rows } = await sql`select 1 from pg_stat_activity where wait_event_type = 'Lock'`.execute(query);
-        expect(rows).toHaveLength(1);
-      },
-      { timeout: 20_000 },
-    );
+    await eventuallyPasses(async () => {
+      const { rows } = await sql`select 1 from pg_stat_activity where wait_event_type = 'Lock'`.execute(query);
+      expect(rows).toHaveLength(1);
+    });
     await transaction.commit().execute();
     return await answer;
   } catch (error) {

@@ -65,7 +65,7 @@ async function save(archive: Buffer): Promise<void> {
 const getState = (signal?: AbortSignal) =>
   server.request("GET", "/profiles/hostile/storage_state", signal ? { signal } : {});
 
-it("serves other tenants while it reads a state of maximum size", { timeout: 120_000 }, async () => {
+it("serves other tenants while it reads a state of maximum size", async () => {
   const items = Array.from({ length: 190_000 }, () => '{"name":"","value":""}').join(",");
   await save(
     zstdCompressSync(
@@ -91,7 +91,7 @@ it.each([
     "headers that describe nothing",
     Buffer.concat(Array.from({ length: 100_000 }, () => tarHeader("PaxHeader", 0, "x"))),
   ],
-])("rejects a small archive with %s, with a hint", { timeout: 120_000 }, async (_what, archive) => {
+])("rejects a small archive with %s, with a hint", async (_what, archive) => {
   await save(zstdCompressSync(archive));
   const answered = getState();
   await callsDuring(answered);
@@ -102,51 +102,47 @@ it.each([
   expect((await server.request("DELETE", `/browsers/${browserId}`)).status).toBe(204);
 });
 
-it(
-  "serves other tenants while it reads a long telemetry history, and skips invalid lines",
-  { timeout: 120_000 },
-  async () => {
-    const event = (seq: number) => ({
-      seq,
-      event: {
-        ts: Date.now() * 1000,
-        type: "console_log",
-        category: "console",
-        source: { kind: "cdp" },
-        data: { text: "x".repeat(1000), args: ["y"] },
-      },
-    });
-    const nested = `{"seq":1,"event":{"ts":${String(Date.now() * 1000)},"type":"console_log","category":"console","source":{"kind":"cdp"},"data":{"text":[${"[],".repeat(300_000)}[]]}}}\n`;
-    const written = Promise.withResolvers<undefined>();
-    instances.forge("GET /_instance/telemetry", (response) => {
-      void (async () => {
-        for (let count = 0; count < 20; count += 1) response.write(nested);
-        for (let seq = 1; seq <= 15_000; seq += 1)
-          if (!response.write(`${JSON.stringify(event(seq))}\n`)) await once(response, "drain");
-        response.end();
-        written.resolve(undefined);
-      })();
-    });
-    const { status, body } = await server.request("POST", "/browsers", {
-      body: { telemetry: { browser: { console: { enabled: true } } } },
-    });
-    expect(status).toBe(200);
-    const id = (body as { session_id: string }).session_id;
-    await written.promise;
-    const query = (order: string) => `/browsers/${id}/telemetry/events?limit=100&category=network&order=${order}`;
-    await expect
-      .poll(async () => (await server.request("GET", `/browsers/${id}/telemetry/events?order=desc&limit=1`)).body)
-      .toMatchObject([{ seq: 15_000 }]);
-    expect(await callsDuring(server.request("GET", query("desc")))).toBeGreaterThan(10);
-    const first = await server.request("GET", `/browsers/${id}/telemetry/events?offset=0&limit=1`);
-    expect(first).toMatchObject({
-      status: 200,
-      body: [{ seq: 1, event: { data: { text: "x".repeat(1000), args: ["y"] } } }],
-    });
-  },
-);
+it("serves other tenants while it reads a long telemetry history, and skips invalid lines", async () => {
+  const event = (seq: number) => ({
+    seq,
+    event: {
+      ts: Date.now() * 1000,
+      type: "console_log",
+      category: "console",
+      source: { kind: "cdp" },
+      data: { text: "x".repeat(1000), args: ["y"] },
+    },
+  });
+  const nested = `{"seq":1,"event":{"ts":${String(Date.now() * 1000)},"type":"console_log","category":"console","source":{"kind":"cdp"},"data":{"text":[${"[],".repeat(300_000)}[]]}}}\n`;
+  const written = Promise.withResolvers<undefined>();
+  instances.forge("GET /_instance/telemetry", (response) => {
+    void (async () => {
+      for (let count = 0; count < 20; count += 1) response.write(nested);
+      for (let seq = 1; seq <= 15_000; seq += 1)
+        if (!response.write(`${JSON.stringify(event(seq))}\n`)) await once(response, "drain");
+      response.end();
+      written.resolve(undefined);
+    })();
+  });
+  const { status, body } = await server.request("POST", "/browsers", {
+    body: { telemetry: { browser: { console: { enabled: true } } } },
+  });
+  expect(status).toBe(200);
+  const id = (body as { session_id: string }).session_id;
+  await written.promise;
+  const query = (order: string) => `/browsers/${id}/telemetry/events?limit=100&category=network&order=${order}`;
+  await expect
+    .poll(async () => (await server.request("GET", `/browsers/${id}/telemetry/events?order=desc&limit=1`)).body)
+    .toMatchObject([{ seq: 15_000 }]);
+  expect(await callsDuring(server.request("GET", query("desc")))).toBeGreaterThan(10);
+  const first = await server.request("GET", `/browsers/${id}/telemetry/events?offset=0&limit=1`);
+  expect(first).toMatchObject({
+    status: 200,
+    body: [{ seq: 1, event: { data: { text: "x".repeat(1000), args: ["y"] } } }],
+  });
+});
 
-it("ends a telemetry stream of empty lines", { timeout: 120_000 }, async () => {
+it("ends a telemetry stream of empty lines", async () => {
   let closed = false;
   instances.forge("GET /_instance/telemetry", (response) => {
     response.on("close", () => (closed = true));

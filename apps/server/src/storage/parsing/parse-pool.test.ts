@@ -1,8 +1,9 @@
 import { packProfile } from "@shoal/instance";
 import { ServiceError } from "@shoal/router";
+import { eventually } from "@shoal/testkit";
 import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { createParsePool, ParseFailure, type ParsePool } from "./parse-pool.ts";
 
 let pool: ParsePool;
@@ -72,7 +73,7 @@ it("aborts a running or queued job when its client disconnects, and closes its s
   const source = stalled();
   const first = read("a", source.source, running.signal);
   const second = read("b", stalled().source, waiting.signal);
-  await vi.waitUntil(() => source.isAsked(), { timeout: 15_000 });
+  await eventually(() => source.isAsked());
   waiting.abort(new Error("left early"));
   await expect(second).rejects.toThrow("left early");
   running.abort(new Error("left"));

@@ -52,59 +52,55 @@ const found = async ({ kind, name, sessionId }: SessionFileRef) => {
   return file;
 };
 
-it(
-  "stores a file in encrypted pieces, continues an interrupted upload, and reads any part",
-  { timeout: 60_000 },
-  async () => {
-    const ref = await newRef();
-    const content = randomBytes(2 * pieceBytes + 1000);
-    const ends: number[] = [];
-    const fails = {
-      ...fileOf(content),
-      read(start: number, end: number) {
-        ends.push(end);
-        // The second piece breaks off.
-        return Readable.from([content.subarray(start, ends.length === 2 ? end - 5 : end + 1)]);
-      },
-    };
-    await files.announce(ref, { title: "announced" });
-    await expect(files.upload(ref, fails, signal)).rejects.toThrow("The file changed during its upload.");
-    expect(await found(ref)).toMatchObject({ isStored: false, description: { title: "announced" } });
-    expect(await files.hasAny(ref.sessionId, "recording")).toBe(true);
-    expect(await files.hasAny(ref.sessionId, "telemetry")).toBe(false);
-    // A row keeps its size of pieces.
-    const later = new SessionFiles({ database, secrets, blobs: createFileBlobs(blobsFolder), isUploading: true });
-    await later.upload(ref, fails, signal);
-    expect(ends.map((end) => Math.floor(end / pieceBytes))).toEqual([0, 1, 1, 2]);
-    await files.complete(ref, fails, { title: "whole" });
-    const file = await found(ref);
-    expect([file.isStored, file.description, file.sizeBytes, file.blobs.length]).toEqual([
-      true,
-      { title: "whole" },
-      content.length,
-      3,
-    ]);
-    const hash = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
-    expect(hash(await buffer(files.read(file)))).toBe(hash(content));
-    for (const [start, end] of [
-      [0, 0],
-      [pieceBytes - 3, pieceBytes + 3],
-      [pieceBytes, pieceBytes],
-      [pieceBytes - 1, 2 * pieceBytes + 5],
-      [content.length - 1, content.length - 1],
-    ] as const)
-      expect((await buffer(files.read(file, { start, end }))).equals(content.subarray(start, end + 1))).toBe(true);
-    for (const name of readdirSync(blobsFolder))
-      expect(readFileSync(join(blobsFolder, name)).includes(content.subarray(100, 116))).toBe(false);
-    const raw = await database.query.selectFrom("session_files").select("description").executeTakeFirstOrThrow();
-    expect(raw.description.toString("latin1")).not.toContain("whole");
-    truncateSync(join(blobsFolder, file.blobs[1] ?? ""), 1000);
-    await expect(buffer(files.read(file))).rejects.toThrow("truncated");
-    rmSync(join(blobsFolder, file.blobs[1] ?? ""));
-    await expect(buffer(files.read(file))).rejects.toThrow("Part 2 of the recording one of browser");
-    expect(await files.usedBytes(projectId, "recording")).toBe(content.length);
-  },
-);
+it("stores a file in encrypted pieces, continues an interrupted upload, and reads any part", async () => {
+  const ref = await newRef();
+  const content = randomBytes(2 * pieceBytes + 1000);
+  const ends: number[] = [];
+  const fails = {
+    ...fileOf(content),
+    read(start: number, end: number) {
+      ends.push(end);
+      // The second piece breaks off.
+      return Readable.from([content.subarray(start, ends.length === 2 ? end - 5 : end + 1)]);
+    },
+  };
+  await files.announce(ref, { title: "announced" });
+  await expect(files.upload(ref, fails, signal)).rejects.toThrow("The file changed during its upload.");
+  expect(await found(ref)).toMatchObject({ isStored: false, description: { title: "announced" } });
+  expect(await files.hasAny(ref.sessionId, "recording")).toBe(true);
+  expect(await files.hasAny(ref.sessionId, "telemetry")).toBe(false);
+  // A row keeps its size of pieces.
+  const later = new SessionFiles({ database, secrets, blobs: createFileBlobs(blobsFolder), isUploading: true });
+  await later.upload(ref, fails, signal);
+  expect(ends.map((end) => Math.floor(end / pieceBytes))).toEqual([0, 1, 1, 2]);
+  await files.complete(ref, fails, { title: "whole" });
+  const file = await found(ref);
+  expect([file.isStored, file.description, file.sizeBytes, file.blobs.length]).toEqual([
+    true,
+    { title: "whole" },
+    content.length,
+    3,
+  ]);
+  const hash = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+  expect(hash(await buffer(files.read(file)))).toBe(hash(content));
+  for (const [start, end] of [
+    [0, 0],
+    [pieceBytes - 3, pieceBytes + 3],
+    [pieceBytes, pieceBytes],
+    [pieceBytes - 1, 2 * pieceBytes + 5],
+    [content.length - 1, content.length - 1],
+  ] as const)
+    expect((await buffer(files.read(file, { start, end }))).equals(content.subarray(start, end + 1))).toBe(true);
+  for (const name of readdirSync(blobsFolder))
+    expect(readFileSync(join(blobsFolder, name)).includes(content.subarray(100, 116))).toBe(false);
+  const raw = await database.query.selectFrom("session_files").select("description").executeTakeFirstOrThrow();
+  expect(raw.description.toString("latin1")).not.toContain("whole");
+  truncateSync(join(blobsFolder, file.blobs[1] ?? ""), 1000);
+  await expect(buffer(files.read(file))).rejects.toThrow("truncated");
+  rmSync(join(blobsFolder, file.blobs[1] ?? ""));
+  await expect(buffer(files.read(file))).rejects.toThrow("Part 2 of the recording one of browser");
+  expect(await files.usedBytes(projectId, "recording")).toBe(content.length);
+});
 
 it("changes descriptions one after the other", async () => {
   const ref = await newRef();

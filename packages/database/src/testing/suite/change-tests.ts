@@ -1,5 +1,6 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { sql } from "kysely";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import type { DatabaseSuite } from "./suite.ts";
 
 export function changeTests(suite: DatabaseSuite): void {
@@ -25,13 +26,10 @@ export function changeTests(suite: DatabaseSuite): void {
     await writer.query.deleteFrom("profiles").where("id", "=", "p1").execute();
     await writer.query.updateTable("projects").set({ name: "renamed" }).execute();
     const expected = ["profiles:p1", "profiles:p1", "profiles:p1", `projects:${project_id}`];
-    await vi.waitFor(
-      () => {
-        expect(heard).toEqual(expected);
-        expect(own).toHaveLength(4);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(heard).toEqual(expected);
+      expect(own).toHaveLength(4);
+    });
     await writer.query
       .transaction()
       .execute(async (transaction) => {
@@ -41,12 +39,9 @@ export function changeTests(suite: DatabaseSuite): void {
       .catch(() => undefined);
     stop();
     await writer.query.updateTable("projects").set({ name: "again" }).execute();
-    await vi.waitFor(
-      () => {
-        expect(own).toHaveLength(5);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(own).toHaveLength(5);
+    });
     expect(heard).toEqual(expected);
   });
 
@@ -57,20 +52,14 @@ export function changeTests(suite: DatabaseSuite): void {
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and query like 'listen%'`.execute(
       database.query,
     );
-    await vi.waitFor(
-      () => {
-        expect(heard[0]).toBe(undefined);
-        expect(heard).toHaveLength(2);
-        expect(database.isListening()).toBe(true);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(heard[0]).toBe(undefined);
+      expect(heard).toHaveLength(2);
+      expect(database.isListening()).toBe(true);
+    });
     await database.query.updateTable("projects").set({ name: "renamed" }).execute();
-    await vi.waitFor(
-      () => {
-        expect(heard).toEqual([undefined, undefined, "projects"]);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(heard).toEqual([undefined, undefined, "projects"]);
+    });
   });
 }

@@ -1,5 +1,6 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { sql } from "kysely";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import type { DatabaseSuite } from "./suite.ts";
 
 export function connectionTests(suite: DatabaseSuite): void {
@@ -12,12 +13,9 @@ export function connectionTests(suite: DatabaseSuite): void {
       await sql`select 1`.execute(transaction);
     });
     await expect(cut).rejects.toThrow();
-    await vi.waitFor(
-      async () => {
-        expect(await database.query.selectFrom("projects").select("name").execute()).toEqual([{ name: "default" }]);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await database.query.selectFrom("projects").select("name").execute()).toEqual([{ name: "default" }]);
+    });
   });
 
   it("repeats a prepared query whose columns a migration changed", async () => {

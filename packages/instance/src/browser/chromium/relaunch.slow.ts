@@ -1,6 +1,7 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { findChromium } from "../../testing/chromium.ts";
 import { commandLineOf, killAll } from "../../testing/processes.ts";
 import { cdpClient, runInstance } from "../../testing/run-instance.ts";
@@ -47,12 +48,9 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a relaunche
     await instance.ready();
     const before = cdpClient(await instance.connect());
     expect(await instance.assign({ viewport: { width: 1000, height: 600 }, start_url: url })).toBe(200);
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate(before, "document.title")).toBe("Shoal");
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await evaluate(before, "document.title")).toBe("Shoal");
+    });
     await evaluate(before, "document.cookie = 'visited=yes; max-age=600'; localStorage.setItem('kept', 'also')");
 
     expect(await instance.assign({ launch: { full: true } })).toBe(200);
@@ -65,13 +63,10 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a relaunche
     expect(await evaluate(after, "[innerWidth, innerHeight, navigator.pdfViewerEnabled]")).toEqual([1000, 600, true]);
     await after.send("Target.createTarget", { url: "about:blank" });
     await instance.assign({ launch: { full: true }, start_url: `${url}again` });
-    await vi.waitFor(
-      async () => {
-        const state = "document.title && [document.cookie, localStorage.getItem('kept')]";
-        expect(await evaluate(after, state, `${url}again`)).toEqual(["visited=yes", "also"]);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      const state = "document.title && [document.cookie, localStorage.getItem('kept')]";
+      expect(await evaluate(after, state, `${url}again`)).toEqual(["visited=yes", "also"]);
+    });
     expect(instance.events.some(({ type }) => type === "browser_restarted" || type === "ending")).toBe(false);
     expect(instance.events.filter(({ type }) => type === "ready").length).toBeLessThanOrEqual(2);
     site.closeAllConnections();
@@ -110,12 +105,9 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a relaunche
     instance.process.stdin?.end();
     expect(await instance.exited).toBe(0);
     await assigned;
-    await vi.waitFor(
-      () => {
-        expect(instance.browserPids()).toEqual([]);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(instance.browserPids()).toEqual([]);
+    });
   });
 
   it("rejects a relaunch when only a headless shell is installed, and keeps the running browser", async () => {

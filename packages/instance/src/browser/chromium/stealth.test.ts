@@ -1,10 +1,9 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance } from "../../testing/run-instance.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const full = findChromium("chrome");
 const shell = findChromium("headless_shell");
@@ -110,12 +109,9 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`stealth${re
       )) as { result?: { result: { value: unknown } } };
       return answer.result?.result.value;
     };
-    await vi.waitFor(
-      () => {
-        expect(Object.keys(agents).sort()).toEqual(["service", "shared", "worker"]);
-      },
-      { timeout: 60_000, interval: 50 },
-    );
+    await eventuallyPasses(() => {
+      expect(Object.keys(agents).sort()).toEqual(["service", "shared", "worker"]);
+    });
     expect(await evaluate("/main", signs)).toEqual(aPersons);
     expect(await evaluate("/frame", "navigator.webdriver + ' ' + navigator.userAgent")).toMatch(
       /^false .*\) Chrome\/\d+\.0\.0\.0 Safari\/537\.36$/,
@@ -124,28 +120,14 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`stealth${re
     // An override would be too late for this page's first request.
     await client.send("Target.createTarget", { url: `${base}/created` });
     await evaluate("/main", "void window.open('/popup')");
-    await vi.waitFor(
-      () => {
-        expect([...requests.keys()]).toEqual(
-          expect.arrayContaining([
-            "/created",
-            "/popup",
-            "/frame",
-            "/worker.js",
-            "/shared.js",
-            "/service.js",
-            "/report",
-          ]),
-        );
-      },
-      { timeout: 60_000, interval: 50 },
-    );
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate("/created", "document.title")).toBe("else");
-      },
-      { timeout: 60_000, interval: 50 },
-    );
+    await eventuallyPasses(() => {
+      expect([...requests.keys()]).toEqual(
+        expect.arrayContaining(["/created", "/popup", "/frame", "/worker.js", "/shared.js", "/service.js", "/report"]),
+      );
+    });
+    await eventuallyPasses(async () => {
+      expect(await evaluate("/created", "document.title")).toBe("else");
+    });
     expect(
       await evaluate(
         "/created",
@@ -164,13 +146,10 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`stealth${re
     void client.send("Browser.crash");
     await client.closed;
     const after = cdpClient(await instance.connect());
-    await vi.waitFor(
-      async () => {
-        expect(await after.send("Browser.getVersion")).not.toMatchObject({
-          result: { userAgent: expect.stringContaining("Headless") as unknown },
-        });
-      },
-      { timeout: 60_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await after.send("Browser.getVersion")).not.toMatchObject({
+        result: { userAgent: expect.stringContaining("Headless") as unknown },
+      });
+    });
   });
 });

@@ -1,8 +1,7 @@
-import { expect, it, vi } from "vitest";
+import { eventuallyPasses } from "@shoal/testkit";
+import { expect, it } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 interface Answer {
   readonly result: {
@@ -46,41 +45,29 @@ describeChromium("the viewport of a running session", (chromium) => {
     expect(await instance.assign({ viewport: { width: 1000, height: 700 } })).toBe(200);
     const [first] = await pagesOf(client);
     expect(await change(instance, { width: 640, height: 480 })).toMatchObject({ status: 200, text: '{"replays":[]}' });
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate(client, first, seen)).toEqual([640, 480, true, true]);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await evaluate(client, first, seen)).toEqual([640, 480, true, true]);
+    });
     expect(await evaluate(client, first, "[screen.width, screen.availWidth]")).toEqual([640, 640]);
 
     await client.send("Target.createTarget", { url: "about:blank" });
     await evaluate(client, first, "void open('about:blank')");
-    await vi.waitFor(
-      async () => {
-        expect(await pagesOf(client)).toHaveLength(3);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await pagesOf(client)).toHaveLength(3);
+    });
     for (const page of await pagesOf(client)) {
-      await vi.waitFor(
-        async () => {
-          expect(await evaluate(client, page, seen)).toEqual([640, 480, true, true]);
-        },
-        { timeout: 30_000 },
-      );
+      await eventuallyPasses(async () => {
+        expect(await evaluate(client, page, seen)).toEqual([640, 480, true, true]);
+      });
     }
 
     expect((await change(instance, { width: 1300, height: 900, refresh_rate: 30 })).status).toBe(200);
     for (const page of await pagesOf(client)) {
       // A background tab is drawn and sized when it comes to the front.
       await client.send("Target.activateTarget", { targetId: page });
-      await vi.waitFor(
-        async () => {
-          expect(await evaluate(client, page, seen)).toEqual([1300, 900, true, true]);
-        },
-        { timeout: 30_000 },
-      );
+      await eventuallyPasses(async () => {
+        expect(await evaluate(client, page, seen)).toEqual([1300, 900, true, true]);
+      });
     }
     for (const wrong of [{ width: 0, height: 10 }, { width: 10 }, { width: 10, height: 16_385 }])
       expect((await change(instance, wrong)).status).toBe(400);
@@ -114,11 +101,8 @@ describeChromium("the viewport of a running session", (chromium) => {
     ]);
     const client = cdpClient(await instance.connect());
     const [page] = await pagesOf(client);
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate(client, page, seen)).toEqual([640, 480, true, true]);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await evaluate(client, page, seen)).toEqual([640, 480, true, true]);
+    });
   });
 });

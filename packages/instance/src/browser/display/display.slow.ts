@@ -1,3 +1,4 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { inflateSync } from "node:zlib";
@@ -49,12 +50,9 @@ async function watch(instance: RunningInstance): Promise<(expression: string) =>
 
 async function opened(instance: RunningInstance): Promise<(expression: string) => Promise<unknown>> {
   const evaluate = await watch(instance);
-  await vi.waitFor(
-    async () => {
-      expect(await evaluate("typeof seen")).toBe("object");
-    },
-    { timeout: 60_000 },
-  );
+  await eventuallyPasses(async () => {
+    expect(await evaluate("typeof seen")).toBe("object");
+  });
   return evaluate;
 }
 
@@ -111,34 +109,25 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
       }),
     ).toBe(200);
     const evaluate = await opened(instance);
-    await vi.waitFor(
-      async () => {
-        expect(
-          await evaluate("[innerWidth, outerWidth, outerHeight, screenX, screenY, screen.width, screen.height]"),
-        ).toEqual([1000, 1000, 700, 0, 0, 1000, 700]);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(
+        await evaluate("[innerWidth, outerWidth, outerHeight, screenX, screenY, screen.width, screen.height]"),
+      ).toEqual([1000, 1000, 700, 0, 0, 1000, 700]);
+    });
     const top = 700 - Number(await evaluate("innerHeight"));
     expect(top).toBeGreaterThan(50);
     // A loaded machine draws less often than the rate, but never more often.
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate(rate)).toBeLessThan(40);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await evaluate(rate)).toBeLessThan(40);
+    });
 
     const seen = () => evaluate("seen.splice(0)");
     const wait = async (expected: readonly string[]) => {
       const all: unknown[] = [];
-      await vi.waitFor(
-        async () => {
-          all.push(...((await seen()) as unknown[]));
-          expect(all).toEqual(expected);
-        },
-        { timeout: 30_000 },
-      );
+      await eventuallyPasses(async () => {
+        all.push(...((await seen()) as unknown[]));
+        expect(all).toEqual(expected);
+      });
     };
     await does(instance, "click_mouse", { x: 500, y: top + 301, num_clicks: 2 });
     await wait([
@@ -152,12 +141,9 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
     await wait(["mousedown 110 110 true", "mouseup 110 110 true"]);
     await does(instance, "type", { text: "Grüße €😀 日本語" });
     await does(instance, "press_key", { keys: ["Return", "Shift+a", "KP_7"] });
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate("field.value")).toBe("Grüße €😀 日本語\nA7");
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await evaluate("field.value")).toBe("Grüße €😀 日本語\nA7");
+    });
     expect((await seen()) as unknown[]).toEqual(
       expect.arrayContaining([
         "keydown ü  true",
@@ -167,43 +153,28 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
       ]),
     );
     await does(instance, "press_key", { keys: ["Ctrl+a", "Ctrl+c"] });
-    await vi.waitFor(
-      async () => {
-        expect(JSON.parse(await does(instance, "clipboard/read", {}))).toEqual({ text: "Grüße €😀 日本語\nA7" });
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(JSON.parse(await does(instance, "clipboard/read", {}))).toEqual({ text: "Grüße €😀 日本語\nA7" });
+    });
     await does(instance, "clipboard/write", { text: "from outside" });
     await does(instance, "press_key", { keys: ["Ctrl+v"] });
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate("field.value")).toBe("from outside");
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await evaluate("field.value")).toBe("from outside");
+    });
     await does(instance, "scroll", { x: 600, y: top + 300, delta_y: 2 });
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate("scrollY")).toBe(240);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await evaluate("scrollY")).toBe(240);
+    });
 
     const answer = evaluate("confirm('Sure?')");
-    await vi.waitFor(
-      async () => {
-        expect(await colourAt(instance, 900, 600)).not.toEqual([0, 255, 0]);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await colourAt(instance, 900, 600)).not.toEqual([0, 255, 0]);
+    });
     await does(instance, "press_key", { keys: ["Return"] });
     expect(await answer).toBe(true);
-    await vi.waitFor(
-      async () => {
-        expect(await colourAt(instance, 900, 600)).toEqual([0, 255, 0]);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await colourAt(instance, 900, 600)).toEqual([0, 255, 0]);
+    });
 
     const refused = await instance.call("POST", "/computer/click_mouse", JSON.stringify({ x: 1000, y: 5 }));
     expect([refused.status, JSON.parse(refused.text)]).toMatchObject([
@@ -214,32 +185,23 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
     const change = (viewport: object) =>
       instance.call("POST", "/_instance/viewport", JSON.stringify({ viewport, force: false }));
     expect((await change({ width: 1400, height: 900, refresh_rate: 10 })).status).toBe(200);
-    await vi.waitFor(
-      async () => {
-        expect(
-          await evaluate(
-            "[innerWidth, outerHeight, screen.width, screen.height, matchMedia('(device-width: 1400px)').matches]",
-          ),
-        ).toEqual([1400, 900, 1400, 900, true]);
-      },
-      { timeout: 30_000 },
-    );
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate(rate)).toBeLessThan(14);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(
+        await evaluate(
+          "[innerWidth, outerHeight, screen.width, screen.height, matchMedia('(device-width: 1400px)').matches]",
+        ),
+      ).toEqual([1400, 900, 1400, 900, true]);
+    });
+    await eventuallyPasses(async () => {
+      expect(await evaluate(rate)).toBeLessThan(14);
+    });
     const tooLarge = await change({ width: 2561, height: 900 });
     expect([tooLarge.status, tooLarge.text]).toEqual([400, expect.stringContaining("body.viewport.width")]);
 
     await evaluate("void open('about:blank', '', 'width=400,height=300')");
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate("document.hasFocus()")).toBe(false);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await evaluate("document.hasFocus()")).toBe(false);
+    });
   });
 
   it("shows only the page in kiosk mode, and returns to its screen after a crash", async () => {
@@ -252,18 +214,12 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
       }),
     ).toBe(200);
     const evaluate = await opened(instance);
-    await vi.waitFor(
-      async () => {
-        expect(await evaluate("[innerWidth, innerHeight]")).toEqual([800, 600]);
-      },
-      { timeout: 30_000 },
-    );
-    await vi.waitFor(
-      async () => {
-        expect(await colourAt(instance, 700, 5)).toEqual([0, 255, 0]);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await evaluate("[innerWidth, innerHeight]")).toEqual([800, 600]);
+    });
+    await eventuallyPasses(async () => {
+      expect(await colourAt(instance, 700, 5)).toEqual([0, 255, 0]);
+    });
 
     await (
       await watch(instance)
@@ -271,12 +227,9 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
     const client = cdpClient(await instance.connect());
     void client.send("Browser.crash");
     await instance.event(({ type }) => type === "browser_restarted");
-    await vi.waitFor(
-      async () => {
-        expect(await (await watch(instance))("[innerWidth, innerHeight]")).toEqual([800, 600]);
-      },
-      { timeout: 60_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await (await watch(instance))("[innerWidth, innerHeight]")).toEqual([800, 600]);
+    });
     await does(instance, "move_mouse", { x: 10, y: 10 });
     const shown = await instance.call(
       "POST",
@@ -295,12 +248,9 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
     process.kill(server, "SIGKILL");
     expect(await instance.event(({ type }) => type === "ending")).toMatchObject({ reason: "browser_crashed" });
     expect(await instance.exited).toBe(0);
-    await vi.waitFor(
-      () => {
-        expect(processesWith(instance.config.session_dir)).toEqual([]);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(processesWith(instance.config.session_dir)).toEqual([]);
+    });
   });
 });
 

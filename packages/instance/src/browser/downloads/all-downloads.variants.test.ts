@@ -4,7 +4,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { BrowserDownload } from "@shoal/schemas";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { eventuallyPasses } from "@shoal/testkit";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { killBrowser } from "../../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
@@ -147,14 +148,11 @@ describeChromium("the downloads of a session", (chromium) => {
     const downloads = api(instance);
     const client = cdpClient(await instance.connect());
     await client.send("Target.createTarget", { url: `${url}/endless` });
-    await vi.waitFor(
-      async () => {
-        expect(await downloads.list()).toMatchObject([
-          { state: "in_progress", name: "endless.txt", received_bytes: partBytes, path: null, finished_at: null },
-        ]);
-      },
-      { timeout: 20_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await downloads.list()).toMatchObject([
+        { state: "in_progress", name: "endless.txt", received_bytes: partBytes, path: null, finished_at: null },
+      ]);
+    });
     const waiting = downloads.wait();
     killBrowser(instance.config.session_dir);
     expect(await waiting).toMatchObject({ status: 200, state: "interrupted", name: "endless.txt", path: null });

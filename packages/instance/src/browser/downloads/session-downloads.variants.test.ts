@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -199,9 +200,7 @@ describeChromium("a download", (chromium) => {
     const client = cdpClient(await instance.connect());
     const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`;
     expect(await client.send("Target.createTarget", { url })).toHaveProperty("result.targetId");
-    await vi.waitUntil(() => existsSync(join(instance.config.root, "home/shoal/Downloads/first.txt")), {
-      timeout: 20_000,
-    });
+    await eventually(() => existsSync(join(instance.config.root, "home/shoal/Downloads/first.txt")));
     const { text } = await instance.call(
       "POST",
       "/playwright/execute",

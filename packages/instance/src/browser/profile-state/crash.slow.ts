@@ -1,7 +1,8 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { commandLineOf, killAll, killBrowser, processesWith } from "../../testing/processes.ts";
@@ -97,16 +98,13 @@ describeChromium("a profile whose browser crashes", (chromium) => {
     await instance.ready();
     const old = new Set(instance.browserPids());
     const loading = assignFiles(instance, { profile: archive });
-    await vi.waitFor(
-      () => {
-        const started = instance
-          .browserPids()
-          .filter((pid) => !old.has(pid) && commandLineOf(pid).includes("--remote-debugging-pipe"));
-        expect(started).not.toEqual([]);
-        killAll(started);
-      },
-      { timeout: 30_000, interval: 5 },
-    );
+    await eventuallyPasses(() => {
+      const started = instance
+        .browserPids()
+        .filter((pid) => !old.has(pid) && commandLineOf(pid).includes("--remote-debugging-pipe"));
+      expect(started).not.toEqual([]);
+      killAll(started);
+    });
     expect((await loading).status).toBe(200);
     expect(cookiesOf(await savedState(instance, "POST", "profile/final"))).toEqual(cookies("loaded"));
   });

@@ -1,18 +1,17 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { assignFiles, exchange, openPage, type Page } from "../../testing/profile-browser.ts";
 import { runInstance } from "../../testing/run-instance.ts";
 import { readStateOf } from "./archive.ts";
 import type { SavedState } from "./saved-state.ts";
 import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 let site: Server;
 let origin: string;
@@ -205,12 +204,9 @@ describeChromium("the profile of a session", (chromium) => {
         .sort();
     };
     // A full Chromium that ends before it has written the page's data to its files loses the data.
-    await vi.waitFor(
-      async () => {
-        expect(await saved("GET", "profile")).toHaveLength(4000);
-      },
-      { timeout: 60_000, interval: 500 },
-    );
+    await eventuallyPasses(async () => {
+      expect(await saved("GET", "profile")).toHaveLength(4000);
+    });
     expect(await saved("POST", "profile/final")).toEqual(there.sort());
   });
 

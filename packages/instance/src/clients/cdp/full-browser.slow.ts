@@ -1,10 +1,11 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { findChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 
@@ -93,12 +94,9 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(
       await page?.evaluate((length) => {
         globalThis.console.log(String(length.length));
       }, "x".repeat(400_000));
-      await vi.waitFor(
-        () => {
-          expect(console).toContain("400000");
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(() => {
+        expect(console).toContain("400000");
+      });
       const other = await browser.contexts()[0]?.newPage();
       await other?.goto(site.url);
       await other?.waitForFunction("document.title === 'by the extension'");
@@ -136,13 +134,10 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(
       await using instance = await runInstance({ chromium: both });
       await instance.assign({ start_url: site.url });
       const client = cdpClient(await instance.connect());
-      await vi.waitFor(
-        async () => {
-          const { result } = (await client.send("Target.getTargets")) as { result: { targetInfos: { url: string }[] } };
-          expect(result.targetInfos.map(({ url }) => url)).toContain(site.url);
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(async () => {
+        const { result } = (await client.send("Target.getTargets")) as { result: { targetInfos: { url: string }[] } };
+        expect(result.targetInfos.map(({ url }) => url)).toContain(site.url);
+      });
       expect(await client.send("Extensions.getExtensions")).toMatchObject({
         error: {
           code: -32601,

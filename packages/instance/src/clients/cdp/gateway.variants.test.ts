@@ -1,14 +1,13 @@
+import { eventually } from "@shoal/testkit";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { attachToPage, cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 import { maxCdpClients } from "./gateway.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describeChromium("the CDP gateway", (chromium) => {
   it("sends its own answers between the browser's messages, never inside one", async () => {
@@ -48,7 +47,7 @@ describeChromium("the CDP gateway", (chromium) => {
       await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "/elsewhere" }),
     ).toHaveProperty("result");
     await client.send("Target.createTarget", { url: `${site.url}first` });
-    await vi.waitUntil(() => existsSync(files("elsewhere/first")), { timeout: 30_000 });
+    await eventually(() => existsSync(files("elsewhere/first")));
     socket.close();
     await client.closed;
     const next = cdpClient(await instance.connect());
@@ -56,7 +55,7 @@ describeChromium("the CDP gateway", (chromium) => {
       await next.send("Target.createTarget", { url: `${site.url}second` });
       return existsSync(files("home/shoal/Downloads/second"));
     };
-    await vi.waitUntil(isHome, { timeout: 30_000, interval: 500 });
+    await eventually(isHome);
   });
 
   it.each([

@@ -90,7 +90,7 @@ describeChromium("live view", (chromium) => {
     watchOf(instance, mode, draws);
   async function gone(...viewers: TestViewer[]): Promise<void> {
     for (const { socket } of viewers) socket.close();
-    await expect.poll(() => viewers.every(({ closed }) => closed !== undefined), waiting).toBe(true);
+    await expect.poll(() => viewers.every(({ closed }) => closed !== undefined)).toBe(true);
   }
   beforeAll(async () => {
     instance = await runInstance({ chromium });
@@ -108,11 +108,11 @@ describeChromium("live view", (chromium) => {
 
   it("shows the page in front, its size and the open pages", async () => {
     const viewer = await watch("control");
-    await expect.poll(() => viewer.pictures.length, waiting).toBeGreaterThan(0);
+    await expect.poll(() => viewer.pictures.length).toBeGreaterThan(0);
     expect(viewer.messages[0]).toEqual({ type: "hello", read_only: false });
     expect(viewer.pictures[0]?.subarray(0, 3).toString("hex")).toBe("ffd8ff");
     expect(viewer.latest("size")).toEqual({ type: "size", width: 1000, height: 700 });
-    await expect.poll(() => viewer.latest("tabs")?.shown, waiting).toBe(page.targetId);
+    await expect.poll(() => viewer.latest("tabs")?.shown).toBe(page.targetId);
     expect(
       viewer
         .latest("tabs")
@@ -129,7 +129,7 @@ describeChromium("live view", (chromium) => {
 
   it("sends mouse, wheel and keys to exact positions, like a person", async () => {
     const viewer = await watch("control");
-    await expect.poll(() => viewer.pictures.length, waiting).toBeGreaterThan(0);
+    await expect.poll(() => viewer.pictures.length).toBeGreaterThan(0);
     viewer.send(mouse("move", 701, 402), mouse("down", 701, 402), mouse("up", 701, 402));
     const seen: string[] = [];
     await expect
@@ -143,7 +143,7 @@ describeChromium("live view", (chromium) => {
       }, waiting)
       .toEqual(["mousemove", "mousedown", "mouseup", "click"].map((type) => `${type} 701,402 true`));
     viewer.send({ type: "wheel", x: 700, y: 400, delta_x: 0, delta_y: 240, modifiers: 0 });
-    await expect.poll(() => page.evaluate("scrollY"), waiting).toBe(240);
+    await expect.poll(() => page.evaluate("scrollY")).toBe(240);
     await page.evaluate("scrollTo(0, 0), field.focus()");
     viewer.send(
       key("down", "A", "KeyA", { text: "A", modifiers: 8 }),
@@ -151,7 +151,7 @@ describeChromium("live view", (chromium) => {
       { type: "compose", text: "に" },
       { type: "text", text: "日本" },
     );
-    await expect.poll(() => page.evaluate("field.value"), waiting).toBe("A日本");
+    await expect.poll(() => page.evaluate("field.value")).toBe("A日本");
     const [down] = await page.events("keydown");
     expect(down).toMatchObject({ key: "A", code: "KeyA", keyCode: 65, modifiers: "s", trusted: true });
     await gone(viewer);
@@ -159,19 +159,19 @@ describeChromium("live view", (chromium) => {
 
   it("shares the clipboard", async () => {
     const viewer = await watch("control");
-    await expect.poll(() => viewer.pictures.length, waiting).toBeGreaterThan(0);
+    await expect.poll(() => viewer.pictures.length).toBeGreaterThan(0);
     viewer.send({ type: "paste", text: "from äöü outside" });
-    await expect.poll(() => page.evaluate("field.value"), waiting).toBe("from äöü outside");
+    await expect.poll(() => page.evaluate("field.value")).toBe("from äöü outside");
     viewer.send({ type: "read_clipboard" });
-    await expect.poll(() => viewer.latest("clipboard")?.text, waiting).toBe("from äöü outside");
+    await expect.poll(() => viewer.latest("clipboard")?.text).toBe("from äöü outside");
     await gone(viewer);
   });
 
   it("blocks all actions of a viewer in view mode", async () => {
     const [watcher, other] = [await watch("view"), await watch("control")];
-    await expect.poll(() => watcher.pictures.length, waiting).toBeGreaterThan(0);
+    await expect.poll(() => watcher.pictures.length).toBeGreaterThan(0);
     expect(watcher.messages[0]).toEqual({ type: "hello", read_only: true });
-    await expect.poll(() => [watcher, other].map((viewer) => viewer.latest("viewers")?.count), waiting).toEqual([2, 2]);
+    await expect.poll(() => [watcher, other].map((viewer) => viewer.latest("viewers")?.count)).toEqual([2, 2]);
     const before = await browser.pageIds();
     watcher.send(
       mouse("down", 5, 5),
@@ -181,9 +181,9 @@ describeChromium("live view", (chromium) => {
       { type: "navigate", url: "about:blank" },
       { type: "read_clipboard" },
     );
-    await expect.poll(() => watcher.messages.filter(({ type }) => type === "notice").length, waiting).toBe(6);
+    await expect.poll(() => watcher.messages.filter(({ type }) => type === "notice").length).toBe(6);
     other.send(key("down", "b", "KeyB", { text: "b" }), key("up", "b", "KeyB"));
-    await expect.poll(() => page.evaluate("field.value"), waiting).toBe("b");
+    await expect.poll(() => page.evaluate("field.value")).toBe("b");
     expect(await page.events("mousedown")).toEqual([]);
     expect(await browser.pageIds()).toEqual(before);
     expect(watcher.latest("clipboard")).toBeUndefined();
@@ -192,29 +192,29 @@ describeChromium("live view", (chromium) => {
 
   it("opens, shows and closes pages for all viewers", async () => {
     const [one, two] = [await watch("control"), await watch("control")];
-    await expect.poll(() => one.latest("tabs")?.shown, waiting).toBe(page.targetId);
+    await expect.poll(() => one.latest("tabs")?.shown).toBe(page.targetId);
     one.send({ type: "open_tab" });
-    await expect.poll(() => two.latest("tabs")?.tabs.length, waiting).toBe((await browser.pageIds()).length);
-    await expect.poll(() => two.latest("tabs")?.shown !== page.targetId, waiting).toBe(true);
+    await expect.poll(() => two.latest("tabs")?.tabs.length).toBe((await browser.pageIds()).length);
+    await expect.poll(() => two.latest("tabs")?.shown !== page.targetId).toBe(true);
     const opened = two.latest("tabs")?.shown ?? "";
     two.send({ type: "tab", action: "show", id: page.targetId });
-    await expect.poll(() => one.latest("tabs")?.shown, waiting).toBe(page.targetId);
+    await expect.poll(() => one.latest("tabs")?.shown).toBe(page.targetId);
     two.send({ type: "tab", action: "close", id: opened });
-    await expect.poll(() => one.latest("tabs")?.tabs.some(({ id }) => id === opened), waiting).toBe(false);
+    await expect.poll(() => one.latest("tabs")?.tabs.some(({ id }) => id === opened)).toBe(false);
     two.send({ type: "navigate", url: "file:///etc/passwd" }, { type: "navigate", url: "javascript:alert(1)" });
-    await expect.poll(() => two.messages.filter(({ type }) => type === "notice").length, waiting).toBe(2);
+    await expect.poll(() => two.messages.filter(({ type }) => type === "notice").length).toBe(2);
     await gone(one, two);
   });
 
   it("shows dialogs and sends the answers to the page", async () => {
     const viewer = await watch("control");
-    await expect.poll(() => viewer.pictures.length, waiting).toBeGreaterThan(0);
+    await expect.poll(() => viewer.pictures.length).toBeGreaterThan(0);
     await page.evaluate("setTimeout(() => { globalThis.answer = prompt('Name?', 'Ann') }); 0");
     await expect
       .poll(() => viewer.latest("dialog")?.dialog, waiting)
       .toEqual({ kind: "prompt", message: "Name?", default_text: "Ann" });
     viewer.send({ type: "dialog", accept: true, text: "me" });
-    await expect.poll(() => viewer.latest("dialog")?.dialog, waiting).toBeNull();
+    await expect.poll(() => viewer.latest("dialog")?.dialog).toBeNull();
     expect(await page.evaluate("answer")).toBe("me");
     await gone(viewer);
   });
@@ -224,11 +224,11 @@ describeChromium("live view", (chromium) => {
     await page.evaluate(
       "let step = 0; globalThis.timer = setInterval(() => { document.body.style.background = `hsl(${step++ * 7 % 360} 80% 50%)` }, 30); 0",
     );
-    await expect.poll(() => fast.pictures.length, waiting).toBeGreaterThan(20);
+    await expect.poll(() => fast.pictures.length).toBeGreaterThan(20);
     expect(slow.pictures.length).toBeLessThanOrEqual(2);
     await page.evaluate("clearInterval(timer); document.body.style.background = 'red'");
     slow.draw();
-    await expect.poll(() => slow.pictures.at(-1)?.equals(fast.pictures.at(-1) ?? Buffer.alloc(0)), waiting).toBe(true);
+    await expect.poll(() => slow.pictures.at(-1)?.equals(fast.pictures.at(-1) ?? Buffer.alloc(0))).toBe(true);
     await gone(slow, fast);
   });
 
@@ -243,7 +243,7 @@ describeChromium("live view", (chromium) => {
     ]) {
       const viewer = await watch("control");
       viewer.socket.send(text);
-      await expect.poll(() => viewer.closed?.code, waiting).toBe(text.length > 1000 ? 1009 : 1008);
+      await expect.poll(() => viewer.closed?.code).toBe(text.length > 1000 ? 1009 : 1008);
     }
   });
 
@@ -262,7 +262,7 @@ describeChromium("the live view of a crashing browser", (chromium) => {
     await instance.assign({ timeout_seconds: 600 });
     await instance.ready();
     const viewer = await watchOf(instance, "control");
-    await expect.poll(() => viewer.pictures.length, waiting).toBeGreaterThan(0);
+    await expect.poll(() => viewer.pictures.length).toBeGreaterThan(0);
     const client = cdpClient(await instance.connect());
     void client.send("Browser.crash");
     await expect
@@ -272,11 +272,11 @@ describeChromium("the live view of a crashing browser", (chromium) => {
       )
       .toBe(true);
     const before = viewer.pictures.length;
-    await expect.poll(() => viewer.latest("state")?.state, waiting).toBe("running");
-    await expect.poll(() => viewer.pictures.length, waiting).toBeGreaterThan(before);
+    await expect.poll(() => viewer.latest("state")?.state).toBe("running");
+    await expect.poll(() => viewer.pictures.length).toBeGreaterThan(before);
     viewer.send({ type: "open_tab" });
-    await expect.poll(() => viewer.latest("tabs")?.tabs.length, waiting).toBe(2);
+    await expect.poll(() => viewer.latest("tabs")?.tabs.length).toBe(2);
     await instance.call("POST", "/_instance/stop");
-    await expect.poll(() => viewer.closed, waiting).toEqual({ code: 1001, reason: "the session ended" });
+    await expect.poll(() => viewer.closed).toEqual({ code: 1001, reason: "the session ended" });
   });
 });

@@ -1,11 +1,10 @@
+import { eventually } from "@shoal/testkit";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 import { act, refusalOf } from "./testing/calls.ts";
 import { connectTestBrowser, type Recorded, type TestBrowser, type TestPage } from "./testing/recording-page.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const mouseTypes = ["mousemove", "mousedown", "mouseup", "click", "dblclick", "auxclick", "contextmenu"];
 const inShort = (events: readonly Recorded[]) =>
@@ -143,24 +142,19 @@ describeChromium("mouse and keyboard", (chromium) => {
     await act(instance, "scroll", { x: 600, y: 400, delta_x: 1, delta_y: 2 });
     const turned: Recorded[] = [];
     // Chromium delivers wheel events after the page has handled the earlier ones.
-    await vi.waitUntil(async () => turned.push(...(await page.events("wheel"))) === 3, { timeout: 30_000 });
+    await eventually(async () => turned.push(...(await page.events("wheel"))) === 3);
     expect(turned.map(({ deltaX, deltaY, x, y }) => [deltaX, deltaY, x, y])).toEqual([
       [0, 120, 600, 400],
       [0, 120, 600, 400],
       [120, 0, 600, 400],
     ]);
-    await vi.waitUntil(async () => (await page.evaluate("scrollY")) === 240, { timeout: 30_000 });
+    await eventually(async () => (await page.evaluate("scrollY")) === 240);
     await act(instance, "scroll", { x: 600, y: 400, delta_y: -1, hold_keys: ["Shift"] });
-    await vi.waitUntil(async () => (await page.events("wheel")).some(({ modifiers }) => modifiers === "s"), {
-      timeout: 30_000,
-    });
+    await eventually(async () => (await page.events("wheel")).some(({ modifiers }) => modifiers === "s"));
     await act(instance, "scroll", { x: 600, y: 400, delta_y: 1003 });
     let sum = 0;
-    await vi.waitUntil(
+    await eventually(
       async () => (sum += (await page.events("wheel")).reduce((part, { deltaY }) => part + deltaY, 0)) >= 1003 * 120,
-      {
-        timeout: 30_000,
-      },
     );
     expect(sum).toBe(1003 * 120);
   });

@@ -1,5 +1,6 @@
+import { eventually } from "@shoal/testkit";
 import { request as httpRequest } from "node:http";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { killAll } from "../../testing/processes.ts";
 import { runInstance, type RunningInstance } from "../../testing/run-instance.ts";
@@ -62,7 +63,7 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
       deviceScaleFactor: 2,
       mobile: false,
     });
-    await vi.waitUntil(async () => (await page.evaluate("devicePixelRatio")) === 2, { timeout: 30_000 });
+    await eventually(async () => (await page.evaluate("devicePixelRatio")) === 2);
     expect(readPng(await screenshotOf(instance))).toMatchObject({ width: 640, height: 480 });
     expect(readPng(await screenshotOf(instance, { x: 600, y: 400, width: 40, height: 40 }))).toMatchObject({
       width: 40,
@@ -71,7 +72,7 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     await act(instance, "click_mouse", { x: 500, y: 400 });
     expect(await page.events("mousedown")).toMatchObject([{ x: 500, y: 400 }]);
     await page.send("Emulation.clearDeviceMetricsOverride");
-    await vi.waitUntil(async () => (await page.evaluate("devicePixelRatio")) === 1, { timeout: 30_000 });
+    await eventually(async () => (await page.evaluate("devicePixelRatio")) === 1);
   });
 
   it("shares the clipboard with the page, invisibly to the page", async () => {
@@ -144,9 +145,7 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     await act(instance, "click_mouse", { x: 640, y: 410 });
     expect(readPng(await screenshotOf(instance)).width).toBeGreaterThan(100);
     expect(performance.now() - startMs).toBeLessThan(15_000);
-    await vi.waitUntil(async () => (await page.events("click")).some(({ x, y }) => x === 640 && y === 410), {
-      timeout: 20_000,
-    });
+    await eventually(async () => (await page.events("click")).some(({ x, y }) => x === 640 && y === 410));
   });
 
   it("follows the page in front", async () => {
@@ -155,12 +154,12 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     expect([await page.events("click"), (await popup.events("click")).length]).toEqual([[], 1]);
     await popup.evaluate("onclick = () => close(), undefined");
     await browser.send("Target.closeTarget", { targetId: popup.targetId });
-    await vi.waitUntil(async () => !(await browser.pageIds()).includes(popup.targetId), { timeout: 30_000 });
+    await eventually(async () => !(await browser.pageIds()).includes(popup.targetId));
     await act(instance, "click_mouse", { x: 611, y: 410 });
     expect(await page.events("click")).toMatchObject([{ x: 611 }]);
     const before = await browser.pageIds();
     await page.evaluate("void open('about:blank', 'small', 'width=400,height=300')");
-    await vi.waitUntil(async () => (await browser.pageIds()).length > before.length, { timeout: 30_000 });
+    await eventually(async () => (await browser.pageIds()).length > before.length);
     const opened = (await browser.pageIds()).find((id) => !before.includes(id)) ?? "";
     const shown = await browser.attach(opened);
     await shown.evaluate("globalThis.clicks = [], onmousedown = ({ clientX }) => clicks.push(clientX), undefined");
@@ -168,7 +167,7 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     expect(await shown.evaluate("clicks")).toEqual([55]);
     await shown.evaluate("onmousedown = () => close(), undefined");
     await act(instance, "click_mouse", { x: 56, y: 20 });
-    await vi.waitUntil(async () => !(await browser.pageIds()).includes(opened), { timeout: 30_000 });
+    await eventually(async () => !(await browser.pageIds()).includes(opened));
     await act(instance, "click_mouse", { x: 612, y: 410 });
     expect(await page.events("click")).toMatchObject([{ x: 612 }]);
     if (chromium.kind !== "chrome") return;
@@ -188,11 +187,11 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     await other.send("Page.navigate", {
       url: "data:text/html,<title>next</title><script>clicks=0;onclick=()=>clicks++</script>",
     });
-    await vi.waitUntil(async () => (await other.evaluate("document.title")) === "next", { timeout: 30_000 });
+    await eventually(async () => (await other.evaluate("document.title")) === "next");
     await act(instance, "click_mouse", { x: 20, y: 20 });
     expect(await other.evaluate("clicks")).toBe(1);
     await browser.send("Target.closeTarget", { targetId: other.targetId });
-    await vi.waitUntil(async () => !(await browser.pageIds()).includes(other.targetId), { timeout: 30_000 });
+    await eventually(async () => !(await browser.pageIds()).includes(other.targetId));
   });
 
   it("reports that the page crashed", async () => {
@@ -200,12 +199,9 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     await act(instance, "click_mouse", { x: 20, y: 20 });
     // This command is never answered.
     other.send("Page.crash").catch(() => undefined);
-    await vi.waitUntil(
+    await eventually(
       async () =>
         (await instance.call("POST", "/computer/click_mouse", JSON.stringify({ x: 20, y: 20 }))).status !== 200,
-      {
-        timeout: 30_000,
-      },
     );
     expect(await refusalOf(instance, "click_mouse", { x: 20, y: 20 })).toMatchObject({
       status: 409,
@@ -214,7 +210,7 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     });
     expect((await refusalOf(instance, "screenshot")).status).toBe(409);
     await browser.send("Target.closeTarget", { targetId: other.targetId });
-    await vi.waitUntil(async () => !(await browser.pageIds()).includes(other.targetId), { timeout: 30_000 });
+    await eventually(async () => !(await browser.pageIds()).includes(other.targetId));
     await act(instance, "click_mouse", { x: 20, y: 20 });
   });
 
@@ -230,7 +226,7 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
       resolve(undefined);
     });
     calling.end(JSON.stringify({ text: "y".repeat(5_000), delay: 20 }));
-    await vi.waitUntil(async () => String(await page.evaluate("field.value")).length > 3, { timeout: 30_000 });
+    await eventually(async () => String(await page.evaluate("field.value")).length > 3);
     calling.destroy(new Error("the caller goes"));
     await gone;
     // Otherwise this call would wait a hundred seconds for the typing.
@@ -246,7 +242,7 @@ describeChromium("computer calls", (chromium) => {
     const browser = await connectTestBrowser(instance);
     const page = await browser.recordingPage();
     const typing = refusalOf(instance, "type", { text: "y".repeat(5_000), delay: 20 });
-    await vi.waitUntil(async () => String(await page.evaluate("field.value")).length > 3, { timeout: 30_000 });
+    await eventually(async () => String(await page.evaluate("field.value")).length > 3);
     killAll(instance.browserPids().filter((pid) => pid !== instance.process.pid));
     expect(await typing).toMatchObject({ status: 503, code: "browser_not_running" });
     await instance.event(({ type }) => type === "browser_restarted");

@@ -1,4 +1,5 @@
 import type { CurlResult } from "@shoal/schemas";
+import { eventually } from "@shoal/testkit";
 import {
   createServer,
   type IncomingMessage,
@@ -8,7 +9,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { killBrowser } from "../../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
@@ -284,7 +285,7 @@ describeChromium("requests through the browser", (chromium) => {
     expect(await refusal({ url: "ftp://a" })).toMatchObject({ status: 400 });
     expect(await refusal({ url: "http://[" })).toMatchObject({ status: 400 });
     expect((await curl({ url: `${origin}/echo` })).status).toBe(200);
-    await vi.waitUntil(() => slow.size === 0, { timeout: 15_000 });
+    await eventually(() => slow.size === 0);
   });
 
   it("streams through /curl/raw", async () => {
@@ -340,7 +341,7 @@ describeChromium("requests through the browser", (chromium) => {
       sent.on("error", reject).end();
     });
     expect(first).toBe("begun");
-    await vi.waitUntil(() => slow.size === 0, { timeout: 15_000 });
+    await eventually(() => slow.size === 0);
     expect((await curl({ url: `${origin}/echo` })).status).toBe(200);
   });
 
@@ -348,21 +349,18 @@ describeChromium("requests through the browser", (chromium) => {
     await using other = await runInstance({ chromium });
     await other.assign({ timeout_seconds: 300 });
     const pending = other.call("POST", "/curl", JSON.stringify({ url: `${origin}/never` }));
-    await vi.waitUntil(() => slow.size > 0, { timeout: 20_000 });
+    await eventually(() => slow.size > 0);
     killBrowser(other.config.session_dir);
     const { status, text } = await pending;
     expect([status, (JSON.parse(text) as { code: string }).code]).toEqual([503, "browser_not_running"]);
-    await vi.waitUntil(
+    await eventually(
       async () => (await other.call("POST", "/curl", JSON.stringify({ url: `${origin}/echo` }))).status === 200,
-      {
-        timeout: 30_000,
-      },
     );
     const cut = other.call("POST", "/curl", JSON.stringify({ url: `${origin}/never` }));
-    await vi.waitUntil(() => slow.size > 0, { timeout: 20_000 });
+    await eventually(() => slow.size > 0);
     await other.call("POST", "/_instance/stop");
     expect((await cut).status).toBe(503);
     await other.exited;
-    await vi.waitUntil(() => other.browserPids().length === 0, { timeout: 15_000 });
+    await eventually(() => other.browserPids().length === 0);
   });
 });

@@ -1,12 +1,11 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ZipFile } from "yazl";
 import { buffer } from "node:stream/consumers";
 import { findChromium } from "../../testing/chromium.ts";
 import { cdpClient, type RunningInstance, runInstance } from "../../testing/run-instance.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 let site: Server;
 let url: string;
@@ -83,21 +82,18 @@ async function marksOf(instance: RunningInstance): Promise<string[]> {
     result: { sessionId: string };
   };
   let marks = "";
-  await vi.waitFor(
-    async () => {
-      const answer = (await client.send(
-        "Runtime.evaluate",
-        {
-          expression: "document.title === 'page' ? Object.keys(document.documentElement.dataset).sort().join() : null",
-          returnByValue: true,
-        },
-        attached.result.sessionId,
-      )) as { result: { result: { value: string | null } } };
-      expect(answer.result.result.value).not.toBeNull();
-      marks = String(answer.result.result.value);
-    },
-    { timeout: 60_000, interval: 50 },
-  );
+  await eventuallyPasses(async () => {
+    const answer = (await client.send(
+      "Runtime.evaluate",
+      {
+        expression: "document.title === 'page' ? Object.keys(document.documentElement.dataset).sort().join() : null",
+        returnByValue: true,
+      },
+      attached.result.sessionId,
+    )) as { result: { result: { value: string | null } } };
+    expect(answer.result.result.value).not.toBeNull();
+    marks = String(answer.result.result.value);
+  });
   await client.send("Target.closeTarget", { targetId: result.targetId });
   return marks.split(",").filter((mark) => mark !== "");
 }
@@ -133,12 +129,9 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(
 
       void client.send("Browser.crash");
       expect(await client.closed).toMatchObject({ code: 1012 });
-      await vi.waitFor(
-        async () => {
-          expect(await marksOf(instance)).toEqual(["three", "two"]);
-        },
-        { timeout: 90_000, interval: 200 },
-      );
+      await eventuallyPasses(async () => {
+        expect(await marksOf(instance)).toEqual(["three", "two"]);
+      });
     });
 
     it("restarts a headless shell as a full Chromium", async () => {

@@ -87,7 +87,7 @@ async function drain(answer: IncomingMessage): Promise<number> {
 const query = (path: string) => new URLSearchParams({ path }).toString();
 const type = `multipart/form-data; boundary=${boundary}`;
 
-it("packs many small files in bounded memory", { timeout: 120_000 }, async () => {
+it("packs many small files in bounded memory", async () => {
   const many = join(directory, "many");
   const count = 12_000;
   await mkdir(many);
@@ -104,7 +104,7 @@ it("packs many small files in bounded memory", { timeout: 120_000 }, async () =>
 });
 
 // In order: each case needs the files of the previous case.
-describe("streams 256 MiB without buffering them", { timeout: 120_000 }, () => {
+describe("streams 256 MiB without buffering them", () => {
   const cases: Record<string, () => Promise<void>> = {
     async write_file() {
       const answer = await send("PUT", `write_file?${query(join(directory, "dir/large"))}`, {

@@ -1,7 +1,8 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OutlineNode, PageActResult, PageOutline } from "../../index.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
@@ -125,7 +126,7 @@ describeChromium("pictures of the front page", (chromium) => {
 });
 
 async function download(instance: RunningInstance, id: string): Promise<Buffer> {
-  return vi.waitFor(
+  return eventuallyPasses(
     () =>
       new Promise<Buffer>((resolve, reject) => {
         request({ socketPath: instance.config.listen_path, path: `/replays/${id}` }, (response) => {
@@ -135,7 +136,6 @@ async function download(instance: RunningInstance, id: string): Promise<Buffer> 
           .on("error", reject)
           .end();
       }),
-    { timeout: 20_000 },
   );
 }
 

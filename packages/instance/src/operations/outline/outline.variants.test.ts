@@ -1,6 +1,7 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OutlineNode, PageActResult, PageOutline, SettledPage } from "../../index.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { runInstance, type RunningInstance } from "../../testing/run-instance.ts";
@@ -193,12 +194,9 @@ describeChromium("the front page", (chromium) => {
 
   it("reads and fills frames of other sites", async () => {
     await visit("/outer");
-    await vi.waitFor(
-      async () => {
-        expect((await outline()).frames.map(({ host }) => host)).toEqual(["127.0.0.1", "localhost", "localhost"]);
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect((await outline()).frames.map(({ host }) => host)).toEqual(["127.0.0.1", "localhost", "localhost"]);
+    });
     const read = await outline();
     const field = named(read, ({ name, role }) => role === "textbox" && name === "User name");
     expect(read.frames[field.frame]).toMatchObject({ parent: 0, host: "localhost" });
@@ -226,12 +224,9 @@ describeChromium("the front page", (chromium) => {
   it("reads pages whose popups open and close", async () => {
     const url = `http://127.0.0.1:${String(port)}/popups`;
     await act({ kind: "goto", url, hosts: ["127.0.0.1"] });
-    await vi.waitFor(
-      async () => {
-        expect((await outline()).frames[0]?.title).toBe("All closed");
-      },
-      { timeout: 20_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect((await outline()).frames[0]?.title).toBe("All closed");
+    });
     expect(await settle()).toMatchObject({ url });
   });
 
@@ -287,12 +282,9 @@ describeChromium("the front page", (chromium) => {
     await followed.wait("interaction_key", { key: "Enter" });
     await followed.wait("console_error");
     await followed.wait("page_navigation");
-    await vi.waitFor(
-      () => {
-        expect(followed.of("network_response").length).toBeGreaterThanOrEqual(4);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(followed.of("network_response").length).toBeGreaterThanOrEqual(4);
+    });
     expect(followed.of("interaction_key").map(({ data }) => data?.key)).toEqual(["Enter"]);
     expect(followed.of("network_request").map(({ data }) => data?.url)).toContain(`http://127.0.0.1:${String(port)}/`);
     expect(JSON.stringify(followed.envelopes)).not.toMatch(/typed-7c1e|dHlwZWQtN2Mx/);

@@ -1,13 +1,12 @@
 import type { PlaywrightResult } from "@shoal/schemas";
+import { eventually } from "@shoal/testkit";
 import { existsSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { killBrowser, processesWith } from "../../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describeChromium("Playwright code", (chromium) => {
   let instance: RunningInstance;
@@ -165,19 +164,16 @@ describeChromium("Playwright code", (chromium) => {
     const begun = join(other.config.root, "home/shoal/begun");
     const begin = "(await import('node:fs')).writeFileSync('begun', '');";
     const running = execute(`${begin} await new Promise(() => {})`, {}, other);
-    await vi.waitUntil(() => existsSync(begun), { timeout: 20_000 });
+    await eventually(() => existsSync(begun));
     killBrowser(other.config.session_dir);
     expect(await running).toMatchObject({ success: false, error: expect.stringMatching(/browser crashed/) as string });
-    await vi.waitUntil(
+    await eventually(
       async () =>
         (await other.call("POST", "/playwright/execute", JSON.stringify({ code: "return 1" }))).status === 200,
-      {
-        timeout: 20_000,
-      },
     );
     rmSync(begun);
     const cut = other.call("POST", "/playwright/execute", JSON.stringify({ code: `${begin} while (true);` }));
-    await vi.waitUntil(() => existsSync(begun), { timeout: 20_000 });
+    await eventually(() => existsSync(begun));
     await other.call("POST", "/_instance/stop");
     expect(await cut.then(({ status, text }) => [status, (JSON.parse(text) as { code: string }).code])).toEqual([
       503,
@@ -185,7 +181,7 @@ describeChromium("Playwright code", (chromium) => {
     ]);
     await other.exited;
     // The kernel takes a moment for the last processes of a killed group.
-    await vi.waitUntil(() => processesWith(other.config.session_dir).length === 0, { timeout: 30_000 });
+    await eventually(() => processesWith(other.config.session_dir).length === 0);
   });
 
   it("works at the same time as a CDP client", async () => {

@@ -1,7 +1,8 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveProcesses, type ServedProcesses } from "./testing/serve-processes.ts";
 
 function processesWith(text: string): number[] {
@@ -71,12 +72,9 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
     expect(answer).toMatchObject({ status: 200, stdout: "before\n", body: { timed_out: true, exit_code: 137 } });
     expect(answer.body.duration_ms).toBeGreaterThanOrEqual(1000);
     if (process.platform === "linux")
-      await vi.waitFor(
-        () => {
-          expect(processesWith("sleep 700")).toEqual([]);
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(() => {
+        expect(processesWith("sleep 700")).toEqual([]);
+      });
   });
 
   it("does not wait for background programs, which continue", async () => {
@@ -90,22 +88,16 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
     const gone = new AbortController();
     const asked = served.exec({ command: "echo $$ > started; sleep 7010" }, gone.signal).catch(() => undefined);
     // The file exists, and is empty, before the shell has written to it.
-    const pid = await vi.waitFor(
-      () => {
-        const [, found] = /^(\d+)\n$/.exec(readFileSync(join(served.root, "home/shoal/started"), "utf8")) ?? [];
-        if (found === undefined) throw new Error("It has not begun.");
-        return Number(found);
-      },
-      { timeout: 15_000 },
-    );
+    const pid = await eventuallyPasses(() => {
+      const [, found] = /^(\d+)\n$/.exec(readFileSync(join(served.root, "home/shoal/started"), "utf8")) ?? [];
+      if (found === undefined) throw new Error("It has not begun.");
+      return Number(found);
+    });
     gone.abort();
     await asked;
-    await vi.waitFor(
-      () => {
-        expect(() => process.kill(pid, 0)).toThrow("ESRCH");
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+    });
   });
 
   it("kills a program that writes too much, and suggests a remedy", async () => {

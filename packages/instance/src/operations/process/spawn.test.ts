@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import type { ListedProcess } from "@shoal/schemas";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { eventuallyPasses } from "@shoal/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OutputFrame, serveProcesses, type ServedProcesses } from "./testing/serve-processes.ts";
 
 function ps(column: "comm" | "stat", pid: number): string {
@@ -40,17 +41,14 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     expect(Math.abs(Date.parse(body.started_at) - Date.now())).toBeLessThan(10_000);
     expect((await served.status(body.process_id)).body).toMatchObject({ state: "running", exit_code: null });
     expect((await served.post(body.process_id, "stdin", { data_b64: b64("\n") })).body).toEqual({ written_bytes: 1 });
-    await vi.waitFor(
-      async () => {
-        expect((await served.status(body.process_id)).body).toEqual({
-          state: "exited",
-          exit_code: 4,
-          cpu_pct: 0,
-          mem_bytes: 0,
-        });
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect((await served.status(body.process_id)).body).toEqual({
+        state: "exited",
+        exit_code: 4,
+        cpu_pct: 0,
+        mem_bytes: 0,
+      });
+    });
   });
 
   it("lists pages of processes, running ones first, with their command and load", async () => {
@@ -61,20 +59,17 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     const busy = await start({ command: "while :; do :; done", allocate_tty: true });
     const ended = await start({ command: "sh", args: ["-c", `exit 3; ${"x".repeat(9000)}`] });
     await fresh.all(ended);
-    await vi.waitFor(
-      async () => {
-        const found = await list("limit=10");
-        expect(found).toMatchObject([
-          { process_id: busy, state: "running", exit_code: null, tty: true, command: "while :; do :; done" },
-          { process_id: ended, state: "exited", exit_code: 3, tty: false },
-        ]);
-        expect(found[1]?.command).toHaveLength(200);
-        if (process.platform !== "linux") return;
-        expect(found[0]?.cpu_pct).toBeGreaterThan(5);
-        expect(found[0]?.mem_bytes).toBeGreaterThan(100_000);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      const found = await list("limit=10");
+      expect(found).toMatchObject([
+        { process_id: busy, state: "running", exit_code: null, tty: true, command: "while :; do :; done" },
+        { process_id: ended, state: "exited", exit_code: 3, tty: false },
+      ]);
+      expect(found[1]?.command).toHaveLength(200);
+      if (process.platform !== "linux") return;
+      expect(found[0]?.cpu_pct).toBeGreaterThan(5);
+      expect(found[0]?.mem_bytes).toBeGreaterThan(100_000);
+    });
     expect(await list("limit=1&offset=1")).toMatchObject([{ process_id: ended }]);
     await fresh.post(busy, "kill", { signal: "KILL" });
   });
@@ -83,15 +78,12 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     const busy = await spawned({ command: "(while :; do :; done) & wait" });
     const idle = await spawned({ command: "sleep", args: ["7101"] });
     await served.status(busy);
-    await vi.waitFor(
-      async () => {
-        const { cpu_pct = 0, mem_bytes = 0 } = (await served.status(busy)).body;
-        expect(cpu_pct).toBeGreaterThan(5);
-        expect(cpu_pct).toBeLessThan(150);
-        expect(mem_bytes).toBeGreaterThan(100_000);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      const { cpu_pct = 0, mem_bytes = 0 } = (await served.status(busy)).body;
+      expect(cpu_pct).toBeGreaterThan(5);
+      expect(cpu_pct).toBeLessThan(150);
+      expect(mem_bytes).toBeGreaterThan(100_000);
+    });
     expect((await served.status(idle)).body.cpu_pct).toBeLessThan(5);
     await Promise.all([busy, idle].map((id) => served.post(id, "kill", { signal: "KILL" })));
     expect((await served.all(busy)).exitCode).toBe(137);
@@ -140,12 +132,9 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     const id = await spawned({ command: "sleep", args: ["7102"] });
     const large = b64("x".repeat(512 * 1024));
     const waiting = Array.from({ length: 12 }, () => served.post(id, "stdin", { data_b64: large }));
-    await vi.waitFor(
-      async () => {
-        expect((await served.post(id, "stdin", { data_b64: large })).status).toBe(429);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect((await served.post(id, "stdin", { data_b64: large })).status).toBe(429);
+    });
     await served.post(id, "kill", { signal: "KILL" });
     expect([...new Set((await Promise.all(waiting)).map(({ status }) => status))].sort()).toEqual([409, 429]);
   });
@@ -165,21 +154,15 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     }
     const descendant = Number(seen[1]);
     // A shell lets its background jobs ignore INT, but only from a moment before they run their program.
-    await vi.waitFor(
-      () => {
-        expect(ps("comm", descendant)).toMatch(/sleep$/);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(ps("comm", descendant)).toMatch(/sleep$/);
+    });
     expect((await served.post(id, "kill", { signal })).body).toEqual({ ok: true });
     expect((await served.all(id)).exitCode).toBe(exitCode);
     if (signal === "INT") process.kill(descendant, "SIGKILL");
-    await vi.waitFor(
-      () => {
-        expect(isAlive(descendant)).toBe(false);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(isAlive(descendant)).toBe(false);
+    });
     expect((await served.post(id, "kill", {})).body).toEqual({ ok: true });
   });
 
@@ -188,22 +171,16 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     const { stdout } = await served.all(id);
     expect(isAlive(Number(stdout))).toBe(true);
     await served.post(id, "kill", { signal: "TERM" });
-    await vi.waitFor(
-      () => {
-        expect(isAlive(Number(stdout))).toBe(false);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(isAlive(Number(stdout))).toBe(false);
+    });
   });
 
   it("lets a process run without readers, keeps its last output, and reports the gap to a late reader", async () => {
     const id = await spawned({ command: "head -c 3000000 /dev/zero; echo the end" });
-    await vi.waitFor(
-      async () => {
-        expect((await served.status(id)).body.state).toBe("exited");
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect((await served.status(id)).body.state).toBe("exited");
+    });
     const frames: OutputFrame[] = [];
     for await (const frame of served.output(id)) frames.push(frame);
     expect(frames[0]?.missed).toBeGreaterThan(50);
@@ -225,21 +202,15 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
       if (bytes > 1_000_000) break;
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
-    await vi.waitFor(
-      async () => {
-        expect((await served.status(id)).body.state).toBe("exited");
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect((await served.status(id)).body.state).toBe("exited");
+    });
     const second = await spawned({ command: `head -c ${String(size)} /dev/zero` });
     const still = served.output(second);
     await still.next();
-    await vi.waitFor(
-      async () => {
-        expect((await served.status(second)).body.state).toBe("exited");
-      },
-      { timeout: 30_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect((await served.status(second)).body.state).toBe("exited");
+    });
     await still.return(undefined);
   });
 
@@ -271,21 +242,15 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
         .next()
         .catch(() => undefined),
     );
-    await vi.waitFor(
-      async () => {
-        await expect(served.output(id).next()).rejects.toThrow("429");
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      await expect(served.output(id).next()).rejects.toThrow("429");
+    });
     gone.abort();
     await Promise.all(readers);
     await served.post(id, "kill", { signal: "KILL" });
-    await vi.waitFor(
-      async () => {
-        expect((await served.all(id)).exitCode).toBe(137);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect((await served.all(id)).exitCode).toBe(137);
+    });
   });
 
   it("ends a process at its timeout", async () => {

@@ -1,5 +1,6 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { readdirSync, readlinkSync } from "node:fs";
-import { expect, it, vi, describe, beforeAll, afterAll } from "vitest";
+import { expect, it, describe, beforeAll, afterAll } from "vitest";
 import { nativeTerminalFile } from "./children/native-terminal.ts";
 import { serveProcesses, type ServedProcesses } from "./testing/serve-processes.ts";
 
@@ -100,12 +101,9 @@ describe.skipIf(missing)(
         await served.post(id, "kill", { signal: "KILL" });
         await served.all(id);
         // The previous test may have left a process that was being closed.
-        await vi.waitFor(
-          () => {
-            expect(openTerminals()).toBeLessThanOrEqual(before);
-          },
-          { timeout: 15_000 },
-        );
+        await eventuallyPasses(() => {
+          expect(openTerminals()).toBeLessThanOrEqual(before);
+        });
       },
     );
 

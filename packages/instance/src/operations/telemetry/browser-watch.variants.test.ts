@@ -1,15 +1,14 @@
+import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { CdpError, type CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { SessionDownloads } from "../../browser/downloads/session-downloads.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { followTelemetry, type FollowedTelemetry } from "./testing/follow.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let site: Server;
 let port: number;
@@ -106,7 +105,7 @@ describeChromium("watching a browser", (chromium) => {
       const reached = (loop: string) => rounds.get(loop) ?? 0;
       const later = async (by: number) => {
         const marks = loops.map((loop) => [loop, reached(loop) + by] as const);
-        await vi.waitUntil(() => marks.every(([loop, mark]) => reached(loop) >= mark), { timeout: 60_000 });
+        await eventually(() => marks.every(([loop, mark]) => reached(loop) >= mark));
       };
       isLast = false;
       for (const loop of loops)
@@ -118,12 +117,9 @@ describeChromium("watching a browser", (chromium) => {
       isLast = true;
       for (const loop of loops) {
         for (const type of ["console_log", "network_request", "page_navigation"]) {
-          await vi.waitFor(
-            () => {
-              expect(toldRounds(told, type, loop).at(-1), `${type} of ${loop}`).toBe(reached(loop));
-            },
-            { timeout: 30_000 },
-          );
+          await eventuallyPasses(() => {
+            expect(toldRounds(told, type, loop).at(-1), `${type} of ${loop}`).toBe(reached(loop));
+          });
           const numbers = toldRounds(told, type, loop);
           const first = numbers[0] ?? 0;
           expect(numbers, `${type} of ${loop}`).toEqual(numbers.map((_, index) => first + index));

@@ -1,9 +1,10 @@
 import { TelemetryEnvelope } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 import { describeChromium } from "../../testing/chromium.ts";
 import { killBrowser } from "../../testing/processes.ts";
@@ -180,20 +181,14 @@ describeChromium("telemetry", (chromium) => {
     expect((await told.wait("console_log", { text: "first of the popup" })).data?.url).toBe(`${origin()}/popup`);
     expect((await told.wait("page_tab_opened")).data?.opener_id).toBeTruthy();
     await page.browser.send("Target.createTarget", { url: `${origin()}/popup` });
-    await vi.waitFor(
-      () => {
-        expect(told.of("console_log")).toHaveLength(2);
-      },
-      { timeout: 60_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(told.of("console_log")).toHaveLength(2);
+    });
     // Requests of a page that is already loading are recorded too.
     await page.open("/many");
-    await vi.waitFor(
-      () => {
-        expect(told.of("console_log").filter(({ data }) => data?.text === "line")).toHaveLength(3000);
-      },
-      { timeout: 60_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(told.of("console_log").filter(({ data }) => data?.text === "line")).toHaveLength(3000);
+    });
   });
 
   it("changes categories while it runs", async () => {

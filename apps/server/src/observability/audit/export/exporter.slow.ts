@@ -138,20 +138,20 @@ it("waits longer after each failure, reports the error, and continues when the c
   const role_arn = "arn:aws:iam::123456789012:role/refused";
   target.sts.refused.add(role_arn);
   await patch({ role_arn, status: "active" });
-  await expect.poll(async () => (await get()).consecutive_failures, patience).toBe(1);
+  await expect.poll(async () => (await get()).consecutive_failures).toBe(1);
   let row = await get();
   expect(row).toMatchObject({ status: "active", last_error: expect.stringContaining("AccessDenied") as unknown });
   const waitSeconds = () =>
     Math.round((Date.parse(row.next_attempt_at ?? "") - Date.parse(row.last_error_at ?? "")) / 1000);
   expect(waitSeconds()).toBe(15);
   await due();
-  await expect.poll(async () => (await get()).consecutive_failures, patience).toBe(2);
+  await expect.poll(async () => (await get()).consecutive_failures).toBe(2);
   row = await get();
   expect(waitSeconds()).toBe(30);
   expect(row).not.toHaveProperty("last_success_at");
   // A change triggers the next try at once.
   await patch({ role_arn: targetDestination.role_arn, bucket: "not-there" });
-  await expect.poll(async () => (await get()).last_error, patience).toContain("NoSuchBucket");
+  await expect.poll(async () => (await get()).last_error).toContain("NoSuchBucket");
   expect((await target.objects(prefix)).size).toBe(0);
   await patch({ bucket: "shoal" });
   await whole();
@@ -166,7 +166,7 @@ it("waits longer after each failure, reports the error, and continues when the c
 it("writes the same object again after a lost answer", async () => {
   target.s3.fault = putting("lost");
   await patch({ status: "active" });
-  await expect.poll(async () => (await get()).consecutive_failures, patience).toBe(1);
+  await expect.poll(async () => (await get()).consecutive_failures).toBe(1);
   const before = await target.objects(prefix);
   expect(before.size).toBe(1);
   await change(4);
@@ -188,14 +188,14 @@ it("writes the same object again when the database did not record it", async () 
     query,
   );
   await patch({ status: "active" });
-  await expect.poll(async () => (await target.objects(prefix)).size, patience).toBe(1);
+  await expect.poll(async () => (await target.objects(prefix)).size).toBe(1);
   await change(4);
   // Retries write the same object.
   const puts = async () => {
     await due();
     return target.s3.done.filter((asked) => asked.startsWith(`PUT /shoal/${prefix}`)).length;
   };
-  await expect.poll(puts, patience).toBeGreaterThanOrEqual(2);
+  await expect.poll(puts).toBeGreaterThanOrEqual(2);
   expect((await target.objects(prefix)).size).toBe(1);
   expect(await get()).not.toHaveProperty("last_exported_cursor");
   await sql`drop trigger refuse_advance on audit_export_destinations`.execute(query);
@@ -209,7 +209,7 @@ it("stops at once when paused or deleted, and resumes from the same position", a
   target.s3.fault = putting("unanswered");
   await patch({ status: "active" });
   const asked = () => target.s3.requests.filter((request) => request.startsWith(`PUT /shoal/${prefix}`)).length;
-  await expect.poll(asked, patience).toBe(1);
+  await expect.poll(asked).toBe(1);
   await patch({ status: "paused" });
   const lease = async () =>
     (
@@ -219,7 +219,7 @@ it("stops at once when paused or deleted, and resumes from the same position", a
         .where("id", "=", id)
         .executeTakeFirst()
     )?.lease_server;
-  await expect.poll(lease, patience).toBeNull();
+  await expect.poll(lease).toBeNull();
   target.s3.fault = undefined;
   await change(3);
   await due();
@@ -229,7 +229,7 @@ it("stops at once when paused or deleted, and resumes from the same position", a
       .body,
   );
   await server.request("PATCH", `${path}/${other.id}`, { body: { status: "active" } });
-  await expect.poll(async () => (await target.objects(`${prefix}other/`)).size, patience).toBeGreaterThan(0);
+  await expect.poll(async () => (await target.objects(`${prefix}other/`)).size).toBeGreaterThan(0);
   await server.request("DELETE", `${path}/${other.id}`);
   expect(
     target.s3.requests.filter((request) => request.startsWith(`PUT /shoal/${prefix}`) && !request.includes("other"))
@@ -260,7 +260,7 @@ it("stops at once when paused or deleted, and resumes from the same position", a
   await server.request("POST", path, { body: { ...targetDestination, prefix: "after/" } }).then(async ({ body }) => {
     const { id: after } = AuditLogExportDestination.parse(body);
     await server.request("PATCH", `${path}/${after}`, { body: { status: "active" } });
-    await expect.poll(async () => (await target.objects("after/")).size, patience).toBeGreaterThan(0);
+    await expect.poll(async () => (await target.objects("after/")).size).toBeGreaterThan(0);
     await server.request("DELETE", `${path}/${after}`);
   });
   expect(asked()).toBe(count);
@@ -397,7 +397,7 @@ it("keeps a complete object when retention has since removed some of its entries
     .where("id", "=", id)
     .execute();
   await patch({ status: "active" });
-  await expect.poll(async () => (await get()).consecutive_failures, patience).toBe(1);
+  await expect.poll(async () => (await get()).consecutive_failures).toBe(1);
   const [[name, bytes] = ["", Buffer.alloc(0)]] = await target.objects(prefix);
   const row = await server.database.query
     .selectFrom("audit_export_destinations")

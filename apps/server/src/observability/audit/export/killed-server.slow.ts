@@ -47,12 +47,12 @@ it("leaves no gap and no duplicate when servers are killed between writing and r
   await change(one, 3);
   target.s3.fault = (asked) => (asked.startsWith("PUT ") ? "unanswered" : undefined);
   await send(one, "PATCH", `${path}/${id}`, { status: "active" });
-  await expect.poll(() => put().length, patience).toBeGreaterThan(0);
+  await expect.poll(() => put().length).toBeGreaterThan(0);
   await kill(one);
   const before = put().length;
   // The restarted server releases its lease, and is killed again during the same object.
   const again = await servers.start("exporting", settings);
-  await expect.poll(() => put().length, patience).toBeGreaterThan(before);
+  await expect.poll(() => put().length).toBeGreaterThan(before);
   await change(again, 3);
   await kill(again);
   // Another server takes over when the lease expires.

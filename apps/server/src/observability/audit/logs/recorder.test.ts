@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from "vitest";
+import { eventuallyPasses } from "@shoal/testkit";
+import { describe, expect, it } from "vitest";
 import { completeConfig } from "../../../config/config.ts";
 import { auditNote } from "../../../testing/audit-note.ts";
 import { createLog } from "../../log/log.ts";
@@ -25,12 +26,9 @@ describe("the recorder", () => {
     await recorder.flush();
     expect(written).toEqual([]);
     isAway = false;
-    await vi.waitFor(
-      () => {
-        expect(written).toEqual(notes);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(() => {
+      expect(written).toEqual(notes);
+    });
     recorder.note(auditNote({ id: "last" }));
     await recorder.close();
     expect(written.at(-1)?.id).toBe("last");

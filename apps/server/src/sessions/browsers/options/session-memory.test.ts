@@ -109,5 +109,5 @@ describe("of a session on this machine", () => {
     });
     await server.request("DELETE", "/browsers/usual");
     await expect.poll(() => limits().filter((limit) => limit === String(8 * gib))).toEqual([]);
-  }, 120_000);
+  });
 });

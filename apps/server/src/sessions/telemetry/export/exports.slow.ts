@@ -1,8 +1,9 @@
 import { Browser, OtlpDestination } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { connectCdp } from "../../../testing/cdp-client.ts";
 import { type CollectedRecord, startCollector, type TestCollector } from "../../../testing/otlp-collector.ts";
 import { startTestServer, type TestServer } from "../../../testing/test-server.ts";
@@ -74,12 +75,11 @@ async function metric(name: string): Promise<number> {
 }
 /** Events in transit during a change count as after it. */
 const kept = (id: string, count: number) =>
-  vi.waitFor(async () => {
+  eventuallyPasses(async () => {
     expect((await server.request("GET", `/browsers/${id}/telemetry/events?since=1h&limit=100`)).body).toHaveLength(
       count,
     );
-  }, eventually);
-const eventually = { timeout: 30_000, interval: 50 };
+  });
 
 it("sends console and network events as log records, with session attributes and headers, until the end of the session", async () => {
   const browser = await create(
@@ -92,7 +92,7 @@ it("sends console and network events as log records, with session attributes and
     export: { otlp: { destination: destination.id, enabled: true } },
   });
   const named = async (name: string) =>
-    vi.waitFor(() => {
+    eventuallyPasses(() => {
       const found = recordsOf(id).find(({ eventName }) => eventName === name);
       if (found === undefined)
         throw new Error(
@@ -101,7 +101,7 @@ it("sends console and network events as log records, with session attributes and
             .join(", ")}.`,
         );
       return found;
-    }, eventually);
+    });
   const line = await named("console_log");
   expect(line).toMatchObject({
     scope: "shoal.telemetry",
@@ -143,34 +143,34 @@ it("sends console and network events as log records, with session attributes and
   await cdp.closed;
   await call(id);
   await end(id);
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(calls(id)).toHaveLength(1);
-  }, eventually);
+  });
   expect(calls(id)[0]).toMatchObject({
     resource: { "shoal.session.name": "renamed" },
     attributes: { "http.response.status_code": 200, "shoal.data.operation_id": expect.any(String) as unknown },
   });
   // The last events may be written a moment after the session's end.
-  await vi.waitFor(async () => {
+  await eventuallyPasses(async () => {
     const kept = (await server.request("GET", `/browsers/${id}/telemetry/events?since=1h&limit=100`)).body as {
       seq: number;
     }[];
     expect(seqs(recordsOf(id))).toEqual(upTo(Math.max(...kept.map(({ seq }) => seq))));
-  }, eventually);
+  });
 });
 
 it("loses and duplicates no events while the collector is unavailable, rejects temporarily, or answers late", async () => {
   const { session_id: id } = await create(toCollector);
   await call(id);
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(calls(id)).toHaveLength(1);
-  }, eventually);
+  });
   collector.down();
   const retriesBefore = await metric("shoal_telemetry_export_retries_total");
   await call(id);
-  await vi.waitFor(async () => {
+  await eventuallyPasses(async () => {
     expect(await metric("shoal_telemetry_export_retries_total")).toBeGreaterThan(retriesBefore);
-  }, eventually);
+  });
   await call(id);
   const busy = { 429: 1, 503: 1 };
   const told: number[] = [];
@@ -183,9 +183,9 @@ it("loses and duplicates no events while the collector is unavailable, rejects t
     return false;
   };
   collector.up();
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(calls(id)).toHaveLength(3);
-  }, eventually);
+  });
   expect(told).toHaveLength(2);
   // A timer may be some milliseconds early.
   expect((told[1] ?? 0) - (told[0] ?? 0)).toBeGreaterThan(950);
@@ -207,9 +207,9 @@ it("sends all events of a busy page in requests of limited size", async () => {
     ).status,
   ).toBe(200);
   const lines = () => recordsOf(id).filter(({ eventName }) => eventName === "console_log");
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(lines()).toHaveLength(count);
-  }, eventually);
+  });
   expect(lines().map(({ body }) => body)).toEqual(Array.from({ length: count }, (_, index) => `line ${String(index)}`));
   await end(id);
   const sizes = collector.requests
@@ -242,9 +242,9 @@ it("can be started, stopped and redirected while the session runs", async () => 
       body: { telemetry: { export: { otlp: { destination: destination.id } } } },
     });
     await call(id);
-    await vi.waitFor(() => {
+    await eventuallyPasses(() => {
       expect(calls(id)).toHaveLength(1);
-    }, eventually);
+    });
     expect(await update(id, { export: { otlp: { enabled: true } } })).toMatchObject({
       status: 200,
       body: { telemetry: { export: { otlp: { destination: destination.id } } } },
@@ -252,9 +252,9 @@ it("can be started, stopped and redirected while the session runs", async () => 
     await update(id, { export: { otlp: { destination: { name: "other" } } } });
     await call(id);
     const elsewhere = () => other.records.filter(({ eventName }) => eventName === "api_call");
-    await vi.waitFor(() => {
+    await eventuallyPasses(() => {
       expect(elsewhere()).toHaveLength(1);
-    }, eventually);
+    });
     expect(JSON.stringify(other.requests.map(({ headers }) => headers))).not.toContain(secret);
     const stopped = await update(id, { export: { otlp: { enabled: false } } });
     expect((stopped.body as Browser).telemetry).not.toHaveProperty("export");
@@ -262,9 +262,9 @@ it("can be started, stopped and redirected while the session runs", async () => 
     await kept(id, 4);
     await update(id, toCollector);
     await call(id);
-    await vi.waitFor(() => {
+    await eventuallyPasses(() => {
       expect(calls(id)).toHaveLength(2);
-    }, eventually);
+    });
     expect((await update(id, { enabled: false })).body).not.toHaveProperty("telemetry");
     await end(id);
     expect(elsewhere()).toHaveLength(1);
@@ -281,17 +281,17 @@ it("uses the current headers and URL of the destination for each request", async
   const last = () =>
     collector.requests.findLast(({ records }) => records.some(({ resource }) => resource["shoal.session.id"] === id));
   await call(id);
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(last()?.headers).toMatchObject({ "x-tenant": "t1" });
-  }, eventually);
+  });
   const change = async (body: object) => {
     expect((await server.request("PATCH", "/telemetry/destinations/collector", { body })).status).toBe(200);
   };
   await change({ endpoint: `${collector.url}/other`, headers: { "x-tenant": "t2", authorization: null } });
   await call(id);
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(last()).toMatchObject({ url: "POST /other/v1/logs", headers: { "x-tenant": "t2" } });
-  }, eventually);
+  });
   expect(last()?.headers).not.toHaveProperty("authorization");
   await change({ endpoint: `${collector.url}/base`, headers: { authorization: `Bearer ${secret}` } });
   await end(id);
@@ -356,9 +356,9 @@ it("can be set for a pool or a lease, and prevents the deletion of the destinati
   );
   expect(leased.telemetry?.export).toEqual({ otlp: { destination: destination.id, enabled: true } });
   await call(leased.session_id);
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(calls(leased.session_id)).toMatchObject([{ resource: { "shoal.session.name": "leased" } }]);
-  }, eventually);
+  });
   const changed = await server.request("PATCH", "/browser_pools/exporting", {
     body: { telemetry: { export: { otlp: { enabled: false } } } },
   });
@@ -383,11 +383,11 @@ it("can be set for a pool or a lease, and prevents the deletion of the destinati
   );
   expect(one.telemetry?.export).toEqual({ otlp: { destination: destination.id, enabled: true } });
   await call(one.session_id);
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(calls(one.session_id)).toHaveLength(1);
-  }, eventually);
+  });
   await server.request("DELETE", "/browser_pools/plain", { body: { force: true } });
-  await vi.waitFor(async () => {
+  await eventuallyPasses(async () => {
     expect(
       await server.database.query
         .selectFrom("sessions")
@@ -396,7 +396,7 @@ it("can be set for a pool or a lease, and prevents the deletion of the destinati
         .where("telemetry_destination_id", "=", destination.id)
         .execute(),
     ).toEqual([]);
-  }, eventually);
+  });
   const other = await server.request("POST", "/telemetry/destinations", {
     body: { name: "unused", endpoint: collector.url },
   });
@@ -406,9 +406,9 @@ it("can be set for a pool or a lease, and prevents the deletion of the destinati
 
 it("counts rejected events, continues, and logs no secrets", async () => {
   // Wait for exports of other sessions to end: their requests would get the answers below.
-  await vi.waitFor(async () => {
+  await eventuallyPasses(async () => {
     expect(await metric("shoal_telemetry_exports")).toBe(0);
-  }, eventually);
+  });
   const before = {
     rejected: await metric('shoal_telemetry_export_events_total{outcome="rejected"}'),
     dropped: await metric('shoal_telemetry_export_events_total{outcome="dropped"}'),
@@ -423,29 +423,29 @@ it("counts rejected events, continues, and logs no secrets", async () => {
     return true;
   };
   await call(id);
-  await vi.waitFor(async () => {
+  await eventuallyPasses(async () => {
     expect(await metric('shoal_telemetry_export_events_total{outcome="rejected"}')).toBe(before.rejected + 1);
-  }, eventually);
+  });
   collector.respond = (request, response) => {
     response.writeHead(401).end(`no entry with ${request.headers.authorization ?? ""}`);
     return false;
   };
   await call(id);
-  await vi.waitFor(async () => {
+  await eventuallyPasses(async () => {
     expect(await metric('shoal_telemetry_export_events_total{outcome="dropped"}')).toBe(before.dropped + 1);
-  }, eventually);
+  });
   collector.respond = () => true;
   await call(id);
-  await vi.waitFor(() => {
+  await eventuallyPasses(() => {
     expect(seqs(calls(id))).toEqual([1, 3]);
-  }, eventually);
+  });
   expect(await metric('shoal_telemetry_export_events_total{outcome="sent"}')).toBeGreaterThan(before.sent);
   await end(id);
   expect(server.log()).toContain("telemetry could not be sent to its destination");
   expect(server.log()).not.toContain(secret);
-  await vi.waitFor(async () => {
+  await eventuallyPasses(async () => {
     expect(await metric("shoal_telemetry_exports")).toBe(0);
-  }, eventually);
+  });
 });
 
 it("does not delay the end of a session or the shutdown when the collector does not answer", async () => {
@@ -465,9 +465,9 @@ it("does not delay the end of a session or the shutdown when the collector does 
     const [first, second] = [await made(), await made()];
     const before = collector.requests.length;
     for (const id of [first, second]) await stopping.request("GET", `/browsers/${id}/fs/list_files?path=/`);
-    await vi.waitFor(() => {
+    await eventuallyPasses(() => {
       expect(collector.requests.length).toBeGreaterThan(before);
-    }, eventually);
+    });
     expect((await stopping.request("DELETE", `/browsers/${first}`)).status).toBe(204);
     expect((await stopping.request("GET", `/browsers/${second}`)).status).toBe(200);
     isClosed = true;

@@ -1,10 +1,11 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { execFileSync } from "node:child_process";
 import { chmod, link, lstat, mkdir, readFile, readlink, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { namesIn, rootKinds, serveFileSystem } from "../testing/serve.ts";
 
 describe.each(rootKinds)("reading and writing below %s", (kind) => {
@@ -141,19 +142,13 @@ describe.each(rootKinds)("reading and writing below %s", (kind) => {
       socket.write(
         `PUT /fs/write_file?${new URLSearchParams({ path: fs.at(name) }).toString()} HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000000\r\n\r\n${"x".repeat(100_000)}`,
       );
-      await vi.waitFor(
-        async () => {
-          expect((await namesIn(fs.directory)).filter((found) => found.endsWith(".part"))).toHaveLength(1);
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(async () => {
+        expect((await namesIn(fs.directory)).filter((found) => found.endsWith(".part"))).toHaveLength(1);
+      });
       socket.destroy();
-      await vi.waitFor(
-        async () => {
-          expect(await namesIn(fs.directory)).toEqual(["file"]);
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(async () => {
+        expect(await namesIn(fs.directory)).toEqual(["file"]);
+      });
     }
     expect(await readFile(fs.host("file"), "utf8")).toBe("old");
     expect(fs.faults).toEqual([]);

@@ -1,7 +1,8 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { namesIn, rootKinds, serveFileSystem, type ServedFileSystem } from "../testing/serve.ts";
 
 function form(...parts: readonly (readonly [name: string, value: string | Blob])[]): FormData {
@@ -122,19 +123,13 @@ describe.each(rootKinds)("uploads below %s", (kind) => {
         `POST /fs/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 10000000\r\n\r\n${first.endsWith("path]") ? path : ""}--b\r\nContent-Disposition: form-data; name="files[0][file]"; filename="x"\r\n\r\n${"x".repeat(100_000)}`,
       );
       const staged = () => Promise.all([namesIn(fs.directory), namesIn(fs.spool)]);
-      await vi.waitFor(
-        async () => {
-          expect((await staged()).flat()).toHaveLength(1);
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(async () => {
+        expect((await staged()).flat()).toHaveLength(1);
+      });
       socket.destroy();
-      await vi.waitFor(
-        async () => {
-          expect((await staged()).flat()).toEqual([]);
-        },
-        { timeout: 15_000 },
-      );
+      await eventuallyPasses(async () => {
+        expect((await staged()).flat()).toEqual([]);
+      });
     }
   });
 });

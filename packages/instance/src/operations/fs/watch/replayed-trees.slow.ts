@@ -93,7 +93,7 @@ it.each<[string, Setting]>([
   ["recursive, with events dropped", { recursive: true, late: true, dropped: true, runs: 10 }],
   ["one level", { recursive: false, late: false, runs: 25 }],
   ["one level, looking late", { recursive: false, late: true, runs: 25 }],
-])("a replay of the events results in the existing tree: %s", { timeout: 300_000 }, async (_, setting) => {
+])("a replay of the events results in the existing tree: %s", async (_, setting) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(operation, { maxLength: 30 }),

@@ -1,3 +1,4 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from "node:fs/promises";
@@ -6,7 +7,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fromBufferPromise } from "yauzl";
 import { asPlainUser, namesIn, rootKinds, serveFileSystem, type ServedFileSystem } from "../testing/serve.ts";
 import { zipArchive, type ZipEntry } from "./zip-writer.ts";
@@ -130,7 +131,7 @@ it("omits unreadable files, and lists them in the archive's comment", async () =
   });
 });
 
-it("is complete although files vanish, grow and shrink meanwhile", { timeout: 60_000 }, async () => {
+it("is complete although files vanish, grow and shrink meanwhile", async () => {
   await using fs = await serveFileSystem("/");
   for (let index = 10; index < 60; index++) await writeFile(fs.host(`file-${index}`), randomBytes(400_000));
   const response = await fetch(`${fs.url}/fs/download_dir_zip?${new URLSearchParams({ path: fs.at("") }).toString()}`);
@@ -161,19 +162,13 @@ it("stops and closes its files when the client disconnects", async () => {
   socket.write(
     `GET /fs/download_dir_zip?${new URLSearchParams({ path: fs.at("") }).toString()} HTTP/1.1\r\nHost: x\r\n\r\n`,
   );
-  await vi.waitFor(
-    async () => {
-      expect(await openFiles()).toHaveLength(1);
-    },
-    { timeout: 15_000 },
-  );
+  await eventuallyPasses(async () => {
+    expect(await openFiles()).toHaveLength(1);
+  });
   socket.destroy();
-  await vi.waitFor(
-    async () => {
-      expect(await openFiles()).toEqual([]);
-    },
-    { timeout: 15_000 },
-  );
+  await eventuallyPasses(async () => {
+    expect(await openFiles()).toEqual([]);
+  });
   expect(fs.faults).toEqual([]);
 });
 
@@ -188,7 +183,7 @@ describe("zipArchive", () => {
     yield* entries;
   }
 
-  it("supports more than 65,535 entries (ZIP64)", { timeout: 60_000 }, async () => {
+  it("supports more than 65,535 entries (ZIP64)", async () => {
     const many = function* () {
       for (let index = 0; index < 70_000; index++) yield file(`d/${index}`, Buffer.alloc(0));
     };

@@ -1,5 +1,6 @@
 import type { ObservePage, PageObservation } from "@shoal/schemas";
-import { describe, expect, it, vi } from "vitest";
+import { eventuallyPasses } from "@shoal/testkit";
+import { describe, expect, it } from "vitest";
 import { describeChromium } from "../../../testing/chromium.ts";
 import { ActingSession, type Refused } from "../testing/acting-session.ts";
 
@@ -74,21 +75,18 @@ describeChromium("observe", (chromium) => {
         "",
       ),
     );
-    await vi.waitFor(
-      async () => {
-        expect(withoutRefs(await outline()).split("\n")).toEqual([
-          'iframe "Near"',
-          '  button "Near"',
-          expect.stringMatching(/^iframe "Far" localhost/),
-          '  button "Inside"',
-          "Before",
-          "Light",
-          "After",
-          'button "Closed"',
-        ]);
-      },
-      { timeout: 15_000 },
-    );
+    await eventuallyPasses(async () => {
+      expect(withoutRefs(await outline()).split("\n")).toEqual([
+        'iframe "Near"',
+        '  button "Near"',
+        expect.stringMatching(/^iframe "Far" localhost/),
+        '  button "Inside"',
+        "Before",
+        "Light",
+        "After",
+        'button "Closed"',
+      ]);
+    });
     const clicked = await session.done({ type: "click", ref: refIn(await outline(), 'button "Inside"') });
     expect(clicked.element).toMatchObject({ role: "button", name: "Inside" });
   });

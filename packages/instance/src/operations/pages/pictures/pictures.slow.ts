@@ -1,6 +1,7 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { request, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeChromium } from "../../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../../testing/run-instance.ts";
 
@@ -137,9 +138,9 @@ describeChromium("pictures", (chromium) => {
   it("takes the visible part while a dialog is open, and refuses the rest", async () => {
     await post("/read");
     void run("alert(1)");
-    await vi.waitFor(async () => {
+    await eventuallyPasses(async () => {
       expect(await post("/read")).toMatchObject({ status: 409 });
-    }, 20_000);
+    });
     expect(await post("/screenshot", { full_page: true })).toMatchObject({ status: 409 });
     expect(sizeOf(await post("/screenshot"))).toEqual([800, 600]);
     expect((await post("/screenshot", { format: "jpeg" })).headers["content-type"]).toBe("image/jpeg");

@@ -1,7 +1,8 @@
 import type { PageText } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeChromium } from "../../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../../testing/run-instance.ts";
 
@@ -117,9 +118,9 @@ describeChromium("read", (chromium) => {
         html.startsWith("<!doctype") || html.startsWith("<html") ? html : `<!doctype html><title>T</title>${html}`,
       );
       await cdp.send("Page.navigate", { url: `http://127.0.0.1:${String(port)}/${name}` }, sessionId);
-      await vi.waitFor(async () => {
+      await eventuallyPasses(async () => {
         expect(await run("document.readyState + location.pathname")).toBe(`complete/${name}`);
-      }, 20_000);
+      });
     };
   });
   afterAll(async () => {
@@ -179,9 +180,9 @@ describeChromium("read", (chromium) => {
 
   it("reads the frame of another site", async () => {
     await open(`<iframe src="${otherSite}/small"></iframe>`);
-    await vi.waitFor(async () => {
+    await eventuallyPasses(async () => {
       expect(await textOf({ content: "all" })).toContain("Words of a small page");
-    }, 20_000);
+    });
   });
 
   it("continues with the same text although the page changes", async () => {
@@ -235,14 +236,14 @@ describeChromium("read", (chromium) => {
       await open("<p>text</p>");
       expect(await textOf()).toBe("text\n");
       void run("alert(1)");
-      await vi.waitFor(async () => {
+      await eventuallyPasses(async () => {
         const answer = await read();
         expect(answer).toMatchObject({ status: 409, body: { code: "dialog_open" } });
-      }, 20_000);
+      });
       await acceptDialog();
-      await vi.waitFor(async () => {
+      await eventuallyPasses(async () => {
         expect((await read()).body).toMatchObject({ markdown: "text\n" });
-      }, 20_000);
+      });
     });
   });
 });

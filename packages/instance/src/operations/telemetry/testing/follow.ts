@@ -1,6 +1,6 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { request as httpRequest } from "node:http";
 import { createInterface } from "node:readline";
-import { vi } from "vitest";
 import type { RunningInstance } from "../../../testing/run-instance.ts";
 
 export interface LooseEvent {
@@ -42,20 +42,17 @@ export function followTelemetry(instance: RunningInstance, after = 0): FollowedT
     of,
     ended: ended.promise,
     wait: (type, data = {}) =>
-      vi.waitFor(
-        () => {
-          const found = of(type).find((event) =>
-            Object.entries(data).every(([name, value]) =>
-              value instanceof RegExp ? value.test(String(event.data?.[name])) : event.data?.[name] === value,
-            ),
+      eventuallyPasses(() => {
+        const found = of(type).find((event) =>
+          Object.entries(data).every(([name, value]) =>
+            value instanceof RegExp ? value.test(String(event.data?.[name])) : event.data?.[name] === value,
+          ),
+        );
+        if (found === undefined)
+          throw new Error(
+            `No ${type} with ${JSON.stringify(data)} among ${JSON.stringify(envelopes.map(({ event }) => event.type))}: ${JSON.stringify(of(type)).slice(0, 2000)}`,
           );
-          if (found === undefined)
-            throw new Error(
-              `No ${type} with ${JSON.stringify(data)} among ${JSON.stringify(envelopes.map(({ event }) => event.type))}: ${JSON.stringify(of(type)).slice(0, 2000)}`,
-            );
-          return found;
-        },
-        { timeout: 60_000, interval: 20 },
-      ),
+        return found;
+      }),
   };
 }
