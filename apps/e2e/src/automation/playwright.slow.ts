@@ -92,14 +92,10 @@ describe.each(placements)("automation clients, in the placement $title", ({ plac
       expect(await page.title()).toBe("got 2000000");
       await page.click("#file");
       await expect
-        .poll(
-          async () =>
-            (await test.shoal.browsers.fs.listFiles(session.id, { path: "/home/shoal/Downloads" })).map(
-              ({ name }) => name,
-            ),
-          {
-            timeout: 30_000,
-          },
+        .poll(async () =>
+          (await test.shoal.browsers.fs.listFiles(session.id, { path: "/home/shoal/Downloads" })).map(
+            ({ name }) => name,
+          ),
         )
         .toContain("report.txt");
       await page.close();

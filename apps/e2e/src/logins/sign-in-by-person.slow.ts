@@ -85,7 +85,7 @@ it("a person signs in on a phone, after a wrong password", async () => {
   await page.goto(`${url}&success_url=${encodeURIComponent("https://shop.example/done")}`);
   await fill(page, { ...login, values: { ...login.values, password: "wrong" } });
   await expect
-    .poll(() => page.locator(".problem[role=alert]").allTextContents(), waiting)
+    .poll(() => page.locator(".problem[role=alert]").allTextContents())
     .toContainEqual(expect.stringContaining(login.refused));
   if (pictures !== undefined) await page.screenshot({ path: `${pictures}/person-refused.png`, fullPage: true });
   await fill(page, login);

@@ -59,7 +59,7 @@ describe.skipIf(missingFor("process"))("exports of the audit log", () => {
     for (const name of ["one", "two"]) await test.shoal.profiles.create({ name });
     const wanted = (await whole(test.shoal)).length;
     await expect
-      .poll(async () => Number((await exportDestinations.get(id)).last_exported_cursor ?? 0), { timeout: 60_000 })
+      .poll(async () => Number((await exportDestinations.get(id)).last_exported_cursor ?? 0))
       .toBeGreaterThanOrEqual(wanted);
     expect(JSON.parse(await shoal("pause", id, "-o", "json"))).toMatchObject({ status: "paused" });
     const names = [...bucket.objects.keys()].filter((name) => name.endsWith(".gz")).sort();

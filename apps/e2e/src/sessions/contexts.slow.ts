@@ -13,7 +13,6 @@ import { serveSite, type Site } from "../testing/site.ts";
 
 /** Appears only in the other session. */
 const secret = "Zxq7Secret";
-const waiting = { timeout: 15_000, interval: 50 };
 
 const page = `<!doctype html><title>page</title><textarea id="field"></textarea><a id="file" href="/file">file</a><iframe srcdoc="<a href=/file>"></iframe>
 <button id="popup" onclick="window.open('/popup')">open</button><script>
@@ -296,14 +295,14 @@ describe.each(placements.slice(0, 1))("sessions in one browser, placement $title
       await other.cdp.evaluate("frames[0].document.querySelector('a').click()", other.sessionId);
       const { downloads } = test.shoal.browsers;
       await expect
-        .poll(async () => (await downloads.list(victim.session_id)).items.map(({ state }) => state), waiting)
+        .poll(async () => (await downloads.list(victim.session_id)).items.map(({ state }) => state))
         .toEqual(["completed", "completed"]);
       expect((await downloads.list(attacker.session_id)).items).toEqual([]);
       expect([...hostile.cdp.events, ...cdp.events].filter(({ method }) => method?.includes("download"))).toEqual([]);
       // Its own downloads are reported.
       await hostile.cdp.evaluate("frames[0].document.querySelector('a').click()", hostile.sessionId);
       await expect
-        .poll(async () => (await downloads.list(attacker.session_id)).items.map(({ state }) => state), waiting)
+        .poll(async () => (await downloads.list(attacker.session_id)).items.map(({ state }) => state))
         .toEqual(["completed"]);
       await expect.poll(() => cdp.events.at(-1)?.params?.state).toBe("completed");
     });
@@ -441,7 +440,7 @@ describe.each(placements)("isolation: context, placement $title", ({ placement, 
       killAll(chromiums(test.processes()));
       for (const { session_id: id } of sessions)
         await expect
-          .poll(async () => (await browsers.get(id, { include_deleted: true })).ended_reason, waiting)
+          .poll(async () => (await browsers.get(id, { include_deleted: true })).ended_reason)
           .toBe("browser_crashed");
       await using next = await browsers.create({ isolation: "context" });
       using cdp = await openCdp(next.cdp_ws_url);

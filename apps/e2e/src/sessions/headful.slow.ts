@@ -149,9 +149,6 @@ describe.each(windowPlacements)("a session with a window in the placement $title
             async () =>
               (await browsers.replays.list(id())).find(({ replay_id }) => replay_id === short.replay_id)?.finished_at ??
               null,
-            {
-              timeout: 30_000,
-            },
           )
           .not.toBeNull();
         const known = (await browsers.replays.list(id())).find(({ replay_id }) => replay_id === replayId);

@@ -54,9 +54,7 @@ describe.each(placements)("a gigabyte of a process's output in the placement $ti
         const { process_id } = await processes.spawn(session.id, {
           command: `head -c ${String(streamedBytes)} /dev/zero`,
         });
-        await expect
-          .poll(async () => (await processes.status(session.id, process_id)).state, { timeout: 120_000, interval: 200 })
-          .toBe("exited");
+        await expect.poll(async () => (await processes.status(session.id, process_id)).state).toBe("exited");
       });
       expect(growth.instance).toBeLessThan(320 * 2 ** 20);
     });

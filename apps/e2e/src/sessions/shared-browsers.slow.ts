@@ -107,6 +107,21 @@ describe.each(kinds)("sessions that share $name, placement $title", ({ executabl
       await viewer.close();
     });
 
+    it("copy the selection that the keys before the copy have made", async () => {
+      const viewer = await watch((await test.shoal.browsers.get(one.id)).browser_live_view_url);
+      await viewer.locator("#screen").click({ position: { x: 100, y: 40 } });
+      const texts = Array.from({ length: 30 }, (_, round) => `text ${round}`);
+      for (const text of texts) {
+        await viewer.evaluate(() => navigator.clipboard.writeText("earlier"));
+        await one.cdp.evaluate(`field.value = '${text}'; field.focus(); field.setSelectionRange(0, 0)`, one.page);
+        await viewer.keyboard.press("Control+a");
+        await viewer.keyboard.press("Control+c");
+        await expect.poll(() => viewer.evaluate(() => navigator.clipboard.readText())).not.toBe("earlier");
+        expect(await viewer.evaluate(() => navigator.clipboard.readText())).toBe(text);
+      }
+      await viewer.close();
+    });
+
     it("are handed over one by one", async () => {
       const { browsers } = test.shoal;
       const handoff = await (

@@ -54,15 +54,11 @@ describe.each(placements)("the viewport in the placement $title", ({ placement, 
       const replays = await browsers.replays.list(session.id);
       expect(replays.map(({ replay_id }) => replay_id === first)).toEqual([true, false]);
       await expect
-        .poll(async () => (await browsers.replays.list(session.id)).map(({ finished_at }) => finished_at == null), {
-          timeout: 30_000,
-        })
+        .poll(async () => (await browsers.replays.list(session.id)).map(({ finished_at }) => finished_at == null))
         .toEqual([false, true]);
       await browsers.replays.stop(session.id, replays[1]?.replay_id ?? "");
       await expect
-        .poll(async () => (await browsers.replays.list(session.id)).map(({ finished_at }) => finished_at == null), {
-          timeout: 30_000,
-        })
+        .poll(async () => (await browsers.replays.list(session.id)).map(({ finished_at }) => finished_at == null))
         .toEqual([false, false]);
     });
 

@@ -11,7 +11,6 @@ import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
 
 const { chromium: installed } = await examineHost();
-const waiting = { timeout: 20_000, interval: 50 };
 const content = `<!doctype html><title>task</title><body style="margin:0"><button style="width:800px;height:300px" onclick="textContent = 'Pressed ' + ++clicks">Press</button><script>globalThis.clicks = 0;</script>`;
 const codeOf = (error: unknown): string => (ApiError.isInstance(error) ? error.code : String(error));
 
@@ -74,9 +73,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
     await expect.poll(() => handoffs().get(session.id)).toMatchObject({ status: "taken", taken_by: "Ana" });
     const box = await phone.locator("#screen").boundingBox();
     await phone.mouse.click((box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 4);
-    await expect
-      .poll(async () => (await attached.observe()).outline, waiting)
-      .toContain(`Pressed ${String(before + 1)}`);
+    await expect.poll(async () => (await attached.observe()).outline).toContain(`Pressed ${String(before + 1)}`);
     expect(isClicked).toBe(false);
     await phone.focus("#handoff-note");
     await phone.keyboard.type("the code is 4711");
@@ -218,7 +215,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
         return items.flatMap(({ event }) =>
           event.type === "live_view_connect" && event.data?.label === "Ben" ? ["Ben"] : [],
         );
-      }, waiting)
+      })
       .toEqual(["Ben"]);
     const start = new Date(Date.now() - 3_600_000).toISOString();
     const end = new Date(Date.now() + 3_600_000).toISOString();
@@ -226,7 +223,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
       .poll(async () => {
         const found = await auditLogs.list({ start, end, auth_strategy: "live_view" });
         return found.items.map(({ email, operation }) => `${email} ${operation ?? ""}`);
-      }, waiting)
+      })
       .toEqual(
         expect.arrayContaining([
           "Ben browsers.liveView.watch",

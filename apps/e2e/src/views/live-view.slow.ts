@@ -11,8 +11,6 @@ import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
 import { serveSite, type Site } from "../testing/site.ts";
-
-const waiting = { timeout: 30_000, interval: 50 };
 const size = { width: 900, height: 600 };
 const hrefOf = (link: Element): string => (link as HTMLAnchorElement).href;
 
@@ -88,10 +86,8 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await viewer.mouse.click(x + 500, y + 300, { button: "right" });
       let all: unknown[][] = [];
       await expect
-        .poll(
-          async () =>
-            (all = [...all, ...(await seen())]).filter(([type]) => type !== "mousedown" && type !== "mouseup"),
-          waiting,
+        .poll(async () =>
+          (all = [...all, ...(await seen())]).filter(([type]) => type !== "mousedown" && type !== "mouseup"),
         )
         .toEqual([
           ["click", 701, 402, 0],
@@ -103,9 +99,7 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await expect.poll(async () => (await placeOf(viewer)).width).toBe(450);
       const small = await placeOf(viewer);
       await viewer.mouse.click(small.x + 350, small.y + 100);
-      await expect
-        .poll(async () => (await seen()).find(([type]) => type === "click"), waiting)
-        .toEqual(["click", 700, 200, 0]);
+      await expect.poll(async () => (await seen()).find(([type]) => type === "click")).toEqual(["click", 700, 200, 0]);
       await viewer.close();
     });
 

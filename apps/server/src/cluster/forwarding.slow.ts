@@ -130,22 +130,16 @@ it("changes it, returns its telemetry, and shows its live fields in lists", asyn
     .poll(
       async () =>
         ((await (await here(`/browsers/${session.session_id}/telemetry/events?since=1h`)).json()) as unknown[]).length,
-      {
-        timeout: 30_000,
-      },
     )
     .toBeGreaterThan(0);
   const own = Browser.parse((await first.request("POST", "/browsers", { key: project.key })).body);
   await expect
-    .poll(
-      async () => {
-        const listed = z.array(Browser).parse(await (await here("/browsers")).json());
-        return [session, own].map(
-          ({ session_id }) => listed.find((one) => one.session_id === session_id)?.expires_at !== undefined,
-        );
-      },
-      { timeout: 30_000 },
-    )
+    .poll(async () => {
+      const listed = z.array(Browser).parse(await (await here("/browsers")).json());
+      return [session, own].map(
+        ({ session_id }) => listed.find((one) => one.session_id === session_id)?.expires_at !== undefined,
+      );
+    })
     .toEqual([true, true]);
   await first.request("DELETE", `/browsers/${own.session_id}`, { key: project.key });
 });
@@ -370,7 +364,6 @@ it("sends nothing to another program at the address of a server", async () => {
       .poll(
         async () =>
           ((await (await here(`/browsers/${id}/fs/list_files?path=/`)).json()) as { message: string }).message,
-        { timeout: 30_000 },
       )
       .toContain("Another server or another program answered");
     const answer = await here(`/browsers/${id}/fs/list_files?path=/`);
@@ -415,9 +408,7 @@ it("breaks off with the server", async () => {
   await ended;
   // Requests fail until the server has deregistered, a moment later.
   await expect
-    .poll(async () => await (await here(`/browsers/${session.session_id}/fs/list_files?path=/`)).text(), {
-      timeout: 30_000,
-    })
+    .poll(async () => await (await here(`/browsers/${session.session_id}/fs/list_files?path=/`)).text())
     .toContain("server_stopped");
   const left = await here(`/browsers/${session.session_id}/telemetry/events`);
   expect([left.status, ((await left.json()) as { code: string }).code]).toEqual([503, "server_unreachable"]);

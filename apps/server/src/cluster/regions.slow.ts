@@ -9,8 +9,6 @@ import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
 import { startTestServer, type TestReply, type TestRequest, type TestServer } from "../testing/test-server.ts";
 import { createRegions } from "./regions.ts";
 
-const patience = { timeout: 30_000 };
-
 /** In us-east. */
 let first: TestServer;
 /** In eu-west. */
@@ -109,7 +107,7 @@ it("answers a repeated request with the first session, and audits the creation o
       .execute();
   // Each of the three requests has its own entry.
   await expect
-    .poll(entries, patience)
+    .poll(entries)
     .toEqual(Array.from({ length: 3 }, () => ({ operation: "browsers.create", project_id: project.id, status: 200 })));
   await end(again);
 });
@@ -158,7 +156,7 @@ it("removes the session of a client that disconnected", async () => {
     .poll(async () => {
       for (const { id } of await rows()) await here("DELETE", `/browsers/${id}`);
       return (await rows()).length;
-    }, patience)
+    })
     .toBe(0);
 });
 
@@ -176,7 +174,7 @@ it("prefers the server of a region with the fewest sessions, and tries the next 
       for (const browser of made.splice(0)) await end(browser);
       for (const region of ["eu-west", "eu-west"]) made.push(await create({ region }));
       return new Set(await Promise.all(made.map(({ session_id }) => serverOf(session_id)))).size;
-    }, patience)
+    })
     .toBe(2);
   while (made.length < 4) made.push(await create({ region: "eu-west" }));
   const servers = Object.values(
@@ -296,19 +294,13 @@ it("does not delay shutdown for requests waiting on another server", async () =>
     body: JSON.stringify({ acquire_timeout_seconds: 600 }),
   });
   await expect
-    .poll(
-      async () => (await first.database.query.selectFrom("browser_pool_waiters").select("id").execute()).length,
-      patience,
-    )
+    .poll(async () => (await first.database.query.selectFrom("browser_pool_waiters").select("id").execute()).length)
     .toBe(1);
   await third.close(20_000);
   const sent = await waiting;
   expect([sent.status, ((await sent.json()) as { code: string }).code]).toEqual([503, "shutting_down"]);
   await expect
-    .poll(
-      async () => (await first.database.query.selectFrom("browser_pool_waiters").select("id").execute()).length,
-      patience,
-    )
+    .poll(async () => (await first.database.query.selectFrom("browser_pool_waiters").select("id").execute()).length)
     .toBe(0);
   expect((await here("POST", "/browser_pools/far/release", { body: { session_id: leased.session_id } })).status).toBe(
     204,
@@ -318,7 +310,7 @@ it("does not delay shutdown for requests waiting on another server", async () =>
 it("reports a region without a running server", async () => {
   await second.close(1000);
   await expect
-    .poll(async () => (await here("POST", "/browsers", { body: { region: "eu-west" } })).body, patience)
+    .poll(async () => (await here("POST", "/browsers", { body: { region: "eu-west" } })).body)
     .toMatchObject({
       message: expect.stringContaining(
         "region eu-west has no running server; regions with a server: us-east",
@@ -351,6 +343,6 @@ it("fills a pool from before regions in the region of its servers", async () => 
   expect((await here("GET", "/browser_pools/old")).body).toMatchObject({ region: "default", available_count: 0 });
   second = await startSecondServer(first, { region: "eu-west" });
   await expect
-    .poll(async () => (await here("GET", "/browser_pools/old")).body, patience)
+    .poll(async () => (await here("GET", "/browser_pools/old")).body)
     .toMatchObject({ region: "eu-west", available_count: 1 });
 });

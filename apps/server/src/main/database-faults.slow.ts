@@ -101,7 +101,6 @@ it.skipIf(process.platform === "win32").each(["SIGKILL", "SIGINT", "SIGQUIT"] as
     await expect
       .poll(
         () => working.replies.length > before + 60 && working.replies.slice(-30).every(({ status }) => status < 300),
-        { timeout: 60_000 },
       )
       .toBe(true);
     const { made, replies } = await working.stop();

@@ -181,7 +181,7 @@ it.skipIf(process.platform !== "linux")(
     leaving.child.kill("SIGTERM");
     const ended = once(leaving.child, "close");
     await expect
-      .poll(async () => (await ask(leaving.baseUrl, "GET", "/ready")).body, { timeout: 15_000 })
+      .poll(async () => (await ask(leaving.baseUrl, "GET", "/ready")).body)
       .toMatchObject({ message: expect.stringContaining("2 sessions are left") as unknown });
     const drain = () =>
       servers.database.query

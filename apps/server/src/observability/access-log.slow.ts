@@ -97,13 +97,10 @@ it("reopens the file after log rotation", async () => {
   renameSync(target, `${target}.1`);
   log.reopen();
   await expect
-    .poll(
-      () => {
-        log.requestEnded(request, response, 1);
-        return linesIn(target).length;
-      },
-      { interval: 300 },
-    )
+    .poll(() => {
+      log.requestEnded(request, response, 1);
+      return linesIn(target).length;
+    })
     .toBeGreaterThan(0);
   await log.close();
   expect(linesIn(`${target}.1`)).not.toHaveLength(0);

@@ -374,14 +374,11 @@ describe("event stream", () => {
     await stream.next();
     let before = -1;
     await expect
-      .poll(
-        () => {
-          const still = written === before;
-          before = written;
-          return still;
-        },
-        { interval: 100 },
-      )
+      .poll(() => {
+        const still = written === before;
+        before = written;
+        return still;
+      })
       .toBe(true);
     expect(written).toBeLessThan(32 * 2 ** 20);
     await stream.close();

@@ -1,4 +1,4 @@
-import { until } from "../../testing/until.ts";
+import { eventually } from "@shoal/testkit";
 import { totpCode } from "../hosting/totp.ts";
 import { fillAndPress, type Hands } from "./person.ts";
 
@@ -7,7 +7,7 @@ export const codeHands: Readonly<Record<string, Hands>> = {
     begin: fillAndPress("#login_field", "#password", "[name=commit]"),
     async finish({ page, login }) {
       // The site refuses a code that is typed in one window and sent in the next.
-      await until("a window has three seconds left", () => Date.now() % 30_000 < 27_000);
+      await eventually("a window has three seconds left", () => Date.now() % 30_000 < 27_000);
       await page.locator("#app_totp").fill(totpCode(login.totpSecret ?? ""));
       await page.getByRole("button", { name: "Verify" }).click();
     },

@@ -165,7 +165,6 @@ it("reveals its secrets in no answer, log, audit entry or row", async () => {
             server.database.query,
           )
         ).rows[0]?.count,
-      { timeout: 15_000 },
     )
     .toBeGreaterThanOrEqual(4);
   const { rows } =

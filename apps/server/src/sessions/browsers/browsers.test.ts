@@ -293,7 +293,6 @@ describe("limits", () => {
               .where("id", "=", idle.session_id)
               .executeTakeFirstOrThrow()
           ).ended_at,
-        { timeout: 60_000 },
       )
       .not.toBeNull();
     for (let index = 0; index < 3; index += 1) await create();

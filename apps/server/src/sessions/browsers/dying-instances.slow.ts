@@ -68,9 +68,7 @@ function sessionFolders(): readonly string[] {
 
 /** Checks that name, profile and files of the session are free. */
 async function expectNothingLeft(name: string): Promise<void> {
-  await expect
-    .poll(async () => (await rowsOf(name)).filter(({ ended_at }) => ended_at === null), { timeout: 60_000 })
-    .toEqual([]);
+  await expect.poll(async () => (await rowsOf(name)).filter(({ ended_at }) => ended_at === null)).toEqual([]);
   await expect.poll(() => sessionFolders()).toEqual([]);
   const next = await server.request("POST", "/browsers", { body: { name, profile } });
   expect(next.status, JSON.stringify(next.body)).toBe(200);
@@ -111,7 +109,7 @@ it.each(steps)(`leaves nothing of a session whose instance dies $step${missing}`
   if (status === 200) {
     expect(doom.at).toBe("start");
     await expect
-      .poll(async () => (await rowsOf(name)).map(({ ended_reason }) => ended_reason), { timeout: 60_000 })
+      .poll(async () => (await rowsOf(name)).map(({ ended_reason }) => ended_reason))
       .toEqual(["instance_lost"]);
   } else {
     expect([status >= 500, body]).toEqual([
@@ -136,7 +134,7 @@ it.each(["before", "during", "after"] as const)(
     if (when !== "after") expect(status).toBeGreaterThanOrEqual(400);
     expect(instances.isDone()).toBe(true);
     await expect
-      .poll(async () => (await rowsOf(name)).map(({ ended_reason }) => ended_reason), { timeout: 60_000 })
+      .poll(async () => (await rowsOf(name)).map(({ ended_reason }) => ended_reason))
       .toEqual(["instance_lost"]);
     await expectNothingLeft(name);
   },

@@ -59,9 +59,7 @@ it.skipIf(windows)("removes a session whose client disconnects during the start 
   try {
     const creating = server.request("POST", "/browsers", { body: { name: "unwanted" }, signal: client.signal });
     await expect
-      .poll(async () => (await rows()).some(({ name, ended_at }) => name === "unwanted" && ended_at === null), {
-        interval: 5,
-      })
+      .poll(async () => (await rows()).some(({ name, ended_at }) => name === "unwanted" && ended_at === null))
       .toBe(true);
     client.abort();
     await expect(creating).rejects.toThrow();

@@ -217,7 +217,6 @@ class TimeOut {
       .poll(
         async () =>
           Browser.parse((await send("GET", `/browsers/${session_id}?include_deleted=true`)).body).ended_reason,
-        { timeout: 60_000 },
       )
       .toBe("timeout");
     model.sessions.push({ name: undefined, tags: {}, ended: "timeout" });

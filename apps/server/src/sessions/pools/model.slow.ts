@@ -158,13 +158,10 @@ it("matches a simple model for any sequence of operations", async () => {
         await fc.asyncModelRun(() => ({ model, real }), steps);
         // In the end it is full again.
         await expect
-          .poll(
-            async () => {
-              const { acquired_count, available_count } = await pool(real.id);
-              return available_count + acquired_count;
-            },
-            { timeout: 30_000 },
-          )
+          .poll(async () => {
+            const { acquired_count, available_count } = await pool(real.id);
+            return available_count + acquired_count;
+          })
           .toBe(Math.max(model.size, model.leased));
       } finally {
         expect((await server.request("DELETE", `/browser_pools/${real.id}`, { body: { force: true } })).status).toBe(

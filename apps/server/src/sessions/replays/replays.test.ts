@@ -188,9 +188,7 @@ it("keeps the film of a killed instance", async () => {
     const pid = Number(/"session_id":"\w+"[^\n]*"pid":(\d+)[^\n]*session started/.exec(server.log())?.[1]);
     process.kill(pid, "SIGKILL");
     await expect
-      .poll(async () => ((await server.request("GET", `/browsers/${id}/replays`)).body as Replay[])[0]?.finished_at, {
-        timeout: 20_000,
-      })
+      .poll(async () => ((await server.request("GET", `/browsers/${id}/replays`)).body as Replay[])[0]?.finished_at)
       .toEqual(expect.any(String));
     const kept = await fetch(`${server.baseUrl}/browsers/${id}/replays/${replayId}`, {
       headers: { authorization: `Bearer ${server.key}` },

@@ -70,7 +70,7 @@ it("loses only files that a killed server had not uploaded, and has them again a
   two.child.kill("SIGKILL");
   await ended;
   await expect
-    .poll(async () => (await ask(one, "GET", `/browsers/${running.id}?include_deleted=true`)).body, { timeout: 60_000 })
+    .poll(async () => (await ask(one, "GET", `/browsers/${running.id}?include_deleted=true`)).body)
     .toMatchObject({ ended_reason: "instance_lost" });
 
   expect((await film(stored)).body).toEqual(before.body);

@@ -143,14 +143,11 @@ describeChromium("the profile of a session", (chromium) => {
     let state: SavedState | undefined;
     let saved: Awaited<ReturnType<typeof exchange>> | undefined;
     await expect
-      .poll(
-        async () => {
-          saved = await exchange(first, "GET", "profile");
-          state = await readStateOf(Readable.from([saved.body]));
-          return state?.origins.length;
-        },
-        { timeout: 30_000, interval: 500 },
-      )
+      .poll(async () => {
+        saved = await exchange(first, "GET", "profile");
+        state = await readStateOf(Readable.from([saved.body]));
+        return state?.origins.length;
+      })
       .toBe(1);
     expect(state).toMatchObject({
       apply: "cookies",

@@ -11,8 +11,6 @@ import { followTelemetry } from "../../operations/telemetry/testing/follow.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 import type { LiveViewMessage, ViewerMessage } from "./messages.ts";
 
-const waiting = { timeout: 30_000, interval: 50 };
-
 class TestViewer {
   readonly socket: WebSocket;
   readonly messages: LiveViewMessage[] = [];
@@ -122,7 +120,7 @@ describeChromium("live view", (chromium) => {
     expect(viewer.latest("state")).toEqual({ type: "state", state: "running" });
     await page.evaluate("document.title = 'Changed by a script'");
     await expect
-      .poll(() => viewer.latest("tabs")?.tabs.find(({ id }) => id === page.targetId)?.title, waiting)
+      .poll(() => viewer.latest("tabs")?.tabs.find(({ id }) => id === page.targetId)?.title)
       .toBe("Changed by a script");
     await gone(viewer);
   });
@@ -140,7 +138,7 @@ describeChromium("live view", (chromium) => {
           ),
         );
         return seen;
-      }, waiting)
+      })
       .toEqual(["mousemove", "mousedown", "mouseup", "click"].map((type) => `${type} 701,402 true`));
     viewer.send({ type: "wheel", x: 700, y: 400, delta_x: 0, delta_y: 240, modifiers: 0 });
     await expect.poll(() => page.evaluate("scrollY")).toBe(240);
@@ -211,7 +209,7 @@ describeChromium("live view", (chromium) => {
     await expect.poll(() => viewer.pictures.length).toBeGreaterThan(0);
     await page.evaluate("setTimeout(() => { globalThis.answer = prompt('Name?', 'Ann') }); 0");
     await expect
-      .poll(() => viewer.latest("dialog")?.dialog, waiting)
+      .poll(() => viewer.latest("dialog")?.dialog)
       .toEqual({ kind: "prompt", message: "Name?", default_text: "Ann" });
     viewer.send({ type: "dialog", accept: true, text: "me" });
     await expect.poll(() => viewer.latest("dialog")?.dialog).toBeNull();
@@ -266,10 +264,7 @@ describeChromium("the live view of a crashing browser", (chromium) => {
     const client = cdpClient(await instance.connect());
     void client.send("Browser.crash");
     await expect
-      .poll(
-        () => viewer.messages.some((message) => message.type === "state" && message.state === "restarting"),
-        waiting,
-      )
+      .poll(() => viewer.messages.some((message) => message.type === "state" && message.state === "restarting"))
       .toBe(true);
     const before = viewer.pictures.length;
     await expect.poll(() => viewer.latest("state")?.state).toBe("running");

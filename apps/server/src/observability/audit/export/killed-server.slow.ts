@@ -6,7 +6,6 @@ import { type ServerProcess, type ServerProcesses, startServerProcesses } from "
 
 const path = "/audit-logs/export/destinations";
 const prefix = "killed/";
-const patience = { timeout: 60_000 };
 let target: ExportTarget;
 let servers: ServerProcesses;
 let settings: Record<string, string>;
@@ -74,10 +73,8 @@ it("leaves no gap and no duplicate when servers are killed between writing and r
     .select("last_sequence")
     .executeTakeFirstOrThrow();
   await expect
-    .poll(
-      async () =>
-        Number(AuditLogExportDestination.parse(await send(other, "GET", `${path}/${id}`)).last_exported_cursor ?? 0),
-      patience,
+    .poll(async () =>
+      Number(AuditLogExportDestination.parse(await send(other, "GET", `${path}/${id}`)).last_exported_cursor ?? 0),
     )
     .toBeGreaterThanOrEqual(last_sequence);
   const lines = await target.lines(prefix);
