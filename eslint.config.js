@@ -2,15 +2,12 @@ import js from "@eslint/js";
 import { defineConfig, globalIgnores } from "eslint/config";
 import reactHooks from "eslint-plugin-react-hooks";
 import tseslint from "typescript-eslint";
+import { steadyTests } from "./tools/steady-tests.mjs";
 
 const pureZod = {
   selector:
     "ImportDeclaration[source.value=/^zod/] > :matches(ImportSpecifier[imported.name='z'], ImportDefaultSpecifier)",
   message: "Write `import * as z`: the named export defeats tree-shaking.",
-};
-const waitWithLimit = {
-  selector: "CallExpression[callee.object.name='vi'][callee.property.name=/^wait(For|Until)$/][arguments.length<2]",
-  message: "Give the wait a limit, `{ timeout: 15_000 }`: its own is one second, which a busy machine passes.",
 };
 const entryPointsOnly = {
   group: ["@shoal/*/src/**", "@shoal/*/dist/**"],
@@ -29,7 +26,7 @@ export default defineConfig(
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
-      "no-restricted-syntax": ["error", pureZod, waitWithLimit],
+      "no-restricted-syntax": ["error", pureZod],
       "no-restricted-imports": ["error", { patterns: [entryPointsOnly] }],
       // Four, for what the wire makes four: the client's methods take a session, something in it, a body and options; ServiceError a status, a code, a message and options.
       // Three would ask some 150 functions for an object that only carries their arguments.
@@ -71,6 +68,12 @@ export default defineConfig(
         fetch: "readonly",
       },
     },
+  },
+  {
+    files: ["**/*.{test,slow}.{ts,tsx}", "**/src/**/testing/**/*.ts", "tools/*.test.ts"],
+    ignores: ["packages/testkit/**", "apps/e2e/src/{contract,behaviour,faults}/**", "apps/cli/src/**"],
+    plugins: { steady: steadyTests },
+    rules: { "steady/no-own-limits": "error", "steady/no-sleeps": "error" },
   },
   { files: ["apps/{bench,demo}/src/**/*.ts", "tools/**"], rules: { "no-console": "off" } },
 );

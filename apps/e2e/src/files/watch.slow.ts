@@ -136,7 +136,8 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
       let text = "";
       for await (const chunk of response.setEncoding("utf8")) {
         text += String(chunk);
-        if (text.length % 7 === 0) await delay(1);
+        const slowReaderMs = 1;
+        if (text.length % 7 === 0) await delay(slowReaderMs);
       }
       const slow = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? "") as FileSystemEvent);
       expect(slow).toEqual(told);
@@ -297,7 +298,9 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
         const { watch_id } = await fs.watch.start(browser.session_id, { path: "/home/shoal" });
         await using stream = fs.watch.events(browser.session_id, watch_id);
         const next = stream.next();
-        await delay(12_000);
+        // The shortest idle time is 10 seconds.
+        const longerThanIdleMs = 12_000;
+        await delay(longerThanIdleMs);
         await fs.writeFile(browser.session_id, "x", { path: "/home/shoal/f" });
         expect((await next).value).toMatchObject({ type: "CREATE", path: "/home/shoal/f" });
         await test.shoal.browsers.delete(browser.session_id);

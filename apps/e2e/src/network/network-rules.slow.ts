@@ -239,7 +239,8 @@ describe.each(placements)("network rules in the placement $title", ({ placement,
           peer.createDataChannel("data");
           await peer.setLocalDescription(await peer.createOffer());
           // A relay that cannot be reached may delay the end for minutes. Requests to servers are sent at once.
-          await Promise.race([gathered, new Promise((resolve) => setTimeout(resolve, 5000))]);
+          const gatheringMs = 5000;
+          await Promise.race([gathered, new Promise((resolve) => setTimeout(resolve, gatheringMs))]);
           return found;
         },
         [`stun:127.0.0.1:${String(udp.address().port)}`, `turn:127.0.0.1:${String(turn)}?transport=tcp`],

@@ -2,15 +2,13 @@ import type { Browser } from "@shoal/client";
 import { readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import puppeteer, { type Page } from "puppeteer-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { listeningSockets } from "../testing/listening.ts";
 import { chromiums, descendantsOf, type ProcessEntry } from "../testing/processes.ts";
 import { codeOf } from "../testing/refusal.ts";
 import { runService, type TestService } from "../testing/service.ts";
 import { serverCount } from "../testing/several-servers.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describe.each(placements)("two sessions in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("of one service", () => {

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
+const intervalMs = 20;
+
 /** Waits until `condition` returns neither `undefined` nor `false`. @throws {Error} after `timeoutMs`. */
 export async function until<T>(
   what: string,
@@ -11,6 +13,6 @@ export async function until<T>(
     const value = await condition();
     if (value !== undefined && value !== false) return value as Exclude<T, undefined | false>;
     if (performance.now() > end) throw new Error(`It did not happen within ${timeoutMs} ms: ${what}.`);
-    await delay(20);
+    await delay(intervalMs);
   }
 }

@@ -58,12 +58,15 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
       const viewer = await person.newPage();
       await viewer.goto(url);
       await viewer.waitForSelector("text=Recording in progress");
-      await delay(2500);
+      // The film is about these times.
+      const filmedMs = 2500;
+      await delay(filmedMs);
       await browsers.playwright.execute(id, {
         code: "await page.evaluate(() => { document.body.style.background = 'red'; console.log('turned red'); })",
       });
       const mark = await browsers.replays.mark(id, replayId, { title: "It is <red>" });
-      await delay(4500);
+      const filmedRedMs = 4500;
+      await delay(filmedRedMs);
       await browsers.replays.mark(id, replayId, { title: "The beginning", offset_seconds: 0 });
       await browsers.replays.stop(id, replayId);
       await browsers.delete(id);

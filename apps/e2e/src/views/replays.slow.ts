@@ -29,7 +29,9 @@ describe.each(placements)("recordings in the placement $title", ({ placement, sk
       await page.setContent(moving);
       const { replay_id: id } = await replays.start(session.id, { framerate: 15 });
       const short = await replays.start(session.id, { max_duration_in_seconds: 1 });
-      await new Promise((resolve) => setTimeout(resolve, 2500));
+      // The film is longer than the limit of the short one.
+      const filmedMs = 2500;
+      await new Promise((resolve) => setTimeout(resolve, filmedMs));
       await replays.stop(session.id, id);
       const film = await buffer(Readable.from((await replays.download(session.id, id)).stream));
       await replays.download(session.id, short.replay_id).then(({ stream }) => stream.cancel());
@@ -55,7 +57,9 @@ describe.each(placements)("recordings in the placement $title", ({ placement, sk
       await second.evaluate(async () => {
         for (let frame = 0; frame < 60; frame += 1) await new Promise(requestAnimationFrame);
       });
-      await new Promise((resolve) => setTimeout(resolve, 2000));
+      // A film contains pictures until its end.
+      const filmedMs = 2000;
+      await new Promise((resolve) => setTimeout(resolve, filmedMs));
       await replays.stop(session.id, id);
       const film = await buffer(Readable.from((await replays.download(session.id, id)).stream));
       await second.close();

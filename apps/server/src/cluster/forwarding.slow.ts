@@ -262,7 +262,8 @@ it("applies backpressure to a body", async () => {
   response.pause();
   const before = process.memoryUsage().rss;
   // Time for bytes that would arrive without backpressure. Both servers are in this process.
-  await delay(1_000);
+  const unreadMs = 1_000;
+  await delay(unreadMs);
   expect(process.memoryUsage().rss - before).toBeLessThan(size / 2);
   response.destroy();
 });

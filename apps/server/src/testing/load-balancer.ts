@@ -46,7 +46,8 @@ export async function startLoadBalancer(port: number, targets: readonly number[]
       await balancer[Symbol.asyncDispose]();
       throw new Error(`HAProxy ended with status ${String(child.exitCode)}.`);
     }
-    await delay(50);
+    const retryMs = 50;
+    await delay(retryMs);
   }
   return balancer;
 }

@@ -119,7 +119,8 @@ async function readWhenReady(readyFile: string, child: ChildProcess): Promise<z.
     try {
       return Ready.parse(JSON.parse(readFileSync(readyFile, "utf8")));
     } catch {
-      await delay(50);
+      const retryMs = 50;
+      await delay(retryMs);
     }
   }
   return new Promise<never>(() => undefined);

@@ -109,7 +109,8 @@ it("marks browser connections after the request line, however it is split, and r
     const client = connect({ host: "127.0.0.1", port: forwarder.browserPort, allowHalfOpen: true, noDelay: true });
     for (const piece of pieces) {
       client.write(piece);
-      await setTimeout(20);
+      const betweenPiecesMs = 20;
+      await setTimeout(betweenPiecesMs);
     }
     const answer = (await buffer(client)).toString();
     client.destroy();

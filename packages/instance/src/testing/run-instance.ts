@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -6,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import * as z from "zod/mini";
 import { InstanceEvent, instanceProgramPath, type AssignInstance, type InstanceConfig } from "../index.ts";
@@ -241,7 +241,7 @@ class ProgramRun implements RunningInstance {
     this.#feed.close();
     await this.egress.close();
     // The browser of a killed instance ends a moment later, and may still write files.
-    for (let waits = 0; this.browserPids().length > 0 && waits < 500; waits++) await delay(20);
+    await eventually("its browser ends", () => this.browserPids().length === 0);
     await rm(this.#directory, { recursive: true, force: true, maxRetries: 20 });
   }
 }

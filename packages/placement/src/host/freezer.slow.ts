@@ -40,7 +40,8 @@ async function stopsTicking(size: () => number): Promise<void> {
   await expect
     .poll(async () => {
       const before = size();
-      await sleep(300);
+      const severalTicksMs = 300;
+      await sleep(severalTicksMs);
       return size() - before;
     })
     .toBe(0);

@@ -28,7 +28,8 @@ function openPool({ size = 0, ...options }: Partial<WarmPoolOptions<Thing>> & { 
       const number = ++counts.started;
       counts.mostStarting = Math.max(counts.mostStarting, ++counts.starting);
       try {
-        await sleep(1, undefined, { signal });
+        const startMs = 1;
+        await sleep(startMs, undefined, { signal });
       } finally {
         counts.starting -= 1;
       }

@@ -45,7 +45,8 @@ async function tokenOf(account: string): Promise<string> {
     };
     const secret = secrets.items.find(({ metadata }) => metadata.name.startsWith(`${account}-token`));
     if (secret !== undefined) return Buffer.from(secret.data.token, "base64").toString();
-    await sleep(100);
+    const retryMs = 100;
+    await sleep(retryMs);
   }
 }
 

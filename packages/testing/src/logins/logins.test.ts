@@ -1,9 +1,9 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import { ApiError, Shoal, type ManagedAuthEvent, type ManagedAuthStateEvent } from "@shoal/client";
 import { createFakeShoal, type FakeShoal, type FakeSite } from "@shoal/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 const domain = "example.com";
-const patience = { timeout: 15_000 };
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -204,9 +204,9 @@ describe("a login of the fake", () => {
     await connections.login(id);
     expect(await codeOf(connections.login(id))).toBe("409 conflict");
     expect(await codeOf(connections.submit(id, values))).toBe("422 bad_request");
-    await vi.waitFor(async () => {
+    await eventuallyPasses(async () => {
       expect((await connections.get(id)).flow_step).toBe("AWAITING_INPUT");
-    }, patience);
+    });
     const { interaction_id: question = "" } = await connections.get(id);
     for (const wrong of [
       { field_values: { username: "a" } },
@@ -239,9 +239,9 @@ describe("a login of the fake", () => {
     }
     const { id: other } = await connections.create({ domain, profile_name: "other" });
     await connections.login(other);
-    await vi.waitFor(() => {
+    await eventuallyPasses(() => {
       expect(signals).toHaveLength(3);
-    }, patience);
+    });
     fake.reset();
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
     expect(() => {
@@ -258,9 +258,9 @@ describe("a login of the fake", () => {
     const { jwt } = await keyless.exchange(id, { code });
     expect(await keyless.exchange(id, { code })).toMatchObject({ jwt });
     const page = new Shoal({ apiKey: jwt, fetch: fake.fetch, maxRetries: 0 });
-    await vi.waitFor(async () => {
+    await eventuallyPasses(async () => {
       expect((await page.auth.connections.get(id)).flow_step).toBe("AWAITING_INPUT");
-    }, patience);
+    });
     expect((await page.auth.connections.get(id)).hosted_url).not.toBe(hosted_url);
     for (const refused of [
       page.auth.connections.get(other),

@@ -107,7 +107,8 @@ describe("download", () => {
       response.writeHead(200).end("done");
     });
     const file = await make(server, { timeoutMs: 3_000 }).download(readFile, { params, query });
-    await new Promise((resolve) => setTimeout(resolve, 3_300));
+    const longerThanTimeoutMs = 3_300;
+    await new Promise((resolve) => setTimeout(resolve, longerThanTimeoutMs));
     expect(await new Response(file.stream).text()).toBe("done");
   });
 

@@ -131,7 +131,8 @@ it("runs each of 50 invocations once in boxes of two servers under a limit of 5"
         expect([made.status, made.output]).toEqual(["succeeded", String(index)]);
         return made.id;
       }
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      const retryMs = 200;
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
   };
   const ids = await Promise.all(Array.from({ length: 50 }, (_, index) => run(index)));

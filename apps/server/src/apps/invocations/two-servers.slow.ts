@@ -155,7 +155,8 @@ it("runs each of 50 invocations once under a limit of 5", async () => {
       }
       expect(answer.status).toBe(429);
       await answer.text();
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      const retryMs = 50;
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
   };
   await Promise.all(Array.from({ length: 50 }, (_, index) => one(index)));

@@ -114,7 +114,8 @@ it("skips no line of concurrent writers of one deployment", async () => {
     writers.map(async (writer, number) => {
       for (let index = 0; index < 40; index += 1) {
         writer.line(line(`${String(number)}: ${"x".repeat(3000)}`));
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        const betweenLinesMs = 1;
+        await new Promise((resolve) => setTimeout(resolve, betweenLinesMs));
       }
       await writer.end();
     }),

@@ -151,7 +151,8 @@ describe("a client that stops sending", () => {
     // Together they take longer than a stall may.
     for (const letter of content) {
       socket.write(letter);
-      await delay(250);
+      const betweenLettersMs = 250;
+      await delay(betweenLettersMs);
     }
     expect(await answer).toMatch(/^HTTP\/1\.1 201 /);
   });

@@ -43,7 +43,9 @@ function expectMoment(actual: string | undefined, expectedMs: number): void {
 
 it.concurrent("ends when its timeout has passed since its last use", async () => {
   const { session_id: id } = await create({ timeout_seconds: 10 });
-  await delay(3_000);
+  // A use in between moves the end by this time.
+  const unusedMs = 3_000;
+  await delay(unusedMs);
   await use(id);
   const usedMs = Date.now();
   await eventuallyPasses(async () => {
@@ -77,7 +79,8 @@ it.concurrent("runs longer when it is extended", async () => {
   const limited = await create({ timeout_seconds: 600, max_duration_seconds: 30 });
   const idle = await create({ timeout_seconds: 20 });
   const unlimited = await create({ timeout_seconds: 600 });
-  await delay(5_000);
+  const runningMs = 5_000;
+  await delay(runningMs);
   const [moved, same, still] = [
     await extend(limited.session_id, { max_duration_seconds: 300 }),
     await extend(idle.session_id),
@@ -126,7 +129,9 @@ it("does not end when the clock jumps", async () => {
   } finally {
     clock.mockRestore();
   }
-  await delay(1_500);
+  // The timers of sessions run each second.
+  const timerMs = 1_500;
+  await delay(timerMs);
   expect((await use(id)).status).toBe(200);
   expect((await server.request("DELETE", `/browsers/${id}`)).status).toBe(204);
 });

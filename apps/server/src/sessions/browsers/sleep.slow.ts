@@ -82,7 +82,8 @@ describe.skipIf(isSkipped)(`a session that sleeps${isSkipped ? ` (skipped: ${fin
       if (cycle === 1) {
         expect(frozenGroups()).toHaveLength(1);
         // The client answers pings of the service meanwhile, which wakes nothing.
-        await new Promise((resolve) => setTimeout(resolve, 3000));
+        const asleepMs = 3000;
+        await new Promise((resolve) => setTimeout(resolve, asleepMs));
         expect(await isAsleep(session)).toBe(true);
       }
       expect(await evaluate(client, sessionId, `document.title + ${String(cycle)}`)).toBe(`kept${String(cycle)}`);
@@ -122,7 +123,8 @@ describe.skipIf(isSkipped)(`a session that sleeps${isSkipped ? ` (skipped: ${fin
     const seen: boolean[] = [];
     for (const end = performance.now() + 3500; performance.now() < end;) {
       seen.push(await isAsleep(session));
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      const betweenLooksMs = 200;
+      await new Promise((resolve) => setTimeout(resolve, betweenLooksMs));
     }
     expect(seen).not.toContain(true);
     viewer.close();

@@ -1,3 +1,4 @@
+import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { encodeClose, encodeFrame, opcode } from "@shoal/instance";
 import type { InstanceSleep, SleepChange } from "@shoal/placement";
 import fc from "fast-check";
@@ -33,9 +34,9 @@ function linked(timeoutMs: number, sleep?: InstanceSleep): Linked {
     ...(sleep && { sleep }),
   });
   const closed = () =>
-    vi.waitFor(() => {
+    eventuallyPasses(() => {
       expect([clientFar.destroyed, instanceFar.destroyed]).toEqual([true, true]);
-    }, 15_000);
+    });
   return { client, instance, link, closed, onTimeout };
 }
 
@@ -128,12 +129,7 @@ it("disconnects a client that answers no ping, and keeps a client that does", as
     lively.client.write(encodeFrame(opcode.pong, Buffer.alloc(0), { masked: true }));
   });
   await silent.closed();
-  await vi.waitFor(
-    () => {
-      expect(pings).toBeGreaterThan(6);
-    },
-    { timeout: 30_000 },
-  );
+  await eventually("both clients had seven pings", () => pings > 6);
   expect([silent.onTimeout.mock.calls.length, lively.onTimeout.mock.calls.length, lively.client.destroyed]).toEqual([
     1,
     0,

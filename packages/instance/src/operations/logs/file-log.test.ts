@@ -96,7 +96,9 @@ describe("a log file", () => {
     expect(await next()).toBe("a long first line");
     const later = next();
     await truncate(file);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // The reader must see the empty file before it grows again.
+    const noticedMs = 300;
+    await new Promise((resolve) => setTimeout(resolve, noticedMs));
     await appendFile(file, "new\n");
     expect(await later).toBe("new");
   });

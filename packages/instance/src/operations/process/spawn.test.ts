@@ -200,7 +200,8 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
       expect(missed).toBeUndefined();
       if (stream === "stdout") bytes += text.length;
       if (bytes > 1_000_000) break;
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      const slowReaderMs = 2;
+      await new Promise((resolve) => setTimeout(resolve, slowReaderMs));
     }
     await eventuallyPasses(async () => {
       expect((await served.status(id)).body.state).toBe("exited");

@@ -42,7 +42,8 @@ async function download(instance: RunningInstance, id: string): Promise<Buffer> 
     const { status, headers, bytes } = await get(instance, `/replays/${id}`);
     if (status === 200) return bytes;
     expect([status, headers["retry-after"]]).toEqual([202, "1"]);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const retryMs = 100;
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
   }
 }
 

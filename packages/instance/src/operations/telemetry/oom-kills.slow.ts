@@ -1,3 +1,4 @@
+import { eventuallyPasses } from "@shoal/testkit";
 import {
   existsSync,
   mkdirSync,
@@ -212,7 +213,7 @@ describeChromium(
         expect((await cdp.send("Browser.getVersion")).result).toBeDefined();
         expect((await instance.call("GET", "/fs/list_files?path=/")).status).toBe(200);
       } finally {
-        await vi.waitFor(() => limited?.remove(), { timeout: 60_000 });
+        await eventuallyPasses(() => limited?.remove());
       }
     });
   },

@@ -4,7 +4,6 @@ import { chmod, link, lstat, mkdir, readFile, readlink, stat, symlink, truncate,
 import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { namesIn, rootKinds, serveFileSystem } from "../testing/serve.ts";
 
@@ -257,9 +256,8 @@ it("names the API path in errors, never the host's path", async () => {
 it("answers without delay for a pipe that has no writer", async () => {
   await using fs = await serveFileSystem("/");
   execFileSync("mkfifo", [fs.host("pipe")]);
-  expect(
-    await Promise.race([fs.call("read_file", { query: { path: fs.at("pipe") } }), delay(20_000, "waited")]),
-  ).toMatchObject({ status: 400 });
+  // A call that waits for a writer ends with the limit of the test.
+  expect(await fs.call("read_file", { query: { path: fs.at("pipe") } })).toMatchObject({ status: 400 });
   await symlink("pipe", fs.host("link"));
   expect(await readlink(fs.host("link"))).toBe("pipe");
 });

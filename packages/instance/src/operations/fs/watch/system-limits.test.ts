@@ -15,7 +15,7 @@ const prelude = `
   for (let i = 0; i < 10; i++) mkdirSync(at("w/" + i), { recursive: true });
 `;
 
-suite(title("a watch above a limit of the system"), { timeout: 60_000 }, () => {
+suite(title("a watch above a limit of the system"), () => {
   it("names the setting to raise when watches run out", async () => {
     const printed = await runLimited(
       { settings: { max_inotify_watches: 8 } },
@@ -63,7 +63,7 @@ suite(title("a watch above a limit of the system"), { timeout: 60_000 }, () => {
   });
 });
 
-suite(title("an unreadable directory"), { timeout: 60_000 }, () => {
+suite(title("an unreadable directory"), () => {
   it("is not watched until it is readable, while directories next to it are", async () => {
     const printed = await runLimited(
       { plainUser: true },

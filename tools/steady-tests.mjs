@@ -1,0 +1,108 @@
+// ESLint rules for tests. Short limits fail on busy machines, and sleeps are either too short or a waste of time.
+
+const testFunctions = new Set([
+  ...["it", "test", "describe", "suite", "bench"],
+  ...["beforeAll", "afterAll", "beforeEach", "afterEach"],
+]);
+const modifiers = new Set([
+  ...["each", "for", "only", "skip", "skipIf", "runIf", "todo", "fails"],
+  ...["concurrent", "sequential", "extend", "shuffle"],
+]);
+const limitNames = new Set(["timeout", "testTimeout", "hookTimeout", "interval"]);
+
+/** @returns {boolean} whether the expression is a number that is written out, such as `5_000` or `60 * 1000` */
+function isNumber(node) {
+  if (node === undefined) return false;
+  if (node.type === "BinaryExpression") return isNumber(node.left) && isNumber(node.right);
+  return node.type === "Literal" && typeof node.value === "number";
+}
+
+const nameOf = (node) => (node?.type === "Identifier" ? node.name : node?.type === "Literal" ? node.value : undefined);
+
+/** @returns {string | undefined} `a` of `a(…)`, `a.each(…)`, `a.each`…`(…)` and `a.each(…)(…)`, if `isPart` allows `each` */
+function rootOf(callee, isPart = () => true) {
+  if (callee.type === "CallExpression") return rootOf(callee.callee, isPart);
+  if (callee.type === "TaggedTemplateExpression") return rootOf(callee.tag, isPart);
+  if (callee.type !== "MemberExpression") return nameOf(callee);
+  return isPart(nameOf(callee.property)) ? rootOf(callee.object, isPart) : undefined;
+}
+
+const isMember = (node, object, property) =>
+  node.type === "MemberExpression" && rootOf(node) === object && nameOf(node.property) === property;
+
+const limitsIn = (node) =>
+  node?.type === "ObjectExpression"
+    ? node.properties.filter((property) => property.type === "Property" && limitNames.has(nameOf(property.key)))
+    : [];
+
+/** @type {import("eslint").Rule.RuleModule} */
+export const noOwnLimits = {
+  meta: {
+    type: "problem",
+    messages: {
+      poll: "Omit the options of expect.poll: all waits have one deadline. Only `message` is allowed.",
+      wait: "Use eventually() or eventuallyPasses() of @shoal/testkit: all waits have one deadline.",
+      limit: "Omit the limit of the test or hook: vitest.project.ts has one for all. It only ends hanging tests.",
+    },
+    schema: [],
+  },
+  create: (context) => ({
+    CallExpression(node) {
+      const { callee, arguments: given } = node;
+      if (isMember(callee, "vi", "waitFor") || isMember(callee, "vi", "waitUntil"))
+        context.report({ node: callee, messageId: "wait" });
+      else if (isMember(callee, "expect", "poll")) {
+        const options = given[1];
+        const isMessage =
+          options?.type === "ObjectExpression" &&
+          options.properties.every((property) => nameOf(property.key) === "message");
+        if (options !== undefined && !isMessage) context.report({ node: options, messageId: "poll" });
+      } else if (isMember(callee, "vi", "setConfig")) {
+        for (const limit of limitsIn(given[0])) context.report({ node: limit, messageId: "limit" });
+      } else if (testFunctions.has(rootOf(callee, (part) => modifiers.has(part)))) {
+        for (const argument of given) {
+          if (argument !== given[0] && isNumber(argument)) context.report({ node: argument, messageId: "limit" });
+          for (const limit of limitsIn(argument)) context.report({ node: limit, messageId: "limit" });
+        }
+      }
+    },
+  }),
+};
+
+/** @type {import("eslint").Rule.RuleModule} */
+export const noSleeps = {
+  meta: {
+    type: "problem",
+    messages: {
+      sleep:
+        "Wait for a condition with eventually() of @shoal/testkit. If real time is the subject of the test, give it a name and a reason: `const leaseMs = 2_000; // why`.",
+    },
+    schema: [],
+  },
+  create(context) {
+    const sleeps = new Set();
+    return {
+      ImportDeclaration(node) {
+        if (!/^(node:)?timers\/promises$/.test(node.source.value)) return;
+        for (const specifier of node.specifiers)
+          if (nameOf(specifier.imported) === "setTimeout") sleeps.add(specifier.local.name);
+      },
+      CallExpression(node) {
+        const { callee, arguments: given } = node;
+        const isSleep = callee.type === "Identifier" && sleeps.has(callee.name);
+        const number = isSleep ? given[0] : isPromiseTimer(node) ? given[1] : undefined;
+        if (isNumber(number)) context.report({ node, messageId: "sleep" });
+      },
+    };
+  },
+};
+
+/** @returns {boolean} whether the call is `setTimeout(resolve, …)`, where `resolve` ends a promise around it */
+function isPromiseTimer(node) {
+  if (nameOf(node.callee) !== "setTimeout" || node.arguments[0]?.type !== "Identifier") return false;
+  for (let parent = node.parent; parent !== null; parent = parent.parent)
+    if (parent.type === "NewExpression" && nameOf(parent.callee) === "Promise") return true;
+  return false;
+}
+
+export const steadyTests = { rules: { "no-own-limits": noOwnLimits, "no-sleeps": noSleeps } };
