@@ -32,8 +32,6 @@ export interface TestService {
   processes(): ProcessEntry[];
 }
 
-const startTimeoutMs = serverCount * 60_000;
-
 /** Ends of all services of this file. */
 const ends = new Set<() => Promise<unknown>>();
 
@@ -89,8 +87,8 @@ export function useService(flags: () => readonly string[] = () => []): TestServi
   let running: Awaited<ReturnType<typeof runService>> | undefined;
   beforeAll(async () => {
     running = await runService(flags());
-  }, startTimeoutMs);
-  afterAll(() => running?.end(), startTimeoutMs);
+  });
+  afterAll(() => running?.end());
   const present = () => {
     if (!running) throw new Error("The service runs inside tests only.");
     return running;

@@ -100,24 +100,19 @@ it.each(all.filter(([name]) => missing.has(name)).map(([, endpoint]) => [endpoin
 );
 
 describe.each(endpoints)("%s", (_id, endpoint) => {
-  it(
-    "names each missing, mistyped, out-of-range or unknown field, and accepts values within the limits",
-    { timeout: 120_000 },
-    async () => {
-      const complaints: string[] = [];
-      for (const wrong of casesFor(endpoint)) {
-        const said = await complaint(endpoint, wrong);
-        if (said !== undefined) complaints.push(said);
-      }
-      expect(complaints).toEqual([]);
-    },
-  );
+  it("names each missing, mistyped, out-of-range or unknown field, and accepts values within the limits", async () => {
+    const complaints: string[] = [];
+    for (const wrong of casesFor(endpoint)) {
+      const said = await complaint(endpoint, wrong);
+      if (said !== undefined) complaints.push(said);
+    }
+    expect(complaints).toEqual([]);
+  });
 });
 
 const withJson = endpoints.filter(([, { body }]) => body?.kind === "json");
 it.each(withJson)(
   "%s refuses a body that is not a JSON object, has another content type, or is too large",
-  { timeout: 120_000 },
   async (_id, endpoint) => {
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => paramsFor(endpoint)[name] ?? "");
     const answerTo = (body: string, headers = {}) => server.request(endpoint.method, path, { body, headers });
@@ -152,34 +147,30 @@ it.each(withJson)(
 );
 
 const withForm = endpoints.filter(([, { body }]) => body?.kind === "multipart");
-it.each(withForm)(
-  "%s refuses a body that is not a form, a broken form, and too much text",
-  { timeout: 120_000 },
-  async (_id, endpoint) => {
-    const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => paramsFor(endpoint)[name] ?? "");
-    const answerTo = (body: string, type: string) =>
-      server.request(endpoint.method, path, { body, headers: { "content-type": type } });
-    const partWith = (text: string) => `--b\r\ncontent-disposition: form-data; name="zz_unknown"\r\n\r\n${text}`;
-    expect(await answerTo("{}", "application/json")).toMatchObject({
-      status: 415,
-      body: { code: "unsupported_media_type" },
+it.each(withForm)("%s refuses a body that is not a form, a broken form, and too much text", async (_id, endpoint) => {
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => paramsFor(endpoint)[name] ?? "");
+  const answerTo = (body: string, type: string) =>
+    server.request(endpoint.method, path, { body, headers: { "content-type": type } });
+  const partWith = (text: string) => `--b\r\ncontent-disposition: form-data; name="zz_unknown"\r\n\r\n${text}`;
+  expect(await answerTo("{}", "application/json")).toMatchObject({
+    status: 415,
+    body: { code: "unsupported_media_type" },
+  });
+  for (const [body, type] of [
+    ["--b--\r\n", "multipart/form-data"],
+    [partWith("x"), "multipart/form-data; boundary=b"],
+  ] as const)
+    expect(await answerTo(body, type), body).toMatchObject({
+      status: 400,
+      body: { code: "bad_request", message: expect.stringMatching(/^body\b/) as unknown },
     });
-    for (const [body, type] of [
-      ["--b--\r\n", "multipart/form-data"],
-      [partWith("x"), "multipart/form-data; boundary=b"],
-    ] as const)
-      expect(await answerTo(body, type), body).toMatchObject({
-        status: 400,
-        body: { code: "bad_request", message: expect.stringMatching(/^body\b/) as unknown },
-      });
-    expect(
-      await answerTo(`${partWith("a".repeat(1024 * 1024 + 1))}\r\n--b--\r\n`, "multipart/form-data; boundary=b"),
-    ).toMatchObject({
-      status: 413,
-      body: { code: "payload_too_large" },
-    });
-  },
-);
+  expect(
+    await answerTo(`${partWith("a".repeat(1024 * 1024 + 1))}\r\n--b--\r\n`, "multipart/form-data; boundary=b"),
+  ).toMatchObject({
+    status: 413,
+    body: { code: "payload_too_large" },
+  });
+});
 
 it.each(["POST /browsers", "PATCH /browsers/x", "POST /browser_pools/x/acquire"])(
   "%s accepts at most 50 tags",

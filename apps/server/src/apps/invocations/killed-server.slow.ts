@@ -1,10 +1,11 @@
 import type { Deployment, Invocation } from "@shoal/schemas";
 import { createId } from "@shoal/primitives";
+import { eventually } from "@shoal/testkit";
 import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ServerProcess, type ServerProcesses, startServerProcesses } from "../../testing/server-processes.ts";
 import { zipOf } from "../../testing/zip.ts";
 
@@ -14,7 +15,6 @@ const settings = {
   SHOAL_PLACEMENT: "sandbox",
   SHOAL_MAX_INVOCATIONS_PER_PROJECT: "5",
 };
-const patience = { timeout: 90_000, interval: 200 };
 const sourceOf = (name: string, imported: string) => `
   const actions = new Map();
   (globalThis[Symbol.for("shoal.apps.v1")] ??= new Map()).set("${name}", { name: "${name}", actions });
@@ -68,15 +68,15 @@ const invoke = (server: ServerProcess, app_name: string, action_name: string, mo
 async function kill({ child }: ServerProcess): Promise<void> {
   const ended = once(child, "exit");
   // The server also starts programs that end at once, so its family can be empty for a moment.
-  const family = await vi.waitUntil(() => {
+  const family = await eventually(() => {
     const processesBelow = below(child.pid ?? 0);
     return processesBelow.length > 0 && processesBelow;
-  }, patience);
+  });
   child.kill("SIGKILL");
   await ended;
   const alive = () =>
     family.filter(({ pid, started }) => processes().some((one) => one.pid === pid && one.started === started));
-  await expect.poll(alive, patience).toEqual([]);
+  await expect.poll(alive).toEqual([]);
 }
 
 interface Process {
@@ -113,9 +113,9 @@ it("builds again on another server when the building server is killed", async ()
     (await servers.database.query.selectFrom("deployments").select("builder").where("id", "in", ids).execute()).map(
       ({ builder }) => builder,
     );
-  await expect.poll(builtBy, patience).toContain(one.id);
+  await expect.poll(builtBy).toContain(one.id);
   await kill(one);
-  for (const id of ids) await expect.poll(() => statusOf(id), patience).toMatch(/running|failed/);
+  for (const id of ids) await expect.poll(() => statusOf(id)).toMatch(/running|failed/);
   expect(await Promise.all(ids.map(statusOf))).toEqual(["running", "running", "running", "running"]);
   expect(await invoke(two, "a", "count", { payload: "1" })).toMatchObject({ status: "succeeded", output: "1" });
 });
@@ -123,7 +123,7 @@ it("builds again on another server when the building server is killed", async ()
 it("runs each of 50 invocations once in boxes of two servers under a limit of 5", async () => {
   const one = await servers.start("second", settings);
   const deployment = await deploy(one, "counter");
-  await expect.poll(() => statusOf(deployment), patience).toBe("running");
+  await expect.poll(() => statusOf(deployment)).toBe("running");
   const run = async (index: number): Promise<string> => {
     for (;;) {
       const made = await invoke(index % 2 === 0 ? one : two, "counter", "count", { payload: String(index) });
