@@ -1,10 +1,6 @@
 import { eventuallyPasses } from "@shoal/testkit";
 import { expect } from "vitest";
 
-export function until(check: () => void): Promise<void> {
-  return eventuallyPasses(check);
-}
-
 /** Returns the figure when five readings, 100 ms apart, are equal after it has grown. */
 export async function settled(figure: () => number): Promise<number> {
   let before = 0;
