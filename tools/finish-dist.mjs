@@ -10,6 +10,7 @@ import { build } from "esbuild";
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundleForNode } from "./finish-dist/bundle-for-node.mjs";
 import { pureMarks } from "./finish-dist/pure-marks.mjs";
 import { missingComments } from "./finish-dist/missing-comments.mjs";
 import { applyEdits } from "./finish-dist/edits.mjs";
@@ -25,7 +26,7 @@ export async function finishDist(folder, importCalls) {
     edit(resolve(folder, path), (text) => [...pureMarks(text), ...(importCalls ? importsOfCalls(text) : [])]);
   for (const [path, insertions] of missingComments(folder)) edit(path, () => insertions);
   if (manifest.exports["./calls"] !== undefined) writeCalls(folder);
-  await bundleForNode(folder, manifest);
+  await bundleForNode(build, folder, manifest);
 }
 
 /** @param target - path of the output file and its map; default in place. */
@@ -59,50 +60,6 @@ function writeCalls(folder) {
     edit(resolve(folder, "dist", name), withoutWhatClientsLeave, target);
   }
 }
-
-async function bundleForNode(folder, manifest) {
-  const entry = manifest.exports["."]?.node;
-  if (entry === undefined) return;
-  const zodLicense = resolve(folder, "node_modules/zod/LICENSE");
-  const { metafile } = await build({
-    absWorkingDir: folder,
-    entryPoints: { index: "dist/index.js" },
-    outdir: "dist/bundle",
-    bundle: true,
-    // Rarely used parts (event streams, uploads) are loaded lazily, as in the small files.
-    splitting: true,
-    format: "esm",
-    platform: "neutral",
-    target: "es2023",
-    mainFields: ["module", "main"],
-    // In Node all packages import the same contract: a second copy would cost more than the smaller one saves.
-    alias: { "@shoal/contract/calls": "@shoal/contract" },
-    external: Object.keys({ ...manifest.dependencies }).flatMap((name) => [name, `${name}/*`]),
-    plugins: [withoutLocales],
-    sourcemap: true,
-    sourcesContent: false,
-    metafile: true,
-    logLevel: "warning",
-  });
-  if (Object.keys(metafile.inputs).some((path) => path.includes("/zod/"))) {
-    writeFileSync(
-      resolve(folder, "dist/bundle/LICENSE-zod.txt"),
-      `The files next to this one contain parts of zod (https://zod.dev), under this licence:\n\n${readFileSync(zodLicense, "utf8")}`,
-    );
-  }
-}
-
-/**
- * Drops zod's unused messages in fifty languages.
- * @type {import("esbuild").Plugin}
- */
-const withoutLocales = {
-  name: "without locales",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /\/locales\/index\.js$/ }, ({ path }) => ({ path, namespace: "no-locales" }));
-    onLoad({ filter: /.*/, namespace: "no-locales" }, () => ({ contents: "export {};" }));
-  },
-};
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
   await finishDist(process.cwd(), process.argv.includes("--calls"));

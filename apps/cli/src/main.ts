@@ -3,10 +3,14 @@ import { constants } from "node:os";
 import { isatty } from "node:tty";
 import { exitCodes } from "./core/exit-codes.ts";
 import type { Terminal } from "./core/types.ts";
+import { asTyped, writeAsTyped } from "./output/as-typed.ts";
 import { escapeMarks } from "./output/screen-marks.ts";
 import { runCommandLine } from "./run-command-line.ts";
 
 const { env } = process;
+const typed = env.SHOAL_COMMAND ?? "shoal";
+// Programs that this one starts have other names.
+delete env.SHOAL_COMMAND;
 const isSet = (value: string | undefined) => value !== undefined && value !== "";
 const wantsColour = !isSet(env.NO_COLOR) && !process.argv.includes("--no-color") && env.TERM !== "dumb";
 const [keyboard, screen, watched] = [0, 1, 2].map((descriptor) => isatty(descriptor)) as [boolean, boolean, boolean];
@@ -22,6 +26,9 @@ const terminal: Terminal = {
   },
   get stderr() {
     return guarded(process.stderr);
+  },
+  help(text) {
+    terminal.print(asTyped(text, typed));
   },
   print(text) {
     let rest = Buffer.from(text);
@@ -57,6 +64,8 @@ function guarded(stream: NodeJS.WriteStream): NodeJS.WriteStream {
   if (guards.has(stream)) return stream;
   guards.add(stream);
   if (stream.isTTY) escapeMarks(stream);
+  // Results on stdout stay as they are.
+  if (stream === process.stderr) writeAsTyped(stream, typed);
   return stream.on("error", (error: NodeJS.ErrnoException) => {
     if (stream !== process.stdout) return;
     // `shoal … | head` closes the pipe, which is not a failure.

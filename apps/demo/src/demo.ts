@@ -19,7 +19,7 @@ const downloads = "/home/shoal/Downloads";
 const shop = await startShop();
 process.on("uncaughtException", (error) => {
   // The message is enough; a stack would only show the demo's own code.
-  console.error(`\n${error.message}\n\n"npm run shoal -- doctor" tells what this machine has for sessions.`);
+  console.error(`\n${error.message}\n\n./shoal doctor checks the requirements of this machine.`);
   process.exitCode = 1;
 });
 try {

@@ -182,7 +182,7 @@ export class RootCommand {
       })
       .configureOutput({
         writeOut: (text) => {
-          terminal.print(text);
+          terminal.help(text);
         },
         writeErr: (text) => (this.#held += text),
         outputError: () => undefined,

@@ -160,6 +160,8 @@ export interface Terminal {
   readonly stdin: NodeJS.ReadableStream;
   /** Writes synchronously, without opening the stream. */
   print(text: string): void;
+  /** Prints a text that names commands, as the user types them here: `./shoal doctor` in a clone. */
+  help(text: string): void;
   /** Whether stdin and stderr are a terminal, so that a person can answer a question. */
   readonly interactive: boolean;
   /** Whether stderr is a terminal. */

@@ -51,6 +51,7 @@ export function start(args: readonly string[], env: Env = {}): Running {
       stdout,
       stderr,
       print: (text) => stdout.write(text),
+      help: (text) => stdout.write(text),
       interactive: false,
       progress: false,
       keyboard: false,

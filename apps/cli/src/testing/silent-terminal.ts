@@ -11,6 +11,7 @@ export function silentTerminal(width = 80): Terminal & { written(): string } {
     stdout,
     stderr: new PassThrough().resume(),
     print: (printed) => (text += printed),
+    help: (printed) => (text += printed),
     interactive: false,
     progress: false,
     keyboard: false,

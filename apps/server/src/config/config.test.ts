@@ -200,3 +200,10 @@ it("suggests the setting for a misspelled name", () => {
     ),
   );
 });
+
+it("takes the caller's defaults for settings without another source", () => {
+  const defaults = { log_level: "warn" };
+  expect(loadConfig({ env: {}, cwd: folder, defaults }).log_level).toBe("warn");
+  expect(loadConfig({ env: { SHOAL_LOG_LEVEL: "info" }, cwd: folder, defaults }).log_level).toBe("info");
+  expect(loadConfig({ env: {}, flags: { "log-level": "info" }, cwd: folder, defaults }).log_level).toBe("info");
+});

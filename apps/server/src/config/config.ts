@@ -9,6 +9,8 @@ import { type Config, environmentOf, flagOf, type SettingName, settingNames, Set
 
 /** Sources of settings, in order of precedence. */
 export interface ConfigSources {
+  /** For settings that no other source names. */
+  readonly defaults?: Readonly<Partial<Record<SettingName, unknown>>>;
   /**
    * Keys may be `data_dir`, `data-dir` or `dataDir`; values are text or have the setting's type. `config` names the
    * file.
@@ -126,6 +128,8 @@ export function loadConfig(sources: ConfigSources = {}): Config {
   const cwd = sources.cwd ?? process.cwd();
   const given = new Map<SettingName, Given>();
   const problems: string[] = [];
+  for (const [name, value] of Object.entries(sources.defaults ?? {}))
+    if (isSetting(name)) given.set(name, { value, source: name, base: cwd });
   const flags = new Map<string, unknown>();
   for (const [flag, value] of Object.entries(sources.flags ?? {})) {
     if (value !== undefined) flags.set(toName(flag), value);

@@ -23,8 +23,10 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   let server: Awaited<ReturnType<Service["startServer"]>>;
   let dataDir: string;
   let dev: boolean;
+  // In a terminal, the lines below replace the log of the start.
+  const sources = { flags, env: run.env, ...(terminal.progress && { defaults: { log_level: "warn" } }) };
   try {
-    const config = service.loadConfig({ flags, env: run.env });
+    const config = service.loadConfig(sources);
     ({ data_dir: dataDir, dev } = config);
     server = await service.startServer(config);
   } catch (error) {
@@ -38,9 +40,7 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   const bold = (text: string) => styled(terminal, "bold", text);
   terminal.stdout.write(`Shoal ${service.version} answers at ${bold(server.baseUrl)}\n`);
   if (server.placement === "process")
-    terminal.stdout.write(
-      "Sessions are not isolated. Install bubblewrap for the sandbox; for details run shoal doctor.\n",
-    );
+    terminal.help("Sessions are not isolated. Install bubblewrap for the sandbox; for details run shoal doctor.\n");
   if (dev)
     terminal.stdout.write(
       "Development mode: sessions reach every port of this machine, such as http://localhost:3000. Do not open untrusted pages.\n",
@@ -49,13 +49,16 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   const where = resolve(defaultDataDir(run.env)) === dataDir ? "" : `SHOAL_DATA_DIR=${dataDir} `;
   if (server.newAdminKey) {
     // Never print the key to a non-terminal; it may be a log.
-    if (terminal.screen) terminal.stdout.write(`Admin key (shown once): ${bold(server.newAdminKey.apiKey)}\n`);
     terminal.stdout.write(
-      `${terminal.screen ? "It" : "The admin key"} is stored in ${server.newAdminKey.path}. Your shoal commands read it from there${where === "" ? "" : ` with ${where.trim()}`}.\n`,
+      terminal.screen
+        ? `Admin key (shown once): ${bold(server.newAdminKey.apiKey)}\n`
+        : `The admin key is stored in ${server.newAdminKey.path}. Commands on this machine read it from there${where === "" ? "" : ` with ${where.trim()}`}.\n`,
     );
   }
   if (terminal.progress)
-    terminal.stdout.write(`Try it in another terminal: ${where}shoal browsers create\nPress Ctrl-C to stop.\n`);
+    terminal.help(
+      `Try in another terminal: ${where}shoal open example.com, or ${where}shoal console for the web console. Ctrl-C stops the service.\n`,
+    );
 
   // A second signal exits at once; the next start removes the files of sessions. In a terminal, SIGHUP means that the
   // window was closed.
@@ -64,7 +67,7 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
     // Replaces the handler that stops every command.
     process.removeAllListeners("SIGHUP");
     process.on("SIGHUP", () => {
-      reload(service, server, { flags, env: run.env });
+      reload(service, server, sources);
     });
   }
   if (process.platform !== "win32")

@@ -75,7 +75,8 @@ export const operation = {
   log_level: setting({
     kind: "text",
     schema: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
-    summary: "trace, debug (each request), info, warn, error, fatal or silent.",
+    summary:
+      "trace, debug (each request), info, warn, error, fatal or silent. In a terminal, shoal serve starts with warn.",
     fallback: "info",
     live: true,
   }),

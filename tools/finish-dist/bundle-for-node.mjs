@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+
+/**
+ * Bundles a package into one file for Node, if its exports name one.
+ * @param {typeof import("esbuild").build} build
+ * @param {string} folder - of the package, with the modules in its `dist`
+ * @param manifest - its package.json
+ */
+export async function bundleForNode(build, folder, manifest) {
+  const entry = manifest.exports?.["."]?.node;
+  if (entry === undefined) return;
+  const { metafile } = await build({
+    absWorkingDir: folder,
+    entryPoints: { index: "dist/index.js" },
+    outdir: "dist/bundle",
+    bundle: true,
+    // Rarely used parts (event streams, uploads) are loaded lazily, as in the small files.
+    splitting: true,
+    format: "esm",
+    platform: "neutral",
+    target: "es2023",
+    mainFields: ["module", "main"],
+    // In Node all packages import the same contract: a second copy would cost more than the smaller one saves.
+    alias: { "@shoal/contract/calls": "@shoal/contract" },
+    external: Object.keys({ ...manifest.dependencies }).flatMap((name) => [name, `${name}/*`]),
+    plugins: [withoutLocales],
+    sourcemap: true,
+    sourcesContent: false,
+    metafile: true,
+    logLevel: "warning",
+  });
+  if (Object.keys(metafile.inputs).some((path) => path.includes("/zod/"))) {
+    writeFileSync(
+      resolve(folder, "dist/bundle/LICENSE-zod.txt"),
+      `The files next to this one contain parts of zod (https://zod.dev), under this licence:\n\n${readFileSync(resolve(folder, "node_modules/zod/LICENSE"), "utf8")}`,
+    );
+  }
+}
+
+/**
+ * Drops zod's unused messages in fifty languages.
+ * @type {import("esbuild").Plugin}
+ */
+const withoutLocales = {
+  name: "without locales",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/locales\/index\.js$/ }, ({ path }) => ({ path, namespace: "no-locales" }));
+    onLoad({ filter: /.*/, namespace: "no-locales" }, () => ({ contents: "export {};" }));
+  },
+};
