@@ -4,7 +4,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { History, Trash2, TriangleAlert } from "lucide-react";
 import { useCallback, useState } from "react";
-import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
+import { useCanOperate, useIsAdmin, useSignedIn } from "../../api/shoal.ts";
+import { RoleOnly } from "../../parts/access/role-only.tsx";
 import { useAction } from "../../parts/action.ts";
 import { DetailPage } from "../../parts/detail/detail-page.tsx";
 import { Details } from "../../parts/detail/details.tsx";
@@ -20,6 +21,7 @@ const refreshMs = 10_000;
 export function DeploymentPage() {
   const { id } = useParams({ from: "/deployments/$id" });
   const { shoal } = useSignedIn();
+  const canOperate = useCanOperate();
   const query = useQuery({
     queryKey: ["deployment", id],
     queryFn: async ({ signal }) => shoal.deployments.get(id, { signal }),
@@ -44,7 +46,7 @@ export function DeploymentPage() {
             </Alert>
           )}
           <DeploymentDetails deployment={deployment} />
-          <DeploymentLog key={id} id={id} />
+          {canOperate ? <DeploymentLog key={id} id={id} /> : <RoleOnly role="operator" what="The log of an app" />}
         </>
       )}
     </DetailPage>

@@ -4,8 +4,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import { useCallback } from "react";
-import { useSignedIn } from "../../api/shoal.ts";
+import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { prettyJson } from "../../base/pretty-json.ts";
+import { RoleOnly } from "../../parts/access/role-only.tsx";
 import { CodeBlock, IdText } from "../../parts/code.tsx";
 import { DetailPage } from "../../parts/detail/detail-page.tsx";
 import { Details } from "../../parts/detail/details.tsx";
@@ -23,6 +24,7 @@ const runningMs = 2000;
 export function InvocationPage() {
   const { id } = useParams({ from: "/invocations/$id" });
   const { shoal } = useSignedIn();
+  const canOperate = useCanOperate();
   const query = useQuery({
     queryKey: ["invocation", id],
     queryFn: async ({ signal }) => shoal.invocations.get(id, { signal }),
@@ -49,17 +51,30 @@ export function InvocationPage() {
             </Alert>
           )}
           <InvocationDetails invocation={invocation} />
-          <JsonText title="Payload" text={invocation.payload} none="It has no payload." />
-          <JsonText
-            title="Output"
-            text={invocation.output}
-            none={isRunning(invocation) ? "It appears at the end." : "It returned nothing."}
-          />
+          {canOperate ? (
+            <InvocationContent invocation={invocation} />
+          ) : (
+            <RoleOnly role="operator" what="The payload, the output and the log of an invocation" />
+          )}
           <InvocationBrowsers invocation={invocation} />
-          <InvocationLog key={id} id={id} />
         </>
       )}
     </DetailPage>
+  );
+}
+
+function InvocationContent({ invocation }: { readonly invocation: Invocation }) {
+  const { id, output, payload } = invocation;
+  return (
+    <>
+      <JsonText title="Payload" text={payload} none="It has no payload." />
+      <JsonText
+        title="Output"
+        text={output}
+        none={isRunning(invocation) ? "It appears at the end." : "It returned nothing."}
+      />
+      <InvocationLog key={id} id={id} />
+    </>
   );
 }
 

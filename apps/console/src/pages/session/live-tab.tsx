@@ -18,7 +18,8 @@ export function LiveTab({ browser }: { readonly browser: Browser }) {
   const isWide = useMediaQuery("(min-width: 75em)", false, { getInitialValueInEffect: false });
   const { browser_live_view_url, browser_live_view_read_only_url, deleted_at } = browser;
   if (deleted_at !== undefined) return <EndedView browser={browser} />;
-  const hasEvents = isWide && Object.values(browser.telemetry?.browser ?? {}).some((one) => one?.enabled === true);
+  const hasEvents =
+    canOperate && isWide && Object.values(browser.telemetry?.browser ?? {}).some((one) => one?.enabled === true);
   return (
     <Stack gap="sm">
       <Group justify="space-between" gap="xs">

@@ -4,7 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense, useEffect, useRef } from "react";
 import { browserQuery } from "../../api/browser-queries.ts";
-import { useSignedIn } from "../../api/shoal.ts";
+import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
+import { RoleOnly } from "../../parts/access/role-only.tsx";
 import { IdText } from "../../parts/code.tsx";
 import { DetailPage } from "../../parts/detail/detail-page.tsx";
 import { Age } from "../../parts/moment.tsx";
@@ -12,7 +13,7 @@ import { Loading } from "../../parts/states.tsx";
 import { StatusBadge } from "../../parts/status.tsx";
 import { LiveTab } from "./live-tab.tsx";
 import { SessionActions } from "./session-actions.tsx";
-import { type SessionTab, sessionTabs } from "./tabs.ts";
+import { type SessionTab, sessionTabs, viewerTabs } from "./tabs.ts";
 import styles from "./session-page.module.css";
 
 const tabs: Readonly<Record<SessionTab, { readonly label: string; readonly Part: ComponentType<PartProps> }>> = {
@@ -89,7 +90,9 @@ function Facts({ browser }: { readonly browser: Browser }) {
 function Parts({ browser }: { readonly browser: Browser }) {
   const { tab = "live" } = useSearch({ from: "/sessions/$id" });
   const navigate = useNavigate({ from: "/sessions/$id" });
-  const { Part } = tabs[tab];
+  const { label, Part } = tabs[tab];
+  const canOperate = useCanOperate();
+  const shown = sessionTabs.filter((value) => canOperate || viewerTabs.has(value));
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // On phones, the list is wider than the screen.
@@ -105,7 +108,7 @@ function Parts({ browser }: { readonly browser: Browser }) {
       keepMounted={false}
     >
       <Tabs.List ref={list} className={styles.tabs} aria-label="Parts of the session">
-        {sessionTabs.map((value) => (
+        {shown.map((value) => (
           <Tabs.Tab key={value} value={value}>
             {tabs[value].label}
           </Tabs.Tab>
@@ -113,7 +116,7 @@ function Parts({ browser }: { readonly browser: Browser }) {
       </Tabs.List>
       <Tabs.Panel value={tab} pt="md">
         <Suspense fallback={<Loading />}>
-          <Part browser={browser} />
+          {shown.includes(tab) ? <Part browser={browser} /> : <RoleOnly role="operator" what={`The tab ${label}`} />}
         </Suspense>
       </Tabs.Panel>
     </Tabs>

@@ -5,7 +5,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { useIsAdmin, useSignedIn } from "../../api/shoal.ts";
-import { AdminOnly } from "../../parts/access/admin-only.tsx";
+import { RoleOnly } from "../../parts/access/role-only.tsx";
 import { DetailPage } from "../../parts/detail/detail-page.tsx";
 import { Details } from "../../parts/detail/details.tsx";
 import { Section } from "../../parts/detail/section.tsx";
@@ -22,7 +22,7 @@ export function WebhookPage() {
   if (!isAdmin)
     return (
       <Page title="Webhook">
-        <AdminOnly what="A webhook" />
+        <RoleOnly role="admin" what="A webhook" />
       </Page>
     );
   return <WebhookContent id={id} />;

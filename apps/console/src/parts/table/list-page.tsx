@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Programs } from "../../base/programs.ts";
-import { AdminOnly } from "../access/admin-only.tsx";
+import { RoleOnly } from "../access/role-only.tsx";
 import { Page } from "../page.tsx";
 import { ProgramCard } from "../program-card.tsx";
 import { SearchField } from "./search-field.tsx";
@@ -49,7 +49,7 @@ export function ListPage({ title, description, locked = false, create = false, a
         )
       }
     >
-      {isLocked ? <AdminOnly what={locked} /> : <Content {...content} />}
+      {isLocked ? <RoleOnly role="admin" what={locked} /> : <Content {...content} />}
     </Page>
   );
 }

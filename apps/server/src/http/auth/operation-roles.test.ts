@@ -34,6 +34,14 @@ it("reserves administration and stored secrets for administrators", () => {
   expect(admin).toEqual(expect.arrayContaining(["profiles.download", "profiles.storageState.get"]));
 });
 
+it("shows viewers no files, processes, output, logs or telemetry", () => {
+  const viewer = operationsOf("viewer").map((operation) => operation.split(" ")[1] ?? "");
+  const inside = ["Browser Filesystem", "Browser Logs", "Browser Processes", "Browser Telemetry"];
+  for (const { area, operationId } of keyed) if (inside.includes(area)) expect(viewer).not.toContain(operationId);
+  for (const operation of ["browsers.downloads.read", "deployments.follow", "invocations.follow", "profiles.download"])
+    expect(viewer).not.toContain(operation);
+});
+
 it("lets operators work with sessions", () => {
   expect(operationsOf("operator")).toEqual(
     expect.arrayContaining([

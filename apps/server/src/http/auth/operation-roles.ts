@@ -11,6 +11,8 @@ interface AreaRoles {
 }
 
 const work: AreaRoles = { read: "viewer", write: "operator" };
+/** Files, processes, their output and traffic contain the profile with its cookies, environments and secrets. */
+const inside: AreaRoles = { read: "operator", write: "operator" };
 const managed: AreaRoles = { read: "viewer", write: "admin" };
 
 /** Areas that are missing need `admin`: keys, stored secrets, the audit log, webhooks, and everything new. */
@@ -18,16 +20,16 @@ const areas: Readonly<Record<string, AreaRoles>> = {
   Apps: managed,
   "Browser Computer Controls": work,
   "Browser Downloads": work,
-  "Browser Filesystem": work,
+  "Browser Filesystem": inside,
   // Its answers contain links with control of the session.
   "Browser Handoff": { read: "operator", write: "operator" },
-  "Browser Logs": work,
+  "Browser Logs": inside,
   "Browser Pages": work,
   "Browser Playwright": work,
   "Browser Pools": work,
-  "Browser Processes": work,
+  "Browser Processes": inside,
   "Browser Replays": work,
-  "Browser Telemetry": work,
+  "Browser Telemetry": inside,
   Browsers: work,
   Deployments: managed,
   Extensions: work,
@@ -51,6 +53,11 @@ const exceptions: ReadonlyMap<string, Role> = new Map<OperationId, Role>([
   ["browsers.observe", "viewer"],
   ["browsers.screenshot", "viewer"],
   ["proxies.check", "operator"],
+  // Files and output can contain secrets.
+  ["browsers.downloads.read", "operator"],
+  ["deployments.follow", "operator"],
+  ["extensions.download", "operator"],
+  ["invocations.follow", "operator"],
   // They contain cookies, with which anyone is signed in.
   ["profiles.download", "admin"],
   ["profiles.storageState.get", "admin"],

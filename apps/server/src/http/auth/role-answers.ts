@@ -18,6 +18,9 @@ const withheld: ReadonlyMap<string, Withheld> = new Map<string, Withheld>([
   ["handoff_code", { needed: "operator" }],
   ["hosted_url", { needed: "operator" }],
   ["live_view_url", { needed: "operator" }],
+  // Of invocations and schedules.
+  ["output", { needed: "operator" }],
+  ["payload", { needed: "operator" }],
 ]);
 
 function isPlain(value: object): boolean {

@@ -1,6 +1,7 @@
 import type * as events from "@shoal/schemas";
 import type { StreamFrame } from "@shoal/router";
 import { EventLog } from "../../http/event-log.ts";
+import { maskSecrets } from "./masking/mask-secrets.ts";
 import { type TelemetryCategory, watchesBrowser } from "./categories.ts";
 
 type Unstamped<Event> = Event extends unknown ? Omit<Event, "ts"> : never;
@@ -47,6 +48,9 @@ export type CapturedEvent = Unstamped<
 const keptBytes = 16 * 2 ** 20;
 const keptEvents = 100_000;
 
+/** Categories with texts of pages. */
+const masked: ReadonlySet<TelemetryCategory> = new Set(["console", "network", "page"]);
+
 /** Numbers events, keeps the latest and passes them to readers. Drops events of categories that are off. */
 export class TelemetryRecorder {
   readonly #log = new EventLog<string>({
@@ -87,7 +91,9 @@ export class TelemetryRecorder {
     const hides = this.#hidesContent();
     if (hides && isTypedCharacter(event)) return;
     const stamped = { ts: this.#latestMs * 1000, ...event };
-    const text = hides ? JSON.stringify({ ...stamped, truncated: true }, withoutContent) : JSON.stringify(stamped);
+    const text = hides
+      ? JSON.stringify({ ...stamped, truncated: true }, withoutContent)
+      : JSON.stringify(stamped, masked.has(event.category) ? maskSecrets : undefined);
     this.#log.push(text, text.length);
   }
 

@@ -4,7 +4,7 @@ import type { Browser } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { replaysQuery } from "../../../api/browser-queries.ts";
-import { useSignedIn } from "../../../api/shoal.ts";
+import { useCanOperate, useSignedIn } from "../../../api/shoal.ts";
 import { momentText } from "../../../base/texts.ts";
 import { Details } from "../../../parts/detail/details.tsx";
 import { Section } from "../../../parts/detail/section.tsx";
@@ -20,6 +20,7 @@ const counted = (count: number, one: string, many: string) =>
 export function KeptCard({ browser }: { readonly browser: Browser }) {
   const { session_id: id, created_at } = browser;
   const { shoal, project } = useSignedIn();
+  const canOperate = useCanOperate();
   const replays = useQuery(replaysQuery(shoal, id));
   const downloads = useQuery({
     queryKey: ["kept-downloads", id],
@@ -36,6 +37,7 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
     queryKey: ["kept-telemetry", id],
     queryFn: async ({ signal }) =>
       (await shoal.browsers.telemetry.events(id, { since: created_at, limit: 1 }, { signal })).items.length,
+    enabled: canOperate,
   });
   const days = useQuery({
     queryKey: ["replay-retention", project?.id],
@@ -62,12 +64,14 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
           ],
           [
             "Telemetry",
-            <Kept key="telemetry" query={telemetry} tab={telemetry.data === 1 ? "events" : undefined}>
-              {telemetry.data !== undefined &&
-                (telemetry.data === 1
-                  ? "Kept until the retention of the service ends"
-                  : "None: it was not captured, or its retention has ended")}
-            </Kept>,
+            canOperate && (
+              <Kept key="telemetry" query={telemetry} tab={telemetry.data === 1 ? "events" : undefined}>
+                {telemetry.data !== undefined &&
+                  (telemetry.data === 1
+                    ? "Kept until the retention of the service ends"
+                    : "None: it was not captured, or its retention has ended")}
+              </Kept>
+            ),
           ],
           [
             "Downloads",

@@ -3,7 +3,7 @@ import type { Browser, TelemetryEnvelope } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { replaysQuery } from "../../../api/browser-queries.ts";
-import { useIsAdmin, useSignedIn } from "../../../api/shoal.ts";
+import { useCanOperate, useIsAdmin, useSignedIn } from "../../../api/shoal.ts";
 import { type LifeEvent, lifeEvents } from "./life-events.ts";
 
 const refreshMs = 5000;
@@ -34,12 +34,14 @@ export function useLife(browser: Browser): Life {
   const { session_id: id, created_at, deleted_at } = browser;
   const { shoal, project } = useSignedIn();
   const isAdmin = useIsAdmin();
+  const canOperate = useCanOperate();
   const isRunning = deleted_at === undefined;
   const refetchInterval = isRunning && refreshMs;
   const replays = useQuery(replaysQuery(shoal, id));
   const telemetry = useQuery({
     queryKey: ["life-telemetry", id, isRunning],
     queryFn: ({ signal }) => momentsOf(shoal, browser, signal),
+    enabled: canOperate,
     refetchInterval,
   });
   const audit = useQuery({

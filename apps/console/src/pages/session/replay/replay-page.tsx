@@ -5,7 +5,7 @@ import { useParams, useSearch } from "@tanstack/react-router";
 import { Clapperboard } from "lucide-react";
 import { useMemo, useState } from "react";
 import { browserQuery, replaysQuery } from "../../../api/browser-queries.ts";
-import { useSignedIn } from "../../../api/shoal.ts";
+import { useCanOperate, useSignedIn } from "../../../api/shoal.ts";
 import { atThisOrigin } from "../../../base/place.ts";
 import { momentText } from "../../../base/texts.ts";
 import { useNow } from "../../../parts/now.ts";
@@ -63,6 +63,7 @@ const noWindow = { since: "1970-01-01T00:00:00Z", until: "1970-01-01T00:00:01Z" 
 function Loaded({ browser, replay }: LoadedProps) {
   const { failure_reason, finished_at, started_at } = replay;
   const isRunning = finished_at == null;
+  const canOperate = useCanOperate();
   const title = replayTitle(browser.name ?? undefined, started_at);
   const { error, events, isCut, isLoading } = useEvents(
     browser,
@@ -78,7 +79,7 @@ function Loaded({ browser, replay }: LoadedProps) {
   const notice = isLoading ? (
     <Loading label="Loading telemetry" />
   ) : (
-    noticeOf({ browser, isCut, isEmpty: events.length === 0 })
+    noticeOf({ browser, isCut, isEmpty: canOperate && events.length === 0 })
   );
   return (
     <Page

@@ -1,6 +1,6 @@
 import type { Browser, TelemetryEnvelope } from "@shoal/schemas";
 import { useEffect, useState } from "react";
-import { useSignedIn } from "../../../api/shoal.ts";
+import { useCanOperate, useSignedIn } from "../../../api/shoal.ts";
 
 export interface SessionEvents {
   /** Oldest first; at most {@link maxEvents}, the newest. */
@@ -14,7 +14,8 @@ export interface SessionEvents {
 export const maxEvents = 5000;
 /** New events are shown together, because a page may cause hundreds per second. */
 const drawMs = 100;
-const nothing: SessionEvents = { events: [], isLoading: true, error: undefined, isCut: false };
+const noEvents: SessionEvents = { events: [], isLoading: false, error: undefined, isCut: false };
+const nothing: SessionEvents = { ...noEvents, isLoading: true };
 
 export interface EventWindow {
   /** A moment, in ISO 8601. */
@@ -23,15 +24,17 @@ export interface EventWindow {
   readonly until?: string | undefined;
 }
 
-/** Telemetry of a session or of a window of it: stored events first, then new ones until the end. */
+/** Telemetry of a session or of a window of it: stored events first, then new ones until the end. None for viewers. */
 export function useEvents(
   { session_id: id, created_at, deleted_at }: Browser,
   { since, until }: EventWindow = { since: created_at },
 ): SessionEvents {
   const { shoal } = useSignedIn();
+  const canRead = useCanOperate();
   const isStored = deleted_at !== undefined || until !== undefined;
   const [state, setState] = useState(nothing);
   useEffect(() => {
+    if (!canRead) return undefined;
     const reading = new AbortController();
     const { signal } = reading;
     let waiting: TelemetryEnvelope[] = [];
@@ -75,6 +78,6 @@ export function useEvents(
       reading.abort();
       clearTimeout(timer);
     };
-  }, [shoal, id, since, until, isStored]);
-  return state;
+  }, [canRead, shoal, id, since, until, isStored]);
+  return canRead ? state : noEvents;
 }
