@@ -116,12 +116,21 @@ it("creates the tables once when several servers start on an empty database", as
     const results = await Promise.all(
       pools.map(({ pool }) => migrate(new Kysely({ dialect: new PostgresDialect({ pool }) }), migrations, log)),
     );
-    expect(results.flat()).toEqual(["0001_foundation"]);
+    expect(results.flat()).toEqual(Object.keys(migrations));
     const { rows } = await sql<{ projects: number }>`select count(*)::int as projects from projects`.execute(query);
     expect(rows).toEqual([{ projects: 1 }]);
   } finally {
     await Promise.all(pools.map((pool) => pool.close()));
   }
+});
+
+it("adds the sites of credentials to a database of the first release, without sites", async () => {
+  await migrate(query, { "0001_foundation": migrations["0001_foundation"] ?? one["0001_one"] }, log);
+  await sql`insert into credentials (id, project_id, name, domain)
+    select 'old', id, 'shop', 'shop.example.com' from projects`.execute(query);
+  expect(await migrate(query, migrations, log)).toContain("0002_credential_sites");
+  const { rows } = await sql`select domain, sites from credentials`.execute(query);
+  expect(rows).toEqual([{ domain: "shop.example.com", sites: [] }]);
 });
 
 it("ignores the tables of another Shoal in another schema of the same database", async () => {

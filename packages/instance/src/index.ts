@@ -16,6 +16,7 @@ export {
 export { HostedExit, type HostedProgramConfig, type StartHosted } from "./protocol/hosted-program.ts";
 export {
   isAmongHosts,
+  isAmongOrigins,
   type OutlineFrame,
   type OutlineNode,
   PageAct,

@@ -1,6 +1,6 @@
 export { checkSignedIn, type CheckOptions } from "./check/check-signed-in.ts";
 export { judgeCheck, type CheckedPlan, type CheckVerdict, type UnknownCode } from "./check/judge-check.ts";
-export { allowedHosts } from "./driver/hosts.ts";
+export { allowedHosts, isSharedHost, providerHosts } from "./driver/hosts.ts";
 export { Login, type LoginOptions } from "./driver/login.ts";
 export type { LoginPage } from "./driver/login-page.ts";
 export type {

@@ -41,7 +41,9 @@ const everything = Object.fromEntries(
 const vault = createServer((request, response) => {
   const answers: Readonly<Record<string, unknown>> = {
     "/v1/auth/token/lookup-self": { data: { ttl: 3600, renewable: false } },
-    "/v1/kv/data/shop": { data: { data: identifierFirst.values, metadata: {} } },
+    "/v1/kv/data/shop": {
+      data: { data: { ...identifierFirst.values, url: `https://${identifierFirst.site}.test` }, metadata: {} },
+    },
   };
   const answer = answers[request.url ?? ""];
   response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" });

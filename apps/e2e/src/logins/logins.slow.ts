@@ -104,6 +104,30 @@ it("signs in with a stored credential and its one-time codes, and new sessions a
   expect(items[0]).toMatchObject({ type: "login", status: "SUCCESS", step: "COMPLETED" });
 });
 
+it("types a stored credential on its own sites only, until an administrator adds one", async () => {
+  const own = siteLogin("one-page");
+  const other = siteLogin("toast");
+  const name = `bound-${crypto.randomUUID().slice(0, 8)}`;
+  await shoal.credentials.create({ name, domain: `${own.site}.test`, values: { ...other.values } });
+  const { id } = await shoal.auth.connections.create({
+    domain: `${other.site}.test`,
+    profile_name: name,
+    login_url: sites.url(other.site, other.path),
+    allowed_domains: [`${own.site}.test`, `${other.site}.test`, "*.test"],
+    proxy: { id: proxyId },
+    health_checks: false,
+    credential: { name },
+  });
+  const before = sites.site(other.site).attempts().length;
+  await shoal.auth.connections.login(id);
+  expect(await ended(id)).toMatchObject({ flow_status: "FAILED", error_code: "domain_not_allowed" });
+  expect(sites.site(other.site).attempts()).toHaveLength(before);
+
+  await shoal.credentials.update(name, { sites: [`${other.site}.test`] });
+  await shoal.auth.connections.login(id);
+  expect(await ended(id)).toMatchObject({ flow_status: "SUCCESS" });
+});
+
 it("asks a person for missing values, stores them, and needs no person the next time", async () => {
   const login = siteLogin("one-page");
   const { id } = await connect(login, []);

@@ -36,6 +36,7 @@ function toPerson({ email, grants, id, issuer, name, subject, valid_until }: Row
       project_id: null,
       created_by_email: email,
       deployment_id: null,
+      isPerson: true,
       expiresAtMs: Date.parse(valid_until),
     },
     grants,

@@ -91,6 +91,7 @@ import type { BotIdentities } from "../resources/bot-identity/bot-identities.ts"
 import { serveBotDirectory } from "../resources/bot-identity/serve-directory.ts";
 import { serveDescriptions } from "../http/openapi.ts";
 import type { ReadinessChecks } from "../http/health/readiness.ts";
+import type { SignInBrowsers } from "../sessions/live-view/sign-in-browsers.ts";
 import { Entrance } from "./entrance.ts";
 import { SessionRouting } from "./session-routing.ts";
 import type { ResourceParts } from "./start/open-resources.ts";
@@ -143,6 +144,7 @@ export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginH
   readonly telemetry: TelemetryStore;
   readonly log: Log;
   readonly loginWaits: LoginWaits;
+  readonly signInBrowsers: SignInBrowsers;
   readonly issuingKeys: IssuingKeys;
   readonly isDraining: () => boolean;
   readonly unknownFields: UnknownFields;
@@ -332,6 +334,7 @@ function servePages(app: FastifyInstance, parts: AppParts, routing: SessionRouti
     issuingKeys: parts.issuingKeys,
     logins: parts.loginWaits,
     persons: parts.persons,
+    signInBrowsers: parts.signInBrowsers,
   };
   const onRefused = (request: IncomingMessage): void => {
     parts.authenticator.countRefused(request);

@@ -10,12 +10,14 @@ import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access, AuthenticateOptions, Authenticator, OpenCaller } from "../http/auth/access.ts";
 import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
 import { neededRole, refuseRole } from "../http/auth/operation-roles.ts";
+import { keyMayMoveSecrets, mayMoveSecrets } from "../http/auth/secret-rights.ts";
 import { requireSessionToken } from "../http/auth/session-token.ts";
 import type { OverloadGuard } from "../http/limits/overload-guard.ts";
 import type { RateLimits } from "../http/limits/rate-limits.ts";
 import { isPageDownload } from "../http/auth/page-downloads.ts";
 import { noteAccess, noteKeyId } from "../http/request-facts.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
+import type { SignInBrowsers } from "../sessions/live-view/sign-in-browsers.ts";
 import type { Secrets } from "../storage/secrets.ts";
 
 /** Also work in an archived project, so that its running sessions can be seen and ended. */
@@ -24,6 +26,15 @@ const forArchived: ReadonlySet<Endpoint> = new Set<Endpoint>([
   contract.getBrowser,
   contract.deleteBrowser,
 ]);
+
+/** Everything about a session except that it exists, and its end. */
+function looksInto(endpoint: Endpoint): boolean {
+  return (
+    endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) &&
+    endpoint !== contract.getBrowser &&
+    endpoint !== contract.deleteBrowser
+  );
+}
 
 export interface EntranceParts {
   readonly authenticator: Authenticator;
@@ -35,6 +46,7 @@ export interface EntranceParts {
   readonly replicas: Pick<ReplicaForwarding, "isForwarded">;
   readonly handoffs: Pick<Handoffs, "admit">;
   readonly isDraining: () => boolean;
+  readonly signInBrowsers: Pick<SignInBrowsers, "refuse">;
 }
 
 export class Entrance {
@@ -83,13 +95,21 @@ export class Entrance {
     });
     // HEAD discloses nothing, and pages send it before a download.
     const audited = isAudited(endpoint) && request.method !== "HEAD" && !this.#isForwarded(request);
-    const admit = (known: Access): Access => {
+    const admit = (known: Access): Access | Promise<Access> => {
       refuseApp(known.key, endpoint);
       refuseRole(known, neededRole(endpoint), endpoint.operationId);
       if (audited) this.#mark(request, endpoint, known);
-      return known;
+      if (!looksInto(endpoint)) return known;
+      const { id, id_or_name: idOrName = id ?? "" } = request.params as Readonly<Record<string, string | undefined>>;
+      return this.requireRightTo(known, idOrName) ?? known;
     };
     return access instanceof Promise ? access.then(admit) : admit(access);
+  }
+
+  /** @throws {ServiceError} 403 for the browser of a login, without the right to secrets. */
+  requireRightTo(access: Access, idOrName: string): Promise<Access> | undefined {
+    if (mayMoveSecrets(access)) return undefined;
+    return this.#parts.signInBrowsers.refuse(access.projectId, idOrName).then(() => access);
   }
 
   /** For operations without authentication. Health is reported to the end. @throws {ServiceError} 503. */
@@ -133,6 +153,8 @@ export class Entrance {
   ): Promise<void> {
     this.#refuseWhileDraining();
     const keyId = await this.#countingRefused(request, () => requireSessionToken(this.#parts, token, sessionId));
+    if (!keyMayMoveSecrets(await this.#parts.issuingKeys.require(keyId)))
+      await this.#parts.signInBrowsers.refuse(undefined, sessionId);
     if (!this.#isForwarded(request)) noteKeyId(request.raw, keyId);
     if (endpoint !== undefined && isAudited(endpoint) && !this.#isForwarded(request))
       this.#mark(request, endpoint, undefined);

@@ -53,7 +53,11 @@ export class SessionRouting {
     const token = sessionTokenIn(request.raw.url ?? "");
     let access: Access | undefined;
     if (token !== undefined) await entrance.enterWithToken(request, { token, sessionId }, endpoint);
-    else access = await (endpoint === undefined ? entrance.authenticate(request) : entrance.enter(request, endpoint));
+    else if (endpoint !== undefined) access = await entrance.enter(request, endpoint);
+    else {
+      access = await entrance.authenticate(request);
+      await entrance.requireRightTo(access, sessionId);
+    }
     const answer = sessions.instanceOf(access?.projectId, sessionId);
     const found = answer instanceof Promise ? await answer : answer;
     if (!(found instanceof Elsewhere)) return found;

@@ -8,6 +8,8 @@ export interface CredentialsTable {
   name_folded: GeneratedAlways<string>;
   /** Canonical, with a port if it has one. */
   domain: string;
+  /** Further sites on which its values may be typed, canonical. */
+  sites: ColumnType<string[], string | undefined, string>;
   sso_provider: string | null;
   /** Sealed: the generator of one-time codes as JSON. */
   totp: Buffer | null;

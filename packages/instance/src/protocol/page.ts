@@ -9,6 +9,8 @@ export const maxOutlineText = 400;
 const Ref = checked(z.string(), z.regex(/^e[0-9]{1,12}$/));
 const Pixels = z.int();
 const Hosts = checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.maxLength(200));
+/** For stored values. Narrower than `hosts`: see {@link isAmongOrigins}. */
+const Origins = checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(300))), z.maxLength(400));
 /** Longest value to fill in, in characters. */
 const Value = checked(z.string(), z.maxLength(4096));
 const Address = checked(z.string(), z.minLength(1), z.maxLength(8192));
@@ -77,6 +79,7 @@ export const PageAct = z.lazy(() =>
       ref: Ref,
       value: Value,
       hosts: Hosts,
+      origins: z.optional(Origins),
       visible: z.optional(z.boolean()),
     }),
     z.object({ kind: z.literal("click"), ref: Ref }),
@@ -84,10 +87,16 @@ export const PageAct = z.lazy(() =>
     z.object({ kind: z.literal("press"), key: checked(z.string(), z.minLength(1), z.maxLength(64)) }),
     z.object({ kind: z.literal("check"), ref: Ref, checked: z.boolean() }),
     /** Selects the option with this label or value. */
-    z.object({ kind: z.literal("select"), ref: Ref, option: Value }),
+    z.object({ kind: z.literal("select"), ref: Ref, option: Value, origins: z.optional(Origins) }),
     z.object({ kind: z.literal("goto"), url: Address, hosts: Hosts }),
     /** Loads the page again and answers its HTTP authentication once. */
-    z.object({ kind: z.literal("authenticate"), username: Value, password: Value, hosts: Hosts }),
+    z.object({
+      kind: z.literal("authenticate"),
+      username: Value,
+      password: Value,
+      hosts: Hosts,
+      origins: z.optional(Origins),
+    }),
   ]),
 );
 
@@ -136,4 +145,18 @@ export const SettledPage = lazyObject(() => ({
 export function isAmongHosts(host: string, hosts: readonly string[]): boolean {
   if (host === "") return false;
   return hosts.some((allowed) => (allowed.startsWith("*.") ? host.endsWith(allowed.slice(1)) : host === allowed));
+}
+
+/**
+ * Whether an origin is one of `origins`, which are exact (`https://example.com`) or stand for all names below one
+ * (`https://*.example.com`). An entry without a port stands for every port.
+ */
+export function isAmongOrigins(origin: string, origins: readonly string[]): boolean {
+  const url = URL.parse(origin);
+  if (url === null || url.hostname === "") return false;
+  return origins.some((allowed) => {
+    const [, protocol = "", host = "", port] = /^(https?:)\/\/(.*?)(?::(\d+))?$/.exec(allowed) ?? [];
+    const ownPort = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+    return protocol === url.protocol && isAmongHosts(url.hostname, [host]) && (port === undefined || port === ownPort);
+  });
 }

@@ -4,19 +4,28 @@ import type { ReadField, ReadForm } from "../reading/forms.ts";
 import { readPage } from "../reading/read-page.ts";
 import type { LoginPage } from "./login-page.ts";
 import { fail, type LoginOutcome } from "./outcome.ts";
+import type { FoundValue } from "./values.ts";
 
 const maxReplacements = 4;
 /** Kinds of fields whose values may appear in recordings and live views. */
 const visibleKinds: ReadonlySet<FieldKind> = new Set(["username", "email", "phone", "organization", "search"]);
 
+/** @param place - host or origin of the field. */
+export function notForSite(place = ""): string {
+  return `The field belongs to ${place === "" ? "an unknown site" : place}, and the stored credential is not for this site. An administrator can add the site to the credential.`;
+}
+
 /** Fills and sends forms, also on pages that render their fields again. */
 export class FormFiller {
   readonly #page: LoginPage;
   readonly #hosts: readonly string[];
+  readonly #storedOrigins: readonly string[] | undefined;
 
-  constructor(page: LoginPage, hosts: readonly string[]) {
+  /** @param storedOrigins - of stored values; narrower than `hosts`. */
+  constructor(page: LoginPage, hosts: readonly string[], storedOrigins: readonly string[] | undefined) {
     this.#page = page;
     this.#hosts = hosts;
+    this.#storedOrigins = storedOrigins;
   }
 
   /** Sends the form: clicks its button, or presses Enter. */
@@ -46,19 +55,28 @@ export class FormFiller {
   }
 
   /** Types a value; into boxes, one character each. Returns a failure. */
-  async fill(field: ReadField, whole: string, outline: PageOutline): Promise<LoginOutcome | undefined> {
+  async fill(
+    field: ReadField,
+    { isStored, value: whole }: Pick<FoundValue, "isStored" | "value">,
+    outline: PageOutline,
+  ): Promise<LoginOutcome | undefined> {
     const { nodes } = field;
-    const value = field.kind === "phone" ? await this.#chooseCountry(outline, whole) : whole;
+    const origins = isStored ? this.#storedOrigins : undefined;
+    const value = field.kind === "phone" ? await this.#chooseCountry(outline, whole, origins) : whole;
     const isBoxes = nodes.length > 1;
     for (const [place] of nodes.entries()) {
-      const failure = await this.#fillNode(field, place, isBoxes ? (value[place] ?? "") : value);
+      const failure = await this.#fillNode(field, place, { value: isBoxes ? (value[place] ?? "") : value, origins });
       if (failure !== undefined) return failure;
     }
     return undefined;
   }
 
   /** Selects the country of a number, if the page has a list of countries, and returns the rest. */
-  async #chooseCountry({ nodes }: PageOutline, number: string): Promise<string> {
+  async #chooseCountry(
+    { nodes }: PageOutline,
+    number: string,
+    origins: readonly string[] | undefined,
+  ): Promise<string> {
     const digits = number.replace(/[^\d+]/g, "");
     for (const { options = [], ref, hidden } of nodes) {
       if (hidden !== undefined || !digits.startsWith("+")) continue;
@@ -70,19 +88,36 @@ export class FormFiller {
         .filter(({ code }) => code !== "" && digits.startsWith(code))
         .sort((first, second) => second.code.length - first.code.length);
       if (best === undefined) continue;
-      const { outcome } = await this.#page.act({ kind: "select", ref, option: best.option });
+      const { outcome } = await this.#page.act({
+        kind: "select",
+        ref,
+        option: best.option,
+        ...(origins && { origins: [...origins] }),
+      });
       if (outcome === "done") return digits.slice(best.code.length);
     }
     return number;
   }
 
-  async #fillNode(field: ReadField, place: number, value: string): Promise<LoginOutcome | undefined> {
+  async #fillNode(
+    field: ReadField,
+    place: number,
+    { origins, value }: { readonly value: string; readonly origins: readonly string[] | undefined },
+  ): Promise<LoginOutcome | undefined> {
     const hosts = this.#hosts;
     const page = this.#page;
     let node = field.nodes[place];
     for (let attempt = 0; attempt < maxReplacements && node !== undefined; attempt++) {
       const visible = visibleKinds.has(field.kind);
-      const { detail, outcome } = await page.act({ kind: "fill", ref: node.ref, value, hosts: [...hosts], visible });
+      const { detail, outcome } = await page.act({
+        kind: "fill",
+        ref: node.ref,
+        value,
+        hosts: [...hosts],
+        visible,
+        ...(origins && { origins: [...origins] }),
+      });
+      if (outcome === "refused_host" && origins !== undefined) return fail("domain_not_allowed", notForSite(detail));
       if (outcome === "refused_host")
         return fail("domain_not_allowed", `The field belongs to ${detail ?? "a host"}, which is not allowed.`);
       if (outcome === "done" || outcome === "partly") return undefined;

@@ -26,6 +26,17 @@ export function allowedHosts(domain: string, further: readonly string[] = []): r
   return [...new Set([...own, ...ownAuthorities])];
 }
 
+/** The hosts of a provider of logins, without those whose subdomains belong to its customers. */
+export function providerHosts(name: string): readonly string[] {
+  const hosts: readonly string[] = providers.find(([provider]) => provider === name)?.[2] ?? [];
+  return hosts.filter((host) => !host.startsWith("*."));
+}
+
+/** Whether subdomains of the host belong to customers of an identity provider. */
+export function isSharedHost(host: string): boolean {
+  return providers.some(([, , hosts]) => (hosts as readonly string[]).includes(`*.${host}`));
+}
+
 /** Whether the host belongs to a well-known identity provider. */
 export function isAuthority(host: string): boolean {
   return isAmongHosts(host, authorities);

@@ -3,7 +3,6 @@ import { isAmongHosts } from "@shoal/instance";
 import { formFromPlan, stepOf, withStep, type LoginPlan } from "../plan/plan.ts";
 import type { ReadField, ReadForm } from "../reading/forms.ts";
 import { readPage, type LoginModel, type PageReading } from "../reading/read-page.ts";
-import type { ReadWay } from "../reading/ways.ts";
 import { judge, type Verdict } from "../verdict/judge.ts";
 import { FormFiller } from "./form-filler.ts";
 import { isAuthority } from "./hosts.ts";
@@ -12,7 +11,7 @@ import { formFromModel } from "./model-form.ts";
 import { needOf } from "./need.ts";
 import { fail, type LoginAnswers, type LoginNeed, type LoginOutcome, type LoginState } from "./outcome.ts";
 import { valueFor, type StoredValues } from "./values.ts";
-import { idOf } from "./way-id.ts";
+import { idOf, waysOf } from "./way-id.ts";
 
 export interface LoginOptions {
   readonly page: LoginPage;
@@ -21,6 +20,8 @@ export interface LoginOptions {
   /** Hosts on which values may be typed: see `allowedHosts`. */
   readonly hosts: readonly string[];
   readonly values: StoredValues;
+  /** The only origins on which stored values may be typed, as for `isAmongOrigins`. Absent: those of `hosts`. */
+  readonly storedOrigins?: readonly string[] | undefined;
   /** Provider whose button is pressed first. */
   readonly provider?: string | undefined;
   /** Of an earlier login. */
@@ -58,7 +59,7 @@ export class Login {
 
   constructor(options: LoginOptions) {
     this.#options = options;
-    this.#filler = new FormFiller(options.page, options.hosts);
+    this.#filler = new FormFiller(options.page, options.hosts, options.storedOrigins);
     this.#state = options.state ?? {
       started: false,
       steps: 0,
@@ -325,7 +326,7 @@ export class Login {
     }
     const values = [...found].flatMap(([field, value]) => (value === undefined ? [] : [{ field, value }]));
     for (const { field, value } of values) {
-      const failure = await this.#filler.fill(field, value.value, outline);
+      const failure = await this.#filler.fill(field, value, outline);
       if (failure !== undefined) return failure;
     }
     for (const { ref } of reading.remember) await this.#options.page.act({ kind: "check", ref, checked: true });
@@ -359,7 +360,7 @@ export class Login {
   }
 
   async #authenticate({ challenge }: SettledPage): Promise<LoginOutcome | undefined> {
-    const { hosts, page, values } = this.#options;
+    const { hosts, page, storedOrigins, values } = this.#options;
     const host = challenge?.host ?? "";
     if (!isAmongHosts(host, hosts))
       return fail("domain_not_allowed", `${host} requires a password, and is not allowed.`);
@@ -387,13 +388,11 @@ export class Login {
       used: [...used, "basic"],
       sent: { signature: "", kinds: ["username", "password"], texts: [], isStored: !isAnswered },
     });
-    await page.act({ kind: "authenticate", username, password, hosts: [...hosts] });
+    const origins = isAnswered ? undefined : storedOrigins;
+    const bound = origins && { origins: [...origins] };
+    await page.act({ kind: "authenticate", username, password, hosts: [...hosts], ...bound });
     const look = await this.#look();
     if (look.verdict.kind === "challenge") return undefined;
     return look.reading.form === undefined ? this.#success(look) : undefined;
   }
-}
-
-function waysOf({ accounts, factors, providers, switches }: PageReading): readonly ReadWay[] {
-  return [...accounts, ...factors, ...providers, ...switches];
 }

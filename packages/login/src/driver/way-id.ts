@@ -1,3 +1,4 @@
+import type { PageReading } from "../reading/read-page.ts";
 import type { ReadWay } from "../reading/ways.ts";
 
 /** The same for the same choice of a page, across looks. */
@@ -9,4 +10,8 @@ export function idOf({ factor, label, provider, type }: ReadWay): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .slice(0, 100);
+}
+
+export function waysOf({ accounts, factors, providers, switches }: PageReading): readonly ReadWay[] {
+  return [...accounts, ...factors, ...providers, ...switches];
 }

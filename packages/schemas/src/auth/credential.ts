@@ -8,6 +8,7 @@ const credentialValues = () =>
     z.record(checked(z.string(), z.minLength(1), z.maxLength(255)), checked(z.string(), z.maxLength(65_536))),
     z.refine((values) => Object.keys(values).length <= 100, "at most 100 values"),
   );
+const sites = () => checked(z.array(domain()), z.maxLength(50));
 const domain = () => checked(z.string(), z.minLength(1), z.maxLength(253));
 
 /** The values that a person signs in with on a site. Secrets are stored encrypted and never returned. */
@@ -19,6 +20,8 @@ export const Credential = lazyObject(() => ({
   name: z.string(),
   /** The site that it is for, in lower case: `example.com`. */
   domain: z.string(),
+  /** Further sites on which its values may be typed. */
+  sites: z.optional(z.array(z.string())),
   /** Creation time. */
   created_at: Timestamp,
   /** When it was last changed. */
@@ -44,6 +47,8 @@ export const CreateCredential = lazyObject(() => ({
   name: DisplayName,
   /** The site that it is for, 1 to 253 characters: `example.com`, or `localhost:3000` for a site with a port. */
   domain: domain(),
+  /** Further sites on which its values may be typed, each with its subdomains: up to 50, written as `domain`. Logins type them on `domain`, on these and on the page of `sso_provider`, and nowhere else. */
+  sites: z.optional(sites()),
   /** The secrets by name, `username` and `password` for example: up to 100 of 65,536 characters, names of 1 to 255. */
   values: credentialValues(),
   /** Secret of one-time codes (RFC 6238), Base32 or an `otpauth://totp/` URI with its digits, period and algorithm. Case, spaces and hyphens do not matter. */
@@ -59,6 +64,8 @@ export const UpdateCredential = lazyObject(() => ({
   name: z.optional(DisplayName),
   /** Values to add or to replace; the others stay. */
   values: z.optional(credentialValues()),
+  /** The further sites on which its values may be typed, in place of the old ones: up to 50, such as `login.example.com`. */
+  sites: z.optional(sites()),
   /** Names of values to remove, up to 100, before `values` are added. Unknown names are ignored. */
   remove_value_keys: z.optional(
     checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.maxLength(100)),

@@ -232,6 +232,8 @@ export const Browser = lazyObject(() => ({
   web_bot_auth: z.optional(WebBotAuth),
   /** Region of its server; `default` if the operator has not set one. */
   region: z.optional(BrowserRegion),
+  /** `true` for the browser of a login of a connection. Only administrators can look into it, because secrets are typed in it. */
+  signs_in: z.optional(z.boolean()),
   /** Memory limit of the session with its browser, or the machine's memory without a limit. In GiB, or in MiB if it is not a whole number of GiB: `4GiB`, `15974MiB`. */
   memory: z.optional(BrowserMemory),
   /** The pool that it was leased from. */

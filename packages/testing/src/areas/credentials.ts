@@ -21,6 +21,7 @@ function toCredential(row: CredentialRow): Credential {
     id: row.id,
     name: row.name,
     domain: row.domain,
+    sites: [...row.sites],
     has_values: row.values.size > 0,
     has_totp_secret: row.totp !== undefined,
     sso_provider: row.ssoProvider,
@@ -33,6 +34,14 @@ const withKeys = (row: CredentialRow): Credential => ({
   ...toCredential(row),
   value_keys: [...row.values.keys()].sort(byText),
 });
+
+function requireSites(sites: readonly string[]): string[] {
+  return sites.map((text, index) => {
+    const site = siteDomain(text);
+    if (site === undefined) throw ServiceError.of(invalidDomain(`body.sites[${String(index)}]`));
+    return site;
+  });
+}
 
 function requireTotp(secret: string | undefined): Totp | undefined {
   if (secret === undefined || secret === "") return undefined;
@@ -76,6 +85,7 @@ export function credentialHandlers(store: Store): Handlers<OperationsOf<"credent
         projectId,
         name: body.name,
         domain,
+        sites: requireSites(body.sites ?? []),
         ssoProvider: textOrNull(body.sso_provider),
         values: new Map(Object.entries(body.values)),
         totp,
@@ -97,6 +107,7 @@ export function credentialHandlers(store: Store): Handlers<OperationsOf<"credent
     updateCredential: ({ params, body, context }) => {
       const row = existing(context.projectId, params.id_or_name);
       const totp = requireTotp(body.totp_secret);
+      const sites = body.sites === undefined ? row.sites : requireSites(body.sites);
       const values = new Map(row.values);
       for (const key of body.remove_value_keys ?? []) values.delete(key);
       for (const [key, value] of Object.entries(body.values ?? {})) values.set(key, value);
@@ -104,6 +115,7 @@ export function credentialHandlers(store: Store): Handlers<OperationsOf<"credent
       if (body.name !== undefined) refuseTaken(context.projectId, body.name, row);
       row.name = body.name ?? row.name;
       row.values = values;
+      row.sites = sites;
       if (body.sso_provider !== undefined) row.ssoProvider = textOrNull(body.sso_provider);
       if (body.totp_secret !== undefined) row.totp = totp;
       row.updatedAt = new Date().toISOString();

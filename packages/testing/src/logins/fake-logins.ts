@@ -176,6 +176,7 @@ export class FakeLogins {
       projectId,
       name: isTaken ? `${name}-${createId().slice(0, 6)}` : name,
       domain,
+      sites: [],
       ssoProvider: null,
       values: new Map(),
       totp: undefined,

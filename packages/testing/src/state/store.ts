@@ -50,6 +50,7 @@ export interface CredentialRow {
   readonly projectId: string;
   name: string;
   readonly domain: string;
+  sites: readonly string[];
   ssoProvider: string | null;
   values: ReadonlyMap<string, string>;
   totp: Totp | undefined;

@@ -21,8 +21,16 @@ const reads: ReadonlySet<Endpoint> = new Set<Endpoint>([
   contract.listDeployments,
 ]);
 
+/** A changed proxy could read the logins of others; see `refuseReadingProxy`. */
+const withheld: ReadonlySet<Endpoint> = new Set<Endpoint>([
+  contract.createProxy,
+  contract.updateProxy,
+  contract.deleteProxy,
+]);
+
 /** Whether the key of a deployment may call the operation. */
 export function mayApp(endpoint: Endpoint): boolean {
+  if (withheld.has(endpoint)) return false;
   return endpoint.plane === "instance" || areas.has(endpoint.area) || reads.has(endpoint);
 }
 

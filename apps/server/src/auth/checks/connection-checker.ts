@@ -28,7 +28,12 @@ export class ConnectionChecker {
   async check(connection: ConnectionRow, signal: AbortSignal): Promise<CheckResult> {
     let browser: LoginBrowser;
     try {
-      browser = await LoginBrowser.open(this.#parts, connection, { maxSeconds, signal, waitsForProfile: false });
+      browser = await LoginBrowser.open(this.#parts, connection, {
+        maxSeconds,
+        signal,
+        signsIn: false,
+        waitsForProfile: false,
+      });
     } catch (error) {
       if (signal.aborted || mayPass(error)) throw error;
       return this.#failed(connection, error);

@@ -8,6 +8,7 @@ import type { TelemetryDestinations } from "../../resources/telemetry-destinatio
 import { chooseDestination } from "../../sessions/telemetry/export/choice.ts";
 import { isStorable } from "../../http/paging.ts";
 import type { Credentials } from "../credentials/credentials.ts";
+import type { ConnectionRow } from "./connection-row.ts";
 import type { CredentialLookup } from "../providers/credential-lookup.ts";
 
 type Request =
@@ -20,7 +21,7 @@ export interface ReferenceParts {
   /** By their names, which may be the operator's. */
   readonly providers: Pick<CredentialLookup, "has">;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
-  readonly proxies: Pick<Proxies, "choose">;
+  readonly proxies: Pick<Proxies, "choose" | "get">;
 }
 
 /** @throws {ServiceError} 400 */
@@ -59,6 +60,31 @@ async function proxyOf({ proxies }: ReferenceParts, projectId: string, proxy: Pr
   if (proxy.mode !== undefined) return { proxy_id: null, proxy_mode: proxy.mode };
   const { shown } = await proxies.choose(projectId, proxy, createId());
   return { proxy_id: shown.id ?? null, proxy_mode: null };
+}
+
+/**
+ * A proxy with its own certificates reads everything that a browser sends, so only a caller with the right to
+ * secrets may connect one with stored values.
+ * @throws {ServiceError} 403
+ */
+export async function refuseReadingProxy(
+  { proxies }: ReferenceParts,
+  {
+    credential_id,
+    credential_provider,
+    project_id,
+    proxy_id,
+  }: Pick<ConnectionRow, "credential_id" | "credential_provider" | "project_id" | "proxy_id">,
+): Promise<void> {
+  if (proxy_id === null || (credential_id === null && credential_provider === null)) return;
+  const { config } = await proxies.get(project_id, proxy_id);
+  if (config === undefined || !("has_ca_bundle" in config) || config.has_ca_bundle !== true) return;
+  throw new ServiceError(
+    403,
+    "forbidden",
+    "The proxy has a ca_bundle, so it can read stored credentials. Only an administrator can use both in one connection.",
+    { hint: "Use another proxy, or ask an administrator." },
+  );
 }
 
 type ProxyChoice = NonNullable<NonNullable<Request["browser"]>["proxy"]>;

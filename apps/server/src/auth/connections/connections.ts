@@ -16,12 +16,21 @@ import { sql } from "kysely";
 import type * as z from "zod/mini";
 import { emptyPage, isStorable, toPage } from "../../http/paging.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
-import { columnsOf, type ReferenceParts, requireDomain } from "./connection-references.ts";
+import { columnsOf, type ReferenceParts, refuseReadingProxy, requireDomain } from "./connection-references.ts";
 import { type ConnectionRow, type ListedConnection, toConnection, toTimelineEvent } from "./connection-row.ts";
 import { nextCheckAt } from "../flows/check-times.ts";
 import { ConnectionStore } from "./connection-store.ts";
 
 const defaultIntervalSeconds = 3600;
+
+const noReferences = { credential_id: null, credential_provider: null, proxy_id: null };
+
+/** The caller of a change. */
+export interface ConnectionWriter {
+  readonly projectId: string;
+  /** See `mayMoveSecrets`. */
+  readonly mayMoveSecrets: boolean;
+}
 
 /** The connections of profiles to sites, as rows. */
 export class Connections {
@@ -38,12 +47,18 @@ export class Connections {
     this.#minCheckSeconds = parts.minCheckSeconds;
   }
 
-  async create(projectId: string, request: z.output<typeof CreateAuthConnection>): Promise<AuthConnection> {
+  /** @param writer.mayMoveSecrets - see `refuseReadingProxy`. */
+  async create(
+    { mayMoveSecrets, projectId }: ConnectionWriter,
+    request: z.output<typeof CreateAuthConnection>,
+  ): Promise<AuthConnection> {
     const { profile_name } = request;
     const domain = requireDomain(request.domain, "body.domain");
     refuseNul(request.login_url);
     this.#requireInterval(request.health_check_interval);
     const columns = await columnsOf(this.#references, projectId, request);
+    if (!mayMoveSecrets)
+      await refuseReadingProxy(this.#references, { ...noReferences, ...columns, project_id: projectId });
     const id = createId();
     try {
       await this.store.insert({
@@ -76,11 +91,17 @@ export class Connections {
     return toPage(await this.store.list(projectId, filter), filter, (row) => row);
   }
 
-  async update(projectId: string, id: string, request: z.output<typeof UpdateAuthConnection>): Promise<ConnectionRow> {
+  async update(
+    { mayMoveSecrets, projectId }: ConnectionWriter,
+    id: string,
+    request: z.output<typeof UpdateAuthConnection>,
+  ): Promise<ConnectionRow> {
     const row = await this.existing(projectId, id);
     refuseNul(request.login_url);
     this.#requireInterval(request.health_check_interval);
     const columns = await columnsOf(this.#references, projectId, request);
+    const isAimed = columns.proxy_id !== undefined || columns.credential_id !== undefined;
+    if (!mayMoveSecrets && isAimed) await refuseReadingProxy(this.#references, { ...row, ...columns });
     // A change may make an automatic login possible.
     const next_check_at =
       row.status === "AUTHENTICATED" ? nextCheckAt(request.health_check_interval) : sql<string>`clock_timestamp()`;
@@ -90,9 +111,15 @@ export class Connections {
   }
 
   /** A connection with the settings of one login, which are not stored. @throws {ServiceError} 400, 404 */
-  async withWishes(projectId: string, id: string, wishes: z.output<typeof StartLogin>): Promise<ConnectionRow> {
+  async withWishes(
+    { mayMoveSecrets, projectId }: ConnectionWriter,
+    id: string,
+    wishes: z.output<typeof StartLogin>,
+  ): Promise<ConnectionRow> {
     const row = await this.existing(projectId, id);
     const { browser_telemetry: telemetry, ...columns } = await columnsOf(this.#references, projectId, wishes);
+    if (!mayMoveSecrets && columns.proxy_id !== undefined)
+      await refuseReadingProxy(this.#references, { ...row, proxy_id: columns.proxy_id });
     return {
       ...row,
       proxy_id: columns.proxy_id === undefined ? row.proxy_id : columns.proxy_id,

@@ -3,8 +3,9 @@ import type { LoginAddresses } from "@shoal/contract/logins";
 import type { Handlers } from "@shoal/router";
 import type { AuthConnection } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
+import { mayMoveSecrets } from "../../http/auth/secret-rights.ts";
 import { type ConnectionRow, type FlowRow, type ListedConnection, toConnection } from "./connection-row.ts";
-import type { Connections } from "./connections.ts";
+import type { Connections, ConnectionWriter } from "./connections.ts";
 import { flowFields } from "./flow-view.ts";
 
 type ConnectionEndpoints = Pick<
@@ -16,6 +17,10 @@ type ConnectionEndpoints = Pick<
   | "deleteAuthConnection"
   | "listTimeline"
 >;
+
+export function writerOf(access: Access): ConnectionWriter {
+  return { projectId: access.projectId, mayMoveSecrets: mayMoveSecrets(access) };
+}
 
 /** Makes the addresses of a login for a caller. */
 export interface LoginPages {
@@ -36,7 +41,7 @@ export function connectionHandlers(connections: Connections, pages: LoginPages):
     return shown(isOlder ? await connections.existing(row.project_id, row.id) : row, flow, access);
   };
   return {
-    createAuthConnection: ({ body, context }) => connections.create(context.projectId, body),
+    createAuthConnection: ({ body, context }) => connections.create(writerOf(context), body),
     async listAuthConnections({ query, context }) {
       const page = await connections.list(context.projectId, query);
       const flows = await connections.store.flows(page.items.flatMap(({ flow_id }) => flow_id ?? []));
@@ -46,7 +51,7 @@ export function connectionHandlers(connections: Connections, pages: LoginPages):
     getAuthConnection: async ({ params, context }) =>
       one(await connections.existing(context.projectId, params.id), context),
     updateAuthConnection: async ({ params, body, context }) =>
-      one(await connections.update(context.projectId, params.id, body), context),
+      one(await connections.update(writerOf(context), params.id, body), context),
     deleteAuthConnection: ({ params, context }) => connections.delete(context.projectId, params.id),
     listTimeline: ({ params, query, context }) => connections.timeline(context.projectId, params.id, query),
   };

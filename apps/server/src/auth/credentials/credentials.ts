@@ -25,6 +25,8 @@ import { type CredentialRef, requireTotp, type SealedValue, SecretValues } from 
 export interface OpenedCredential {
   readonly id: string;
   readonly domain: string;
+  /** Further sites. */
+  readonly sites: readonly string[];
   readonly sso_provider: string | null;
   readonly values: Readonly<Record<string, string>>;
   readonly totp: Totp | undefined;
@@ -44,6 +46,7 @@ export interface Credentials {
 interface CredentialRow extends CredentialRef {
   readonly name: string;
   readonly domain: string;
+  readonly sites: readonly string[];
   readonly sso_provider: string | null;
   readonly totp: Buffer | null;
   readonly created_at: string;
@@ -55,6 +58,7 @@ const columns = [
   "project_id",
   "name",
   "domain",
+  "sites",
   "sso_provider",
   "totp",
   "created_at",
@@ -66,6 +70,7 @@ function toCredential(row: CredentialRow, hasValues: boolean): Credential {
     id: row.id,
     name: row.name,
     domain: row.domain,
+    sites: [...row.sites],
     has_values: hasValues,
     has_totp_secret: row.totp !== null,
     sso_provider: row.sso_provider,
@@ -78,6 +83,15 @@ const textOrNull = (text: string | null | undefined) => (text === undefined || t
 
 function refuseNul(field: string, texts: readonly (string | null | undefined)[]): void {
   if (!texts.every((text) => isStorable(text ?? undefined))) throw ServiceError.of(containsNul(field));
+}
+
+/** @throws {ServiceError} 400 */
+function requireSites(sites: readonly string[]): string[] {
+  return sites.map((text, index) => {
+    const site = siteDomain(text);
+    if (site === undefined) throw ServiceError.of(invalidDomain(`body.sites[${String(index)}]`));
+    return site;
+  });
 }
 
 /** The first code of a new secret, for the answer. */
@@ -118,6 +132,7 @@ class CredentialService implements Credentials {
             ...ref,
             name: request.name,
             domain,
+            sites: JSON.stringify(requireSites(request.sites ?? [])),
             sso_provider: textOrNull(request.sso_provider),
             totp: sealedTotp ?? null,
           })
@@ -171,6 +186,7 @@ class CredentialService implements Credentials {
           .updateTable("credentials")
           .set({
             ...(request.name !== undefined && { name: request.name }),
+            ...(request.sites !== undefined && { sites: JSON.stringify(requireSites(request.sites)) }),
             ...(request.sso_provider !== undefined && { sso_provider: textOrNull(request.sso_provider) }),
             ...(sealedTotp !== undefined && { totp: sealedTotp }),
             updated_at: new Date(),
@@ -227,6 +243,7 @@ class CredentialService implements Credentials {
     return {
       id: row.id,
       domain: row.domain,
+      sites: row.sites,
       sso_provider: row.sso_provider,
       values: await this.#secrets.openAll(row, sealed),
       totp: row.totp === null ? undefined : await this.#secrets.openTotp(row, row.totp),

@@ -1,6 +1,8 @@
 import { type EnteredValues, nameOfEntered } from "@shoal/contract/logins";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
+import { isAmongOrigins } from "@shoal/instance";
+import { typingOrigins } from "./typing-origins.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import type { ConnectionRow } from "../connections/connection-row.ts";
 import type { ConnectionStore } from "../connections/connection-store.ts";
@@ -17,7 +19,7 @@ export async function saveEntered(
     credentials,
   }: {
     readonly connections: Pick<ConnectionStore, "update">;
-    readonly credentials: Pick<Credentials, "create" | "update">;
+    readonly credentials: Pick<Credentials, "create" | "get" | "update">;
   },
   connection: SavedConnection,
   entered: EnteredValues,
@@ -26,6 +28,10 @@ export async function saveEntered(
   const { credential_id, credential_provider, domain, id, profile_name, project_id, save_credentials } = connection;
   if (!save_credentials || credential_provider !== null || Object.keys(values).length === 0) return;
   if (credential_id !== null) {
+    const stored = await credentials.get(project_id, credential_id);
+    const origins = typingOrigins({ sites: [stored.domain, ...(stored.sites ?? [])] });
+    // Values of another site must not replace those of the credential.
+    if (!["https", "http"].some((protocol) => isAmongOrigins(`${protocol}://${domain}`, origins))) return;
     await credentials.update(project_id, credential_id, { values });
     return;
   }

@@ -5,7 +5,7 @@ import { type Handlers, ServiceError } from "@shoal/router";
 import type { Access } from "../../http/auth/access.ts";
 import type { Connections } from "../connections/connections.ts";
 import { toStateEvent } from "../connections/flow-view.ts";
-import type { LoginPages } from "../connections/handlers.ts";
+import { type LoginPages, writerOf } from "../connections/handlers.ts";
 import { followLogin } from "./follow-login.ts";
 import type { Logins } from "./logins.ts";
 
@@ -26,7 +26,7 @@ export function loginHandlers({
 }: LoginHandlerParts): Handlers<LoginEndpoints, Access> {
   return {
     async startLogin({ params, body, context }) {
-      const connection = await connections.withWishes(context.projectId, params.id, body);
+      const connection = await connections.withWishes(writerOf(context), params.id, body);
       const flow = await logins.start(connection, "login");
       return {
         id: connection.id,

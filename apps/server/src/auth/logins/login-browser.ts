@@ -69,12 +69,19 @@ export class LoginBrowser {
     {
       maxSeconds,
       signal,
+      signsIn,
       waitsForProfile,
-    }: { readonly maxSeconds: number; readonly signal: AbortSignal; readonly waitsForProfile: boolean },
+    }: {
+      readonly maxSeconds: number;
+      readonly signal: AbortSignal;
+      /** Values are typed in it. */
+      readonly signsIn: boolean;
+      readonly waitsForProfile: boolean;
+    },
   ): Promise<LoginBrowser> {
     const { project_id: projectId } = connection;
     const telemetry = connection.browser_telemetry as BrowserTelemetryRequest | null;
-    const create = () => createSession(parts, { connection, telemetry, maxSeconds, signal });
+    const create = () => createSession(parts, { connection, telemetry, maxSeconds, signal, signsIn });
     const sessionId = await (waitsForProfile ? whileProfileIsBusy(create, signal) : create());
     try {
       const instance = await parts.sessions.instanceHere(projectId, sessionId);
@@ -120,11 +127,13 @@ async function createSession(
     connection,
     maxSeconds,
     signal,
+    signsIn,
     telemetry,
   }: {
     readonly connection: BrowserOfConnection;
     readonly maxSeconds: number;
     readonly signal: AbortSignal;
+    readonly signsIn: boolean;
     readonly telemetry: BrowserTelemetryRequest | null;
   },
 ): Promise<string> {
@@ -143,7 +152,7 @@ async function createSession(
       ...(telemetry && { telemetry }),
     },
     signal,
-    { savesAtEnd: false },
+    { savesAtEnd: false, signsIn },
   );
   if (view instanceof RegionElsewhere) throw new Error("A session without a region starts here.");
   return view.row.id;

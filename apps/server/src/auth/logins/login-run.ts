@@ -1,10 +1,19 @@
 import { type Answer, answerMs, EnteredValues, type FlowInput } from "@shoal/contract/logins";
-import { allowedHosts, Login, type LoginModel, type LoginNeed, type LoginOutcome, type LoginPlan } from "@shoal/login";
+import {
+  allowedHosts,
+  Login,
+  type LoginModel,
+  type LoginNeed,
+  type LoginOutcome,
+  type LoginPage,
+  type LoginPlan,
+} from "@shoal/login";
 import { Bell, createId, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../observability/log/log.ts";
 import type { Envelopes } from "../../storage/envelopes/envelopes.ts";
+import type { SignInBrowsers } from "../../sessions/live-view/sign-in-browsers.ts";
 import type { ConnectionRow } from "../connections/connection-row.ts";
 import type { ConnectionStore } from "../connections/connection-store.ts";
 import type { Credentials } from "../credentials/credentials.ts";
@@ -15,11 +24,12 @@ import { LoginNeeds } from "./login-needs.ts";
 import { LoginValues, type LoginValuesParts } from "./login-values.ts";
 
 export interface LoginRunParts extends LoginBrowserParts, LoginValuesParts {
-  readonly credentials: Pick<Credentials, "create" | "open" | "update">;
+  readonly credentials: Pick<Credentials, "create" | "get" | "open" | "update">;
   readonly connections: Pick<ConnectionStore, "update">;
   readonly envelopes: Pick<Envelopes, "unseal">;
   readonly flows: FlowStore;
   readonly model: LoginModel | undefined;
+  readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped">;
   readonly log: Log;
 }
 
@@ -95,6 +105,7 @@ export class LoginRun {
     const browser = await LoginBrowser.open(this.#parts, this.#connection, {
       maxSeconds,
       signal,
+      signsIn: true,
       waitsForProfile: true,
     });
     void browser.ended.then(() => {
@@ -117,10 +128,11 @@ export class LoginRun {
     const { allowed_domains, domain, plan } = this.#connection;
     for (let attempt = 0; ; attempt += 1) {
       const login = new Login({
-        page: browser.page(signal),
+        page: this.#guarded(browser, signal),
         startUrl: this.#startUrl(),
         hosts: allowedHosts(domain, allowed_domains),
         values: values.stored,
+        storedOrigins: values.origins,
         provider: values.ssoProvider,
         // `#finish` wrote it.
         plan: (plan as unknown as LoginPlan | null) ?? undefined,
@@ -132,6 +144,20 @@ export class LoginRun {
       if (!isUnreachable || pauseMs === undefined || login.state.sent !== undefined) return outcome;
       await delay(pauseMs, undefined, { signal });
     }
+  }
+
+  /** Closes the browser to others before the first value is typed. */
+  #guarded(browser: LoginBrowser, signal: AbortSignal): LoginPage {
+    const page = browser.page(signal);
+    return {
+      outline: () => page.outline(),
+      settle: (wishes) => page.settle(wishes),
+      act: (act) => {
+        if (act.kind === "fill" || act.kind === "authenticate" || act.kind === "select")
+          this.#parts.signInBrowsers.noteTyped(browser.sessionId, act.origins === undefined ? "entered" : "stored");
+        return page.act(act);
+      },
+    };
   }
 
   #startUrl(): string {

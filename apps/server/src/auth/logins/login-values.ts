@@ -6,6 +6,7 @@ import type { Log } from "../../observability/log/log.ts";
 import type { ConnectionRow } from "../connections/connection-row.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import type { CredentialLookup } from "../providers/credential-lookup.ts";
+import { typingOrigins } from "./typing-origins.ts";
 
 export interface LoginValuesParts {
   readonly credentials: Pick<Credentials, "open">;
@@ -24,6 +25,8 @@ interface Found {
   /** A provider that generates the codes itself. */
   readonly code?: (() => Promise<string | undefined>) | undefined;
   readonly ssoProvider?: string | undefined;
+  /** The only sites on which the values may be typed; the connection cannot widen them. */
+  readonly sites?: readonly string[];
   /** Why a part of the values is missing. */
   readonly note?: string | undefined;
 }
@@ -36,6 +39,8 @@ export class LoginValues {
   readonly ssoProvider: string | undefined;
   /** For people: why stored values are missing. */
   readonly note: string | undefined;
+  /** For `Login`. */
+  readonly origins: readonly string[];
   readonly #found: Found;
   readonly #signal: AbortSignal;
   #lastCode: string | undefined;
@@ -45,6 +50,7 @@ export class LoginValues {
     this.#signal = signal;
     this.ssoProvider = found.ssoProvider;
     this.note = found.note;
+    this.origins = typingOrigins({ sites: found.sites ?? [], ssoProvider: found.ssoProvider });
   }
 
   /** Values that cannot be read are missing, so that a person is asked. Rejects only when `signal` aborts. */
@@ -84,8 +90,8 @@ async function fromCredential(
   credentialId: string,
 ): Promise<Found> {
   try {
-    const { sso_provider, totp, values } = await credentials.open(project_id, credentialId);
-    return { values, totp, ssoProvider: sso_provider ?? undefined };
+    const { domain, sites, sso_provider, totp, values } = await credentials.open(project_id, credentialId);
+    return { values, totp, ssoProvider: sso_provider ?? undefined, sites: [domain, ...sites] };
   } catch (error) {
     log.warn({ connection_id: connectionId, err: error }, "the credential of a login could not be opened");
     return { values: {}, note: `The stored credential could not be used: ${messageOf(error)}` };
@@ -106,11 +112,17 @@ async function fromProvider(
     log.info({ connection_id: id, reasons }, "a credential provider had no values for a login");
     return { values: {}, note: `The credential provider could not be used, so a person is asked. ${reasons}` };
   }
-  const { totp, values } = found;
-  if (totp === undefined) return { values };
+  const { sites, totp, values } = found;
+  if (sites.length === 0)
+    return {
+      values: {},
+      note: `The item ${found.source.path} of ${provider} names no site, so its values are typed nowhere. An administrator can add the address of its site to the item.`,
+    };
+  if (totp === undefined) return { values, sites };
   if ("code" in totp)
     return {
       values,
+      sites,
       async code() {
         const again = await find();
         return "values" in again && again.totp !== undefined && "code" in again.totp ? again.totp.code : undefined;
@@ -118,6 +130,6 @@ async function fromProvider(
     };
   const read = readTotp(totp.secret);
   return "problem" in read
-    ? { values, note: `The one-time code secret of ${provider} is invalid: ${read.problem}.` }
-    : { values, totp: read };
+    ? { values, sites, note: `The one-time code secret of ${provider} is invalid: ${read.problem}.` }
+    : { values, sites, totp: read };
 }

@@ -96,6 +96,7 @@ describe("looking for a login", () => {
     expect(await find(id, shop)).toEqual({
       values: login,
       totp: { secret: "JBSWY3DPEHPK3PXP" },
+      sites: [expect.stringContaining("example.com")],
       source: { provider: "first", path: "Team/Shop" },
     });
     expect(await find(id, { domain: "www.example.com" })).toMatchObject({ source: { provider: "first" } });
@@ -198,6 +199,7 @@ describe("logins of the operator", () => {
     const own = await opened({ credential_files: folder, credential_projects: ["chosen"] });
     expect(await find(chosen.id, shop, own)).toEqual({
       values: login,
+      sites: [expect.stringContaining("example.com")],
       source: { provider: "files", path: "files/shop" },
     });
     expect(await find(chosen.id, { provider: "files", path: "files/shop" }, own)).toMatchObject({ values: login });

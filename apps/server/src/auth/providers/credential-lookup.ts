@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { AskedProvider } from "./asked-provider.ts";
-import type { ItemReference, ProviderHttp, ProviderTotp } from "./interface/credential-provider.ts";
+import type { ItemReference, ProviderHttp, ProviderItem, ProviderTotp } from "./interface/credential-provider.ts";
 import { ProviderFailure } from "./interface/provider-failure.ts";
 import type { OperatorProviders } from "./operator-providers.ts";
 import { type ProviderKinds, withFallbacks } from "./provider-kinds.ts";
@@ -16,6 +16,8 @@ export type FoundCredential =
   | {
       readonly values: Readonly<Record<string, string>>;
       readonly totp?: ProviderTotp | undefined;
+      /** Of the item: URLs, host names, or `*.example.com`. Values are typed nowhere else. */
+      readonly sites: readonly string[];
       readonly source: { readonly provider: string; readonly path: string };
     }
   | { readonly reasons: readonly { readonly provider: string; readonly reason: string }[] };
@@ -112,7 +114,11 @@ export class ProviderLookup implements CredentialLookup {
       try {
         const item = await itemIn(asked, wanted, signal);
         const read = item && (await asked.read(item, signal));
-        if (item !== undefined && read !== undefined) return { ...read, source: { provider: name, path: item.path } };
+        if (item !== undefined && read !== undefined) {
+          const { urls: ownUrls = [], ...values } = read;
+          const sites = ownUrls.length > 0 ? ownUrls : (item.urls ?? (await sitesOf(asked, item.path, signal)));
+          return { ...values, sites, source: { provider: name, path: item.path } };
+        }
         reasons.push({ provider: name, reason: missing(wanted) });
       } catch (error) {
         signal.throwIfAborted();
@@ -148,8 +154,20 @@ function itemIn(
   asked: AskedProvider,
   wanted: WantedCredential,
   signal: AbortSignal,
-): Promise<ItemReference | undefined> {
+): Promise<(ItemReference & Partial<Pick<ProviderItem, "urls">>) | undefined> {
   return wanted.path === undefined ? asked.itemFor(wanted.domain, signal) : Promise.resolve({ path: wanted.path });
+}
+
+/** A path names its item by name or by id. */
+async function sitesOf(asked: AskedProvider, path: string, signal: AbortSignal): Promise<readonly string[]> {
+  const items = await asked.items(signal);
+  const named = items.find((item) => item.path === path);
+  const own =
+    named ??
+    items.find(({ id, title, vault }) =>
+      [id, title].some((item) => path === `${vault.id}/${item}` || path === `${vault.name}/${item}`),
+    );
+  return own?.urls ?? [];
 }
 
 function missing(wanted: WantedCredential): string {

@@ -24,6 +24,8 @@ export interface KeyRow {
   readonly created_by_email: string;
   /** The service made the key for this deployment of an app. */
   readonly deployment_id: string | null;
+  /** A person of the OpenID Connect provider in the role of a key. */
+  readonly isPerson?: true;
   /** `Infinity` = never. */
   readonly expiresAtMs: number;
 }

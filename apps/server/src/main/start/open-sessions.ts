@@ -6,6 +6,7 @@ import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
 import { partLog } from "../../observability/log/log.ts";
 import type { Observation } from "../../observability/observation.ts";
 import { SessionProfiles } from "../../sessions/browsers/session-profiles.ts";
+import { SignInBrowsers } from "../../sessions/live-view/sign-in-browsers.ts";
 import { SessionStore } from "../../sessions/browsers/session-store.ts";
 import { InvokedSessions } from "../../sessions/browsers/invoked-sessions.ts";
 import { Sessions } from "../../sessions/browsers/sessions.ts";
@@ -32,6 +33,7 @@ export interface SessionParts {
   readonly liveViewLinks: LiveViewLinks;
   readonly sessions: Sessions;
   readonly sessionStore: SessionStore;
+  readonly signInBrowsers: SignInBrowsers;
   readonly uploads: SessionUploads;
 }
 
@@ -183,6 +185,9 @@ export async function openSessions(
     sessionHandoffs,
     sessions,
     sessionStore,
+    signInBrowsers: new SignInBrowsers((projectId, idOrName, includeEnded) =>
+      sessionStore.find(projectId, idOrName, includeEnded),
+    ),
     uploads,
   };
 }

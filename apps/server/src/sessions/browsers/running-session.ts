@@ -71,6 +71,8 @@ export type PooledRequest = Pick<
 export interface SessionWishes {
   /** `false`: the session leaves its profile as it was, unless {@link Sessions.endSaving} ends it. */
   readonly savesAtEnd?: boolean;
+  /** A managed login types secrets in it: see `SignInBrowsers`. */
+  readonly signsIn?: boolean;
   /** The key that its usage is charged to; absent = the service itself. */
   readonly apiKeyId?: string;
 }

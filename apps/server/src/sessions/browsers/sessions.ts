@@ -126,13 +126,15 @@ export class Sessions {
       profile_id: profile?.profile_id ?? undefined,
     });
     this.#requireRoom();
+    const chosenRow = this.#choices.row(id, projectId, {
+      ...request,
+      ...found,
+      ...signing,
+      ...(destination !== null && { telemetry_destination_id: destination }),
+    });
     const row: SessionRow = {
-      ...this.#choices.row(id, projectId, {
-        ...request,
-        ...found,
-        ...signing,
-        ...(destination !== null && { telemetry_destination_id: destination }),
-      }),
+      ...chosenRow,
+      ...(wishes.signsIn === true && { options: { ...chosenRow.options, signs_in: true } }),
       name: request.name ?? null,
       tags: request.tags ?? {},
       invocation_id: invocation ?? null,

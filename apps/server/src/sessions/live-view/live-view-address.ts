@@ -1,6 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import { LRUCache } from "lru-cache";
 import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
+import type { SignInBrowsers, ViewUntil } from "./sign-in-browsers.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 
 export type LiveViewMode = "control" | "watch";
@@ -73,10 +74,12 @@ export interface LiveViewGate {
   readonly issuingKeys: Pick<IssuingKeys, "require">;
   readonly logins: Pick<LoginWaits, "isWaiting">;
   readonly persons: Pick<PersonLinks, "find">;
+  readonly signInBrowsers: Pick<SignInBrowsers, "admitView">;
 }
 
 export interface AdmittedView extends LiveViewAccess {
   readonly person: Person | undefined;
+  readonly until: ViewUntil;
 }
 
 /** @throws {ServiceError} 401 for an invalid, expired or revoked link. */
@@ -86,13 +89,14 @@ export async function admitLiveView(gate: LiveViewGate, token: string): Promise<
 
 /** @throws {ServiceError} 401 for an expired or revoked link. */
 export async function admitAccess(
-  { issuingKeys, logins, persons }: Omit<LiveViewGate, "addresses">,
+  { issuingKeys, logins, persons, signInBrowsers }: Omit<LiveViewGate, "addresses">,
   access: LiveViewAccess,
 ): Promise<AdmittedView> {
   const person = await persons.find(access);
-  await issuingKeys.require(person?.keyId ?? access.keyId);
+  const key = await issuingKeys.require(person?.keyId ?? access.keyId);
   await requireWaiting(logins, access);
-  return { ...access, person, keyId: person?.keyId ?? access.keyId, mode: person?.mode ?? access.mode };
+  const until = await signInBrowsers.admitView(access, key);
+  return { ...access, person, until, keyId: person?.keyId ?? access.keyId, mode: person?.mode ?? access.mode };
 }
 
 /** @throws {ServiceError} 401 if the address is for a login that does not wait. */

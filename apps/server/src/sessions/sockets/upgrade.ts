@@ -10,6 +10,7 @@ import type { ReplicaForwarding } from "../../cluster/replica-forwarding.ts";
 import type { Access, Authenticator } from "../../http/auth/access.ts";
 import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import { refuseRole } from "../../http/auth/operation-roles.ts";
+import { keyMayMoveSecrets, mayMoveSecrets } from "../../http/auth/secret-rights.ts";
 import { requireSessionToken } from "../../http/auth/session-token.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
 import type { Log } from "../../observability/log/log.ts";
@@ -24,6 +25,7 @@ import {
   type LoginWaits,
   type PersonLinks,
 } from "../live-view/live-view-address.ts";
+import type { SignInBrowsers } from "../live-view/sign-in-browsers.ts";
 import { admittedTarget, type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
 import { ClientLink, type ClientLinkParts } from "./client-link.ts";
 import { closeOf } from "./close-reason.ts";
@@ -76,6 +78,7 @@ export interface UpgradeParts {
   readonly liveViews: LiveViewAddresses;
   readonly loginWaits: LoginWaits;
   readonly persons: PersonLinks;
+  readonly signInBrowsers: Pick<SignInBrowsers, "admitView" | "endView" | "refuse">;
   readonly replicas: ReplicaForwarding;
   readonly recorder: Pick<AuditRecorder, "note">;
   readonly sockets: OpenSockets;
@@ -170,6 +173,14 @@ export class SessionUpgrades {
     if (head.length > 0) inner.write(head);
     splice(socket, inner, () => this.#endClient(socket, sessionId));
     this.#followClient(socket, { inner, sent: accepted.rest, requestId, ...(sleep && { sleep }) });
+    if (view?.until !== undefined)
+      socket.once(
+        "close",
+        this.#parts.signInBrowsers.endView(sessionId, view.until, () => {
+          inner.destroy();
+          socket.destroy();
+        }),
+      );
     if (isForLogin) this.#endWithLogin(socket, sessionId);
     if (view?.person !== undefined) this.#endWithLink(socket, view);
     if (untilMs === undefined) return;
@@ -218,11 +229,11 @@ export class SessionUpgrades {
 
   /** @param enter - called once the caller is authenticated, before anything else can fail. */
   async #innerFor(url: URL, request: IncomingMessage, enter: (entrant: Entrant) => void): Promise<Inner> {
-    const { authenticator, issuingKeys, loginWaits, persons, replicas } = this.#parts;
+    const { authenticator, issuingKeys, loginWaits, persons, replicas, signInBrowsers } = this.#parts;
     const asked = await this.#liveViewOf(url, request);
     if (asked !== undefined) {
       const view = await this.#refuseInvalid(request, () =>
-        admitAccess({ issuingKeys, logins: loginWaits, persons }, asked),
+        admitAccess({ issuingKeys, logins: loginWaits, persons, signInBrowsers }, asked),
       );
       const { expiresAtMs: untilMs, isControl, isForLogin, keyId, path, sessionId } = admittedTarget(asked, view);
       const way = isControl ? "browsers.liveView.control" : "browsers.liveView.watch";
@@ -240,10 +251,12 @@ export class SessionUpgrades {
     if (token === null && ((authorization ?? cookie) !== undefined || replicas.isForwarded(request))) {
       const access = await authenticator.authenticate(request, { console: "socket" });
       refuseRole(access, "operator", way);
+      if (!mayMoveSecrets(access)) await signInBrowsers.refuse(access.projectId, id);
       enter({ way, sessionId: id, access, keyId: access.key.id });
       return this.#reach(request, { projectId: access.projectId, id, access }, `/${target}`);
     }
     const keyId = await this.#refuseInvalid(request, () => requireSessionToken(this.#parts, token ?? "", id));
+    if (!keyMayMoveSecrets(await issuingKeys.require(keyId))) await signInBrowsers.refuse(undefined, id);
     enter({ way, sessionId: id, access: undefined, keyId });
     return this.#reach(request, { id }, `/${target}`);
   }

@@ -1,6 +1,6 @@
 import { messageOf } from "@shoal/primitives";
 import { setTimeout as wait } from "node:timers/promises";
-import { isAmongHosts, type PageAct, type PageActResult } from "../../protocol/page.ts";
+import { isAmongHosts, isAmongOrigins, type PageAct, type PageActResult } from "../../protocol/page.ts";
 import { createKeyboard } from "../computer/keyboard.ts";
 import { createPageView } from "../computer/page-view.ts";
 import { pressChord } from "../computer/typing.ts";
@@ -62,7 +62,7 @@ const lengthFunction = `function () { return (this.value ?? this.textContent ?? 
 
 async function fill(
   element: PageElement<WatchedPage>,
-  { hosts, value, visible }: ActOf<"fill">,
+  { hosts, origins, value, visible }: ActOf<"fill">,
 ): Promise<PageActResult> {
   const { address, page } = element;
   const { cdp } = page;
@@ -78,8 +78,9 @@ async function fill(
     return (await element.call("function () { return this.isConnected; }")) === true
       ? { outcome: "unfocused" }
       : replaced;
-  const host = frames.get(address.frameId)?.host ?? "";
+  const { host = "", origin = "" } = frames.get(address.frameId) ?? {};
   if (!isAmongHosts(host, hosts)) return { outcome: "refused_host", detail: host };
+  if (origins !== undefined && !isAmongOrigins(origin, origins)) return { outcome: "refused_host", detail: origin };
   const { sessionId } = address.target;
   if (value === "") await pressBackspace(page, sessionId);
   else await page.send(cdp.send("Input.insertText", { text: value }, sessionId));
@@ -163,7 +164,11 @@ const selectOptionFunction = `function (wanted) {
   return true;
 }`;
 
-async function select(element: PageElement<WatchedPage>, { option }: ActOf<"select">): Promise<PageActResult> {
+async function select(element: PageElement<WatchedPage>, { option, origins }: ActOf<"select">): Promise<PageActResult> {
+  const { address, page } = element;
+  const origin = origins && ((await readFrames(page, address.target)).get(address.frameId)?.origin ?? "");
+  if (origins !== undefined && !isAmongOrigins(origin ?? "", origins))
+    return { outcome: "refused_host", detail: origin ?? "" };
   await element.reach();
   await element.focus();
   return (await element.call(selectOptionFunction, option)) === true ? done : unusable;
@@ -195,8 +200,8 @@ async function open(page: WatchedPage, { hosts, url }: ActOf<"goto">): Promise<P
 }
 
 async function authenticate(page: WatchedPage, act: ActOf<"authenticate">): Promise<PageActResult> {
-  const { hosts, password, username } = act;
-  page.authentication.answerNext({ hosts, username, password });
+  const { hosts, origins, password, username } = act;
+  page.authentication.answerNext({ hosts, username, password, ...(origins !== undefined && { origins }) });
   await page.send(page.cdp.send("Page.reload", {}, page.session.sessionId));
   return done;
 }

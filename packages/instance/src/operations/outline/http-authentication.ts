@@ -1,11 +1,12 @@
 import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
-import { isAmongHosts } from "../../protocol/page.ts";
+import { isAmongHosts, isAmongOrigins } from "../../protocol/page.ts";
 import type { PageLog } from "./page-log.ts";
 
 interface Answer {
   readonly username: string;
   readonly password: string;
   readonly hosts: readonly string[];
+  readonly origins?: readonly string[];
 }
 
 /** Observes HTTP authentication of documents, which otherwise opens the browser's own dialog, and answers it once. */
@@ -53,7 +54,11 @@ export class HttpAuthentication {
     const host = URL.canParse(address) ? new URL(address).hostname : "";
     const answer = this.#answer;
     this.#answer = undefined;
-    if (answer !== undefined && isAmongHosts(host, answer.hosts))
+    if (
+      answer !== undefined &&
+      isAmongHosts(host, answer.hosts) &&
+      (answer.origins === undefined || isAmongOrigins(address, answer.origins))
+    )
       return { response: "ProvideCredentials" as const, username: answer.username, password: answer.password };
     this.#log.challenged({ host, scheme: scheme.slice(0, 64), realm: realm.slice(0, 300) });
     return { response: "CancelAuth" as const };

@@ -24,6 +24,8 @@ export interface ProviderValues {
   /** `username`, `email`, `password`, and the store's own names of other fields. */
   readonly values: Readonly<Record<string, string>>;
   readonly totp?: ProviderTotp | undefined;
+  /** Sites of the item, where {@link CredentialProvider.items} does not list them. */
+  readonly urls?: readonly string[] | undefined;
 }
 
 /** An item to read. Only `path` is present if a person wrote it. */

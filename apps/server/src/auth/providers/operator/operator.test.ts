@@ -47,6 +47,7 @@ describe("variables of the server", () => {
     expect(await provider.read({ path: "env/SHOP" }, soon())).toEqual({
       values: { username: "ada", password: "secret" },
       totp: { secret: "JBSWY3DPEHPK3PXP" },
+      urls: [expect.stringContaining("shop.example.com")],
     });
     expect(await provider.read({ path: "env/OTHER_SHOP" }, soon())).toBeUndefined();
   });
@@ -198,6 +199,7 @@ describe.skipIf(!hasPass)(`pass${hasPass ? "" : " (skipped: apt install pass)"}`
     expect(await provider.read({ path: found?.path ?? "" }, soon())).toEqual({
       values: { username: "ada", password: "correct horse" },
       totp: { secret: "otpauth://totp/shop?secret=JBSWY3DPEHPK3PXP" },
+      urls: [expect.stringContaining("shop.example.com")],
     });
     expect(await provider.read({ path: "command/logins/none" }, soon())).toBeUndefined();
   });

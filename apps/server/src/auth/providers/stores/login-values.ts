@@ -27,7 +27,7 @@ const canonical = (name: string) =>
 
 const isText = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number";
 
-/** Turns free fields into values. Ignores nested fields and names of sites. */
+/** Turns free fields into values and sites. Ignores other nested fields. */
 export function valuesOf(fields: Readonly<Record<string, unknown>>): ProviderValues {
   const values: Record<string, string> = {};
   let secret: string | undefined;
@@ -38,7 +38,8 @@ export function valuesOf(fields: Readonly<Record<string, unknown>>): ProviderVal
     else if (Object.hasOwn(synonyms, key)) values[synonyms[key] ?? key] ??= String(value);
     else values[key] = String(value);
   }
-  return { values, ...(secret !== undefined && { totp: { secret } }) };
+  const urls = urlsOf(fields);
+  return { values, ...(secret !== undefined && { totp: { secret } }), ...(urls.length > 0 && { urls }) };
 }
 
 /** The sites in fields such as `url` or `domains`: a list, or text with spaces or commas. */

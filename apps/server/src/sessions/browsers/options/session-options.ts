@@ -18,6 +18,8 @@ export interface SessionOptions {
   readonly sleep_after_seconds?: number;
   /** Absent = a separate browser. */
   readonly isolation?: "context";
+  /** A managed login types secrets in it. */
+  readonly signs_in?: true;
 }
 
 export type RequestedOptions = Pick<

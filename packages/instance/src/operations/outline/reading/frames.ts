@@ -6,6 +6,8 @@ import type { WatchedPage } from "../watched-page.ts";
 
 export interface FrameFacts {
   readonly host: string;
+  /** Empty for an opaque origin. */
+  readonly origin: string;
   readonly loaderId: string;
 }
 
@@ -43,7 +45,7 @@ async function readTarget(page: WatchedPage, target: FrameTarget): Promise<Embed
       target,
       document,
       accessible: await readAccessibility(page, target, document),
-      facts: facts.get(document.frameId) ?? { host: "", loaderId: "" },
+      facts: facts.get(document.frameId) ?? { host: "", origin: "", loaderId: "" },
       embedded: new Map<number, ReadDocument>(),
       locals: frameIds,
     })),
@@ -93,7 +95,7 @@ export async function readFrames(page: WatchedPage, target: FrameTarget): Promis
     const origin = frame.url.startsWith("about:")
       ? await inheritedOrigin(page, target, frame.id)
       : frame.securityOrigin;
-    return [frame.id, { host: hostOf(origin), loaderId: frame.loaderId }];
+    return [frame.id, { host: hostOf(origin), origin, loaderId: frame.loaderId }];
   });
   return new Map(await Promise.all(facts));
 }

@@ -1,0 +1,69 @@
+import { expect, it } from "vitest";
+import { SignInBrowsers } from "./sign-in-browsers.ts";
+
+const full = { deployment_id: null };
+const ofApp = { deployment_id: "d1" };
+const ofPerson = { deployment_id: null, isPerson: true } as const;
+const view = { isForLogin: false, sessionId: "login" };
+
+function open(endedAt: string | null = null) {
+  const rows = new Map([
+    ["login", { id: "login", ended_at: endedAt, options: { signs_in: true as const } }],
+    ["plain", { id: "plain", ended_at: endedAt, options: {} }],
+  ]);
+  return new SignInBrowsers((_projectId, idOrName) =>
+    Promise.resolve(rows.get(idOrName === "renamed" ? "login" : idOrName)),
+  );
+}
+
+it("closes the browser of a login to callers without the right to secrets, by id and by name", async () => {
+  const browsers = open();
+  await expect(browsers.refuse("p1", "login")).rejects.toMatchObject({ status: 403, code: "forbidden" });
+  await expect(browsers.refuse("p1", "renamed")).rejects.toMatchObject({ status: 403 });
+  await expect(browsers.refuse(undefined, "login")).rejects.toMatchObject({ status: 403 });
+  await browsers.refuse("p1", "plain");
+  await browsers.refuse("p1", "missing");
+});
+
+it("ends views of apps and persons before the login types, and keeps those of keys with the right", async () => {
+  const browsers = open();
+  const ended: string[] = [];
+  for (const [name, key] of Object.entries({ full, ofApp, ofPerson })) {
+    const until = await browsers.admitView(view, key);
+    browsers.endView("login", until, () => ended.push(name));
+  }
+  browsers.noteTyped("login", "entered");
+  expect(ended).toEqual(["ofApp", "ofPerson"]);
+  await expect(browsers.admitView(view, ofApp)).rejects.toMatchObject({ status: 403 });
+  expect(await browsers.admitView(view, full)).toBeUndefined();
+});
+
+it("keeps the view of the person who signs in until a stored value is typed", async () => {
+  const browsers = open();
+  let ends = 0;
+  const until = await browsers.admitView({ ...view, isForLogin: true }, full);
+  const stop = browsers.endView("login", until, () => (ends += 1));
+  browsers.noteTyped("login", "entered");
+  expect(ends).toBe(0);
+  browsers.noteTyped("login", "stored");
+  expect(ends).toBe(1);
+  stop();
+  browsers.noteTyped("login", "stored");
+  expect(ends).toBe(1);
+  await expect(browsers.admitView({ ...view, isForLogin: true }, full)).rejects.toMatchObject({ status: 403 });
+});
+
+it("ends a view at once that was admitted while the login began to type", async () => {
+  const browsers = open();
+  const until = await browsers.admitView(view, ofApp);
+  browsers.noteTyped("login", "stored");
+  let ends = 0;
+  browsers.endView("login", until, () => (ends += 1));
+  expect(ends).toBe(1);
+});
+
+it("shows no recording of an ended login, and leaves other sessions alone", async () => {
+  const browsers = open("2026-01-01T00:00:00Z");
+  await expect(browsers.admitView(view, ofApp)).rejects.toMatchObject({ status: 403 });
+  expect(await browsers.admitView({ isForLogin: false, sessionId: "plain" }, ofApp)).toBeUndefined();
+});
