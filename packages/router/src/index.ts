@@ -26,5 +26,6 @@ export { slowJson, type SlowJsonTimes } from "./reply/slow-json.ts";
 export { serializedJson } from "./reply/serialized-json.ts";
 export { ignoredFieldsHeader } from "./request/ignored-fields.ts";
 export { checkedBody } from "./request/checked-body.ts";
+export { FormFields } from "./request/multipart/form-fields.ts";
 export { nearMatch } from "./request/near-match.ts";
 export type { OperationOptions, UnknownFields } from "./operation/operation.ts";

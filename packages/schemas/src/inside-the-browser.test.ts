@@ -94,6 +94,7 @@ describe("limits", () => {
         { command: "a", cwd: null, as_user: null, timeout_sec: null, env: { A: "" } },
         { command: "a", args: many(4096, "") },
         { command: "a", timeout_sec: 259_200 },
+        { command: "a", timeout_sec: 0 },
       ],
       [
         { command: "" },
@@ -102,7 +103,7 @@ describe("limits", () => {
         { command: "a", args: many(4097, "") },
         { command: "a", env: { "": "" } },
         { command: "a", env: { "A=B": "" } },
-        { command: "a", timeout_sec: 0 },
+        { command: "a", timeout_sec: -1 },
         { command: "a", timeout_sec: 259_201 },
       ],
     ],

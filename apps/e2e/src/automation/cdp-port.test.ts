@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { connect } from "node:net";
 import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -55,10 +56,38 @@ describe.skipIf(missing !== undefined)(
         const { sessionId } = (await ask("POST", "", { capabilities })) as { sessionId: string };
         await ask("POST", `/${sessionId}/url`, { url: "data:text/html,<title>classic</title>" });
         expect(await ask("GET", `/${sessionId}/title`)).toBe("classic");
+        for (const type of ["tab", "window"])
+          expect(await ask("POST", `/${sessionId}/window/new`, { type })).toMatchObject({
+            handle: expect.any(String) as unknown,
+            type,
+          });
         await ask("DELETE", `/${sessionId}`);
         expect((await test.shoal.browsers.get(session.id)).browser_restarts).toBe(0);
       },
     );
+
+    it("answers /json as Chromium does, for any address, method and case", async () => {
+      const raw = (text: string) =>
+        new Promise<string>((resolve, reject) => {
+          const { hostname, port: number } = new URL(address);
+          const socket = connect(Number(number), hostname, () => socket.write(text));
+          let answer = "";
+          socket.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
+          socket.on("error", reject).on("close", () => {
+            resolve(answer);
+          });
+        });
+      const lines = `Host: ${new URL(address).host}\r\nConnection: close\r\n\r\n`;
+      expect(await raw(`get /json/version HTTP/1.1\r\n${lines}`)).toMatch(/^HTTP\/1\.1 200 .*Browser/s);
+      expect(await raw(`bogus /json/version HTTP/1.1\r\n${lines}`)).toMatch(/^HTTP\/1\.1 4/);
+      expect((await fetch(`${address}/json/version`, { method: "POST" })).status).toBe(200);
+      for (const url of ["data:text/html,a?b=1?d=2", "about:blank?jwt=a", "data:text/html,plain"]) {
+        const opened = await fetch(`${address}/json/new?${url}`, { method: "PUT" });
+        const target = (await opened.json()) as { id: string; url: string };
+        expect([opened.status, target.url]).toEqual([200, url]);
+        expect((await fetch(`${address}/json/close/${target.id}`)).status).toBe(200);
+      }
+    });
 
     it("refuses web pages: foreign host names, and WebSockets with an origin", async () => {
       const statusOf = (headers: Record<string, string>, path = "/json/version") =>

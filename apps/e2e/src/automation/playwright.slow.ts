@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
-import puppeteer from "puppeteer-core";
+import puppeteer, { type ElementHandle } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
@@ -101,6 +101,48 @@ describe.each(placements)("automation clients, in the placement $title", ({ plac
       await page.close();
       await browser.close();
       expect((await test.shoal.browsers.get(session.id)).browser_restarts).toBe(0);
+    });
+
+    it("tells each client how to upload files that are only on its machine", async () => {
+      const here = await mkdtemp(join(tmpdir(), "shoal-here-"));
+      const file = join(here, "cv.txt");
+      await writeFile(file, "local");
+      const { cdp_ws_url: address, webdriver_ws_url: bidiAddress } = await test.shoal.browsers.get(session.id);
+      const problem = /does not exist in the session.*browsers\.fs\.upload/;
+      const size = () => (document.querySelector("#upload") as HTMLInputElement).files?.[0]?.size ?? 0;
+      try {
+        const playwright = await chromium.connectOverCDP(address);
+        const page = await (await playwright.newContext()).newPage();
+        await page.goto(site.url);
+        const client = await page.context().newCDPSession(page);
+        const { root } = await client.send("DOM.getDocument");
+        const { nodeId } = await client.send("DOM.querySelector", { nodeId: root.nodeId, selector: "#upload" });
+        await expect(client.send("DOM.setFileInputFiles", { nodeId, files: [file] })).rejects.toThrow(problem);
+        await page.setInputFiles("#upload", { name: "cv.txt", mimeType: "text/plain", buffer: Buffer.from("content") });
+        expect(await page.evaluate(size)).toBe(7);
+        await page.evaluate(() => document.querySelector("#upload")?.setAttribute("webkitdirectory", ""));
+        await expect(page.setInputFiles("#upload", here)).rejects.toThrow(problem);
+        await playwright.close();
+
+        const withPuppeteer = await puppeteer.connect({ browserWSEndpoint: address, defaultViewport: null });
+        const tab = await withPuppeteer.newPage();
+        await tab.goto(site.url);
+        const input = (await tab.$("#upload")) as ElementHandle<HTMLInputElement>;
+        await expect(input.uploadFile(file)).rejects.toThrow(problem);
+        expect(await tab.evaluate(size)).toBe(0);
+        await tab.close();
+        await withPuppeteer.disconnect();
+
+        const bidi = await puppeteer.connect({ browserWSEndpoint: bidiAddress ?? "", protocol: "webDriverBiDi" });
+        const other = await bidi.newPage();
+        await other.goto(site.url);
+        const element = (await other.$("#upload")) as ElementHandle<HTMLInputElement>;
+        await expect(element.uploadFile(file)).rejects.toThrow(problem);
+        await other.close();
+        await bidi.disconnect();
+      } finally {
+        await rm(here, { recursive: true });
+      }
     });
 
     it("runs Playwright code in the session", async () => {

@@ -220,7 +220,17 @@ export function describeFiles(test: ServiceUnderTest): void {
     });
 
     it.each([
-      ["nothing but an unknown part", [["colour", "red"]], "body.files"],
+      ["no part", [], "body.files"],
+      [
+        "an unknown part",
+        [
+          ["files[0][dest_path]", "/tmp/a"],
+          ["files[0][file]", blob("x")],
+          ["colour", "red"],
+        ],
+        "body.colour",
+      ],
+      ["an unknown field of a file", [["files[0].mode", "600"]], "body.files[0].mode"],
       ["a path without a file", [["files[0][dest_path]", "/tmp/a"]], "body.files[0][file]"],
       ["a file without a path", [["files[0][file]", blob("x")]], "body.files[0][dest_path]"],
       [
@@ -248,6 +258,28 @@ export function describeFiles(test: ServiceUnderTest): void {
         400,
         expect.objectContaining({ code: "bad_request", message: expect.stringContaining(field) as unknown }),
       ]);
+    });
+
+    it.each([
+      ["files[0][dest_path]", "files[0][file]"],
+      ["files[][dest_path]", "files[][file]"],
+      ["files[0].dest_path", "files[0].file"],
+      ["files.0.dest_path", "files.0.file"],
+      ["files.dest_path", "files.file"],
+      ["files[dest_path]", "files[file]"],
+      ["dest_path", "file"],
+    ])("are written with the parts %s and %s", async (pathName, fileName) => {
+      const home = await session.freshDirectory();
+      const form = new FormData();
+      form.append(fileName, blob("hello"), "note.txt");
+      form.append(pathName, `${home}/note.txt`);
+      const answer = await test.fetch(`${test.baseUrl}/browsers/${session.id}/fs/upload`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${test.apiKey}` },
+        body: form,
+      });
+      expect([answer.status, await answer.text()]).toEqual([201, ""]);
+      expect(await session.fs.readText(session.id, { path: `${home}/note.txt` })).toBe("hello");
     });
 
     it("are unchanged after packing and unpacking", async () => {

@@ -46,7 +46,7 @@ describe.each([
     const shoal = new Shoal({ baseUrl: proxy.baseUrl, apiKey: test.service.apiKey });
     const browser = await shoal.browsers.create({});
     const socketBase = proxy.baseUrl.replace("https", "wss");
-    expect(browser.base_url).toBe(`${proxy.baseUrl}/browsers/${browser.session_id}`);
+    expect(browser.base_url).toBe(`${proxy.baseUrl}/sessions/${browser.session_id}`);
     expect(browser.cdp_ws_url.startsWith(`${socketBase}/browsers/${browser.session_id}/cdp?jwt=`)).toBe(true);
     expect(browser.webdriver_ws_url.startsWith(`${socketBase}/browsers/${browser.session_id}/webdriver?jwt=`)).toBe(
       true,
@@ -114,7 +114,7 @@ describe("with a public URL", () => {
       base_url: string;
       cdp_ws_url: string;
     };
-    expect(created.base_url).toBe(`https://shoal.example/api/browsers/${created.session_id}`);
+    expect(created.base_url).toBe(`https://shoal.example/api/sessions/${created.session_id}`);
     const inside = new URL(created.cdp_ws_url);
     expect(inside.origin + inside.pathname).toBe(`wss://shoal.example/api/browsers/${created.session_id}/cdp`);
     const direct = test.service.baseUrl.replace("http", "ws");

@@ -102,7 +102,7 @@ it("finds it by name, and hides it from other projects", async () => {
 
 it("returns URLs with the address that the client used", async () => {
   const browser = Browser.parse(await (await here(`/browsers/${session.session_id}`)).json());
-  expect(browser.base_url).toBe(`${first.baseUrl}/browsers/${session.session_id}`);
+  expect(browser.base_url).toBe(`${first.baseUrl}/sessions/${session.session_id}`);
   expect(browser.cdp_ws_url.startsWith(first.baseUrl.replace("http", "ws"))).toBe(true);
   expect(browser.telemetry?.browser?.control).toEqual({ enabled: true });
   const version = (await (await here(`/browsers/${session.session_id}/json/version`)).json()) as {

@@ -70,7 +70,7 @@ it("starts a session in the requested region, by default in its own", async () =
     await serverIn("eu-west"),
   ]);
   // With the address that the client uses.
-  expect(far.base_url).toBe(`${first.baseUrl}/browsers/${far.session_id}`);
+  expect(far.base_url).toBe(`${first.baseUrl}/sessions/${far.session_id}`);
   const client = await connectCdp(far.cdp_ws_url);
   expect(await client.send("Browser.getVersion")).toHaveProperty("product");
   client.close();

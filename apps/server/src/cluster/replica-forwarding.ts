@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { Access, Authenticator } from "../http/auth/access.ts";
 import type { Elsewhere } from "./elsewhere.ts";
 import { answerHeadersOfServer, type Forwarding, headersForServer, relay, replicaHeader } from "../http/relay.ts";
-import { sessionTokenIn } from "../http/auth/session-token.ts";
+import { sessionTokenIn } from "../http/auth/session-path.ts";
 import type { RequestHead, RequestOrigins } from "../http/request-origin.ts";
 import type { Peers } from "./peers.ts";
 import type { ReplicaTrust } from "./replica-trust.ts";

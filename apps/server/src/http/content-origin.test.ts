@@ -35,9 +35,9 @@ async function ask(
 }
 
 it("serves URLs with a session's token only on the content origin", async () => {
-  expect(session.base_url).toBe(`http://content.test/browsers/${session.session_id}`);
+  expect(session.base_url).toBe(`http://content.test/sessions/${session.session_id}`);
   for (const tail of ["fs/read_file?path=/a&", "curl/raw?url=https://a.example/&"]) {
-    const path = `/browsers/${session.session_id}/${tail}jwt=${token}`;
+    const path = `/sessions/${session.session_id}/${tail}jwt=${token}`;
     expect(await ask(path, "content.test")).toEqual({ status: 200, body: "ok" });
     expect(await ask(path, "shoal.test")).toEqual({
       status: 404,

@@ -2,7 +2,7 @@ import { ServiceError } from "@shoal/router";
 import type { FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import type { Config } from "../config/settings.ts";
-import { sessionTokenIn } from "./auth/session-token.ts";
+import { sessionTokenIn } from "./auth/session-path.ts";
 import { StartError } from "../config/start-error.ts";
 import type { RequestOrigins } from "./request-origin.ts";
 

@@ -397,9 +397,9 @@ async function pageOf(
   );
   expect(status).toBe(200);
   const ids = (body as unknown[]).map(idOf);
-  expect(headers.get("x-has-more")).toBe(String(headers.get("x-next-offset") !== null));
-  const next = headers.get("x-next-offset");
-  return { ids, next: next === null ? undefined : Number(next) };
+  const next = Number(headers.get("x-next-offset"));
+  expect(headers.get("x-has-more")).toBe(String(next !== 0));
+  return { ids, next: next === 0 ? undefined : next };
 }
 
 /** Reads every page of a list; `between` runs after each page. */

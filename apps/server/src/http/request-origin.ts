@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { addressMatcher, plainAddress } from "../config/trusted-proxies.ts";
 import type { OwnRequests } from "./auth/own-requests.ts";
+import { pathOfSession } from "./auth/session-path.ts";
 
 export type RequestHead = Pick<IncomingMessage, "headers" | "method" | "socket" | "url">;
 
@@ -14,7 +15,7 @@ export interface RequestOrigins {
   hostOf(request: RequestHead): string;
   /** The nearest address that is not a trusted proxy, or `app ID` for an app; empty when the connection is closed. */
   clientIpOf(request: RequestHead): string;
-  /** The path and query without the prefix of a proxy or of `publicUrl`. */
+  /** The path and query of the operation, without the prefix of a proxy or of `publicUrl`. */
   pathInside(request: RequestHead): string;
 }
 
@@ -99,6 +100,13 @@ function withoutEndSlash(text: string): string {
   return text.replace(/\/+$/, "");
 }
 
+function withoutPrefix(url: string, prefix: string): string {
+  if (prefix === "" || !url.startsWith(prefix)) return url;
+  const rest = url.slice(prefix.length);
+  if (rest === "" || rest.startsWith("?")) return `/${rest}`;
+  return rest.startsWith("/") ? rest : url;
+}
+
 export function createRequestOrigins({
   publicUrl,
   trustedProxies,
@@ -161,12 +169,7 @@ export function createRequestOrigins({
       return client;
     },
     pathInside(request) {
-      const { url = "/" } = request;
-      const prefix = prefixOf(request);
-      if (prefix === "" || !url.startsWith(prefix)) return url;
-      const rest = url.slice(prefix.length);
-      if (rest === "" || rest.startsWith("?")) return `/${rest}`;
-      return rest.startsWith("/") ? rest : url;
+      return pathOfSession(withoutPrefix(request.url ?? "/", prefixOf(request)));
     },
   };
 }

@@ -6,7 +6,7 @@ import type { FastifyRequest } from "fastify";
 import { Elsewhere } from "../cluster/elsewhere.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access } from "../http/auth/access.ts";
-import { sessionTokenIn } from "../http/auth/session-token.ts";
+import { sessionTokenIn } from "../http/auth/session-path.ts";
 import { neverFound, type Sessions } from "../sessions/browsers/sessions.ts";
 import type { SessionRow } from "../sessions/browsers/session-store.ts";
 import type { KeptOf } from "../sessions/downloads/kept-files.ts";

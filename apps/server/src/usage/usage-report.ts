@@ -135,7 +135,8 @@ export function periodOf(
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   if (from === undefined) {
     const last = to ?? day(nowMs);
-    return { from: day(Date.parse(last) - (usualDays - 1) * dayMs), to: last };
+    const first = Math.max(Date.parse(last) - (usualDays - 1) * dayMs, Date.parse("0001-01-01"));
+    return { from: day(first), to: last };
   }
   const longest = Date.parse(from) + (longestDays - 1) * dayMs;
   return { from, to: to ?? day(Math.min(nowMs, longest)) };

@@ -27,7 +27,7 @@ export function failureOfAnswer(answer: {
 /** Text for an error that a model can act on: code, message, details, fields, next step. */
 export function failureText({ code, details = [], fields = {}, hint, message }: Failure): string {
   const rows = [`${code}: ${forTools(message)}`, ...details.map(forTools)];
-  if (Object.keys(fields).length > 0) rows.push(JSON.stringify(fields));
+  if (Object.keys(fields).length > 0) rows.push(forTools(JSON.stringify(fields)));
   if (hint !== undefined && !message.includes(hint)) rows.push(`Next step: ${forTools(hint)}`);
   return rows.join("\n");
 }
@@ -50,7 +50,9 @@ const toolsOfOperations: Readonly<Record<string, string>> = {
   "profiles.list": "list_profiles",
 };
 
-/** Replaces names of operations by those of tools. */
+/** Replaces names of operations by those of tools, and paths in requests, as `body.ref`, by fields. */
 export function forTools(message: string): string {
-  return message.replaceAll(/\b(?:browsers|profiles)\.[A-Za-z.]*[A-Za-z]/g, (name) => toolsOfOperations[name] ?? name);
+  return message
+    .replaceAll(/\b(?:browsers|profiles)\.[A-Za-z.]*[A-Za-z]/g, (name) => toolsOfOperations[name] ?? name)
+    .replaceAll(/(?<![\w./])(?:body|query|params)\.(?=[a-z_])/g, "");
 }

@@ -1,6 +1,7 @@
 import type { Schema } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { problemTexts } from "./problems.ts";
+import { withoutUnused } from "./unused-fields.ts";
 
 /** A JSON Schema of draft 2020-12, as an object. */
 export type JsonSchema = Record<string, unknown>;
@@ -86,12 +87,11 @@ export const noFields: Fields<object> = { schemas: {}, texts: {} };
 export function inputSchema<Input extends object>({ schemas, texts }: Fields<Input>): ToolSchema<Input> {
   const schema = z.strictObject(schemas);
   const json = jsonSchemaOf(schema, "input");
-  dropRareLimits(json);
   for (const [name, property] of Object.entries(json.properties as Record<string, JsonSchema>))
     property.description = texts[name];
   const error = problemTexts(Object.keys(schemas));
   return standardSchema<Input>(json, (value) => {
-    const result = schema.safeParse(value, { error });
+    const result = schema.safeParse(withoutUnused(schema, value), { error });
     return result.success
       ? { value: result.data as Input }
       : { issues: result.error.issues.map(({ message, path }) => ({ message, path })) };
@@ -130,15 +130,6 @@ function jsonSchemaOf(schema: z.core.$ZodType, io: "input" | "output"): JsonSche
   }) as JsonSchema;
   delete json.$schema;
   return json;
-}
-
-/** Models reach these limits rarely and pay for them in every request. Exceeding one is answered with the limit. */
-const rareLimits = ["minLength", "maxLength", "minItems", "maxItems", "pattern"];
-
-function dropRareLimits(node: unknown): void {
-  if (typeof node !== "object" || node === null) return;
-  for (const name of rareLimits) if (typeof Reflect.get(node, name) !== "object") Reflect.deleteProperty(node, name);
-  for (const inner of Object.values(node)) dropRareLimits(inner);
 }
 
 /** A newer service may send more fields. */

@@ -1,5 +1,6 @@
 import { ActOnPage, ObservePage, ReadPage, ScreenshotPage } from "@shoal/schemas";
-import { type Fields, fieldsOf, joined, neededFieldsOf, noFields } from "./fields.ts";
+import * as z from "zod/mini";
+import { type Fields, fieldsOf, joined, neededFieldsOf, noFields, ownField } from "./fields.ts";
 
 /** A tool of a model that is one call of a page's operations. */
 export interface PageTool {
@@ -20,7 +21,12 @@ const target = fieldsOf(ActOnPage, {
   name: "Without ref: its name",
   selector: "Without ref: CSS selector",
 });
-const timeout = fieldsOf(ActOnPage, { timeout_ms: "Longest wait" });
+/** Without 0: models send it for fields that they do not use. */
+const timeout = ownField(
+  "timeout_ms",
+  z._default(z.int().check(z.minimum(1), z.maximum(60_000)), 10_000),
+  "Longest wait",
+);
 const holdKeys = fieldsOf(ActOnPage, { hold_keys: "Keys to hold: Shift" });
 
 const action = (name: ActOnPage["type"], title: string, description: string, fields: Fields<object>): PageTool => ({

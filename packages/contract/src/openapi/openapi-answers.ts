@@ -130,7 +130,7 @@ const sharedHeaders: Record<string, Json> = {
     schema: { type: "string" },
   },
   "X-Next-Offset": {
-    description: "The `offset` of the next page; absent on the last one.",
+    description: "The `offset` of the next page; `0` on the last one.",
     schema: { type: "integer" },
   },
   "X-Next-Page-Token": {

@@ -203,7 +203,7 @@ function operationOf(endpoint: Endpoint, collector: SchemaCollector, { docs, err
 }
 
 function parametersOf(endpoint: Endpoint, collector: SchemaCollector, docs: OperationDocs): Json[] {
-  const { method, params, query, responses } = endpoint;
+  const { idempotency = "answer", method, params, query, responses } = endpoint;
   const parameters: Json[] = [];
   if (params !== undefined) {
     for (const { name, schema } of fieldsOf(collector.spellOut(params, "request", docs.params)))
@@ -220,7 +220,7 @@ function parametersOf(endpoint: Endpoint, collector: SchemaCollector, docs: Oper
       parameters.push({ ...parameter("query", name, required, schema), ...style });
     }
   }
-  if (method === "POST") {
+  if (method === "POST" && typeof idempotency === "string") {
     parameters.push(
       parameter("header", "Idempotency-Key", false, {
         type: "string",

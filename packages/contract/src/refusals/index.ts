@@ -118,13 +118,10 @@ export {
   destinationBelowFile,
   duplicatePart,
   fileExpected,
-  fileParts,
   partIndexTooHigh,
   partRequired,
   sameDestination,
   textExpected,
-  unknownPart,
-  zipParts,
 } from "./uploads.ts";
 export {
   invalidWebhookUrl,

@@ -1,15 +1,5 @@
 import { invalid, type Refusal } from "./refusal.ts";
 
-/** 400 for a part that the operation does not have. @param known - the accepted parts: `file and name` */
-export function unknownPart(name: string, known: string): Refusal {
-  return invalid(`body.${name}`, `unknown part; the parts are ${known}`, { limit: known });
-}
-
-/** Accepted parts of `browsers.fs.upload`. */
-export const fileParts = "files[i][dest_path] and files[i][file], where i is a number";
-/** Accepted parts of `browsers.fs.uploadZip`. */
-export const zipParts = "zip_file and dest_path";
-
 /** 400 for the number of a part over the limit. */
 export function partIndexTooHigh(name: string, limit: number): Refusal {
   return invalid(`body.${name}`, `the number must be at most ${String(limit)}`, { limit });

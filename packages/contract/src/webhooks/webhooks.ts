@@ -106,7 +106,7 @@ export const testWebhook = defineEndpoint({
   area,
   plane: "control",
   method: "POST",
-  idempotency: { repeats: "A test has no lasting effect." },
+  idempotency: "transaction",
   path: "/webhooks/{id}/test",
   summary: "Send a test event to a webhook.",
   params: id,

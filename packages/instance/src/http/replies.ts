@@ -56,9 +56,13 @@ function bodyOf({ code, message, field, limit, hint }: Refusal): object {
 }
 
 export function pathOf(request: IncomingMessage): string {
-  const url = request.url ?? "/";
-  const query = url.indexOf("?");
-  return query === -1 ? url : url.slice(0, query);
+  return splitUrl(request.url ?? "/").path;
+}
+
+/** The query may contain question marks, as the address in `/json/new?http://a.example/?b`. */
+export function splitUrl(url: string): { readonly path: string; readonly query: string } {
+  const question = url.indexOf("?");
+  return question === -1 ? { path: url, query: "" } : { path: url.slice(0, question), query: url.slice(question + 1) };
 }
 
 /** Returns `undefined` when the body is longer than `maxBytes` or incomplete. */

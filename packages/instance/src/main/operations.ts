@@ -40,6 +40,7 @@ import type { SessionRoot } from "../operations/fs/paths.ts";
 import { watchHandlers } from "../operations/fs/watch/watches.ts";
 import { log } from "../system/log.ts";
 import { logHandlers } from "../operations/logs/handlers.ts";
+import { withSupervisorFiles } from "../operations/logs/supervisor-files.ts";
 import type { SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
 import type { EgressForwarder } from "../egress/forwarder.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
@@ -198,8 +199,10 @@ type Areas = ReturnType<typeof openAreas>;
 
 function openAreas(parts: OperationParts) {
   const { root, config, egress, logs, browser, display = () => undefined } = parts;
+  const files = fileSystemHandlers(root);
   return {
-    files: fileSystemHandlers(root),
+    // The log of a shared browser is about all its sessions.
+    files: parts.isShared ? files : { ...files, readFile: withSupervisorFiles(files.readFile, logs) },
     extensions: new SessionExtensions({ root, config, browser }),
     frontPage: pageArea(browser),
     pages: pagesArea({ browser, root, failures: egress?.failures }),

@@ -4,6 +4,9 @@ import { createServer } from "../server/create-server.ts";
 import type { Caller } from "./caller.ts";
 import { RecentEvents } from "./recent-events.ts";
 
+/** Clients wait so long before they resume a broken stream. */
+const retryMs = 1_000;
+
 /** A connection of a client with a session of the protocol (revisions before 2026-07-28). */
 export class Connection {
   readonly id: string;
@@ -27,6 +30,7 @@ export class Connection {
     this.#http = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       eventStore: new RecentEvents(),
+      retryInterval: retryMs,
       onsessionclosed: () => {
         // The answer to the DELETE does not wait for the browser's end.
         void this.close();

@@ -10,6 +10,12 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
+function settingsOf() {
+  const settings = readSettings({});
+  if ("problem" in settings) throw new Error(settings.problem);
+  return settings;
+}
+
 function start(options: Partial<McpEndpointOptions> = {}) {
   const service = new PretendService();
   const endpoint = new McpEndpoint({
@@ -22,8 +28,7 @@ function start(options: Partial<McpEndpointOptions> = {}) {
     ...options,
   });
   closing.push(() => endpoint.close());
-  const settings = readSettings({});
-  if ("problem" in settings) throw new Error(settings.problem);
+  const settings = settingsOf();
   const caller = (keyId: string): Caller => ({
     keyId,
     projectId: "project",
@@ -138,4 +143,48 @@ it("ends all browsers when the service stops", async () => {
   await textOf(client, "snapshot");
   await endpoint.close();
   expect(service.running()).toEqual([]);
+});
+
+it("lets a client resume the stream of a call that broke off", async () => {
+  const { endpoint, post, service } = start();
+  const version = "2025-11-25";
+  const opened = await post({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: version, capabilities: {}, clientInfo: { name: "test", version: "1" } },
+  });
+  const session = opened.headers.get("mcp-session-id") ?? "";
+  expect(await opened.text()).toMatch(/^id: \S+\nretry: 1000\ndata: \n\n/);
+  const headers = { "mcp-session-id": session, "mcp-protocol-version": version };
+  await post({ jsonrpc: "2.0", method: "notifications/initialized" }, headers);
+
+  const held = Promise.withResolvers<undefined>();
+  service.holding = held.promise;
+  const called = await post(
+    { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "snapshot", arguments: {} } },
+    headers,
+  );
+  const reader = called.body?.getReader();
+  const first = Buffer.from((await reader?.read())?.value ?? []).toString();
+  const [, lastEventId = ""] = /^id: (\S+)\nretry: 1000\ndata: \n\n/.exec(first) ?? [];
+  await reader?.cancel();
+  held.resolve(undefined);
+
+  const resumed = await endpoint.handle(
+    new Request("http://shoal.test/mcp", {
+      headers: { ...headers, accept: "text/event-stream", "last-event-id": lastEventId },
+    }),
+    { keyId: "key", projectId: "project", settings: settingsOf(), connect: () => service.transport },
+  );
+  expect(resumed.status).toBe(200);
+  const again = resumed.body?.getReader();
+  let text = "";
+  while (!text.includes('"id":2')) {
+    const { done, value } = (await again?.read()) ?? { done: true, value: undefined };
+    if (done) break;
+    text += Buffer.from(value ?? []).toString();
+  }
+  expect(text).toMatch(/^id: \S+\n.*"id":2/ms);
+  await again?.cancel();
 });

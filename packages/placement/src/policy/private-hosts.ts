@@ -1,13 +1,42 @@
+import ipaddr from "ipaddr.js";
 import { parseHosts } from "./egress-policy.ts";
+import { type IpRange, isIpv4, parseIpRange } from "./ip-address.ts";
+import { privateBecause } from "./private-addresses.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 
 /** Returns a problem, `private_hosts: "…" is not a host. …`, or `undefined`. */
 export function checkPrivateHosts(hosts: readonly string[]): string | undefined {
   try {
     parseHosts("private_hosts", hosts);
+    for (const [index, host] of hosts.entries()) {
+      const range = parseIpRange(host);
+      const problem = range && problemOf(range, host);
+      if (problem !== undefined) return `private_hosts[${String(index)}]: ${problem}`;
+    }
     return undefined;
   } catch (error) {
     if (PlacementError.isInstance(error)) return error.message;
     throw error;
   }
+}
+
+/** A range that is written in another way than it is meant would open more or less than the caller expects. */
+function problemOf(range: IpRange, host: string): string | undefined {
+  const { address, prefixLength } = range;
+  const [first, last] = endsOf(range);
+  if (host.includes("/") && first.toString() !== address.toString())
+    return `"${host}" has bits after its prefix; write ${first.toString()}/${String(prefixLength)} for the range, or ${address.toString()} for the address`;
+  // Larger ranges begin and end with private addresses.
+  const isLarge = prefixLength < (isIpv4(address) ? 8 : 7);
+  if (isLarge || privateBecause(first) === undefined || privateBecause(last) === undefined)
+    return `"${host}" is not private: sessions reach public addresses without it, and network.allow limits them`;
+  return undefined;
+}
+
+function endsOf({ address, prefixLength }: IpRange): readonly [ipaddr.IPv4 | ipaddr.IPv6, ipaddr.IPv4 | ipaddr.IPv6] {
+  const bytes = address.toByteArray();
+  const mask = (index: number) => 255 >> Math.min(8, Math.max(0, prefixLength - 8 * index));
+  const end = (of: (byte: number, hostBits: number) => number) =>
+    ipaddr.fromByteArray(bytes.map((byte, index) => of(byte, mask(index))));
+  return [end((byte, bits) => byte & ~bits & 255), end((byte, bits) => byte | bits)];
 }

@@ -7,11 +7,11 @@ import { ClientGone, GuardedStream } from "../request/guarded-stream.ts";
 import { IgnoredFields } from "../request/ignored-fields.ts";
 import { invalidRequest } from "../request/issues.ts";
 import { createLargeBodies, defaultBodyLimitBytes, readJson, refuseEncoding } from "../request/json-body.ts";
-import { MultipartParts } from "../request/multipart.ts";
+import { MultipartParts } from "../request/multipart/multipart-parts.ts";
 import { callOf, type Exchange } from "./exchange.ts";
 import { repeatable, type IdempotencyStore } from "./idempotency.ts";
 import { Replies } from "./replies.ts";
-import { partFilter, RequestChecks, type Findings } from "./request-checks.ts";
+import { RequestChecks, type Findings } from "./request-checks.ts";
 
 /** Options of both adapters. */
 export interface OperationOptions<Context = never> {
@@ -122,7 +122,7 @@ class EndpointOperation<Context> implements Operation<Context> {
     if (findings.problems.length > 0) throw invalidRequest(findings.problems);
     const stream =
       declared.kind === "multipart"
-        ? new MultipartParts(exchange.request, this.#bodyLimitBytes, partFilter(declared.schema, findings.ignored))
+        ? new MultipartParts(exchange.request, this.#bodyLimitBytes, declared.schema)
         : bodyStream(exchange.request);
     let reply: Reply | undefined;
     try {

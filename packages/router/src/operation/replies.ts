@@ -112,7 +112,8 @@ function pageHeaders(
   const headers: OutgoingHttpHeaders = { ...jsonHeaders, "x-has-more": hasMore ? "true" : "false" };
   if (typeof query.limit === "number") headers["x-limit"] = String(query.limit);
   if (typeof query.offset === "number") headers["x-offset"] = String(query.offset);
-  if (nextOffset !== undefined) headers["x-next-offset"] = String(nextOffset);
+  // Clients of generated SDKs cannot read a page without it; 0 ends the list for all of them.
+  headers["x-next-offset"] = String(nextOffset ?? 0);
   return headers;
 }
 

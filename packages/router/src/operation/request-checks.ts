@@ -2,7 +2,6 @@ import type { Endpoint } from "@shoal/contract";
 import * as z from "zod/mini";
 import type { IgnoredFields } from "../request/ignored-fields.ts";
 import { issueMessage, maxProblems, problemsOf, type Problem } from "../request/issues.ts";
-import { unknownPart } from "../request/known-parts.ts";
 import { createQueryReader, unknownParameter, unwrap, type QueryReader } from "../request/query-reader.ts";
 import { restrictingProblems } from "../request/restricting-fields.ts";
 import { strict } from "../request/strict-schema.ts";
@@ -64,22 +63,6 @@ export class RequestChecks {
     });
     return check("body", schema, value, problems);
   }
-}
-
-/** Without `ignored`, handlers see every part and refuse unknown ones. */
-export function partFilter(
-  schema: z.core.$ZodType,
-  ignored: IgnoredFields | undefined,
-): ((name: string) => boolean) | undefined {
-  if (ignored === undefined) return undefined;
-  return (name) => {
-    const unknown = unknownPart(schema, name);
-    if (unknown === undefined) return true;
-    // A part that restricts reaches the handler, which refuses it.
-    if (restrictingProblems(unknown.path, [[unknown.key, undefined]]).length > 0) return true;
-    ignored.add({ root: "body", path: unknown.path, keys: [unknown.key], known: unknown.known });
-    return false;
-  };
 }
 
 function withoutKeys(schema: z.core.$ZodType, keys: readonly string[]): z.core.$ZodType {

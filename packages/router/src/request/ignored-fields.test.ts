@@ -105,33 +105,6 @@ describe.each(adapters)("fields unknown to the contract, over $name", ({ start }
     ]);
   });
 
-  it("are ignored among the parts of a form", async () => {
-    const { url } = await start({
-      attach: async ({ body }) => {
-        const names: string[] = [];
-        for await (const part of body) {
-          names.push(part.name);
-          if (part.kind === "file") part.stream.resume();
-        }
-        return { names };
-      },
-    });
-    const form = new FormData();
-    form.append("note", "x");
-    form.append("other", new Blob(["b".repeat(300_000)]), "b.bin");
-    form.append("files[0][path]", "/a");
-    form.append("files[0][mode]", "600");
-    form.append("files[0][file]", new Blob(["a"]), "a.bin");
-    const { body, headers, status } = await answerOf(
-      fetch(`${url}/things/x/attachments`, { method: "POST", body: form }),
-    );
-    expect([status, body, headers.get(header)]).toEqual([
-      200,
-      { names: ["files[0][path]", "files[0][file]"] },
-      "body.note, body.other, body.files[0].mode",
-    ]);
-  });
-
   it("are refused by name if the program sets unknownFields to refuse", async () => {
     const { url } = await start(echo, { unknownFields: "refuse" });
     const { body, headers, status } = await answerOf(fetch(`${url}/things`, send("POST", { browser: "chromium" })));

@@ -4,6 +4,23 @@ import { checked, type Schema } from "./schema.ts";
 /** A moment, ISO 8601: `2026-01-31T12:00:00.000Z`. Shoal sends UTC; other services of the same wire may send an offset. */
 export const Timestamp: Schema<string> = z.lazy(() => z.iso.datetime({ offset: true }));
 
+const firstMs = Date.parse("0001-01-01T00:00:00.000Z");
+const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** PostgreSQL and JavaScript write the moments of other years in different ways. */
+const withinYears = () =>
+  z.refine<string>((text) => {
+    const ms = Date.parse(text);
+    // Other checks report an invalid date.
+    return Number.isNaN(ms) || (ms >= firstMs && ms <= lastMs);
+  }, "must be in the years 1 to 9999, in UTC");
+
+/** A moment with its offset from UTC, ISO 8601, in a request: in the years 1 to 9999, in UTC. */
+export const Moment: Schema<string> = z.lazy(() => checked(z.iso.datetime({ offset: true }), withinYears()));
+
+/** A day in UTC, ISO 8601: `2026-01-31`, in the years 1 to 9999. */
+export const Day: Schema<string> = z.lazy(() => checked(z.iso.date(), withinYears()));
+
 /** An identifier from the service: a letter and 23 letters or digits. */
 export const Id: Schema<string> = z.lazy(() => checked(z.string(), z.minLength(1), z.maxLength(255)));
 
@@ -13,23 +30,25 @@ export const DisplayName: Schema<string> = z.lazy(() =>
     z.string(),
     z.minLength(1),
     z.maxLength(255),
-    z.regex(/^(?!\.{1,2}$)\P{Cc}*$/u, 'must not hold control characters, and not be "." or ".."'),
-  ),
-);
-
-/** A name that fits into a path or a file name: 1 to 255 letters, digits, dots, underscores and hyphens; not `.` or `..`. */
-export const SlugName: Schema<string> = z.lazy(() =>
-  checked(
-    z.string(),
-    z.minLength(1),
-    z.maxLength(255),
-    // In a URL these are path steps.
     z.regex(
-      /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,255}$/,
-      'letters, digits, dots, underscores and hyphens only, and not "." or ".."',
+      /^(?:[^\x00-\x1f\x7f-\x9f.][^\x00-\x1f\x7f-\x9f]*|\.[^\x00-\x1f\x7f-\x9f.][^\x00-\x1f\x7f-\x9f]*|\.\.[^\x00-\x1f\x7f-\x9f]+)?$/u,
+      'must not hold control characters, and not be "." or ".."',
     ),
   ),
 );
+
+/**
+ * Letters, digits, dots, underscores and hyphens, or empty. `.` and `..` are steps of a path. Without lookahead, which the
+ * regular expressions of Go and Rust do not have.
+ */
+export const slugText = () =>
+  z.regex(
+    /^(?:[a-zA-Z0-9_-][a-zA-Z0-9._-]*|\.[a-zA-Z0-9_-][a-zA-Z0-9._-]*|\.\.[a-zA-Z0-9._-]+)?$/,
+    'letters, digits, dots, underscores and hyphens only, and not "." or ".."',
+  );
+
+/** A name that fits into a path or a file name: 1 to 255 letters, digits, dots, underscores and hyphens; not `.` or `..`. */
+export const SlugName: Schema<string> = z.lazy(() => checked(z.string(), z.minLength(1), z.maxLength(255), slugText()));
 
 /** Up to 50 labels of the user's own. Keys have 1 to 128 characters, values 0 to 256, of `A-Z a-z 0-9 space _ . : / = + @ -`. */
 export const Tags: Schema<Record<string, string>> = z.lazy(() =>

@@ -14,7 +14,7 @@ const commandFields = () => ({
   env: z._default(
     checked(
       z.record(
-        checked(z.string(), z.regex(/^[^=\0]+$/, "must not be empty or hold = or NUL")),
+        checked(z.string(), z.regex(/^[^=\x00]+$/, "must not be empty or hold = or NUL")),
         checked(z.string(), z.maxLength(131_072), noNul()),
       ),
       z.refine((env) => Object.keys(env).length <= 1000, "at most 1000 variables"),
@@ -25,8 +25,8 @@ const commandFields = () => ({
   as_user: z.optional(z.nullable(checked(z.string(), z.minLength(1), z.maxLength(255)))),
   /** Run it as root, where the session has one; a session in a sandbox has not. */
   as_root: z._default(z.boolean(), false),
-  /** Seconds until it is killed with all that it started, 1 to 259,200 (72 hours); without limit when absent. */
-  timeout_sec: z.optional(z.nullable(checked(z.int(), z.minimum(1), z.maximum(259_200)))),
+  /** Seconds until it is killed with all that it started, up to 259,200 (72 hours); without limit when 0 or absent. */
+  timeout_sec: z.optional(z.nullable(checked(z.int(), z.minimum(0), z.maximum(259_200)))),
 });
 
 const terminalSize = () => checked(z.int(), z.minimum(1), z.maximum(65_535));

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { AwsRegion, BucketName, KeyPrefix, KmsKey, KmsKeyOrNone, RoleArn } from "../base/aws-names.ts";
-import { pageFields, Timestamp } from "../base/common.ts";
-import { checked, lazyObject, openEnum, type Schema } from "../base/schema.ts";
+import { Moment, pageFields, Timestamp } from "../base/common.ts";
+import { checked, lazyObject, openEnum } from "../base/schema.ts";
 
 /** One request in the audit log. */
 export interface AuditLogEntry extends z.output<typeof AuditLogEntry> {}
@@ -41,9 +41,6 @@ export const AuditLogEntry = lazyObject(() => ({
   /** The project that the request acted in. */
   project_id: z.optional(z.string()),
 }));
-
-/** A moment with its offset from UTC, ISO 8601. */
-const Moment: Schema<string> = z.lazy(() => z.iso.datetime({ offset: true }));
 
 const filterFields = () => ({
   /** From this moment on, ISO 8601: `2026-01-31T00:00:00Z`. */

@@ -1,9 +1,6 @@
 import * as z from "zod/mini";
-import { pageFields } from "../base/common.ts";
-import { checked, lazyObject, type Schema } from "../base/schema.ts";
-
-/** A day in UTC, ISO 8601: `2026-01-31`. */
-const Day: Schema<string> = z.lazy(() => z.iso.date());
+import { Day, pageFields } from "../base/common.ts";
+import { checked, lazyObject } from "../base/schema.ts";
 
 /** The use of one UTC day. */
 export interface UsageRow extends z.output<typeof UsageRow> {}

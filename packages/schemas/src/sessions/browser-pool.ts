@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { BrowserNetworkConfig, BrowserRegion, BrowserRegionName } from "./browser-network.ts";
 import { BrowserExtension, BrowserTelemetryRequest, BrowserTelemetry, BrowserViewport } from "./browser.ts";
-import { Id, pageFields, SlugName, Tags, Timestamp } from "../base/common.ts";
+import { Id, pageFields, SlugName, slugText, Tags, Timestamp } from "../base/common.ts";
 import { checked, lazyObject } from "../base/schema.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
 
@@ -163,16 +163,7 @@ export const UpdateBrowserPool = lazyObject(() => ({
   /** Browsers in the pool, warm and leased ones together, at least 1. */
   size: z.optional(poolSize()),
   /** The new name, unique in the project: letters, digits, dots, underscores and hyphens. It cannot be taken away: `""` leaves it. */
-  name: z.optional(
-    checked(
-      z.string(),
-      z.maxLength(255),
-      z.regex(
-        /^(?!\.{1,2}$)[a-zA-Z0-9._-]{0,255}$/,
-        'letters, digits, dots, underscores and hyphens only, and not "." or ".."',
-      ),
-    ),
-  ),
+  name: z.optional(checked(z.string(), z.maxLength(255), slugText())),
   /** Percent of `size` that may be started in a minute. */
   fill_rate_per_minute: z.optional(fillRate()),
   /** Seconds without use after which a browser leased from now on ends: 10 to 259200 (72 hours). */

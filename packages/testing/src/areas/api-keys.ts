@@ -74,9 +74,7 @@ class FakeApiKeys {
   rotate(id: string, body: z.output<typeof RotateApiKey>, access: Access): CreatedApiKey {
     const old = this.#existing(access, id);
     const days = body.days_to_expire === undefined ? old.lifetimeDays : body.days_to_expire;
-    const graceDays =
-      body.expire_in_days ??
-      (body.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
+    const graceDays = body.expire_in_days ?? Math.min(defaultGraceDays, days ?? defaultGraceDays);
     if (days !== null && days < graceDays) throw ServiceError.of(successorExpiresFirst(days, graceDays));
     const { name, projectId } = old;
     const row = createKey({ name, projectId, lifetimeDays: days, createdBy: madeBy(access) });

@@ -15,7 +15,7 @@ import {
 } from "@shoal/contract/refusals";
 import { describeApps, type AppDescription } from "@shoal/client/app";
 import { createId } from "@shoal/primitives";
-import { badInput, ServiceError, type Handlers, type MultipartPart } from "@shoal/router";
+import { badInput, FormFields, ServiceError, type Handlers, type MultipartPart } from "@shoal/router";
 import { CreateDeployment, type AppVersion, type Deployment } from "@shoal/schemas";
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
@@ -245,21 +245,15 @@ export function deploymentHandlers(store: Store): Handlers<OperationsOf<"apps"> 
 async function takeParts(
   parts: AsyncIterable<MultipartPart>,
 ): Promise<{ readonly body: Requested; readonly archive: Buffer | undefined }> {
-  const fields: Record<string, unknown> = {};
-  const variables: Record<string, string> = {};
+  const fields = new FormFields(CreateDeployment);
   let archive: Buffer | undefined;
   for await (const part of parts) {
-    const variable = /^env_vars\[(.*)\]$/s.exec(part.name)?.[1];
-    if (part.kind === "file") {
-      if (part.name !== "file") throw ServiceError.of(textExpected(`body.${part.name}`));
-      archive = await readWhole(part.stream, "body.file");
-      fields.file = new File([], "archive.zip");
-    } else if (part.name === "file") throw ServiceError.of(fileExpected("body.file"));
-    else if (variable !== undefined) variables[variable] = part.value;
-    else fields[part.name] = valueOf(part.name, part.value);
+    if (part.kind === "field") fields.add(part);
+    else if (part.name === "file") archive = await readWhole(part.stream, "body.file");
+    else throw ServiceError.of(textExpected(`body.${part.name}`));
   }
-  if (Object.keys(variables).length > 0) fields.env_vars = variables;
-  const checked = z.safeParse(CreateDeployment, fields);
+  const given = { ...fields.values, ...(archive && { file: new File([], "archive.zip") }) };
+  const checked = z.safeParse(CreateDeployment, given);
   const [issue] = checked.error?.issues ?? [];
   if (!checked.success) throw badInput(["body", ...(issue?.path ?? [])].join("."), issue?.message ?? "is invalid");
   refuse(checked.data);
@@ -286,16 +280,6 @@ function refuse({ entrypoint_rel_path, env_vars = {}, source, version }: Request
   for (const name of Object.keys(env_vars))
     if (!reservedVariables.has(name) && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
       throw ServiceError.of(variableNameExpected(name));
-}
-
-function valueOf(name: string, text: string): unknown {
-  if (name === "force") return text === "true" || (text === "false" ? false : text);
-  if (name !== "source") return text;
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw badInput("body.source", "expected JSON", { cause: error });
-  }
 }
 
 function rowOf(projectId: string, body: Requested, archive: Buffer | undefined): DeploymentRow {

@@ -3,14 +3,11 @@ import {
   destinationBelowFile,
   duplicatePart,
   fileExpected,
-  fileParts,
   notADirectory,
   partIndexTooHigh,
   partRequired,
   sameDestination,
   textExpected,
-  unknownPart,
-  zipParts,
 } from "@shoal/contract/refusals";
 import { ServiceError, type MultipartPart } from "@shoal/router";
 import type { Readable } from "node:stream";
@@ -50,7 +47,7 @@ export async function uploadFiles(tree: FileTree, parts: AsyncIterable<Multipart
   for await (const part of parts) {
     const [, index, field] = partName.exec(part.name) ?? [];
     if (index === undefined || (field !== "dest_path" && field !== "file"))
-      throw ServiceError.of(unknownPart(part.name, fileParts));
+      throw new TypeError(`The form of uploads has no part ${part.name}.`);
     if (Number(index) > maxFiles) throw ServiceError.of(partIndexTooHigh(part.name, maxFiles));
     const key = index === "" ? `[${counts[field]++}]` : String(Number(index));
     const file = files.get(key) ?? { label: index === "" ? `body.files${key}` : `body.files[${key}]` };
@@ -108,7 +105,7 @@ export async function uploadZip(tree: FileTree, parts: AsyncIterable<MultipartPa
       if (part.kind === "field") throw ServiceError.of(fileExpected(name));
       if (archive !== undefined) throw ServiceError.of(duplicatePart(name));
       archive = await readWhole(part.stream, "The archive");
-    } else throw ServiceError.of(unknownPart(part.name, zipParts));
+    } else throw new TypeError(`The form of archives has no part ${part.name}.`);
   }
   if (path === undefined) throw ServiceError.of(partRequired("body.dest_path", "the absolute path of a directory"));
   if (archive === undefined) throw ServiceError.of(partRequired("body.zip_file", "a file"));

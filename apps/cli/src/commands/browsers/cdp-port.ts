@@ -1,12 +1,20 @@
 import { messageOf } from "@shoal/primitives";
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  request as httpRequest,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { request as httpsRequest } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createListener, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 
 export interface CdpTarget {
   readonly baseUrl: string;
+  /** Its `cdp_ws_url` without `/cdp` and the token. */
+  readonly socketsUrl: string;
   /** From its `cdp_ws_url`. */
   readonly token: string;
 }
@@ -27,6 +35,9 @@ export async function serveCdpPort(target: CdpTarget, port: number): Promise<Cdp
   const server = createServer((request, response) => {
     void answer(target, request, response);
   });
+  const listener = createListener((socket) => {
+    acceptAnyCase(socket, server);
+  });
   const sockets = new Set<Duplex>();
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     sockets.add(socket);
@@ -34,15 +45,15 @@ export async function serveCdpPort(target: CdpTarget, port: number): Promise<Cdp
     join(target, request, socket, head);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, loopback, resolve);
+    listener.once("error", reject);
+    listener.listen(port, loopback, resolve);
   });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: (listener.address() as AddressInfo).port,
     close() {
       for (const socket of sockets) socket.destroy();
       return new Promise((resolve) => {
-        server.close(() => {
+        listener.close(() => {
           resolve();
         });
         server.closeAllConnections();
@@ -51,14 +62,32 @@ export async function serveCdpPort(target: CdpTarget, port: number): Promise<Cdp
   };
 }
 
+/** Chromium accepts `get`, which nodriver sends; Node accepts upper case only. */
+function acceptAnyCase(socket: Socket, server: Server): void {
+  const onError = (): void => {
+    socket.destroy();
+  };
+  socket.once("error", onError);
+  socket.once("data", (first: Buffer) => {
+    socket.pause();
+    socket.off("error", onError);
+    const end = first.indexOf(" ");
+    const method = first.subarray(0, Math.max(end, 0)).toString("latin1");
+    socket.unshift(
+      /^[a-z]{1,10}$/.test(method) ? Buffer.concat([Buffer.from(method.toUpperCase()), first.subarray(end)]) : first,
+    );
+    server.emit("connection", socket);
+    socket.resume();
+  });
+}
+
 function isForThisPort({ headers: { host = "" } }: IncomingMessage): boolean {
   return /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/i.test(host);
 }
 
 function addressOf({ baseUrl, token }: CdpTarget, path: string): URL {
-  const url = new URL(baseUrl.replace(/\/+$/, "") + path);
-  url.searchParams.set("jwt", token);
-  return url;
+  // As text: `searchParams` would write the address in `/json/new?http://a.example/` as a name without a value.
+  return new URL(`${baseUrl.replace(/\/+$/, "")}${path}${path.includes("?") ? "&" : "?"}jwt=${token}`);
 }
 
 const requestFor = (url: URL) => (url.protocol === "https:" ? httpsRequest : httpRequest);
@@ -89,10 +118,9 @@ async function answer(target: CdpTarget, request: IncomingMessage, response: Ser
 }
 
 /** Replaces the session's WebSocket URLs by URLs of this port, without the token. */
-function withPort(body: string, { baseUrl }: CdpTarget, host: string): string {
-  const sockets = baseUrl.replace(/^http/, "ws").replace(/\/+$/, "");
+function withPort(body: string, { socketsUrl }: CdpTarget, host: string): string {
   return body.replaceAll(
-    new RegExp(`${sockets.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}(/[\\w/-]+)\\?jwt=[^"]*`, "g"),
+    new RegExp(`${socketsUrl.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}(/[\\w/-]+)\\?jwt=[^"]*`, "g"),
     `ws://${host}$1`,
   );
 }

@@ -21,13 +21,14 @@ export async function runCdpPort(
     readonly cdp_ws_url?: string;
   };
   const token = cdpUrl === undefined ? null : new URL(cdpUrl).searchParams.get("jwt");
-  if (baseUrl === undefined || token === null)
+  if (baseUrl === undefined || cdpUrl === undefined || token === null)
     throw new ExitError(
       exitCodes.notImplemented.status,
       "The service returned no CDP URL for this session.",
       "Check that --base-url is a Shoal service.",
     );
-  const served = await serveCdpPort({ baseUrl, token }, port).catch((error: unknown) => {
+  const socketsUrl = cdpUrl.replace(/\/cdp\?.*$/s, "");
+  const served = await serveCdpPort({ baseUrl, socketsUrl, token }, port).catch((error: unknown) => {
     throw new ExitError(
       exitCodes.usage.status,
       `Cannot listen on 127.0.0.1:${String(port)}: ${String(error)}.`,

@@ -6,8 +6,8 @@ import {
   unstorable,
   variableNameExpected,
 } from "@shoal/contract/refusals";
-import { exceededJsonBound, type JsonBounds, messageOf } from "@shoal/primitives";
-import { checkedBody, type MultipartPart, ServiceError, type UnknownFields } from "@shoal/router";
+import { messageOf } from "@shoal/primitives";
+import { checkedBody, FormFields, type MultipartPart, ServiceError, type UnknownFields } from "@shoal/router";
 import { CreateDeployment } from "@shoal/schemas";
 import type { Readable } from "node:stream";
 import type * as z from "zod/mini";
@@ -44,8 +44,7 @@ export async function takeRequest(
 
 class PartReader {
   readonly #blobs: Blobs;
-  readonly #fields = new Map<string, unknown>();
-  readonly #env: Record<string, string> = {};
+  readonly #fields = new FormFields(CreateDeployment);
   #archive: StoredBlob | undefined;
 
   constructor(blobs: Blobs) {
@@ -53,53 +52,19 @@ class PartReader {
   }
 
   async take(part: MultipartPart): Promise<void> {
-    if (part.name === "file") {
-      if (part.kind === "field") throw badField("file", "must be a file: send the part with a filename");
-      if (this.#archive !== undefined) throw badField("file", "is duplicated");
-      this.#archive = await storeArchive(part.stream, this.#blobs);
+    if (part.kind === "field") {
+      this.#fields.add(part);
       return;
     }
-    const variable = /^env_vars\[(.*)\]$/s.exec(part.name)?.[1];
-    if (part.kind === "file")
-      throw badField(
-        variable === undefined ? part.name : `env_vars.${variable}`,
-        "must be a text field: send the part without a filename",
-      );
-    if (variable === undefined) this.#takeField(part.name, part.value);
-    else {
-      if (Object.hasOwn(this.#env, variable)) throw badField(`env_vars.${variable}`, "is duplicated");
-      Object.defineProperty(this.#env, variable, { value: part.value, enumerable: true });
-    }
-  }
-
-  #takeField(name: string, value: string): void {
-    if (this.#fields.has(name)) throw badField(name, "is duplicated");
-    switch (name) {
-      case "version":
-      case "region":
-      case "entrypoint_rel_path":
-        this.#fields.set(name, value);
-        return;
-      case "force":
-        if (value !== "true" && value !== "false") throw badField(name, "expected true or false");
-        this.#fields.set(name, value === "true");
-        return;
-      case "source":
-        this.#fields.set(name, parseJson(name, value));
-        return;
-      default:
-        throw badField(
-          name,
-          "unknown part; the parts are file, entrypoint_rel_path, source, version, region, force and env_vars[NAME]",
-        );
-    }
+    if (part.name !== "file") throw badField(part.name, "must be a text field: send the part without a filename");
+    if (this.#archive !== undefined) throw badField("file", "is duplicated");
+    this.#archive = await storeArchive(part.stream, this.#blobs);
   }
 
   result(unknownFields: UnknownFields): RequestedDeployment {
     const given = {
-      ...Object.fromEntries(this.#fields),
+      ...this.#fields.values,
       ...(this.#archive !== undefined && { file: new File([], "archive.zip") }),
-      ...(Object.keys(this.#env).length > 0 && { env_vars: this.#env }),
     };
     const body = checkedBody(CreateDeployment, given, unknownFields);
     const { entrypoint_rel_path, env_vars = {}, force, region, source, version } = body;
@@ -128,23 +93,6 @@ class PartReader {
 
   async discard(): Promise<void> {
     if (this.#archive !== undefined) await this.#blobs.delete(this.#archive.name).catch(() => undefined);
-  }
-}
-
-/** The fields of a source are few. */
-const sourceBounds: JsonBounds = { values: 100, depth: 10 };
-
-function parseJson(name: string, text: string): unknown {
-  const exceeded = exceededJsonBound(Buffer.from(text), sourceBounds);
-  if (exceeded !== undefined)
-    throw badField(
-      name,
-      `has more than ${String(sourceBounds[exceeded])} ${exceeded === "values" ? "values" : "levels"}`,
-    );
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw badField(name, "expected JSON", { cause: error });
   }
 }
 

@@ -245,7 +245,13 @@ describe("rotate", () => {
     expect(await expiryOf(old.id)).toBe(7);
   });
 
-  it.each([{ days_to_expire: 3 }, { days_to_expire: 3, expire_in_days: 4 }])(
+  it("shortens the default grace period to the lifetime of the new key", async () => {
+    const old = await create({ name: "r" });
+    expect(daysUntil((await rotate(old.id, { days_to_expire: 3 })).expires_at)).toBe(3);
+    expect(await expiryOf(old.id)).toBe(3);
+  });
+
+  it.each([{ days_to_expire: 3, expire_in_days: 4 }])(
     "rejects %j: the new key would expire before the old one",
     async (body) => {
       const old = await create({ name: "r" });

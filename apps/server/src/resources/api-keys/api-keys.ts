@@ -96,10 +96,8 @@ class ApiKeyService implements ApiKeys {
   async rotate(caller: KeyRow, id: string, request: z.output<typeof RotateApiKey>): Promise<CreatedApiKey> {
     const old = await this.#existing(caller, id);
     const days = request.days_to_expire === undefined ? old.lifetime_days : request.days_to_expire;
-    // The default lifetime is shortened to the grace period; only an explicit lifetime can conflict with it.
-    const graceDays =
-      request.expire_in_days ??
-      (request.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
+    // The default grace period ends with the new key; only an explicit one can be longer.
+    const graceDays = request.expire_in_days ?? Math.min(defaultGraceDays, days ?? defaultGraceDays);
     if (days !== null && days < graceDays) throw ServiceError.of(successorExpiresFirst(days, graceDays));
     const { secret, row } = this.#mint({ name: old.name, days, projectId: old.project_id }, this.#madeBy(caller));
     try {

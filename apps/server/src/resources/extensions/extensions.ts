@@ -209,7 +209,7 @@ class ExtensionService implements Extensions {
           if (part.kind === "field") throw badField("file", "must be a file: send the part with a filename");
           if (blob !== undefined) throw badField("file", "is duplicated");
           blob = await this.#store(part.stream);
-        } else throw badField(part.name, "unknown part; the parts are file and name");
+        } else throw new TypeError(`The form of extensions has no part ${part.name}.`);
       }
       if (blob === undefined) throw badField("file", "required (expected a ZIP archive)");
     } catch (error) {

@@ -54,7 +54,8 @@ export async function toBrowser(
   if (row.ended_at === null) {
     const reader = { baseUrl: viewerUrl ?? baseUrl, keyId: key.id };
     const { browser_live_view_read_only_url, browser_live_view_url } = liveViews.of(row, reader);
-    browser.base_url = `${contentUrl ?? baseUrl}/browsers/${row.id}`;
+    // No prefix of the service's paths: some SDKs remove the key from requests below it.
+    browser.base_url = `${contentUrl ?? baseUrl}/sessions/${row.id}`;
     if (browser_live_view_url !== undefined) browser.browser_live_view_url = browser_live_view_url;
     if (browser_live_view_read_only_url !== undefined)
       browser.browser_live_view_read_only_url = browser_live_view_read_only_url;

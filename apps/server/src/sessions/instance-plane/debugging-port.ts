@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { noAnswer } from "./no-answer.ts";
 import { untrustedContent } from "./forwarded-headers.ts";
-import { pathInside } from "../../http/auth/session-token.ts";
+import { pathInside } from "../../http/auth/session-path.ts";
 
 export interface SessionSockets {
   readonly url: string;

@@ -8,7 +8,7 @@ import {
 } from "./debugging-port.ts";
 import { answerHeadersOfSite, siteRequestHeadersFor } from "./forwarded-headers.ts";
 import { forward, type InstancePlane } from "./forward.ts";
-import { sessionTokenIn } from "../../http/auth/session-token.ts";
+import { sessionTokenIn } from "../../http/auth/session-path.ts";
 
 export interface DirectPlane extends Pick<InstancePlane, "instanceFor"> {
   socketsOf(request: FastifyRequest, sessionId: string): Promise<SessionSockets>;
@@ -40,7 +40,8 @@ export function serveDirect(app: FastifyInstance, plane: DirectPlane): void {
   });
   for (const url of ["/browsers/:id/json", "/browsers/:id/json/*"]) {
     app.route<{ Params: { id: string } }>({
-      method: ["GET", "PUT"],
+      // Chromium answers every method.
+      method: ["GET", "POST", "PUT"],
       url,
       exposeHeadRoute: false,
       async handler(request, reply) {

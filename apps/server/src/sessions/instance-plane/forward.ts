@@ -2,7 +2,7 @@ import type { Endpoint } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import type { UnknownFields } from "@shoal/router";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { pathInside } from "../../http/auth/session-token.ts";
+import { pathInside } from "../../http/auth/session-path.ts";
 import { type Forwarding, relay, type RelayedHeaders } from "../../http/relay.ts";
 import { answerHeadersOf, requestHeadersFor } from "./forwarded-headers.ts";
 import { logIgnoredFields, unknownFieldsHeaders } from "./ignored-fields.ts";

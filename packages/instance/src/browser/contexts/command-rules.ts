@@ -1,5 +1,6 @@
 import { refusedForOthers } from "../cdp/cdp-connection.ts";
 import { type ContextScope, isInside } from "./context-scope.ts";
+import { missingFile } from "../../system/missing-file.ts";
 import { pageMethods } from "./page-methods.ts";
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -124,11 +125,15 @@ export class CommandRules {
       ),
       ofPage("Network.loadNetworkResource", (params) => checkAddress(params, fetchSchemes)),
       ofPage("Page.setDownloadBehavior", (params) => this.#downloads(params, (given) => ({ send: given }))),
-      ofPage("DOM.setFileInputFiles", (params) =>
-        Array.isArray(params.files) && params.files.every((path) => isInside(this.#scope, path))
-          ? { send: params }
-          : refusal("files: every path must name an existing file of the session", badParams),
-      ),
+      ofPage("DOM.setFileInputFiles", (params) => {
+        const files: readonly unknown[] = Array.isArray(params.files) ? params.files : [params.files];
+        const missing = files.find((path) => !isInside(this.#scope, path));
+        if (missing === undefined && Array.isArray(params.files)) return { send: params };
+        return refusal(
+          typeof missing === "string" ? missingFile(missing) : "files: expected a list of paths",
+          badParams,
+        );
+      }),
       ofPage("Input.dispatchDragEvent", (params) =>
         hasFiles(params.data)
           ? refusal(`data.files is not available with isolation: "context". Use DOM.setFileInputFiles.`, badParams)

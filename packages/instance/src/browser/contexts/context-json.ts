@@ -1,5 +1,6 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import { type CdpConnection, CdpError } from "../cdp/cdp-connection.ts";
+import { splitUrl } from "../../http/replies.ts";
 import type { BrowserEndpoint } from "../chromium/browser.ts";
 
 export interface JsonAnswer {
@@ -22,7 +23,7 @@ export class ContextJson {
   }
 
   async answer(method: string, url: string): Promise<JsonAnswer> {
-    const [path = "", query = ""] = url.split("?", 2);
+    const { path, query } = splitUrl(url);
     const plain = path.replace(/\/$/, "");
     if (plain === "/json/version") return { status: 200, body: await this.#version() };
     if (plain === "/json" || plain === "/json/list") return { status: 200, body: await this.#list() };

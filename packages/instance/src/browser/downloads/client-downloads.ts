@@ -5,10 +5,6 @@ import type { DownloadBehavior, SessionDownloads } from "./session-downloads.ts"
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-const windowsPath = /^(?:[A-Za-z]:[\\/]|\\\\)/;
-/** Clients of other services set `downloads`. */
-const relativePath = /^(?:\.\/)?(?!\.)[^/\\\0]{1,255}\/?$/;
-
 /**
  * Folders of client settings that do not exist here are on the client's machine, such as Playwright's temporary folder:
  * their files go to the session's downloads; events and guids stay.
@@ -49,7 +45,8 @@ export class ClientDownloads {
       this.#claim(contextId, { behavior, downloadPath: path });
       return this.#root === "/" ? params : { ...params, downloadPath: path };
     }
-    if (path === undefined && behavior === "allow" && !isOfClient(downloadPath))
+    // A relative path, as chromedriver's ".", is of the client's folder; so is a path of Windows.
+    if (path === undefined && behavior === "allow" && downloadPath.startsWith("/"))
       return `downloadPath: ${downloadPath} is not an absolute path within the session's files.`;
     return this.#keep(params, contextId);
   }
@@ -85,10 +82,6 @@ export class ClientDownloads {
     if (contextId === undefined) this.#downloads.claimForPage(this, behavior);
     else this.#downloads.claim(this, contextId, behavior);
   }
-}
-
-function isOfClient(path: string): boolean {
-  return windowsPath.test(path) || relativePath.test(path);
 }
 
 function realPathOf(path: string): string | undefined {

@@ -27,7 +27,7 @@ describeChromium("the CDP gateway", (chromium) => {
       }),
     );
     socket.ping("between");
-    const refused = client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "../relative" });
+    const refused = client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "/../outside" });
     socket.resume();
     expect(await refused).toHaveProperty("error.code", -32602);
     expect(await pong).toBe("between");

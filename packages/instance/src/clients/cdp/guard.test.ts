@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -38,6 +38,28 @@ describe("in a sandbox", () => {
     expect(verdict).toHaveProperty("answer", expect.stringMatching(/"id":4,.*fs\.uploadZip.*browsers\.loadExtensions/));
   });
 
+  it.each([
+    ["DOM.setFileInputFiles", (path: string) => ({ files: [tmpdir(), path], nodeId: 1 })],
+    ["Input.dispatchDragEvent", (path: string) => ({ type: "drop", x: 1, y: 1, data: { items: [], files: [path] } })],
+  ] as const)("answers %s with the next step for files of another machine", (method, params) => {
+    const run = (path: string) => guard(message({ id: 4, method, params: params(path), sessionId: "s" }));
+    expect(run(tmpdir())).toBe("pass");
+    for (const path of [
+      "/Users/ann/cv.pdf",
+      "cv.pdf",
+      "./cv.pdf",
+      String.raw`C:\cv.pdf`,
+      "",
+      `${tmpdir()}/missing-folder`,
+    ])
+      expect(run(path)).toEqual({
+        answer: expect.stringMatching(/"id":4,.*"code":-32602.*fs\.upload.*setInputFiles.*"sessionId":"s"/) as unknown,
+      });
+    expect(guard(message({ id: 4, method, params: {} }))).toBe("pass");
+    expect(guard(message({ id: 4, method: "DOM.setFileInputFiles", params: { files: [] } }))).toBe("pass");
+    expect(guard(message({ id: 4, method: "DOM.setFileInputFiles", params: { files: [1] } }))).toBe("pass");
+  });
+
   it("uses folders that exist or can be created in the session", () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "shoal-guard-")));
     for (const params of [
@@ -59,6 +81,12 @@ describe("in a sandbox", () => {
     { behavior: "allow", downloadPath: "/proc/1/downloads" },
     { behavior: "allow", downloadPath: "downloads" },
     { behavior: "allow", downloadPath: "./downloads/" },
+    { behavior: "allow", downloadPath: "." },
+    { behavior: "allow", downloadPath: ".." },
+    { behavior: "allow", downloadPath: "../../tmp/a/b" },
+    { behavior: "allow", downloadPath: "~/Downloads" },
+    { behavior: "allowAndName", downloadPath: "." },
+    { behavior: "allow", downloadPath: "" },
     { behavior: "default" },
   ])("keeps downloads in the session for %j, a folder outside of it", (params) => {
     expect(
@@ -128,6 +156,7 @@ describe("with a directory as the root", () => {
   beforeAll(() => {
     root = realpathSync(mkdtempSync(join(tmpdir(), "shoal-guard-")));
     mkdirSync(join(root, "home"));
+    for (const name of ["a", "b"]) writeFileSync(join(root, "home", name), name);
     symlinkSync(tmpdir(), join(root, "out"));
     symlinkSync("home", join(root, "in"));
   });
@@ -153,6 +182,11 @@ describe("with a directory as the root", () => {
         { files: ["/home/a", "/home/b"], nodeId: 1 },
         { files: [join(root, "home/a"), join(root, "home/b")], nodeId: 1 },
       ],
+      [
+        "Input.dispatchDragEvent",
+        { type: "drop", data: { items: [], files: ["/home/a"] } },
+        { type: "drop", data: { items: [], files: [join(root, "home/a")] } },
+      ],
       ["Extensions.loadUnpacked", { path: "/" }, { path: root }],
     ] as const) {
       expect(guard(message({ id: 3, method, params, sessionId: "s" }))).toEqual({
@@ -162,7 +196,7 @@ describe("with a directory as the root", () => {
     expect(guard(message({ id: 3, method: "Browser.setDownloadBehavior", params: { behavior: "deny" } }))).toBe("pass");
   });
 
-  it.each(["/../etc/passwd", "/home/../../etc", "relative", "", "/out/x", "/home/\0", "/a".repeat(100_000)])(
+  it.each(["/../etc/passwd", "/home/c", "/home/../../etc", "relative", "", "/out/x", "/home/\0", "/a".repeat(100_000)])(
     "rejects a path outside of the root (%#)",
     (path) => {
       const verdict = guardOf(root)(

@@ -4,6 +4,7 @@ import type { ClientDownloads } from "../../browser/downloads/client-downloads.t
 import type { Verdict } from "./client-messages.ts";
 import { type OpenContextProxy, readContextProxy } from "../../egress/context-proxy.ts";
 import { hostPath } from "../../system/host-path.ts";
+import { missingFile, shownPath } from "../../system/missing-file.ts";
 
 /** A {@link Verdict}, an answer instead of the browser's, an answer followed by a close, or one of these later. */
 export type GuardVerdict =
@@ -18,13 +19,10 @@ export type CdpGuard = (message: Buffer) => GuardVerdict;
 const pageDownloads = "Page.setDownloadBehavior";
 const downloadCommands = ["Browser.setDownloadBehavior", pageDownloads];
 const loadExtension = "Extensions.loadUnpacked";
-/** Other commands with file paths, and the parameter that contains them. */
-const pathParameters: Readonly<Record<string, string>> = {
-  "DOM.setFileInputFiles": "files",
-  [loadExtension]: "path",
-};
-
-const maxShownPath = 500;
+const dragFiles = "Input.dispatchDragEvent";
+const setFiles = "DOM.setFileInputFiles";
+/** Other commands with paths of files. */
+const pathCommands = [setFiles, dragFiles, loadExtension];
 
 const createContext = "Target.createBrowserContext";
 const createTarget = "Target.createTarget";
@@ -46,9 +44,8 @@ export function createCdpGuard(
   downloads: ClientDownloads,
   openContextProxy?: OpenContextProxy,
 ): CdpGuard {
-  const mapped = root === "/" ? [] : Object.keys(pathParameters);
-  const methods = ["Browser.close", createContext, createTarget, ...downloadCommands, loadExtension, ...mapped].map(
-    (method) => Buffer.from(method),
+  const methods = ["Browser.close", createContext, createTarget, ...downloadCommands, ...pathCommands].map((method) =>
+    Buffer.from(method),
   );
   return (message) => {
     // A byte search avoids parsing: almost no message is relevant.
@@ -60,11 +57,7 @@ export function createCdpGuard(
     if (command.method === createTarget) return openPage(message, command, downloads);
     if (command.method === createContext && openContextProxy !== undefined)
       return throughGateway(command, openContextProxy);
-    const missing = command.method === loadExtension ? missingExtension(command, root) : undefined;
-    if (missing !== undefined) return missing;
-    const parameter = root === "/" ? undefined : pathParameters[command.method];
-    if (parameter === undefined) return "pass";
-    return mapPaths(command, parameter, root);
+    return pathCommands.includes(command.method) ? withPathsOfSession(command, root) : "pass";
   };
 }
 
@@ -123,18 +116,10 @@ function openPage(message: Buffer, { params }: Command, downloads: ClientDownloa
   return prepared === undefined ? "pass" : { later: prepared.then(() => ({ replace: message.toString() })) };
 }
 
-/** Clients name folders of the machine that they run on. */
-function missingExtension(command: Command, root: string): GuardVerdict | undefined {
-  const path = command.params?.path;
-  if (typeof path !== "string") return undefined;
-  const host = hostPath(root, path);
-  if (host !== undefined && existsSync(host)) return undefined;
-  const message = `path: ${path.slice(0, maxShownPath)} does not exist in the session. Upload the folder there with fs.uploadZip, or load its archive with browsers.loadExtensions, which needs no path.`;
-  return { answer: answer(command, { error: { code: -32602, message } }) };
-}
-
-function mapPaths(command: Command, parameter: string, root: string): GuardVerdict {
-  const value = command.params?.[parameter];
+/** Clients name files of the machine that they run on: Chromium would take an empty file, or never answer. */
+function withPathsOfSession(command: Command, root: string): GuardVerdict {
+  const { params } = command;
+  const value = command.method === dragFiles ? filesOfDrag(params?.data) : params?.[pathParameter(command)];
   if (value === undefined) return "pass";
   const paths: readonly unknown[] = Array.isArray(value) ? value : [value];
   const mapped: string[] = [];
@@ -142,16 +127,31 @@ function mapPaths(command: Command, parameter: string, root: string): GuardVerdi
     // Invalid type: the browser reports it.
     if (typeof path !== "string") return "pass";
     const host = hostPath(root, path);
-    if (host === undefined) {
-      const message = `${parameter}: ${path} is not an absolute path within the session's files.`;
-      return { answer: answer(command, { error: { code: -32602, message } }) };
-    }
+    if (host === undefined || !existsSync(host)) return { answer: answer(command, missingPath(command, path)) };
     mapped.push(host);
   }
-  return {
-    replace: JSON.stringify({
-      ...command,
-      params: { ...command.params, [parameter]: Array.isArray(value) ? mapped : mapped[0] },
-    }),
-  };
+  if (root === "/") return "pass";
+  const given = Array.isArray(value) ? mapped : mapped[0];
+  const changed =
+    command.method === dragFiles
+      ? { ...params, data: { ...(params?.data as object), files: given } }
+      : { ...params, [pathParameter(command)]: given };
+  return { replace: JSON.stringify({ ...command, params: changed }) };
+}
+
+function pathParameter({ method }: Command): string {
+  return method === loadExtension ? "path" : "files";
+}
+
+function filesOfDrag(data: unknown): unknown {
+  return typeof data === "object" && data !== null && "files" in data ? data.files : undefined;
+}
+
+function missingPath(
+  command: Command,
+  path: string,
+): { readonly error: { readonly code: number; readonly message: string } } {
+  if (command.method !== loadExtension) return { error: { code: -32602, message: missingFile(path) } };
+  const message = `path: ${shownPath(path)} does not exist in the session. Upload the folder there with fs.uploadZip, or load its archive with browsers.loadExtensions, which needs no path.`;
+  return { error: { code: -32602, message } };
 }

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as httpRequest, type ServerResponse } fro
 import { text as readText } from "node:stream/consumers";
 import type { BrowserEndpoint } from "../../browser/chromium/browser.ts";
 import { type AutomationPause, handoffRefusal } from "../../pause/automation-pause.ts";
-import { refuse } from "../../http/replies.ts";
+import { refuse, splitUrl } from "../../http/replies.ts";
 
 const changing = /^\/json\/(?:new|activate|close)/;
 
@@ -24,7 +24,7 @@ export async function serveJsonEndpoint(
   response: ServerResponse,
 ): Promise<void> {
   request.resume();
-  const [path = "", query] = (request.url ?? "").split("?", 2);
+  const { path, query } = splitUrl(request.url ?? "");
   if (!known.test(path)) {
     refuse(response, {
       status: 404,
@@ -42,7 +42,7 @@ export async function serveJsonEndpoint(
     const { status, type, body } = await ask(
       port,
       request.method ?? "GET",
-      `${path.replace(/\/$/, "")}${query === undefined || query === "" ? "" : `?${query}`}`,
+      `${path.replace(/\/$/, "")}${query === "" ? "" : `?${query}`}`,
     );
     const isDocument = status === 200 && /^\/json(?:\/(?:version|list|new))?\/?$/.test(path);
     const sent = isDocument ? JSON.stringify(withoutHelpers(JSON.parse(body), options)) : body;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { checkUpgrade } from "../../http/upgrade.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
-import type { Refusal } from "../../http/replies.ts";
+import { type Refusal, splitUrl } from "../../http/replies.ts";
 import type { CapturedEvent } from "../../operations/telemetry/recorder.ts";
 import { type LiveScreen, showScreen } from "./live-screen.ts";
 import { type LiveViewMessage, parseViewerMessage } from "./messages.ts";
@@ -141,7 +141,7 @@ class SessionLiveView implements LiveView {
       const message = `${String(maxViewers)} people are already watching this session. ${hint}`;
       return { status: 429, code: "too_many_requests", message, limit: maxViewers, hint };
     }
-    const query = new URLSearchParams((request.url ?? "").split("?", 2)[1]);
+    const query = new URLSearchParams(splitUrl(request.url ?? "").query);
     const mayTouch = query.get("mode") === "control";
     const name = query.get("viewer") ?? "";
     const label = query.get("label");

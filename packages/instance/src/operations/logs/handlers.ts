@@ -63,7 +63,7 @@ function processNamed(name: string | undefined): SupervisorProcess {
   return found;
 }
 
-function readSupervisorLog(
+export function readSupervisorLog(
   logs: SupervisorLogs,
   process: SupervisorProcess,
   { follow, lastEventId = "" }: { readonly follow: boolean; readonly lastEventId: string | undefined },

@@ -117,7 +117,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
     [{ command: "true", cwd: "relative" }, /body\.cwd/],
     [{ command: "true", as_user: "no-such-user" }, /body\.as_user: the session has no user no-such-user/],
     [{ command: "true", as_user: "shoal", as_root: true }, /body\.as_root: give at most one/],
-    [{ command: "true", timeout_sec: 0 }, /body\.timeout_sec/],
+    [{ command: "true", timeout_sec: -1 }, /body\.timeout_sec/],
     [{ command: "" }, /body\.command/],
     [{ command: "true", env: { "A=B": "1" } }, /body\.env/],
   ])("rejects %j", async (body, message) => {

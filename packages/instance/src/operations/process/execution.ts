@@ -80,7 +80,8 @@ export class Execution implements ChildEvents {
   }
 
   #result(durationMs: number, timeoutSeconds: number | null | undefined): ExecResult {
-    const isTimedOut = timeoutSeconds != null && this.#exitCode === 137 && durationMs >= timeoutSeconds * 1000;
+    const isTimedOut =
+      timeoutSeconds != null && timeoutSeconds > 0 && this.#exitCode === 137 && durationMs >= timeoutSeconds * 1000;
     return {
       exit_code: this.#exitCode,
       stdout_b64: Buffer.concat(this.#chunks.stdout).toString("base64"),

@@ -1,5 +1,6 @@
 import type { TokenPage } from "@shoal/contract";
 import type { AuditLogsTable, Database } from "@shoal/database";
+import { parseMoment } from "@shoal/primitives";
 import { badInput, type BytesReply } from "@shoal/router";
 import type {
   AuditLogEntry,
@@ -77,7 +78,7 @@ function placeOf(token: string | undefined, field: string): Place | undefined {
   if (token === undefined) return undefined;
   const [, at, sequence] =
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (\d{1,15})$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
-  if (at === undefined || sequence === undefined || Number.isNaN(Date.parse(at))) {
+  if (at === undefined || sequence === undefined || parseMoment(at) === undefined) {
     throw badInput(`query.${field}`, "expected the token of the previous page; start again without it");
   }
   return { at, sequence: Number(sequence) };

@@ -2,12 +2,10 @@ import {
   destinationBelowFile,
   duplicatePart,
   fileExpected,
-  fileParts,
   partIndexTooHigh,
   partRequired,
   sameDestination,
   textExpected,
-  unknownPart,
 } from "@shoal/contract/refusals";
 import { ServiceError, type MultipartPart } from "@shoal/router";
 import { constants } from "node:fs";
@@ -70,7 +68,7 @@ function readName(name: string, limits: FileSystemLimits): { index: string; fiel
   const match = partName.exec(name);
   const [, index, field] = match ?? [];
   if (index === undefined || (field !== "dest_path" && field !== "file"))
-    throw ServiceError.of(unknownPart(name, fileParts));
+    throw new TypeError(`The form of uploads has no part ${name}.`);
   if (Number(index) > limits.uploadFiles) throw ServiceError.of(partIndexTooHigh(name, limits.uploadFiles));
   return { index, field };
 }

@@ -1,12 +1,4 @@
-import {
-  duplicatePart,
-  fileExpected,
-  notADirectory,
-  partRequired,
-  textExpected,
-  unknownPart,
-  zipParts,
-} from "@shoal/contract/refusals";
+import { duplicatePart, fileExpected, notADirectory, partRequired, textExpected } from "@shoal/contract/refusals";
 import { ServiceError, type MultipartPart } from "@shoal/router";
 import { isUtf8 } from "node:buffer";
 import { chmod, lstat, mkdir, open, rm, symlink } from "node:fs/promises";
@@ -60,7 +52,7 @@ export async function uploadZip(
               })
             ).path,
         );
-      } else throw ServiceError.of(unknownPart(part.name, zipParts));
+      } else throw new TypeError(`The form of archives has no part ${part.name}.`);
     }
     if (path === undefined) throw ServiceError.of(partRequired("body.dest_path", "the absolute path of a directory"));
     if (archive === undefined) throw ServiceError.of(partRequired("body.zip_file", "a file"));

@@ -88,7 +88,7 @@ export class RunningCommands {
   }
 
   #killAfter(command: StartedCommand, seconds: number | null | undefined): NodeJS.Timeout | undefined {
-    if (seconds == null) return undefined;
+    if (seconds == null || seconds === 0) return undefined;
     return setTimeout(() => {
       this.kill(command);
     }, seconds * 1000).unref();

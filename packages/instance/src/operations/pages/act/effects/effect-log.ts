@@ -18,6 +18,8 @@ interface RunningRequest {
   readonly url: string;
   readonly sinceMs: number;
   readonly isFollowed: boolean;
+  /** Icons, which the browser requests for itself. */
+  readonly isOfBrowser: boolean;
 }
 
 /** Collects the effects of the present action on a page. Keeps no bodies, headers or query strings. */
@@ -165,7 +167,8 @@ export class EffectLog {
     if (this.#running.size >= maxRunning && oldest !== undefined) this.#running.delete(oldest);
     const { method, url } = request;
     const isFollowed = followedTypes.has(type);
-    this.#running.set(requestId, { method, url, sinceMs: performance.now(), isFollowed });
+    const isOfBrowser = type === "Other";
+    this.#running.set(requestId, { method, url, sinceMs: performance.now(), isFollowed, isOfBrowser });
     if (isFollowed) this.#touch();
   }
 
@@ -177,7 +180,7 @@ export class EffectLog {
 
   #fail(requestId: string, problem: Pick<FailedPageRequest, "status" | "error">): void {
     const request = this.#running.get(requestId);
-    if (request === undefined || this.#failed.length >= maxFailed) return;
+    if (request === undefined || request.isOfBrowser || this.#failed.length >= maxFailed) return;
     this.#failed.push({ method: request.method.slice(0, 32), url: withoutQuery(request.url), ...problem });
   }
 }

@@ -1,10 +1,12 @@
 import type { BusboyFileStream, BusboyInstance } from "@fastify/busboy";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
-import { ClientGone, GuardedStream } from "./guarded-stream.ts";
-import type { MultipartPart } from "../handler/handler.ts";
-import { refuseEncoding, tooLarge, unsupported } from "./json-body.ts";
-import { ServiceError } from "../handler/service-error.ts";
+import type * as z from "zod/mini";
+import { ClientGone, GuardedStream } from "../guarded-stream.ts";
+import type { MultipartPart } from "../../handler/handler.ts";
+import { refuseEncoding, tooLarge, unsupported } from "../json-body.ts";
+import { canonicalPartName } from "./part-names.ts";
+import { badInput, ServiceError } from "../../handler/service-error.ts";
 
 const maxParts = 10_000;
 const maxNameLength = 255;
@@ -17,7 +19,7 @@ const maxHeaderBytes = 16 * 1024;
 export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterator<MultipartPart, undefined> {
   readonly #request: IncomingMessage;
   readonly #fieldLimitBytes: number;
-  readonly #takes: (name: string) => boolean;
+  readonly #schema: z.core.$ZodType;
   readonly #queue: MultipartPart[] = [];
   #fieldBytes = 0;
   #parser: BusboyInstance | undefined;
@@ -28,10 +30,10 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
 
   /**
    * @param fieldLimitBytes - limit of the sum of all text fields. Files are streamed without a limit.
-   * @param takes - returns false for the names of parts to drop.
+   * @param schema - of the whole form, whose names the parts have.
    * @throws {ServiceError} 415 for another content type.
    */
-  constructor(request: IncomingMessage, fieldLimitBytes: number, takes: (name: string) => boolean = () => true) {
+  constructor(request: IncomingMessage, fieldLimitBytes: number, schema: z.core.$ZodType) {
     const type = request.headers["content-type"] ?? "";
     if (!/^multipart\/form-data(?:\s*;|$)/i.test(type))
       throw unsupported(
@@ -40,7 +42,7 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
     refuseEncoding(request);
     this.#request = request;
     this.#fieldLimitBytes = fieldLimitBytes;
-    this.#takes = takes;
+    this.#schema = schema;
   }
 
   [Symbol.asyncIterator](): this {
@@ -108,7 +110,10 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
       this.#fieldBytes += Buffer.byteLength(value);
       if (valueTruncated || this.#fieldBytes > this.#fieldLimitBytes)
         this.#fail(tooLarge(this.#fieldLimitBytes, "the text fields together are "));
-      else if (this.#named(name) && this.#takes(name)) this.#arrive({ kind: "field", name, value });
+      else {
+        const known = this.#nameOf(name);
+        if (known !== undefined) this.#arrive({ kind: "field", name: known, value });
+      }
     });
     parser.on(
       "file",
@@ -121,9 +126,9 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
         // eslint-disable-next-line max-params -- the emitter defines the parameters
       ) => {
         const stream = new GuardedStream(file, (error) => this.#error ?? truncated(error));
-        if (this.#state === "reading" && this.#named(name) && this.#takes(name))
-          this.#arrive({ kind: "file", name, filename: filename ?? "", contentType, stream });
-        else stream.destroy();
+        const known = this.#state === "reading" ? this.#nameOf(name) : undefined;
+        if (known === undefined) stream.destroy();
+        else this.#arrive({ kind: "file", name: known, filename: filename ?? "", contentType, stream });
       },
     );
     parser.on("partsLimit", () => {
@@ -159,15 +164,14 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
     if (!this.#request.readableEnded) this.#fail(new ClientGone());
   };
 
-  #named(name: string | undefined): name is string {
-    if (name !== undefined && name.length > 0 && name.length <= maxNameLength) return true;
-    this.#fail(
-      new ServiceError(400, "bad_request", `every part needs a name of 1 to ${maxNameLength} characters`, {
-        field: "body",
-        limit: maxNameLength,
-      }),
-    );
-    return false;
+  #nameOf(name = ""): string | undefined {
+    try {
+      if (name.length > 0 && name.length <= maxNameLength) return canonicalPartName(this.#schema, name);
+      throw badInput("body", `every part needs a name of 1 to ${maxNameLength} characters`, { limit: maxNameLength });
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+      return undefined;
+    }
   }
 
   #arrive(part: MultipartPart): void {
