@@ -73,7 +73,10 @@ export const PageObservation = lazyObject(() => ({
   outline: z.string(),
   /** Estimated tokens of `outline`. */
   tokens: z.int(),
-  /** Number of elements that did not fit into `max_tokens`. */
+  /**
+   * Number of elements and texts that the outline does not show: over `max_tokens`, behind a dialog, inert, or invisible
+   * until scrolled.
+   */
   left_out: z.int(),
   /** Whether `outline` contains only changes. False after a navigation, and for the first outline of a tab. */
   diff: z.boolean(),

@@ -1,5 +1,6 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import { readAccessibility, type AccessibleNode } from "./accessibility.ts";
+import type { AccessibleNodes } from "../../pages/capture/accessibility.ts";
+import { readAccessibility } from "./accessibility.ts";
 import { readSnapshot, type SnapshotDocument } from "./snapshot.ts";
 import type { FrameTarget } from "../../pages/follow/followed-page.ts";
 import type { WatchedPage } from "../watched-page.ts";
@@ -15,7 +16,7 @@ export interface FrameFacts {
 export interface ReadDocument {
   readonly target: FrameTarget;
   readonly document: SnapshotDocument;
-  readonly accessible: ReadonlyMap<number, AccessibleNode>;
+  readonly accessible: AccessibleNodes;
   readonly facts: FrameFacts;
   /** The document of an embedded frame, by the backend node id of its element. */
   readonly embedded: ReadonlyMap<number, ReadDocument>;

@@ -30,6 +30,9 @@ interface Place {
   readonly hidden: OutlineNode["hidden"];
 }
 
+type OutlineState = OutlineNode["states"][number];
+
+const accessibleStates = ["disabled", "focused", "invalid", "readonly", "required", "busy"] as const;
 const maxScanned = 60_000;
 const maxDepth = 12;
 const maxOptions = 60;
@@ -215,9 +218,10 @@ class DocumentOutline {
     return at;
   }
 
-  #states(node: SnapshotNode): OutlineNode["states"] {
+  #states(node: SnapshotNode): OutlineState[] {
     const { attributes, isChecked, isFilled, isSelected } = node;
-    const states = new Set<OutlineNode["states"][number]>(this.#read.accessible.get(node.backendNodeId)?.states);
+    const known = this.#read.accessible.get(node.backendNodeId)?.states;
+    const states = new Set(accessibleStates.filter((state) => known?.has(state) === true)) as Set<OutlineState>;
     if (isFilled && !isButton(node)) states.add("filled");
     if (isChecked || attributes["aria-checked"] === "true") states.add("checked");
     if (isSelected || attributes["aria-selected"] === "true") states.add("selected");

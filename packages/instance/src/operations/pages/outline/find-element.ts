@@ -1,9 +1,8 @@
 import { ServiceError } from "@shoal/router";
 import { ambiguousTarget, elementNotFound } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
-import { capturePage } from "../reading/page-documents.ts";
 import type { PageItemElement } from "../reading/page-items.ts";
-import { readTree } from "../reading/page-tree.ts";
+import { readPage } from "../reading/read-page.ts";
 
 export interface ElementWish {
   readonly role?: string | undefined;
@@ -25,9 +24,9 @@ export async function findElement(
   tab: OpenTab,
   wish: ElementWish,
 ): Promise<FoundElement | undefined> {
-  const captured = await capturePage(tab);
-  if (captured === undefined) return undefined;
-  const { elements } = readTree(captured);
+  const read = await readPage(tab);
+  if (read === undefined) return undefined;
+  const { elements } = read.tree;
   const named = (element: PageItemElement): FoundElement => ({
     ...element,
     ref: pages.references.refOf(tab.id, element),
@@ -77,6 +76,11 @@ function textOf({ name, role = "element" }: ElementWish): string {
   return name === undefined ? role : `${role} "${name}"`;
 }
 
+/** Case, spaces and characters that only join others do not matter. */
 function fold(text: string): string {
-  return text.toLowerCase().replace(/\s+/g, " ").trim();
+  return text
+    .toLowerCase()
+    .replace(/\p{Cf}/gu, "")
+    .replace(/\s+/g, " ")
+    .trim();
 }

@@ -2,6 +2,7 @@ import type { PageItem, PageItemElement } from "../reading/page-items.ts";
 import { options } from "../reading/states.ts";
 import { headingLevel } from "../reading/roles.ts";
 import { estimateTokens } from "./estimate.ts";
+import { hintsOf } from "./hints.ts";
 import { plainText, quote, shortTarget } from "./text.ts";
 
 export interface OutlineLine {
@@ -41,6 +42,7 @@ export class LineWriter {
   readonly #refOf: RefOf;
   /** Shows all options of this list. */
   readonly #wanted: PageItemElement | undefined;
+  readonly #hints = new Map<PageItemElement, string>();
 
   constructor(refOf: RefOf, wanted?: PageItemElement) {
     this.#refOf = refOf;
@@ -48,6 +50,7 @@ export class LineWriter {
   }
 
   write(items: readonly PageItem[], depth = 0, parent?: OutlineLine): void {
+    for (const [element, hint] of hintsOf(items)) this.#hints.set(element, hint);
     for (const item of items) this.#item(item, { depth, parent, prefix: "" });
   }
 
@@ -59,12 +62,12 @@ export class LineWriter {
 
   #element(element: PageItemElement, place: Place): void {
     const { children, role } = element;
-    if (role === "list" && element.name === "" && place.prefix === "") {
+    if (role === "list" && element.shownName === "" && place.prefix === "") {
       for (const child of children) this.#item(child, place);
     } else if (role === "listitem") this.#listItem(element, place);
     else if (role === "row" && children.every((child) => isCellLike(child)))
       this.#add(element, place, this.#row(element));
-    else if (inlineRoles.has(role) && element.name === "" && !cellRoles.has(role)) this.#prefixed(element, place);
+    else if (inlineRoles.has(role) && element.shownName === "" && !cellRoles.has(role)) this.#prefixed(element, place);
     else {
       const line = this.#add(element, place, this.#head(element));
       this.write(children, place.depth + 1, line);
@@ -94,15 +97,20 @@ export class LineWriter {
   #row(element: PageItemElement): string {
     const cells = element.children.map((child) => this.#cell(child));
     const marks = this.#marks(element);
-    return `${marks === "" ? "" : `row ${marks} `}| ${cells.join(" | ")}`;
+    const head = [...(element.shownName === "" ? [] : [quote(element.shownName)]), ...(marks === "" ? [] : [marks])];
+    return `${head.length === 0 ? "" : `row ${head.join(" ")} `}| ${cells.join(" | ")}`;
   }
 
   #cell(item: PageItem): string {
     if (item.kind !== "element" || !cellRoles.has(item.role)) return this.#inline(item);
+    const { children, role, shownName } = item;
     const marks = this.#marks(item);
+    const head = [...(shownName === "" ? [] : [quote(shownName)]), ...(marks === "" ? [] : [marks])];
+    // A name that replaces the text, such as the date of a day.
+    const content = shownName === "" ? children : children.filter(({ kind }) => kind !== "text");
     return [
-      ...(marks === "" ? [] : [`${item.role} ${marks}`]),
-      ...item.children.map((child) => this.#inline(child)),
+      ...(head.length === 0 ? [] : [`${role} ${head.join(" ")}`]),
+      ...content.map((child) => this.#inline(child)),
     ].join(" ");
   }
 
@@ -110,7 +118,7 @@ export class LineWriter {
     if (item.kind === "text") return plainText(item.text);
     if (item.kind === "line") return item.parts.map((part) => this.#inline(part)).join(" ");
     const children = item.children.map((child) => this.#inline(child));
-    const isPlain = plainRoles.has(item.role) && item.name === "" && this.#marks(item) === "";
+    const isPlain = plainRoles.has(item.role) && item.shownName === "" && this.#marks(item) === "";
     return [...(isPlain ? [] : [this.#head(item)]), ...children].join(" ");
   }
 
@@ -123,13 +131,14 @@ export class LineWriter {
   }
 
   #head(element: PageItemElement): string {
-    const { name, node, role, value } = element;
-    const href = role === "link" ? node.attribute("href") : undefined;
+    const { node, role, shownName, value } = element;
+    const href = role === "link" ? (node.attribute("href") ?? node.attribute("xlink:href")) : undefined;
     const target = href === undefined ? "" : shortTarget(href, node.document.url);
     return [
       role === "heading" ? `heading ${String(headingLevel(node))}` : role,
-      name === "" ? "" : quote(name),
+      shownName === "" ? "" : quote(shownName),
       this.#marks(element),
+      this.#hints.get(element) ?? "",
       value === undefined || value === "" ? "" : `= ${quote(value, 1_000)}`,
       role === "iframe" ? frameOf(element) : target,
       this.#options(element),
@@ -141,7 +150,7 @@ export class LineWriter {
   #options(element: PageItemElement): string {
     if (element.node.tag !== "select") return "";
     const all = options(element.node);
-    const shown = element === this.#wanted ? all : all.slice(0, maxOptions);
+    const shown = element.node === this.#wanted?.node ? all : all.slice(0, maxOptions);
     const more = all.length > shown.length ? ` and ${String(all.length - shown.length)} more` : "";
     return `options ${shown.map(({ label }) => quote(label, 100)).join(", ")}${more}`;
   }
@@ -180,7 +189,7 @@ function isSimple(item: PageItem): boolean {
 }
 
 function frameOf({ node }: PageItemElement): string {
-  const source = node.attribute("src");
+  const source = node.attribute("src") ?? node.attribute("data");
   return source === undefined ? "" : shortTarget(source, node.document.url);
 }
 

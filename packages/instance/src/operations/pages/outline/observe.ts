@@ -1,9 +1,10 @@
 import type { CheckedRequestOf, observePage } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
 import type { BrowserTab, PageDialog, PageObservation } from "@shoal/schemas";
-import { capturePage } from "../reading/page-documents.ts";
-import type { PageItem, PageItemElement } from "../reading/page-items.ts";
-import { type PageTree, readTree } from "../reading/page-tree.ts";
+import type { DomNode } from "../capture/dom-snapshot.ts";
+import type { PageItemElement } from "../reading/page-items.ts";
+import type { PageTree } from "../reading/page-tree.ts";
+import { readPage } from "../reading/read-page.ts";
 import { describeElement, staleReference } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { chooseLines } from "./choose-lines.ts";
@@ -48,11 +49,11 @@ export async function observe(pages: SessionPages, options: ObserveOptions): Pro
   const { max_tokens, ref } = options;
   const resolved = ref === undefined ? undefined : await pages.resolve(ref, options.tab);
   const tab = resolved?.tab ?? (await pages.tab(options.tab));
-  const [tabs, captured] = await Promise.all([pages.tabs(), capturePage(tab)]);
+  const [tabs, read] = await Promise.all([pages.tabs(), readPage(tab)]);
   const facts = factsOf(tab, tabs);
-  if (captured === undefined) return { ...facts, outline: "", tokens: 0, left_out: 0, diff: false, scroll: noScroll };
+  if (read === undefined) return { ...facts, outline: "", tokens: 0, left_out: 0, diff: false, scroll: noScroll };
+  const { behind, captured, tree } = read;
   const { above, below } = captured.metrics;
-  const tree = readTree(captured);
   const refs = assignRefs(pages, tab, tree);
   const wanted = resolved && findWanted(tree, resolved.known.address.backendNodeId, resolved.known.address.frameId);
   if (resolved !== undefined && wanted === undefined)
@@ -60,10 +61,9 @@ export async function observe(pages: SessionPages, options: ObserveOptions): Pro
       ...staleReference(describeElement(resolved.known)),
       problem: `${describeElement(resolved.known)} is hidden`,
     });
-  if (wanted !== undefined && ref !== undefined) refs.set(wanted, ref);
-  const items = wanted === undefined ? itemsToShow(tree) : { shown: [wanted], behind: 0 };
-  const writer = new LineWriter((element) => refs.get(element), wanted);
-  writer.write(items.shown);
+  if (wanted !== undefined && ref !== undefined) refs.set(wanted.node, ref);
+  const writer = new LineWriter(({ node }) => refs.get(node), wanted);
+  writer.write(wanted === undefined ? tree.items : [wanted]);
   const last = lastOutlines.get(tab.page);
   const { loaderId } = captured.main;
   if (wanted === undefined)
@@ -71,7 +71,11 @@ export async function observe(pages: SessionPages, options: ObserveOptions): Pro
   const isDiff = options.diff && wanted === undefined && last?.loaderId === loaderId;
   const rendered = isDiff
     ? renderChanges(last.lines, writer.lines, max_tokens)
-    : renderWhole(writer.lines, { maxTokens: max_tokens, behind: items.behind, regionRef: regionRef(pages, tab) });
+    : renderWhole(writer.lines, {
+        maxTokens: max_tokens,
+        notes: wanted === undefined ? notesOf(tree, behind) : [],
+        regionRef: regionRef(pages, tab),
+      });
   const outline = [rendered.outline, replacedNote(pages.references.takeReplaced(tab.id)) ?? ""]
     .filter((part) => part !== "")
     .join("\n");
@@ -79,7 +83,8 @@ export async function observe(pages: SessionPages, options: ObserveOptions): Pro
     ...facts,
     outline,
     tokens: estimateTokens(outline),
-    left_out: rendered.left_out + tree.omitted,
+    left_out:
+      rendered.left_out + tree.omitted + (wanted === undefined ? behind + tree.unrevealed + tree.inertParts : 0),
     diff: isDiff,
     scroll: { above, below },
   };
@@ -106,10 +111,10 @@ export function dialogOf(dialog: OpenTab["page"]["session"]["dialog"]): PageDial
   return { type, message, ...(type === "prompt" && { default_text: defaultText }) };
 }
 
-function assignRefs(pages: SessionPages, tab: OpenTab, { elements }: PageTree): Map<PageItemElement, string> {
+function assignRefs(pages: SessionPages, tab: OpenTab, { elements }: PageTree): Map<DomNode, string> {
   const usable = elements.filter(({ isUsable }) => isUsable);
   const refs = pages.references.assign(tab.id, usable);
-  return new Map(usable.map((element, place) => [element, refs[place] ?? ""]));
+  return new Map(usable.map(({ node }, place) => [node, refs[place] ?? ""]));
 }
 
 function regionRef(pages: SessionPages, tab: OpenTab) {
@@ -121,19 +126,15 @@ function findWanted({ elements }: PageTree, backendNodeId: number, frameId: stri
   return elements.find(({ address }) => address.backendNodeId === backendNodeId && address.frameId === frameId);
 }
 
-/** Content behind a modal dialog cannot be used. */
-function itemsToShow({ elements, items }: PageTree): { readonly shown: readonly PageItem[]; readonly behind: number } {
-  const modals = elements.filter(({ isModal, isVisible }) => isModal && isVisible);
-  const top = modals.at(-1);
-  if (top === undefined) return { shown: items, behind: 0 };
-  return { shown: [top], behind: countAll(items) - countAll([top]) };
-}
-
-function countAll(items: readonly PageItem[]): number {
-  return items.reduce((sum, item) => {
-    if (item.kind === "text") return sum + 1;
-    return sum + 1 + countAll(item.kind === "line" ? item.parts : item.children);
-  }, 0);
+/** Says what an outline does not list. */
+function notesOf({ inertParts, items, unrevealed }: PageTree, behind: number): string[] {
+  const notes: string[] = [];
+  if (behind > 0) notes.push(`(${String(behind)} elements behind the dialog cannot be used now)`);
+  if (inertParts > 0) notes.push(`(${String(inertParts)} inert parts cannot be used now)`);
+  if (unrevealed > 0)
+    notes.push(`(${String(unrevealed)} texts further down are invisible: scroll there, and observe again)`);
+  if (items.length === 0 && notes.length === 0) notes.push("(the page shows no text and no element)");
+  return notes;
 }
 
 function keep({ key, parent, text }: OutlineLine): EarlierLine {
@@ -143,12 +144,12 @@ function keep({ key, parent, text }: OutlineLine): EarlierLine {
 function renderWhole(
   lines: readonly OutlineLine[],
   {
-    behind,
     maxTokens,
+    notes,
     regionRef: refOf,
   }: {
-    readonly behind: number;
     readonly maxTokens: number;
+    readonly notes: readonly string[];
     readonly regionRef: (element: PageItemElement | undefined) => string | undefined;
   },
 ): { readonly outline: string; readonly left_out: number } {
@@ -161,7 +162,7 @@ function renderWhole(
       const note = more === undefined || ref === undefined ? "" : ` [${ref}] (${String(more)} more)`;
       return `${"  ".repeat(line.depth)}${line.text}${note}`;
     });
-  if (behind > 0) written.push(`(${String(behind)} elements behind the dialog cannot be used now)`);
+  written.push(...notes);
   if (leftOut > 0) written.push(`(${String(leftOut)} more: scroll, observe a region by its ref, or raise max_tokens)`);
   return { outline: written.join("\n"), left_out: leftOut };
 }

@@ -1,4 +1,4 @@
-import { type DomNode, flatChildren } from "./dom-snapshot.ts";
+import type { DomNode } from "../capture/dom-snapshot.ts";
 import { isField, isNamedByContent } from "./roles.ts";
 
 /** Longest name in characters. */
@@ -8,75 +8,139 @@ const maxDepth = 200;
 const maxNodes = 2_000;
 const buttonTypes: ReadonlySet<string> = new Set(["button", "submit", "reset", "image"]);
 
-/** The accessible name of an element, as the specification computes it in the common cases. */
+/**
+ * The accessible name of an element. It is Chromium's, except that text which a person cannot see is left out where
+ * other text names the element: hidden text is a way to give instructions to agents.
+ */
 export function nameOf(node: DomNode, role: string): string {
-  return statedName(node) || ownName(node, role) || clean(node.attribute("title") ?? "");
+  const known = node.accessible;
+  if (known === undefined || (known.name === "" && role === "clickable")) return nameByMarkup(node, role);
+  const name = clean(known.name);
+  const sources = name === "" || hasStatedName(node) ? [] : sourcesOf(node, role);
+  if (!sources.some(holdsHiddenText)) return name;
+  const seen = clean(
+    sources.map((source) => textBelow(source, { except: (at) => at === node && isField(at) })).join(" "),
+  );
+  return seen === "" && !sources.some(holdsSecretBelow) ? name : seen;
 }
 
-/** A name in the attributes of the element. */
-export function statedName(node: DomNode): string {
-  const ids = (node.attribute("aria-labelledby") ?? "").split(/\s+/, 10).filter((id) => id !== "");
-  const labels = ids.map((id) => textBelow(node.document.byId(id), true));
-  return clean(labels.join(" ")) || clean(node.attribute("aria-label") ?? "");
+function hasStatedName(node: DomNode): boolean {
+  return node.attribute("aria-labelledby") === undefined && (node.attribute("aria-label") ?? "").trim() !== "";
+}
+
+/** The elements whose text may be the name. */
+function sourcesOf(node: DomNode, role: string): readonly DomNode[] {
+  const labelledBy = targetsOf(node, "aria-labelledby");
+  if (labelledBy.length > 0) return labelledBy;
+  const label = labelOf(node);
+  if (label !== undefined) return [label];
+  return isField(node) || !isNamedByContent(role) ? [] : [node];
+}
+
+function targetsOf(node: DomNode, attribute: string): readonly DomNode[] {
+  const ids = (node.attribute(attribute) ?? "").split(/\s+/, 10).filter((id) => id !== "");
+  return ids.map((id) => node.document.byId(id, node)).filter((target) => target !== undefined);
+}
+
+/** For elements that Chromium's tree does not report. */
+function nameByMarkup(node: DomNode, role: string): string {
+  const labels = targetsOf(node, "aria-labelledby").map((target) => textBelow(target, { hidden: true }));
+  const stated = clean(labels.join(" ")) || clean(node.attribute("aria-label") ?? "");
+  return stated || ownName(node, role) || clean(node.attribute("title") ?? "");
 }
 
 function ownName(node: DomNode, role: string): string {
-  if (isField(node)) return fieldName(node);
-  if (node.tag === "img" || node.tag === "area") return clean(node.attribute("alt") ?? "");
-  if (node.tag === "svg") return clean(textBelow(childOf(node, "title"), true));
-  if (node.tag === "fieldset") return clean(textBelow(childOf(node, "legend"), false));
-  if (node.tag === "table") return clean(textBelow(childOf(node, "caption"), false));
-  return isNamedByContent(role) ? clean(textBelow(node, false)) : "";
-}
-
-function fieldName(node: DomNode): string {
   const type = node.attribute("type")?.toLowerCase() ?? "";
   if (node.tag === "input" && buttonTypes.has(type))
     return clean(node.attribute("value") ?? node.attribute("alt") ?? (type === "submit" ? "Submit" : ""));
+  if (node.tag === "img" || node.tag === "area") return clean(node.attribute("alt") ?? "");
   const label = labelOf(node);
-  return clean(label === undefined ? "" : textBelow(label, false, node)) || clean(node.attribute("placeholder") ?? "");
+  const labelled = label === undefined ? "" : clean(textBelow(label, { except: (at) => at === node }));
+  if (isField(node)) return labelled || clean(node.attribute("placeholder") ?? "");
+  const titled = { fieldset: "legend", table: "caption", svg: "title" }[node.tag];
+  const title = titled === undefined ? undefined : node.children.find(({ tag }) => tag === titled);
+  if (title !== undefined) return clean(textBelow(title, { hidden: true }));
+  return labelled || (isNamedByContent(role) ? clean(textBelow(node)) : "");
 }
 
 /** The element with the label of a field. */
 export function labelOf(node: DomNode): DomNode | undefined {
   const id = node.attribute("id");
-  const stated = id === undefined ? undefined : node.document.labelFor(id);
+  const stated = id === undefined ? undefined : node.document.labelFor(id, node);
   if (stated !== undefined) return stated;
+  if (!isField(node) && node.tag !== "button") return undefined;
   let at = node.parent;
-  for (let depth = 0; at !== undefined && depth < 20; depth++, at = at.parent) if (at.tag === "label") return at;
+  for (let depth = 0; at !== undefined && depth < 20; depth++, at = at.parent)
+    if (at.tag === "label") return at.attribute("for") === undefined ? at : undefined;
   return undefined;
 }
 
-/** @param isHidden - whether to read text that is not shown. @param except - a field whose options are not part of its label. */
-export function textBelow(node: DomNode | undefined, isHidden: boolean, except?: DomNode): string {
+export interface TextOptions {
+  /** Also text that is not shown. */
+  readonly hidden?: boolean;
+  /** Parts that do not belong to the text. */
+  readonly except?: (node: DomNode) => boolean;
+}
+
+export function textBelow(node: DomNode | undefined, { except, hidden = false }: TextOptions = {}): string {
   if (node === undefined) return "";
   const parts: string[] = [];
   let characters = 0;
   let visited = 0;
   const visit = (at: DomNode, depth: number): void => {
-    if (characters > maxScanned || depth > maxDepth || ++visited > maxNodes || at === except) return;
-    if (!isHidden && at.attribute("aria-hidden") === "true") return;
-    const text = ownText(at, isHidden);
+    if (characters > maxScanned || depth > maxDepth || ++visited > maxNodes || except?.(at) === true) return;
+    if (!hidden && depth > 0 && at.attribute("aria-hidden") === "true") return;
+    const label = depth === 0 || (!at.isLaidOut && !hidden) ? "" : labelText(at);
+    const text = label === "" ? ownText(at, hidden) : ` ${label} `;
     parts.push(text);
     characters += text.length;
-    if (at.tag === "select" || at.tag === "script" || at.tag === "style" || at.tag === "textarea") return;
-    const isBlock = at.isLaidOut && !at.isText && !at.style("display").startsWith("inline");
+    if (label !== "" || at.tag === "select" || at.tag === "script" || at.tag === "style" || at.tag === "textarea")
+      return;
+    const isBlock = at.isLaidOut && !at.isText && at.style("display") !== "inline" && !at.tag.startsWith("::");
     if (isBlock) parts.push(" ");
-    for (const child of flatChildren(at)) visit(child, depth + 1);
+    for (const child of at.children) visit(child, depth + 1);
     if (isBlock) parts.push(" ");
   };
   visit(node, 0);
   return parts.join("");
 }
 
-function ownText(node: DomNode, isHidden: boolean): string {
-  if (node.isText) {
-    if (isSecret(node.parent)) return "";
-    return (node.isLaidOut ? node.renderedText : isHidden ? node.value : "").slice(0, maxScanned);
+function ownText(node: DomNode, hidden: boolean): string {
+  if (!node.isText && !node.tag.startsWith("::")) return "";
+  if (isSecret(node.isText ? node.parent : node) || node.tag === "::marker") return "";
+  if (hidden && !node.isLaidOut) return node.value.slice(0, maxScanned);
+  const text = node.renderedText.slice(0, maxScanned);
+  return hidden || text.trim() === "" || node.isVisible ? text : "";
+}
+
+function labelText(node: DomNode): string {
+  const label = node.attribute("aria-label") ?? (node.tag === "img" ? node.attribute("alt") : undefined);
+  return (label ?? "").slice(0, maxScanned).trim();
+}
+
+/** Whether a part of it is laid out, but cannot be seen, or is a secret. */
+function holdsHiddenText(node: DomNode): boolean {
+  return hasBelow(node, (at) => {
+    // A person sees no gap where a word may be broken; Chromium reports one.
+    if (at.tag === "wbr") return true;
+    if (isField(at)) return isSecret(at);
+    if (!at.isText || !at.isLaidOut || at.value.trim() === "") return false;
+    return isSecret(at.parent) || !at.isVisible;
+  });
+}
+
+function holdsSecretBelow(node: DomNode): boolean {
+  return hasBelow(node, (at) => isSecret(at));
+}
+
+function hasBelow(node: DomNode, fits: (node: DomNode) => boolean): boolean {
+  let visited = 0;
+  const waiting = [node];
+  for (let at = waiting.pop(); at !== undefined && ++visited < maxNodes; at = waiting.pop()) {
+    if (fits(at)) return true;
+    for (const child of at.children) waiting.push(child);
   }
-  if (!node.isLaidOut && !isHidden) return "";
-  const label = node.tag === "img" ? node.attribute("alt") : node.attribute("aria-label");
-  return label === undefined ? "" : ` ${label.slice(0, maxScanned)} `;
+  return false;
 }
 
 /** Whether the page shows dots in the place of its characters. */
@@ -86,12 +150,15 @@ export function isSecret(node: DomNode | undefined): boolean {
   return security !== "" && security !== "none";
 }
 
+/** Characters that join or order others; other invisible ones are removed. */
+const invisible = /(?![\u200C-\u200F])[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu;
+
 /** One line, without characters that are not shown. Cut first: a hostile page may have megabytes of spaces. */
 export function clean(text: string, maxCharacters = maxNameCharacters): string {
   const line = text
     .slice(0, maxScanned)
     .replace(/[\s\u2028\u2029]+/g, " ")
-    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu, "")
+    .replace(invisible, "")
     .trim();
   return line.length <= maxCharacters
     ? line
@@ -99,8 +166,4 @@ export function clean(text: string, maxCharacters = maxNameCharacters): string {
         .slice(0, maxCharacters)
         .toWellFormed()
         .replace(/\uFFFD$/, "")}…`;
-}
-
-function childOf({ children }: DomNode, tag: string): DomNode | undefined {
-  return children.find((child) => child.tag === tag);
 }

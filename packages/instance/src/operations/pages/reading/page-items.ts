@@ -1,5 +1,5 @@
 import type { DescribedElement } from "../tabs/references.ts";
-import type { Box, DomNode } from "./dom-snapshot.ts";
+import type { Box, DomNode } from "../capture/dom-snapshot.ts";
 
 /** Text without a role. */
 export interface TextItem {
@@ -7,6 +7,8 @@ export interface TextItem {
   readonly node: DomNode;
   readonly text: string;
   readonly isVisible: boolean;
+  /** In the page's viewport; `undefined` for spaces. */
+  readonly box: Box | undefined;
 }
 
 /** Text with elements inside, such as a paragraph with links. */
@@ -18,6 +20,8 @@ export interface LineItem {
 export interface PageItemElement extends DescribedElement {
   readonly kind: "element";
   readonly node: DomNode;
+  /** The name as far as the content does not say it. */
+  readonly shownName: string;
   readonly isUsable: boolean;
   readonly states: readonly string[];
   readonly value: string | undefined;
@@ -27,6 +31,8 @@ export interface PageItemElement extends DescribedElement {
   /** In the page's viewport. */
   readonly box: Box | undefined;
   readonly isModal: boolean;
+  /** Whether only a click can tell that a person sees it. */
+  readonly isDoubtful: boolean;
 }
 
 export type PageItem = TextItem | LineItem | PageItemElement;
@@ -35,4 +41,12 @@ export function containsUsable(item: PageItem): boolean {
   if (item.kind === "text") return false;
   if (item.kind === "line") return item.parts.some(containsUsable);
   return item.isUsable || item.children.some(containsUsable);
+}
+
+/** Texts and elements in items. */
+export function countItems(items: readonly PageItem[]): number {
+  return items.reduce((sum, item) => {
+    if (item.kind === "text") return sum + 1;
+    return sum + 1 + countItems(item.kind === "line" ? item.parts : item.children);
+  }, 0);
 }

@@ -1,12 +1,18 @@
 import { hash } from "node:crypto";
 import type { NodeAddress } from "../follow/followed-page.ts";
-import { type Box, type DomNode, flatChildren } from "./dom-snapshot.ts";
-import { clean, isSecret, nameOf, statedName, textBelow } from "./names.ts";
-import type { CapturedPage, PageDocument } from "./page-documents.ts";
+import { isHiddenByMistake } from "../text/aria-hidden.ts";
+import { intersection, isSeen, isTooSmall, union } from "./boxes.ts";
+import { type ClickSurroundings, clickSurroundings, isClickable, isClickTarget, isWhole } from "./click-targets.ts";
+import type { Box, DomDocument, DomNode } from "../capture/dom-snapshot.ts";
+import { isLabelOfHidden, isNameOfAnother, isToggle, isVisibleLabel } from "./labels.ts";
+import { clean, isSecret, labelOf, nameOf, textBelow } from "./names.ts";
+import type { PageDocument } from "../capture/page-document.ts";
+import type { CapturedPage } from "../capture/page-documents.ts";
 import { containsUsable, type PageItem, type PageItemElement } from "./page-items.ts";
 import { groupPieces, lineBreak, type Piece } from "./pieces.ts";
-import { isField, isNamedByContent, isUsable, roleOf } from "./roles.ts";
-import { fieldValue, statesOf } from "./states.ts";
+import { isField, isUsable, roleOf, statedRole } from "./roles.ts";
+import { partsOfText, shortenContent } from "./shorten.ts";
+import { fieldValue, statesOf, textValueRoles } from "./states.ts";
 
 export interface PageTree {
   readonly items: readonly PageItem[];
@@ -14,9 +20,25 @@ export interface PageTree {
   readonly elements: readonly PageItemElement[];
   /** Elements that were not read because of a limit. */
   readonly omitted: number;
+  /** Texts below the visible part that are invisible now. */
+  readonly unrevealed: number;
+  /** Parts that are hidden from assistive technology. */
+  readonly hiddenParts: number;
+  readonly inertParts: number;
+  readonly places: ReadonlyMap<DomDocument, DocumentPlace>;
 }
 
-interface Surroundings {
+/** Where a document is. */
+export interface DocumentPlace {
+  readonly target: PageDocument["target"];
+  /** Position of the target's viewport in the page's viewport. */
+  readonly x: number;
+  readonly y: number;
+  /** The part of the page's viewport in which the document is visible. */
+  readonly clip: Box;
+}
+
+interface Surroundings extends ClickSurroundings {
   readonly document: PageDocument;
   /** Position of the document's viewport in the page's viewport. */
   readonly x: number;
@@ -25,145 +47,174 @@ interface Surroundings {
   readonly clip: Box;
   readonly path: string;
   readonly depth: number;
-  readonly opacity: number;
-  /** Whether an element around it has a pointing hand as its cursor. */
-  readonly isPointed: boolean;
-  readonly isInUsable: boolean;
-  readonly isInSection: boolean;
   /** Whether its text is the name of another element. */
   readonly isLabel: boolean;
+  /** Whether only a click can tell that a person sees it. */
+  readonly isDoubtful: boolean;
 }
 
 const skippedTags: ReadonlySet<string> = new Set([
-  "script",
-  "style",
-  "template",
-  "noscript",
-  "head",
-  "link",
-  "meta",
-  "title",
-  "::marker",
-  "::backdrop",
-  "datalist",
+  ...["script", "style", "template", "noscript", "head", "link", "meta", "title", "::marker", "::backdrop", "datalist"],
 ]);
-const sectionTags: ReadonlySet<string> = new Set(["article", "aside", "main", "nav", "section"]);
 /** Elements that only matter with a name. */
 const namedOnly: ReadonlySet<string> = new Set(["form", "region", "group", "image"]);
 const namedByText: ReadonlySet<string> = new Set(["article", "listitem", "row"]);
-/** Pages often make these react to clicks. */
-const clickableRoles: ReadonlySet<string> = new Set(["article", "cell", "gridcell", "image", "listitem", "row"]);
+/** Parts of these items may do other things. */
+const itemRoles: ReadonlySet<string> = new Set(["clickable", "option", "tab", "treeitem"]);
 const pageRoots: ReadonlySet<string> = new Set(["html", "body"]);
-/** Smaller sides in pixels cannot be seen. */
-const leastSide = 2;
-const leastOpacity = 0.05;
 const maxDepth = 1_000;
 const maxFrameDepth = 10;
 const maxElements = 20_000;
 
+export interface ReadTreeOptions {
+  /** Also reads parts that are hidden from assistive technology on purpose. */
+  readonly ariaHidden?: boolean;
+}
+
 /** Reads the meaning of a captured page: a tree of its texts and elements without wrappers. */
-export function readTree(captured: CapturedPage): PageTree {
-  return new TreeReader(captured).read();
+export function readTree(captured: CapturedPage, options: ReadTreeOptions = {}): PageTree {
+  return new TreeReader(captured, options).read();
 }
 
 class TreeReader {
   readonly #captured: CapturedPage;
+  readonly #options: ReadTreeOptions;
   readonly #elements: PageItemElement[] = [];
+  readonly #places = new Map<DomDocument, DocumentPlace>();
   #frameDepth = 0;
   #omitted = 0;
+  #unrevealed = 0;
+  #hiddenParts = 0;
+  #inertParts = 0;
 
-  constructor(captured: CapturedPage) {
+  constructor(captured: CapturedPage, options: ReadTreeOptions) {
     this.#captured = captured;
+    this.#options = options;
   }
 
   read(): PageTree {
     const { main, metrics } = this.#captured;
-    const clip = { x: 0, y: 0, width: metrics.width, height: metrics.height };
     const pieces = this.#document({
       document: main,
       x: 0,
       y: 0,
-      clip,
+      clip: { x: 0, y: 0, width: metrics.width, height: metrics.height },
       path: "",
       depth: 0,
-      opacity: 1,
-      isPointed: false,
-      isInUsable: false,
-      isInSection: false,
+      cursor: "auto",
+      inside: undefined,
+      isListItem: false,
+      isAlike: false,
       isLabel: false,
+      isDoubtful: false,
     });
-    return { items: groupPieces(pieces), elements: this.#elements, omitted: this.#omitted };
+    return {
+      items: groupPieces(pieces),
+      elements: this.#elements,
+      omitted: this.#omitted,
+      unrevealed: this.#unrevealed,
+      hiddenParts: this.#hiddenParts,
+      inertParts: this.#inertParts,
+      places: this.#places,
+    };
   }
 
-  #document(around: Surroundings): Piece[] {
-    const [root] = around.document.dom.tree;
+  #document(around: Surroundings, origin = { x: 0, y: 0 }): Piece[] {
+    const { clip, document } = around;
+    this.#places.set(document.dom, { target: document.target, clip, ...origin });
+    const [root] = document.dom.tree;
     return root === undefined ? [] : this.#children(root, around);
   }
 
   #children(node: DomNode, around: Surroundings): Piece[] {
     const pieces: Piece[] = [];
-    for (const child of flatChildren(node)) for (const piece of this.#visit(child, around)) pieces.push(piece);
+    for (const child of node.children) for (const piece of this.#visit(child, around)) pieces.push(piece);
     return pieces;
   }
 
   #visit(node: DomNode, around: Surroundings): readonly Piece[] {
-    if (node.isText) return this.#text(node, around);
-    if (skippedTags.has(node.tag) || node.attribute("aria-hidden") === "true" || node.attribute("inert") !== undefined)
+    if (node.isText || (node.tag.startsWith("::") && !skippedTags.has(node.tag))) return this.#text(node, around);
+    if (skippedTags.has(node.tag)) return [];
+    if (node.attribute("inert") !== undefined) {
+      if (node.isLaidOut) this.#inertParts++;
       return [];
+    }
     if (around.depth > maxDepth || this.#elements.length >= maxElements) {
       this.#omitted++;
       return [];
     }
-    if (!node.isLaidOut)
-      return node.tag === "select" ? [] : this.#children(node, { ...around, depth: around.depth + 1 });
-    return this.#element(node, around);
+    if (node.attribute("aria-hidden") !== "true" || node.accessible !== undefined) return this.#element(node, around);
+    if (this.#options.ariaHidden === true) return this.#element(node, around);
+    if (isHiddenByMistake(around.document.dom.nodeData, node.index))
+      return this.#element(node, { ...around, isDoubtful: true });
+    this.#hiddenParts++;
+    return [];
   }
 
   #text(node: DomNode, around: Surroundings): readonly Piece[] {
-    if (!node.isLaidOut || around.opacity < leastOpacity || around.isLabel) return [];
-    if (node.style("visibility") === "hidden" || isSecret(node.parent)) return [];
+    if (!node.isLaidOut || around.isLabel || isSecret(node.isText ? node.parent : node)) return [];
     const text = node.renderedText.slice(0, 20_000);
-    if (text.trim() === "") return text === "" ? [] : [{ kind: "text", node, text: " ", isVisible: false }];
-    const { box } = node;
-    if (box === undefined || isTooSmall(box)) return [];
-    return [{ kind: "text", node, text, isVisible: isSeen(place(box, around), around.clip) }];
+    const isPseudo = !node.isText;
+    if (text.trim() === "")
+      return text === "" ? [] : [{ kind: "text", node, text: " ", isVisible: false, box: undefined }];
+    if (isPseudo && node.tag !== "::first-letter" && !/[\p{L}\p{N}]/u.test(text)) return [];
+    const box = node.box && place(node.box, around);
+    if (box === undefined || !node.isVisible) {
+      if (box !== undefined && this.#isUnrevealed(node, box, around)) this.#unrevealed++;
+      return [];
+    }
+    return [{ kind: "text", node, text, isVisible: isSeen(box, around.clip), box }];
+  }
+
+  /** Pages fade texts in when a person scrolls to them. */
+  #isUnrevealed(node: DomNode, box: Box, { isDoubtful }: Surroundings): boolean {
+    if (isDoubtful || this.#frameDepth > 0 || box.y < this.#captured.metrics.height || isTooSmall(box)) return false;
+    return node.style("visibility") === "hidden" || node.isLaidOpen;
   }
 
   #element(node: DomNode, around: Surroundings): readonly Piece[] {
-    const box = node.box;
-    const opacity = around.opacity * numberOr(node.style("opacity"), 1);
-    const isPointer = node.style("cursor") === "pointer";
-    const role = this.#roleOf(node, around, isPointer);
-    const clips = !pageRoots.has(node.tag) && clipsContent(node) && box !== undefined;
-    if ((clips && isTooSmall(box) && !isToggle(node)) || (box !== undefined && isOutside(box))) return [];
+    const known = this.#roleOf(node, around);
+    const isBoxless = !node.isLaidOut;
+    if (isBoxless && (node.tag === "select" || (known !== undefined && !hasContents(node)))) return [];
+    const role = isBoxless && known === "clickable" ? undefined : known;
     const inside: Surroundings = {
       ...around,
+      ...clickSurroundings(node, role, around),
       depth: around.depth + 1,
-      opacity,
-      isPointed: isPointer,
-      isInSection: around.isInSection || sectionTags.has(node.tag),
       isLabel: around.isLabel || isNameOfAnother(node),
     };
     if (role === undefined) return this.#wrapped(node, this.#children(node, inside));
-    const name = clean(nameOf(node, role));
-    const isShown = node.style("visibility") !== "hidden" && (opacity >= leastOpacity || isToggle(node));
+    const name = nameOf(node, role);
     const path = pathOf(around.path, node, role, name);
     const pieces = this.#content(node, { role, path }, inside);
-    if (!isShown || (isUsable(role) && box !== undefined && isTooSmall(box) && !isToggle(node)))
-      return this.#wrapped(node, pieces);
-    return this.#wrapped(node, this.#meaningful(node, { role, name, path, pieces, around }));
+    const shown = this.#shownAs(node, role, pieces);
+    if (shown === undefined) return this.#wrapped(node, pieces);
+    const isDoubtful = around.isDoubtful || shown === "transparent";
+    return this.#wrapped(node, this.#meaningful(node, { role, name, path, pieces, around: { ...around, isDoubtful } }));
+  }
+
+  /** `transparent`: a control over the picture that the page draws for it. */
+  #shownAs(node: DomNode, role: string, pieces: readonly Piece[]): "shown" | "transparent" | undefined {
+    if (node.isVisible) return "shown";
+    if (pieces.some((piece) => piece.kind !== "break" && (piece.kind !== "text" || piece.text.trim() !== "")))
+      return "shown";
+    if (isToggle(node)) return node.isLaidOpen || isVisibleLabel(labelOf(node)) ? "shown" : undefined;
+    if (node.tag === "area") return "shown";
+    return node.isLaidOpen && isUsable(role) ? "transparent" : undefined;
   }
 
   /** Content of other roles than generic ones. */
   #content(node: DomNode, { path, role }: { readonly path: string; readonly role: string }, inside: Surroundings) {
     if (role === "iframe") return this.#frame(node, { ...inside, path });
-    if (isField(node) || role === "image" || role === "textbox") return [];
-    return this.#children(node, {
+    if (isField(node)) return [];
+    const kind = itemRoles.has(role) ? "item" : isUsable(role) ? "control" : inside.inside;
+    const pieces = this.#children(node, {
       ...inside,
       path,
-      isInUsable: inside.isInUsable || isUsable(role),
+      inside: inside.inside === "control" ? "control" : kind,
       isLabel: inside.isLabel && !isUsable(role),
     });
+    return role === "image" ? pieces.filter((piece) => piece.kind !== "text") : pieces;
   }
 
   #meaningful(
@@ -182,31 +233,42 @@ class TreeReader {
       readonly role: string;
     },
   ): readonly Piece[] {
-    const children = groupPieces(pieces);
+    // The text of an editor, or of a box with a list, is its value.
+    const children = textValueRoles.has(role) ? groupPieces(pieces).flatMap(partsOfText) : groupPieces(pieces);
     const hasUsable = children.some(containsUsable);
-    if (role === "clickable" && hasUsable && !(around.document.dom.clickable.has(node.index) && !around.isPointed))
-      return [...pieces];
-    const shortened = shortenContent(node, { role, name, children, hasUsable });
-    if (namedOnly.has(role) && shortened.name === "" && !isClickTarget(node, around)) return [...pieces];
+    const isTarget = isClickTarget(node, role, around) && !(around.isListItem && hasUsable);
+    if (role === "clickable" && isContainer(node, { around, children, hasUsable })) return [...pieces];
+    if (namedOnly.has(role) && name === "" && !isTarget) return [...pieces];
     const { document } = around;
-    const box = node.box && place(node.box, around);
+    const box = this.#boxOf(node, children, around);
     const element: PageItemElement = {
       kind: "element",
       node,
       role,
-      ...shortened,
+      name,
+      ...shortenContent(node, { role, name, children, hasUsable }),
       path: around.path === path ? path : around.path,
       url: withoutFragment(document.dom.url),
       address: addressOf(node, document),
-      isUsable: isUsable(role) || (clickableRoles.has(role) && isClickTarget(node, around)),
-      states: statesOf(node, role, this.#isFocused(node, document)),
+      isUsable: isUsable(role) || isTarget,
+      states: statesOf(node, this.#isFocused(node, document)),
       value: fieldValue(node, role),
       isVisible: box !== undefined && isSeen(box, around.clip),
       box,
       isModal: isModal(node, role),
+      isDoubtful: around.isDoubtful,
     };
     this.#elements.push(element);
     return [element];
+  }
+
+  /** An area of a picture, and an element whose content takes its place in the layout, have no box. */
+  #boxOf(node: DomNode, children: readonly PageItem[], around: Surroundings): Box | undefined {
+    if (node.box !== undefined) return place(node.box, around);
+    if (node.tag === "area") return undefined;
+    return union(
+      children.flatMap((child) => (child.kind === "line" ? child.parts : [child])).flatMap(({ box }) => box ?? []),
+    );
   }
 
   #frame(node: DomNode, around: Surroundings): Piece[] {
@@ -215,28 +277,31 @@ class TreeReader {
     if (child === undefined || box === undefined || this.#frameDepth >= maxFrameDepth) return [];
     this.#frameDepth++;
     const inPage = place(box, around);
-    const pieces = this.#document({
-      ...around,
-      document: child,
-      x: inPage.x,
-      y: inPage.y,
-      clip: intersection(around.clip, inPage),
-      isPointed: false,
-    });
+    const origin = child.target === around.document.target ? this.#places.get(around.document.dom) : inPage;
+    const pieces = this.#document(
+      {
+        ...around,
+        document: child,
+        x: inPage.x,
+        y: inPage.y,
+        clip: intersection(around.clip, inPage),
+        cursor: "auto",
+      },
+      origin && { x: origin.x, y: origin.y },
+    );
     this.#frameDepth--;
     return pieces;
   }
 
-  #roleOf(node: DomNode, around: Surroundings, isPointer: boolean): string | undefined {
-    const role = roleOf(node);
-    if ((role === "banner" || role === "contentinfo") && around.isInSection && node.attribute("role") === undefined)
-      return undefined;
+  #roleOf(node: DomNode, around: Surroundings): string | undefined {
+    if (around.document.frames.has(node.backendNodeId)) return "iframe";
+    const isHidden = around.isDoubtful || this.#options.ariaHidden === true;
+    const isUntold = node.isUntold || node.tag === "area" || (isHidden && node.accessible === undefined);
+    const role = roleOf(node) ?? (isUntold ? statedRole(node) : undefined);
     if (role !== undefined) return role;
-    if (around.isInUsable || node.tag === "label" || pageRoots.has(node.tag) || node.tag.startsWith("::"))
-      return undefined;
-    const isListening = around.document.dom.clickable.has(node.index);
-    const isPointed = isPointer && !around.isPointed;
-    return isPointed || (isListening && isPointer) || (isListening && isSmallText(node)) ? "clickable" : undefined;
+    if (pageRoots.has(node.tag) || node.tag.startsWith("#")) return undefined;
+    if (node.tag === "label") return isLabelOfHidden(node) ? "clickable" : undefined;
+    return isClickable(node, around) ? "clickable" : undefined;
   }
 
   #isFocused(node: DomNode, { target }: PageDocument): boolean {
@@ -247,44 +312,42 @@ class TreeReader {
   #wrapped(node: DomNode, pieces: readonly Piece[]): readonly Piece[] {
     if (node.tag === "br") return [lineBreak];
     const display = node.style("display");
-    return display.startsWith("inline") || display === "contents" ? pieces : [lineBreak, ...pieces, lineBreak];
+    const isInline = display.startsWith("inline") || display === "contents" || display === "";
+    return isInline ? pieces : [lineBreak, ...pieces, lineBreak];
   }
 }
 
-/** A short element is one line: its name contains its text. */
-function shortenContent(
+/** Whether an element that reacts to clicks only groups others: its listener serves its content. */
+function isContainer(
   node: DomNode,
   {
+    around,
     children,
     hasUsable,
-    name,
-    role,
-  }: {
-    readonly children: readonly PageItem[];
-    readonly hasUsable: boolean;
-    readonly name: string;
-    readonly role: string;
-  },
-): { readonly name: string; readonly children: readonly PageItem[] } {
-  if (!isNamedByContent(role)) return { name, children };
+  }: { readonly around: Surroundings; readonly children: readonly PageItem[]; readonly hasUsable: boolean },
+): boolean {
   if (hasUsable) {
-    const stated = statedName(node);
-    return { name: stated, children };
+    const inner = children.flatMap((child) => (child.kind === "line" ? child.parts : [child]));
+    const isOnlyControls = inner.every(
+      (item) => item.kind === "text" || (isUsable(item.role) && item.role !== "clickable"),
+    );
+    return !(isWhole(node, around) && isOnlyControls && inner.some(({ kind }) => kind === "text"));
   }
-  // A long text is read in parts.
-  if (name.endsWith("…") && statedName(node) === "" && children.length > 1) return { name: "", children };
-  return { name, children: [] };
+  return children.length > 1 && children.some(({ kind }) => kind !== "element") && !hasHandOf(node);
+}
+
+function hasHandOf(node: DomNode): boolean {
+  return node.style("cursor") === "pointer" || node.attribute("tabindex") !== undefined;
+}
+
+function hasContents(node: DomNode): boolean {
+  return node.tag === "area" || node.accessible !== undefined;
 }
 
 function pathOf(around: string, node: DomNode, role: string, name: string): string {
-  const text = namedByText.has(role) ? clean(textBelow(node, false)) : name;
+  const text = namedByText.has(role) ? clean(textBelow(node)) : name;
   if (isUsable(role) || (text === "" && !namedByText.has(role))) return around;
   return hash("sha1", `${around} ${role} ${text}`, "base64").slice(0, 16);
-}
-
-function isClickTarget(node: DomNode, { document, isInUsable, isPointed }: Surroundings): boolean {
-  if (isInUsable || isPointed) return false;
-  return node.style("cursor") === "pointer" || document.dom.clickable.has(node.index);
 }
 
 function addressOf({ backendNodeId }: DomNode, { dom, loaderId, target }: PageDocument): NodeAddress {
@@ -297,68 +360,11 @@ function isModal(node: DomNode, role: string): boolean {
   return node.attribute("aria-modal") === "true" || isOnTop;
 }
 
-/** Its text is in the name of a field, group or table. */
-function isNameOfAnother(node: DomNode): boolean {
-  if (node.tag === "legend") return node.parent?.tag === "fieldset";
-  if (node.tag === "caption") return node.parent?.tag === "table";
-  if (node.tag !== "label") return false;
-  const id = node.attribute("for");
-  return id === undefined ? hasField(node) : node.document.byId(id) !== undefined;
-}
-
-function hasField(node: DomNode, depth = 0): boolean {
-  return node.children.some((child) => isField(child) || (depth < 10 && hasField(child, depth + 1)));
-}
-
-/** Often hidden by the page's style, and used through its label. */
-function isToggle(node: DomNode): boolean {
-  const type = node.attribute("type");
-  return node.tag === "input" && (type === "checkbox" || type === "radio" || type === "file");
-}
-
-function isSmallText(node: DomNode): boolean {
-  return textBelow(node, false).trim().length <= 100;
-}
-
-function clipsContent(node: DomNode): boolean {
-  return [node.style("overflow-x"), node.style("overflow-y")].some((style) => style !== "visible" && style !== "");
-}
-
-/** Left of the document or above it, unreachable by scrolling. */
-function isOutside({ height, width, x, y }: Box): boolean {
-  return (width > 0 && x + width <= 0) || (height > 0 && y + height <= 0);
-}
-
-function isTooSmall({ height, width }: Box): boolean {
-  return width < leastSide || height < leastSide;
-}
-
 function place(box: Box, { document, x, y }: Surroundings): Box {
   const { scroll } = document.dom;
   return { ...box, x: box.x - scroll.x + x, y: box.y - scroll.y + y };
 }
 
-function isSeen(box: Box, clip: Box): boolean {
-  const { height, width } = intersection(box, clip);
-  return width > 0 && height > 0;
-}
-
-function intersection(first: Box, second: Box): Box {
-  const x = Math.max(first.x, second.x);
-  const y = Math.max(first.y, second.y);
-  return {
-    x,
-    y,
-    width: Math.max(0, Math.min(first.x + first.width, second.x + second.width) - x),
-    height: Math.max(0, Math.min(first.y + first.height, second.y + second.height) - y),
-  };
-}
-
 function withoutFragment(url: string): string {
   return (url.split("#", 1)[0] ?? "").slice(0, 2_000);
-}
-
-function numberOr(text: string, fallback: number): number {
-  const value = text === "" ? Number.NaN : Number(text);
-  return Number.isFinite(value) ? value : fallback;
 }

@@ -31,6 +31,7 @@ function groupRun(run: readonly (TextItem | PageItemElement)[]): readonly PageIt
         ...last,
         text: `${last.text}${item.text}`,
         isVisible: last.isVisible || item.isVisible,
+        box: last.isVisible ? last.box : (item.box ?? last.box),
       };
     else joined.push(item);
   }

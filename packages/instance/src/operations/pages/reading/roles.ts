@@ -1,92 +1,59 @@
-import type { DomNode } from "./dom-snapshot.ts";
+import type { DomNode } from "../capture/dom-snapshot.ts";
 
 /** Elements that a person can use. */
 const usableRoles: ReadonlySet<string> = new Set([
-  "button",
-  "checkbox",
-  "clickable",
-  "combobox",
-  "link",
-  "listbox",
-  "menuitem",
-  "menuitemcheckbox",
-  "menuitemradio",
-  "option",
-  "radio",
-  "searchbox",
-  "slider",
-  "spinbutton",
-  "switch",
-  "tab",
-  "textbox",
-  "treeitem",
+  ...["button", "checkbox", "clickable", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox"],
+  ...["menuitemradio", "option", "radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"],
 ]);
-/** Named by their content. */
+/** Elements that a person can use if they take the focus. */
+const focusableRoles: ReadonlySet<string> = new Set(["application", "scrollbar", "separator"]);
+/** Their text is their name. */
 const contentRoles: ReadonlySet<string> = new Set([
-  "button",
-  "checkbox",
-  "clickable",
-  "heading",
-  "link",
-  "menuitem",
-  "menuitemcheckbox",
-  "menuitemradio",
-  "option",
-  "radio",
-  "switch",
-  "tab",
-  "treeitem",
+  ...["button", "checkbox", "clickable", "heading", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option"],
+  ...["radio", "switch", "tab", "treeitem"],
 ]);
 const regionRoles: ReadonlySet<string> = new Set([
-  "alert",
-  "alertdialog",
-  "article",
-  "banner",
-  "cell",
-  "columnheader",
-  "complementary",
-  "contentinfo",
-  "dialog",
-  "form",
-  "grid",
-  "gridcell",
-  "group",
-  "iframe",
-  "image",
-  "heading",
-  "list",
-  "listitem",
-  "log",
-  "main",
-  "menu",
-  "menubar",
-  "meter",
-  "navigation",
-  "progressbar",
-  "radiogroup",
-  "region",
-  "row",
-  "rowheader",
-  "search",
-  "status",
-  "table",
-  "tablist",
-  "tabpanel",
-  "toolbar",
-  "tree",
-  "treegrid",
+  ...["alert", "alertdialog", "article", "banner", "cell", "columnheader", "complementary", "contentinfo", "dialog"],
+  ...["form", "grid", "gridcell", "group", "heading", "iframe", "image", "list", "listitem", "log", "main", "menu"],
+  ...["menubar", "meter", "navigation", "progressbar", "radiogroup", "region", "row", "rowheader", "search", "status"],
+  ...["table", "tablist", "tabpanel", "toolbar", "tree", "treegrid"],
 ]);
+/** Roles with another name here: Chromium's own, and roles that a reader need not tell apart. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ["ColorWell", "textbox"],
+  ["Date", "textbox"],
+  ["DateTime", "textbox"],
+  ["DisclosureTriangle", "button"],
+  ["DisclosureTriangleGrouped", "button"],
+  ["InputTime", "textbox"],
+  ["directory", "list"],
+  ["doc-backlink", "link"],
+  ["doc-biblioref", "link"],
+  ["doc-glossref", "link"],
+  ["doc-noteref", "link"],
+  ["doc-cover", "image"],
+  ["doc-index", "navigation"],
+  ["doc-pagelist", "navigation"],
+  ["doc-toc", "navigation"],
+  ["graphics-document", "image"],
+  ["img", "image"],
+]);
+/** Parts of a book; they matter with a name. */
+const namedRegions = /^doc-(?:a|b|c|d|e|f|g|i|p)/;
 const tagRoles: ReadonlyMap<string, string> = new Map([
   ["article", "article"],
   ["aside", "complementary"],
   ["button", "button"],
   ["dialog", "dialog"],
   ["fieldset", "group"],
-  ["footer", "contentinfo"],
   ["form", "form"],
-  ["frame", "iframe"],
-  ["header", "banner"],
-  ["iframe", "iframe"],
+  ["h1", "heading"],
+  ["h2", "heading"],
+  ["h3", "heading"],
+  ["h4", "heading"],
+  ["h5", "heading"],
+  ["h6", "heading"],
+  ["img", "image"],
   ["li", "listitem"],
   ["main", "main"],
   ["menu", "list"],
@@ -106,10 +73,11 @@ const tagRoles: ReadonlyMap<string, string> = new Map([
   ["tr", "row"],
   ["ul", "list"],
 ]);
-const inputRoles: ReadonlyMap<string, string> = new Map([
+const inputRoles: ReadonlyMap<string, string | undefined> = new Map([
   ["button", "button"],
   ["checkbox", "checkbox"],
   ["file", "button"],
+  ["hidden", undefined],
   ["image", "button"],
   ["number", "spinbutton"],
   ["radio", "radio"],
@@ -118,56 +86,92 @@ const inputRoles: ReadonlyMap<string, string> = new Map([
   ["search", "searchbox"],
   ["submit", "button"],
 ]);
-const headings: ReadonlySet<string> = new Set(["h1", "h2", "h3", "h4", "h5", "h6"]);
+const tableTags: ReadonlySet<string> = new Set(["table", "tr", "td", "th"]);
+const frameTags: ReadonlySet<string> = new Set(["iframe", "frame"]);
 
 /** Every word that begins a line of an outline. */
-export const outlineRoles: ReadonlySet<string> = new Set([...usableRoles, ...regionRoles]);
+export const outlineRoles: ReadonlySet<string> = new Set([...usableRoles, ...focusableRoles, ...regionRoles]);
 
 export function isUsable(role: string): boolean {
-  return usableRoles.has(role);
+  return usableRoles.has(role) || focusableRoles.has(role);
 }
 
 export function isNamedByContent(role: string): boolean {
   return contentRoles.has(role);
 }
 
-/** Returns `undefined` for elements without a role. */
+/** Returns the role in Chromium's accessibility tree; `undefined` for elements that an outline shows without a role. */
 export function roleOf(node: DomNode): string | undefined {
-  const stated = node.attribute("role")?.toLowerCase().trim().split(/\s+/)[0];
-  if (stated === "img") return "image";
-  if (stated !== undefined && stated !== "clickable" && stated !== "iframe" && outlineRoles.has(stated)) return stated;
-  if (stated === "presentation" || stated === "none") return isField(node) ? nativeRole(node) : undefined;
+  if (frameTags.has(node.tag)) return "iframe";
+  if (isEditor(node) && (node.accessible === undefined || node.accessible.role === "generic")) return "textbox";
+  if (isTablePart(node)) return tagRoles.get(node.tag);
+  if (node.accessible === undefined) return undefined;
+  const { name, role } = node.accessible;
+  if (role === "SvgRoot") return name === "" ? undefined : "image";
+  if (focusableRoles.has(role)) return isFocusable(node) ? role : undefined;
+  if (outlineRoles.has(role)) return role === "clickable" ? undefined : role;
+  return otherNames.get(role) ?? (namedRegions.test(role) ? "region" : undefined);
+}
+
+/** Assistive technology does not get tables that look like a layout; a person sees their rows. */
+function isTablePart(node: DomNode): boolean {
+  if (!tableTags.has(node.tag) || (node.accessible !== undefined && !/^(?:generic|Layout)/.test(node.accessible.role)))
+    return false;
+  let at: DomNode | undefined = node;
+  for (; at !== undefined; at = at.parent) {
+    if (at.attribute("role") !== undefined || at.attribute("aria-hidden") === "true") return false;
+    if (at.tag === "table") return true;
+  }
+  return false;
+}
+
+/**
+ * Returns the role by attribute and tag, for elements that Chromium's tree does not report: in a very large document, or
+ * in a part that is hidden from assistive technology by mistake.
+ */
+export function statedRole(node: DomNode): string | undefined {
+  if (frameTags.has(node.tag)) return "iframe";
+  for (const stated of (node.attribute("role") ?? "").toLowerCase().trim().split(/\s+/, 10)) {
+    const role = otherNames.get(stated) ?? stated;
+    if (role === "presentation" || role === "none") return isField(node) ? nativeRole(node) : undefined;
+    if (focusableRoles.has(role) && !isFocusable(node)) return undefined;
+    if (role !== "clickable" && role !== "iframe" && outlineRoles.has(role)) return role;
+  }
   return nativeRole(node);
 }
 
 function nativeRole(node: DomNode): string | undefined {
   const { tag } = node;
-  if (tag === "input") return inputRole(node);
+  if (tag === "input") {
+    const type = node.attribute("type")?.toLowerCase() ?? "text";
+    const role = inputRoles.has(type) ? inputRoles.get(type) : "textbox";
+    return role === "textbox" && node.attribute("list") !== undefined ? "combobox" : role;
+  }
   if (tag === "a" || tag === "area") return node.attribute("href") === undefined ? undefined : "link";
-  if (headings.has(tag)) return "heading";
-  if (tag === "img" || tag === "svg") return "image";
-  if (tag === "select") return isListBox(node) ? "listbox" : "combobox";
+  if (tag === "select" && (node.attribute("multiple") !== undefined || Number(node.attribute("size") ?? 1) > 1))
+    return "listbox";
+  return isEditor(node) ? "textbox" : tagRoles.get(tag);
+}
+
+function isEditor(node: DomNode): boolean {
   const editable = node.attribute("contenteditable");
-  if (editable !== undefined && editable !== "false") return "textbox";
-  return tagRoles.get(tag);
-}
-
-function inputRole(node: DomNode): string | undefined {
-  const type = node.attribute("type")?.toLowerCase() ?? "text";
-  if (type === "hidden") return undefined;
-  const role = inputRoles.get(type) ?? "textbox";
-  return role === "textbox" && node.attribute("list") !== undefined ? "combobox" : role;
-}
-
-function isListBox(node: DomNode): boolean {
-  return node.attribute("multiple") !== undefined || Number(node.attribute("size") ?? 1) > 1;
+  return editable !== undefined && editable !== "false";
 }
 
 export function isField({ tag }: DomNode): boolean {
   return tag === "input" || tag === "textarea" || tag === "select";
 }
 
-/** The level of a heading, 1 to 6. */
+export function isFocusable(node: DomNode): boolean {
+  return node.accessible?.isFocusable ?? node.attribute("tabindex") !== undefined;
+}
+
+/** Whether the page provides it a place in the order of the Tab key. */
+export function isTabStop(node: DomNode): boolean {
+  return Number.parseInt(node.attribute("tabindex") ?? "", 10) >= 0;
+}
+
+/** The level of a heading, 1 to 9. */
 export function headingLevel(node: DomNode): number {
   const level = Number(node.attribute("aria-level") ?? node.tag.slice(1));
   return Number.isInteger(level) && level >= 1 && level <= 9 ? level : 2;

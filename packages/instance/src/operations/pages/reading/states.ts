@@ -1,72 +1,68 @@
-import type { DomNode } from "./dom-snapshot.ts";
+import type { AccessibleState } from "../capture/accessibility.ts";
+import type { DomNode } from "../capture/dom-snapshot.ts";
 import { clean, isSecret, textBelow } from "./names.ts";
 import { isField } from "./roles.ts";
 
 /** Shown in the place of a password of any length. */
 const hiddenValue = "•••";
 const maxValueCharacters = 1_000;
+/** Their text is their value. */
+export const textValueRoles: ReadonlySet<string> = new Set(["combobox", "searchbox", "spinbutton", "textbox"]);
+const valueRoles: ReadonlySet<string> = new Set([
+  ...textValueRoles,
+  ...["meter", "progressbar", "scrollbar", "separator", "slider"],
+]);
+
+/** The order in which states are shown. */
+const shownStates: readonly AccessibleState[] = [
+  ...(["checked", "mixed", "selected", "pressed", "disabled", "expanded", "collapsed"] as const),
+  ...(["readonly", "required", "invalid", "busy"] as const),
+];
 
 /** States worth knowing, in a fixed order. */
-export function statesOf(node: DomNode, role: string, isFocused: boolean): string[] {
-  const states: string[] = [];
-  if (isFocused) states.push("focused");
-  if (isChecked(node, role)) states.push("checked");
-  if (node.attribute("aria-checked") === "mixed") states.push("mixed");
-  if (node.attribute("aria-selected") === "true") states.push("selected");
-  if (node.attribute("aria-pressed") === "true") states.push("pressed");
-  if (isDisabled(node)) states.push("disabled");
-  const expanded = expansionOf(node);
-  if (expanded !== undefined) states.push(expanded ? "expanded" : "collapsed");
+export function statesOf(node: DomNode, isFocused: boolean): string[] {
+  const known = node.accessible?.states ?? statedStates(node);
+  const states: string[] = isFocused ? ["focused"] : [];
+  const isList = node.tag === "select" || node.tag === "input";
+  for (const state of shownStates) {
+    // Chromium reports every closed list of options.
+    if ((state === "collapsed" || state === "expanded") && isList && !has(node, "aria-expanded")) continue;
+    if (known.has(state)) states.push(state);
+  }
   const current = node.attribute("aria-current");
   if (current !== undefined && current !== "false" && current !== "") states.push("current");
-  if (has(node, "readonly")) states.push("readonly");
-  if (has(node, "required")) states.push("required");
-  const invalid = node.attribute("aria-invalid");
-  if (invalid !== undefined && invalid !== "false" && invalid !== "") states.push("invalid");
-  if (node.attribute("aria-busy") === "true") states.push("busy");
+  if (node.attribute("draggable") === "true") states.push("draggable");
   return states;
 }
 
-function isChecked(node: DomNode, role: string): boolean {
-  if (node.tag === "input" && (role === "checkbox" || role === "radio" || role === "switch"))
-    return node.document.checked.has(node.index);
-  return node.attribute("aria-checked") === "true";
+/** For elements that Chromium's tree does not report. */
+function statedStates(node: DomNode): ReadonlySet<AccessibleState> {
+  const states = new Set<AccessibleState>();
+  const is = (name: string): boolean => node.attribute(`aria-${name}`) === "true";
+  if (node.document.checked.has(node.index) || is("checked")) states.add("checked");
+  if (node.attribute("aria-checked") === "mixed") states.add("mixed");
+  for (const state of ["selected", "pressed", "busy"] as const) if (is(state)) states.add(state);
+  for (const state of ["disabled", "readonly", "required"] as const)
+    if (is(state) || has(node, state)) states.add(state);
+  if (has(node, "aria-expanded")) states.add(is("expanded") ? "expanded" : "collapsed");
+  if (has(node, "aria-invalid") && node.attribute("aria-invalid") !== "false") states.add("invalid");
+  return states;
 }
 
-function isDisabled(node: DomNode): boolean {
-  if (has(node, "disabled") && (isField(node) || node.tag === "button" || node.tag === "option")) return true;
-  if (node.attribute("aria-disabled") === "true") return true;
-  if (!isField(node) && node.tag !== "button") return false;
-  let at = node.parent;
-  for (let depth = 0; at !== undefined && depth < 50; depth++, at = at.parent)
-    if (at.tag === "fieldset" && at.attribute("disabled") !== undefined) return true;
-  return false;
-}
-
-function expansionOf(node: DomNode): boolean | undefined {
-  const stated = node.attribute("aria-expanded");
-  if (stated === "true" || stated === "false") return stated === "true";
-  return node.tag === "summary" && node.parent?.tag === "details"
-    ? node.parent.attribute("open") !== undefined
-    : undefined;
-}
-
-function has(node: DomNode, attribute: "disabled" | "readonly" | "required"): boolean {
-  return node.attribute(attribute) !== undefined || node.attribute(`aria-${attribute}`) === "true";
+function has(node: DomNode, attribute: string): boolean {
+  return node.attribute(attribute) !== undefined;
 }
 
 /** The value of a field; `undefined` for elements without one. Never contains a password. */
 export function fieldValue(node: DomNode, role: string): string | undefined {
   if (node.tag === "select") return options(node).find(({ isSelected }) => isSelected)?.label;
-  const isText = role === "textbox" || role === "searchbox" || role === "spinbutton" || role === "slider";
-  if (!isText && role !== "combobox") {
-    const now = node.attribute("aria-valuetext") ?? node.attribute("aria-valuenow") ?? node.attribute("value");
-    return (role === "progressbar" || role === "meter") && now !== undefined ? clean(now, 50) : undefined;
+  if (!valueRoles.has(role)) return undefined;
+  if (node.tag !== "input" && node.tag !== "textarea") {
+    if (isSecret(node)) return hiddenValue;
+    const stated = node.attribute("aria-valuetext") ?? node.attribute("aria-valuenow") ?? node.attribute("value");
+    if (!textValueRoles.has(role)) return clean(stated ?? node.accessible?.value ?? "", 50);
+    return clean(node.attribute("aria-valuenow") ?? textBelow(node, { except: isField }), maxValueCharacters);
   }
-  if (node.tag !== "input" && node.tag !== "textarea")
-    return isSecret(node)
-      ? hiddenValue
-      : clean(node.attribute("aria-valuenow") ?? textBelow(node, false), maxValueCharacters);
   const value = node.document.valueOf(node);
   if (value !== "" && holdsSecret(node)) return hiddenValue;
   return clean(value, maxValueCharacters);
@@ -91,10 +87,10 @@ export function options(node: DomNode): readonly FieldOption[] {
       if (found.length >= maxOptions) return;
       if (child.tag === "option")
         found.push({
-          label: clean(child.attribute("label") ?? child.children.map(({ value }) => value).join(""), 100),
+          label: clean(child.attribute("label") ?? textBelow(child, { hidden: true }), 100),
           isSelected: child.document.selected.has(child.index),
         });
-      else if (child.tag === "optgroup") visit(child);
+      else if (child.tag !== "selectedcontent") visit(child);
     }
   };
   visit(node);

@@ -1,12 +1,22 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 
-/** The styles of a snapshot, in its order. */
-export const capturedStyles = [
+/** Enough to read a very large page, whose snapshot takes seconds. */
+const basicStyles = [
   "display",
   "visibility",
   "opacity",
   "overflow-x",
   "overflow-y",
+  "position",
+  "cursor",
+  "overlay",
+  "-webkit-text-security",
+  "content-visibility",
+] as const;
+
+/** The styles of a snapshot, in its order. */
+export const capturedStyles = [
+  ...basicStyles,
   "clip",
   "clip-path",
   "font-size",
@@ -15,13 +25,19 @@ export const capturedStyles = [
   "background-color",
   "background-image",
   "-webkit-background-clip",
-  "-webkit-text-security",
   "white-space-collapse",
   "direction",
-  "position",
   "filter",
-  "content-visibility",
+  "mask-image",
+  "fill",
+  "color-scheme",
+  "flex-direction",
 ] as const;
+
+/** Parameters of a snapshot. @param isBasic - without the styles by which hidden text is found, and without scrolling. */
+export function snapshotParameters(isBasic: boolean) {
+  return { computedStyles: [...(isBasic ? basicStyles : capturedStyles)], includeDOMRects: !isBasic };
+}
 
 export type CapturedStyle = (typeof capturedStyles)[number];
 

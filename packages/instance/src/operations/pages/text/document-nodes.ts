@@ -11,7 +11,6 @@ export interface Box {
 
 const textNode = 3;
 const elementNode = 1;
-const fragmentNode = 11;
 
 /** The nodes of one document of a snapshot, by index. Parents come before their children. */
 export class DocumentNodes {
@@ -21,7 +20,6 @@ export class DocumentNodes {
   readonly #layout: Int32Array;
   readonly #firstChild: Int32Array;
   readonly #nextSibling: Int32Array;
-  readonly #shadowRoots = new Map<number, string>();
   readonly #childDocuments: ReadonlyMap<number, number>;
   readonly #styleNames = new Map<CapturedStyle, number>(capturedStyles.map((name, place) => [name, place]));
 
@@ -43,9 +41,7 @@ export class DocumentNodes {
       this.#nextSibling[node] = this.#firstChild[parent] ?? -1;
       this.#firstChild[parent] = node;
     }
-    const { shadowRootType, contentDocumentIndex } = document.nodes;
-    for (const [place, node] of (shadowRootType?.index ?? []).entries())
-      this.#shadowRoots.set(node, this.#text(shadowRootType?.value[place]));
+    const { contentDocumentIndex } = document.nodes;
     this.#childDocuments = new Map(
       contentDocumentIndex?.index.map((node, place) => [node, contentDocumentIndex.value[place] ?? -1]),
     );
@@ -100,18 +96,11 @@ export class DocumentNodes {
     return attributes;
   }
 
-  /** The shadow root that a page attached. Browsers' own, as in `details`, do not count. */
-  shadowRootOf(node: number): number | undefined {
-    for (const child of this.childrenOf(node)) {
-      if (this.#document.nodes.nodeType?.[child] !== fragmentNode) continue;
-      const type = this.#shadowRoots.get(child);
-      if (type === "open" || type === "closed") return child;
-    }
+  attributeOf(node: number, name: string): string | undefined {
+    const pairs = this.#document.nodes.attributes?.[node] ?? [];
+    for (let place = 0; place + 1 < pairs.length; place += 2)
+      if (this.#strings[pairs[place] ?? -1] === name) return this.#text(pairs[place + 1]);
     return undefined;
-  }
-
-  isShadowRoot(node: number): boolean {
-    return this.#document.nodes.nodeType?.[node] === fragmentNode;
   }
 
   /** Index of the document of a frame in the same process. */
@@ -144,12 +133,28 @@ export class DocumentNodes {
     const scrolls = [this.styleOf(node, "overflow-x"), this.styleOf(node, "overflow-y")];
     if (!scrolls.some((overflow) => overflow === "auto" || overflow === "scroll")) return undefined;
     const box = this.boxOf(node);
-    const [left, top, width, height] = this.#document.layout.scrollRects?.[this.#layout[node] ?? -1] ?? [];
+    const { scrollRects } = this.#document.layout;
+    // Of a very large page, it is not known how far each part is scrolled.
+    if (scrollRects === undefined) return { x: -1e9, y: -1e9, width: 2e9, height: 2e9 };
+    const [left, top, width, height] = scrollRects[this.#layout[node] ?? -1] ?? [];
     if (left === undefined || top === undefined || width === undefined || height === undefined) return box;
     if (box === undefined) return undefined;
-    const isRightToLeft = this.styleOf(node, "direction") === "rtl";
+    const direction = this.styleOf(node, "flex-direction");
+    const isRightToLeft = (this.styleOf(node, "direction") === "rtl") !== (direction === "row-reverse");
     const x = box.x - left - (isRightToLeft ? Math.max(0, width - box.width) : 0);
-    return { x, y: box.y - top, width: Math.max(width, box.width), height: Math.max(height, box.height) };
+    const y = box.y - top - (direction === "column-reverse" ? Math.max(0, height - box.height) : 0);
+    return { x, y, width: Math.max(width, box.width), height: Math.max(height, box.height) };
+  }
+
+  /** The elements whose content is larger than they are. */
+  *scrollers(): Generator<{ readonly box: Box; readonly content: Box }> {
+    for (const [place, node] of this.#document.layout.nodeIndex.entries()) {
+      const [, , width = 0, height = 0] = this.#document.layout.scrollRects?.[place] ?? [];
+      if (width === 0 && height === 0) continue;
+      const box = this.boxOf(node);
+      const content = this.scrolledContentOf(node);
+      if (box !== undefined && content !== undefined && content.height > box.height) yield { box, content };
+    }
   }
 
   /** Empty for nodes without layout. */

@@ -1,20 +1,23 @@
+import { isHiddenByMistake } from "./aria-hidden.ts";
+import { type Colour, colourOf, isOpaqueMask, isSameColour, over } from "./colours.ts";
 import type { Box, DocumentNodes } from "./document-nodes.ts";
 
 /** Text below these limits cannot be read by a person. */
 const leastOpacity = 0.05;
 const leastPixels = 2;
 const leastFontPixels = 3;
-/** Largest difference of a colour channel (0 to 255) that a person cannot see. */
-const mostEqualChannel = 12;
 const maxCompared = 2_000;
-
-type Colour = readonly [red: number, green: number, blue: number, alpha: number];
+const maxHeadNodes = 1_000;
 
 /** What a node inherits from the nodes around it. */
 interface Surroundings {
   readonly opacity: number;
   readonly clip: Box | undefined;
-  readonly isHidden: boolean;
+  /** Hidden from assistive technology on purpose. */
+  readonly isAriaHidden: boolean;
+  /** Cut or filtered away. */
+  readonly isCut: boolean;
+  readonly isDrawing: boolean;
   /** The colour behind the text; `undefined` behind pictures. */
   readonly background: Colour | undefined;
   /** The text is cut out of the background of an element. */
@@ -24,10 +27,18 @@ interface Surroundings {
 const outermost: Surroundings = {
   opacity: 1,
   clip: undefined,
-  isHidden: false,
+  isAriaHidden: false,
+  isCut: false,
+  isDrawing: false,
   background: [255, 255, 255, 1],
   isBackgroundText: false,
 };
+const darkCanvas: Colour = [18, 18, 18, 1];
+
+export interface VisibilityOptions {
+  /** Whether parts that are hidden from assistive technology count as hidden. */
+  readonly ariaHidden: boolean;
+}
 
 const pictureTags: ReadonlySet<string> = new Set(["img", "video", "canvas", "svg", "iframe", "object", "embed"]);
 
@@ -40,10 +51,14 @@ export class Visibility {
   /** The part of the document that can be scrolled to. */
   readonly #page: Box;
   readonly #screen: Box;
+  readonly #options: VisibilityOptions;
+  readonly #outermost: Surroundings;
   #compared = 0;
 
-  constructor(nodes: DocumentNodes) {
+  constructor(nodes: DocumentNodes, options: VisibilityOptions = { ariaHidden: true }) {
     this.#nodes = nodes;
+    this.#options = options;
+    this.#outermost = { ...outermost, background: canvasOf(nodes) };
     this.#page = reachablePart(nodes);
     this.#screen = { ...this.#page, x: nodes.scroll.x, width: nodes.boxOf(0)?.width ?? farPixels };
     for (let node = 0; node < nodes.count; node++) this.#surroundings.push(this.#read(node));
@@ -51,27 +66,34 @@ export class Visibility {
 
   /** Whether assistive technology or the page hides an element with all its content. */
   isHidden(node: number): boolean {
-    return this.#surroundings[node]?.isHidden ?? true;
+    const around = this.#surroundings[node];
+    return around === undefined || around.isCut || around.isAriaHidden;
   }
 
-  /** Whether a person can see a text or picture, possibly after scrolling. */
+  /** Whether a person can see a text, picture or box, possibly after scrolling. */
   isVisible(node: number): boolean {
+    const around = this.#surroundings[node];
+    return around !== undefined && !around.isAriaHidden && around.opacity >= leastOpacity && this.isLaidOpen(node);
+  }
+
+  /** Whether only its opacity may hide it. */
+  isLaidOpen(node: number): boolean {
     const nodes = this.#nodes;
     const around = this.#surroundings[node];
     const box = nodes.boxOf(node);
-    if (around === undefined || box === undefined || around.isHidden || around.opacity < leastOpacity) return false;
+    if (around === undefined || box === undefined || around.isCut) return false;
     if (nodes.styleOf(node, "visibility") !== "visible" || !isBigEnough(intersection(around.clip ?? this.#page, box)))
       return false;
-    return !nodes.isText(node) || this.#isLegible(node, box, around);
+    return !(nodes.isText(node) || nodes.tagOf(node).startsWith("::")) || this.#isLegible(node, box, around);
   }
 
   #read(node: number): Surroundings {
     const nodes = this.#nodes;
-    const around = this.#surroundings[nodes.parentOf(node)] ?? outermost;
+    const around = this.#surroundings[nodes.parentOf(node)] ?? this.#outermost;
     if (!nodes.isElement(node)) return around;
-    const isAriaHidden = nodes.attributesOf(node).get("aria-hidden") === "true";
-    if (around.isHidden || isAriaHidden) return { ...around, isHidden: true };
-    if (!nodes.hasLayout(node)) return around;
+    const isAriaHidden = around.isAriaHidden || this.#isAriaHidden(node);
+    if (around.isCut) return { ...around, isAriaHidden };
+    if (!nodes.hasLayout(node)) return isAriaHidden === around.isAriaHidden ? around : { ...around, isAriaHidden };
     const box = nodes.boxOf(node);
     const style = (name: Parameters<DocumentNodes["styleOf"]>[1]): string => nodes.styleOf(node, name);
     const own = Number(style("opacity") || 1);
@@ -80,13 +102,25 @@ export class Visibility {
     const colour = colourOf(style("background-color"));
     const isPainted = isPicture || (image !== "" && image !== "none");
     if (box !== undefined && (isPainted || (colour !== undefined && colour[3] > 0))) this.#painted.push({ node, box });
+    const isCut =
+      isCutAway(style("clip"), style("clip-path")) ||
+      isFilteredAway(style("filter")) ||
+      !isOpaqueMask(style("mask-image"), leastOpacity);
     return {
       opacity: around.opacity * (Number.isFinite(own) ? own : 1),
       clip: this.#clip(node, box, around.clip),
-      isHidden: isCutAway(style("clip"), style("clip-path")) || isFilteredAway(style("filter")),
+      isAriaHidden,
+      isCut,
+      isDrawing: nodes.tagOf(node) !== "foreignobject" && (around.isDrawing || nodes.tagOf(node) === "svg"),
       background: isPainted ? undefined : over(colour, around.background),
       isBackgroundText: around.isBackgroundText || style("-webkit-background-clip").includes("text"),
     };
+  }
+
+  #isAriaHidden(node: number): boolean {
+    const nodes = this.#nodes;
+    if (!this.#options.ariaHidden || nodes.attributeOf(node, "aria-hidden") !== "true") return false;
+    return !isHiddenByMistake(nodes, node);
   }
 
   #clip(node: number, box: Box | undefined, around: Box | undefined): Box | undefined {
@@ -112,11 +146,15 @@ export class Visibility {
     return intersection(around ?? this.#page, own);
   }
 
-  #isLegible(node: number, box: Box, { background, isBackgroundText }: Surroundings): boolean {
+  #isLegible(node: number, box: Box, { background, isBackgroundText, isDrawing }: Surroundings): boolean {
     const nodes = this.#nodes;
     const fontPixels = Number.parseFloat(nodes.styleOf(node, "font-size"));
-    if (fontPixels < leastFontPixels) return false;
+    if (fontPixels < leastFontPixels || Math.max(box.width, box.height) < leastFontPixels) return false;
     if (isBackgroundText) return true;
+    if (isDrawing) {
+      const fill = nodes.styleOf(node, "fill");
+      return fill !== "none" && (colourOf(fill)?.[3] ?? 1) >= leastOpacity;
+    }
     const fill = colourOf(nodes.styleOf(node, "-webkit-text-fill-color")) ?? colourOf(nodes.styleOf(node, "color"));
     if (fill === undefined) return true;
     if (fill[3] < leastOpacity) return false;
@@ -153,6 +191,22 @@ function reachablePart(nodes: DocumentNodes): Box {
   return { x: left, y: 0, width: right - left, height: farPixels };
 }
 
+/** The colour behind a page that paints none; `undefined` where the reader's preference decides. */
+function canvasOf(nodes: DocumentNodes): Colour | undefined {
+  for (let node = 0; node < Math.min(nodes.count, maxHeadNodes); node++) {
+    const tag = nodes.tagOf(node);
+    if (tag === "body") break;
+    const scheme =
+      tag === "html"
+        ? nodes.styleOf(node, "color-scheme")
+        : tag === "meta" && nodes.attributeOf(node, "name")?.toLowerCase() === "color-scheme"
+          ? (nodes.attributeOf(node, "content")?.toLowerCase() ?? "")
+          : "";
+    if (scheme.includes("dark")) return scheme.includes("light") ? undefined : darkCanvas;
+  }
+  return outermost.background;
+}
+
 function isClipping(overflow: string): boolean {
   return overflow === "hidden" || overflow === "clip";
 }
@@ -168,11 +222,31 @@ function isCutAway(clip: string, path: string): boolean {
     .map((side) => Number.parseFloat(side))
     .map((side) => (Number.isNaN(side) ? undefined : side));
   if (clip.startsWith("rect(") && (right - left < leastPixels || bottom - top < leastPixels)) return true;
-  if (/^circle\(0(?:px|%)?(?:\s|\))/.test(path) || path.startsWith("ellipse(0")) return true;
+  if (/^(?:circle|ellipse)\(0(?:px|%)?(?:\s|\))/.test(path) || path.startsWith("ellipse(0")) return true;
+  // Shapes whose area is not known here could be empty.
+  if (/^(?:url|path|shape|xywh|rect)\(/.test(path)) return true;
+  if (path.startsWith("polygon(") && isFlat(path)) return true;
   const inset = /^inset\(([^)]*)\)/.exec(path)?.[1]?.split(/\s+/);
   if (inset === undefined) return false;
   const [above = "0", rightward = above, below = above, leftward = rightward] = inset;
   return percent(above) + percent(below) >= 100 || percent(leftward) + percent(rightward) >= 100;
+}
+
+/** Whether all corners of a polygon have the same place across or down. */
+function isFlat(polygon: string): boolean {
+  const corners = polygon
+    .replace(/^polygon\((?:\w+,\s*)?|\)$/g, "")
+    .split(",")
+    .map((corner) =>
+      corner
+        .trim()
+        .split(/\s+/)
+        .map((at) => Number.parseFloat(at)),
+    );
+  return [0, 1].some((axis) => {
+    const places = corners.map((corner) => corner[axis] ?? 0);
+    return Math.max(...places) - Math.min(...places) < leastPixels;
+  });
 }
 
 function isFilteredAway(filter: string): boolean {
@@ -182,28 +256,6 @@ function isFilteredAway(filter: string): boolean {
 
 function percent(length: string): number {
   return length.endsWith("%") ? Number.parseFloat(length) || 0 : 0;
-}
-
-/** Chromium writes other colour spaces in other ways: their text counts as visible. */
-function colourOf(text: string): Colour | undefined {
-  const channels = /^rgba?\(([^)]*)\)$/
-    .exec(text)?.[1]
-    ?.split(/[\s,/]+/)
-    .map(Number);
-  const [red, green, blue, alpha = 1] = channels ?? [];
-  if (red === undefined || green === undefined || blue === undefined) return undefined;
-  return [red, green, blue, alpha];
-}
-
-function over(top: Colour | undefined, below: Colour | undefined): Colour | undefined {
-  if (top === undefined || top[3] === 0) return below;
-  if (below === undefined || top[3] === 1) return top[3] === 1 ? top : undefined;
-  const mix = (first: number, second: number): number => first * top[3] + second * (1 - top[3]);
-  return [mix(top[0], below[0]), mix(top[1], below[1]), mix(top[2], below[2]), 1];
-}
-
-function isSameColour(first: Colour, second: Colour): boolean {
-  return [0, 1, 2].every((channel) => Math.abs((first[channel] ?? 0) - (second[channel] ?? 0)) <= mostEqualChannel);
 }
 
 function intersection(first: Box, second: Box): Box {

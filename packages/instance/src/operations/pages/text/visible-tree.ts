@@ -19,7 +19,7 @@ const maxAltCharacters = 300;
 
 const omittedTags: ReadonlySet<string> = new Set([
   ...["head", "script", "style", "noscript", "template", "title", "meta", "link"],
-  ...["input", "textarea", "select", "datalist", "object", "embed", "canvas", "audio", "video", "svg"],
+  ...["input", "textarea", "select", "datalist", "canvas", "audio", "video"],
   ...["progress", "meter", "math"],
 ]);
 const indentingTags: ReadonlySet<string> = new Set(["ul", "ol", "blockquote"]);
@@ -31,19 +31,12 @@ interface SourceDocument {
   readonly process: number;
 }
 
-/** Children of an element whose shadow root is being read, and those of the element around it. */
-interface Slots {
-  readonly children: readonly number[];
-  readonly outer: Slots | undefined;
-}
-
 /** A place in the result, and facts about its ancestors. */
 interface Place {
   readonly into: ElementContent[];
   readonly depth: number;
   readonly recursion: number;
   readonly indents: number;
-  readonly slots: Slots | undefined;
   readonly isInTable: boolean;
 }
 
@@ -75,7 +68,7 @@ class TreeReader {
   read(): VisibleTree {
     const into: ElementContent[] = [];
     const main = this.#document(0, 0);
-    const place: Place = { into, depth: 0, recursion: 0, indents: 0, slots: undefined, isInTable: false };
+    const place: Place = { into, depth: 0, recursion: 0, indents: 0, isInTable: false };
     const { root } = this.#page;
     if (main !== undefined && root === undefined) this.#children(main, 0, place);
     else if (root !== undefined) this.#element(root.process, root.backendNodeId, place);
@@ -129,12 +122,11 @@ class TreeReader {
     else if (nodes.isElement(node)) {
       const tag = nodes.tagOf(node);
       if (omittedTags.has(tag) || tag.startsWith("::") || visibility.isHidden(node)) return;
-      if (tag === "slot" && place.slots !== undefined) this.#slot(document, node, place);
-      else if (tag === "iframe" || tag === "frame") this.#frame(document, node, place);
+      if (this.#isFrame(document, node)) this.#frame(document, node, place);
       else if (tag === "img") this.#image(document, node, place);
       else if (tag === "pre") this.#code(document, node, place);
       else this.#container(document, node, place);
-    } else if (!nodes.isShadowRoot(node)) this.#children(document, node, place);
+    } else this.#children(document, node, place);
   }
 
   #text({ nodes, visibility }: SourceDocument, node: number, { into }: Place): void {
@@ -173,37 +165,23 @@ class TreeReader {
     // On the screen they have a gap, without a space in the text.
     const isBox = display.startsWith("inline-") || nodes.tagOf(node) === "button";
     if (place.depth >= maxDepth) {
-      this.#below(document, node, { ...place, isInTable });
+      this.#children(document, node, { ...place, isInTable });
       return;
     }
     const made = element(tag, tag === own ? properties : {});
     if (isBox) place.into.push({ type: "text", value: " " });
     const indents = place.indents + (indentingTags.has(own) ? 1 : 0);
-    this.#below(document, node, { ...place, into: made.children, depth: place.depth + 1, indents, isInTable });
+    this.#children(document, node, { ...place, into: made.children, depth: place.depth + 1, indents, isInTable });
     if (made.children.length > 0 || tag === "br" || tag === "hr" || tag === "td" || tag === "th") place.into.push(made);
     if (isBox) place.into.push({ type: "text", value: " " });
   }
 
-  /** The content of an element as it is shown: its shadow root, with its children in the slots. */
-  #below(document: SourceDocument, node: number, place: Place): void {
-    const { nodes } = document;
-    const shadowRoot = nodes.shadowRootOf(node);
-    if (shadowRoot === undefined) this.#children(document, node, place);
-    else {
-      const children = [...nodes.childrenOf(node)].filter((child) => !nodes.isShadowRoot(child));
-      this.#children(document, shadowRoot, { ...place, slots: { children, outer: place.slots } });
-    }
-  }
-
-  #slot(document: SourceDocument, node: number, place: Place): void {
-    const { nodes } = document;
-    const name = nodes.attributesOf(node).get("name") ?? "";
-    const assigned = (place.slots?.children ?? []).filter(
-      (child) => (nodes.isElement(child) ? (nodes.attributesOf(child).get("slot") ?? "") : "") === name,
-    );
-    const outside = { ...place, slots: place.slots?.outer };
-    if (assigned.length === 0) this.#children(document, node, place);
-    for (const child of assigned) this.#node(document, child, outside);
+  /** A page inside of a page; an object may have one, or other content. */
+  #isFrame({ nodes, process }: SourceDocument, node: number): boolean {
+    const tag = nodes.tagOf(node);
+    if (tag === "iframe" || tag === "frame" || nodes.childDocumentOf(node) !== undefined) return true;
+    const id = nodes.backendNodeIdOf(node);
+    return this.#page.frames.some(({ ownerNodeId, ownerProcess }) => ownerNodeId === id && ownerProcess === process);
   }
 
   #frame(document: SourceDocument, node: number, place: Place): void {
@@ -222,7 +200,7 @@ class TreeReader {
         : this.#document(remote.process, 0);
     if (child === undefined) return;
     const made = element("div", { dataFrame: "true" });
-    this.#children(child, 0, { ...place, into: made.children, depth: place.depth + 1, slots: undefined });
+    this.#children(child, 0, { ...place, into: made.children, depth: place.depth + 1 });
     if (made.children.length > 0) place.into.push(made);
   }
 
@@ -257,7 +235,7 @@ class TreeReader {
       if (tag === "br") parts.push("\n");
       const isLine = !nodes.styleOf(at, "display").startsWith("inline") && nodes.isElement(at) && at !== node;
       if (isLine && parts.length > 0 && parts.at(-1)?.endsWith("\n") !== true) parts.push("\n");
-      for (const child of nodes.childrenOf(nodes.shadowRootOf(at) ?? at)) gather(child, recursion + 1);
+      for (const child of nodes.childrenOf(at)) gather(child, recursion + 1);
     };
     gather(node, place.recursion);
     const value = parts.join("").replace(/^\n+/, "").trimEnd();

@@ -1,3 +1,5 @@
+import { shapes } from "./shapes.ts";
+
 /** Helpers of the functions below: text, because a bundler may change functions. */
 const helpers = `
   // A form's fields hide its properties: <input name=parentNode>.
@@ -9,13 +11,14 @@ const helpers = `
     const classes = [...element.classList].slice(0, 2).map((one) => "." + one).join("");
     return (element.localName + (id || classes)).slice(0, 80);
   };
+${shapes}
   const isVisible = (element) => {
-    if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: false })) {
-      if (getComputedStyle(element).display !== "contents") return false;
-      return [...element.children].some(isVisible);
-    }
-    const { width, height } = element.getBoundingClientRect();
-    return width > 0 && height > 0;
+    const image = element.localName === "area" ? imageOf(element) : undefined;
+    if (image) return isVisible(image);
+    const style = getComputedStyle(element);
+    const isBoxless = style.display === "contents" && style.visibility === "visible";
+    if (!isBoxless && !element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: false })) return false;
+    return rectsOf(element).some(({ width, height }) => width > 0 && height > 0);
   };
   const isDisabled = (element) => {
     if (element.matches(":disabled")) return true;
@@ -67,19 +70,17 @@ export const examineFunction = `async function (stable, enabled, editable, hit) 
   if (editable && isReadOnly(element)) return { problem: "readonly" };
   const view = { right: innerWidth, bottom: innerHeight };
   let problem = "outside";
-  for (const rect of [...element.getClientRects()].slice(0, 10)) {
+  const image = element.localName === "area" ? imageOf(element) : undefined;
+  for (const rect of rectsOf(element)) {
     const left = Math.max(0, rect.left), right = Math.min(view.right, rect.right);
     const top = Math.max(0, rect.top), bottom = Math.min(view.bottom, rect.bottom);
     if (right - left < 1 || bottom - top < 1) continue;
     for (const [across, down] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75]]) {
       const x = left + (right - left) * across, y = top + (bottom - top) * down;
-      if (!hit || coverAt(element, x, y) === undefined) return { x, y };
+      const cover = hit ? coverAt(element, x, y) : undefined;
+      if (cover === undefined || cover === image) return { x, y };
       problem = "covered";
     }
-  }
-  if (problem === "outside" && getComputedStyle(element).display === "contents") {
-    const { x, y } = element.firstElementChild?.getBoundingClientRect() ?? {};
-    if (x !== undefined) return { x: x + 1, y: y + 1 };
   }
   return { problem };
 }`;
@@ -121,6 +122,7 @@ export const stateFunction = `function () {${helpers}
   return { visible: this.isConnected && isVisible(this), disabled: isDisabled(this) };
 }`;
 
-export const scrollFunction = `function (block) {
-  this.scrollIntoView({ block, inline: block === "start" ? "start" : block === "end" ? "end" : "center", behavior: "instant" });
+export const scrollFunction = `function (block) {${shapes}
+  const shown = (this.localName === "area" && imageOf(this)) || (rectsOf(this).length > 0 && !this.getClientRects().length && this.firstElementChild) || this;
+  shown.scrollIntoView({ block, inline: block === "start" ? "start" : block === "end" ? "end" : "center", behavior: "instant" });
 }`;

@@ -1,18 +1,10 @@
 import { ServiceError } from "@shoal/router";
-import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { FollowedPage, FrameTarget } from "../follow/followed-page.ts";
 import { pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
-import { DomDocument, snapshotStyles } from "./dom-snapshot.ts";
-
-/** A document of the page, with the documents of its frames. */
-export interface PageDocument {
-  readonly dom: DomDocument;
-  readonly target: FrameTarget;
-  readonly loaderId: string;
-  /** By the backend node ids of the frames' elements. */
-  readonly frames: ReadonlyMap<number, PageDocument>;
-}
+import { captureTarget } from "./capture-target.ts";
+import type { DomDocument } from "./dom-snapshot.ts";
+import { type Captured, maxDocuments, type PageDocument } from "./page-document.ts";
 
 /** Sizes in CSS pixels. */
 export interface PageMetrics {
@@ -31,12 +23,9 @@ export interface CapturedPage {
   readonly hasOmittedFrames: boolean;
 }
 
-type Captured = Omit<PageDocument, "frames"> & { readonly frames: Map<number, PageDocument> };
-
 const pageMs = 10_000;
 /** A frame of another site may be busy. */
 const frameMs = 2_000;
-const maxDocuments = 200;
 const maxNodes = 400_000;
 
 /**
@@ -63,46 +52,17 @@ export async function capturePage({ id, page }: OpenTab): Promise<CapturedPage |
   await embedRemote(page, documents);
   const root = documents.find(({ dom }) => dom.frameId === page.session.targetId);
   if (root === undefined) throw ServiceError.of(pageNotResponding(id, "has no document"));
-  return { main: root, metrics, focused, hasOmittedFrames: own.length >= maxDocuments };
+  return {
+    main: root,
+    metrics: withScroller(metrics, root.dom),
+    focused,
+    hasOmittedFrames: own.length >= maxDocuments,
+  };
 }
 
 /** A function, so that TypeScript does not narrow across an `await`. */
 function hasDialog({ session }: FollowedPage): boolean {
   return session.dialog !== undefined;
-}
-
-async function captureTarget(
-  page: FollowedPage,
-  target: FrameTarget,
-  timeoutMs: number,
-): Promise<Captured[] | undefined> {
-  const { cdp, session } = page;
-  const { sessionId } = target;
-  const answers = await session.outcome(
-    Promise.all([
-      cdp.send("DOMSnapshot.captureSnapshot", { computedStyles: [...snapshotStyles] }, sessionId),
-      cdp.send("Page.getFrameTree", undefined, sessionId),
-    ]),
-    timeoutMs,
-  );
-  if (answers.kind === "gone") throw session.endError();
-  if (answers.kind !== "done") return undefined;
-  const [{ documents, strings }, { frameTree }] = answers.result;
-  const loaders = new Map(framesOf(frameTree).map(({ id, loaderId }) => [id, loaderId]));
-  const read = documents.slice(0, maxDocuments).map((document): Captured => {
-    const dom = new DomDocument(document, strings);
-    return { dom, target, loaderId: loaders.get(dom.frameId) ?? "", frames: new Map() };
-  });
-  for (const { dom, frames } of read)
-    for (const [index, child] of dom.childDocuments) {
-      const document = read[child];
-      if (document !== undefined) frames.set(dom.backendNodeIds[index] ?? 0, document);
-    }
-  return read;
-}
-
-function framesOf({ childFrames = [], frame }: Protocol.Page.FrameTree): readonly Protocol.Page.Frame[] {
-  return [frame, ...childFrames.flatMap(framesOf)];
 }
 
 async function embedRemote(page: FollowedPage, documents: readonly Captured[]): Promise<void> {
@@ -133,6 +93,20 @@ async function readMetrics({ cdp, session }: FollowedPage): Promise<PageMetrics 
     above: Math.max(0, Math.round(pageY)),
     below: Math.max(0, Math.round(below)),
   };
+}
+
+/** In a page that does not scroll itself, the largest part that does. */
+function withScroller(metrics: PageMetrics, { nodeData }: DomDocument): PageMetrics {
+  if (metrics.above + metrics.below > 0) return metrics;
+  let largest = (metrics.width * metrics.height) / 4;
+  let scroller = metrics;
+  for (const { box, content } of nodeData.scrollers()) {
+    if (box.width * box.height <= largest) continue;
+    largest = box.width * box.height;
+    const above = Math.max(0, Math.round(box.y - content.y));
+    scroller = { ...metrics, above, below: Math.max(0, Math.round(content.height - box.height) - above) };
+  }
+  return scroller;
 }
 
 const focusedExpression = `(() => {

@@ -1,4 +1,8 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
+import { type CapturedStyle, capturedStyles } from "../text/captured-page.ts";
+import { DocumentNodes } from "../text/document-nodes.ts";
+import { Visibility } from "../text/visibility.ts";
+import type { AccessibleNode, AccessibleTree } from "./accessibility.ts";
 
 /** In CSS pixels. */
 export interface Box {
@@ -8,21 +12,6 @@ export interface Box {
   readonly height: number;
 }
 
-/** Computed styles of each node, in this order. */
-export const snapshotStyles = [
-  "display",
-  "visibility",
-  "opacity",
-  "overflow-x",
-  "overflow-y",
-  "cursor",
-  "position",
-  "-webkit-text-security",
-  "overlay",
-] as const;
-
-type Style = (typeof snapshotStyles)[number];
-
 /** An element, text or shadow root of Chromium's snapshot. */
 export class DomNode {
   readonly document: DomDocument;
@@ -30,17 +19,17 @@ export class DomNode {
   readonly parent: DomNode | undefined;
   /** Lower case; `#text` for text. */
   readonly tag: string;
-  /** Children of the document's tree; see `flatChildren` for the rendered tree. */
+  /** Children in the rendered tree: those of shadow roots and slots in their places. */
   readonly children: DomNode[] = [];
-  /** The shadow root that contains it. */
-  readonly shadowRoot: DomNode | undefined;
+  /** Index of the host whose shadow root contains it, as far as the rendered tree tells; -1 outside. */
+  readonly host: number;
 
   constructor(document: DomDocument, index: number, parent: DomNode | undefined) {
     this.document = document;
     this.index = index;
     this.parent = parent;
     this.tag = document.tagOf(index);
-    this.shadowRoot = parent?.isShadowRoot === true ? parent : parent?.shadowRoot;
+    this.host = hostOf(document, index, parent);
   }
 
   get backendNodeId(): number {
@@ -51,13 +40,30 @@ export class DomNode {
     return this.tag === "#text";
   }
 
-  get isShadowRoot(): boolean {
-    return this.tag === "#document-fragment" && this.document.shadowRoots.has(this.index);
-  }
-
   /** Whether it takes part in the layout; `display: contents` does not. */
   get isLaidOut(): boolean {
     return this.document.layoutOf.has(this.index);
+  }
+
+  /** What assistive technology gets; `undefined` for a node that it does not get. */
+  get accessible(): AccessibleNode | undefined {
+    return this.document.accessible?.nodes.get(this.backendNodeId);
+  }
+
+  /** Whether Chromium's tree does not report it: a very large document, or a part whose layout it skips. */
+  get isUntold(): boolean {
+    const tree = this.document.accessible;
+    return tree === undefined || (!tree.nodes.has(this.backendNodeId) && !tree.ignored.has(this.backendNodeId));
+  }
+
+  /** Whether a person can see it, possibly after scrolling. */
+  get isVisible(): boolean {
+    return this.document.visibility.isVisible(this.index);
+  }
+
+  /** Whether only its opacity may hide it. */
+  get isLaidOpen(): boolean {
+    return this.document.visibility.isLaidOpen(this.index);
   }
 
   /** In the coordinates of the document. */
@@ -79,7 +85,7 @@ export class DomNode {
     return this.document.attributeOf(this.index, name);
   }
 
-  style(style: Style): string {
+  style(style: CapturedStyle): string {
     return this.document.styleOf(this.index, style);
   }
 }
@@ -92,22 +98,29 @@ export class DomDocument {
   readonly nodes: Protocol.DOMSnapshot.NodeTreeSnapshot;
   readonly backendNodeIds: readonly number[];
   readonly layoutOf: ReadonlyMap<number, number>;
-  readonly shadowRoots: ReadonlyMap<number, string>;
+  readonly inShadowRoots: ReadonlySet<number>;
   /** Index of a child document in the snapshot, by the index of its element. */
   readonly childDocuments: ReadonlyMap<number, number>;
   readonly checked: ReadonlySet<number>;
   readonly selected: ReadonlySet<number>;
   readonly clickable: ReadonlySet<number>;
-  readonly pseudoTypes: ReadonlyMap<number, string>;
+  /** `undefined` for a document that is too large for it. */
+  readonly accessible: AccessibleTree | undefined;
+  readonly nodeData: DocumentNodes;
   readonly #layout: Protocol.DOMSnapshot.LayoutTreeSnapshot;
   readonly #strings: readonly string[];
   readonly #values: ReadonlyMap<number, number>;
-  readonly #slotted = new Map<number, ReadonlyMap<string, readonly DomNode[]>>();
   #tree: DomNode[] | undefined;
   #byId: Map<string, DomNode> | undefined;
   #labels: Map<string, DomNode> | undefined;
+  #byBackendId: Map<number, DomNode> | undefined;
+  #visibility: Visibility | undefined;
 
-  constructor(document: Protocol.DOMSnapshot.DocumentSnapshot, strings: readonly string[]) {
+  constructor(
+    document: Protocol.DOMSnapshot.DocumentSnapshot,
+    strings: readonly string[],
+    accessible?: AccessibleTree,
+  ) {
     const { documentURL, frameId, layout, nodes, scrollOffsetX = 0, scrollOffsetY = 0 } = document;
     this.#strings = strings;
     this.#layout = layout;
@@ -116,9 +129,10 @@ export class DomDocument {
     this.url = this.text(documentURL);
     this.scroll = { x: scrollOffsetX, y: scrollOffsetY };
     this.backendNodeIds = nodes.backendNodeId ?? [];
-    this.layoutOf = new Map(layout.nodeIndex.map((node, place) => [node, place]));
-    this.shadowRoots = this.#strangeNodes(nodes.shadowRootType);
-    this.pseudoTypes = this.#strangeNodes(nodes.pseudoType);
+    this.accessible = accessible;
+    this.nodeData = new DocumentNodes(document, strings, Number.POSITIVE_INFINITY);
+    this.layoutOf = placesOf(layout.nodeIndex);
+    this.inShadowRoots = new Set(nodes.shadowRootType?.index);
     this.childDocuments = numbersOf(nodes.contentDocumentIndex);
     this.checked = new Set(nodes.inputChecked?.index);
     this.selected = new Set(nodes.optionSelected?.index);
@@ -134,26 +148,22 @@ export class DomDocument {
     return (this.#tree ??= this.#readTree());
   }
 
-  /** The first element with this id. */
-  byId(id: string): DomNode | undefined {
-    return (this.#byId ??= this.#firstWith("id", () => true)).get(id);
+  get visibility(): Visibility {
+    return (this.#visibility ??= new Visibility(this.nodeData, { ariaHidden: false }));
   }
 
-  /** The first label for the element with this id. */
-  labelFor(id: string): DomNode | undefined {
-    return (this.#labels ??= this.#firstWith("for", ({ tag }) => tag === "label")).get(id);
+  find(backendNodeId: number): DomNode | undefined {
+    return (this.#byBackendId ??= new Map(this.tree.map((node) => [node.backendNodeId, node]))).get(backendNodeId);
   }
 
-  /** Children of a shadow host by the name of their slot. */
-  slotted(host: DomNode): ReadonlyMap<string, readonly DomNode[]> {
-    const known = this.#slotted.get(host.index);
-    if (known !== undefined) return known;
-    const bySlot = Map.groupBy(
-      host.children.filter(({ isShadowRoot }) => !isShadowRoot),
-      (child) => child.attribute("slot") ?? "",
-    );
-    this.#slotted.set(host.index, bySlot);
-    return bySlot;
+  /** The first element with this id in the same shadow root or document as `from`. */
+  byId(id: string, from: DomNode): DomNode | undefined {
+    return (this.#byId ??= this.#firstWith("id", () => true)).get(scopedId(id, from));
+  }
+
+  /** The first label for an element with this id. */
+  labelFor(id: string, from: DomNode): DomNode | undefined {
+    return (this.#labels ??= this.#firstWith("for", ({ tag }) => tag === "label")).get(scopedId(id, from));
   }
 
   /** Value of a field. */
@@ -172,8 +182,14 @@ export class DomDocument {
     return { x, y, width, height };
   }
 
+  /** A pseudo-element has one entry for its box, and others for its text. */
   renderedTextOf(index: number): string {
-    return this.text(this.#layout.text[this.layoutOf.get(index) ?? -1]);
+    const { nodeIndex, text } = this.#layout;
+    const first = this.layoutOf.get(index);
+    if (first === undefined) return "";
+    let whole = this.text(text[first]);
+    for (let place = first + 1; nodeIndex[place] === index; place++) whole += this.text(text[place]);
+    return whole;
   }
 
   attributeOf(index: number, name: string): string | undefined {
@@ -183,17 +199,13 @@ export class DomDocument {
     return undefined;
   }
 
-  styleOf(index: number, style: Style): string {
+  styleOf(index: number, style: CapturedStyle): string {
     const styles = this.#layout.styles[this.layoutOf.get(index) ?? -1];
-    return this.text(styles?.[snapshotStyles.indexOf(style)]);
+    return this.text(styles?.[placeOfStyle.get(style) ?? -1]);
   }
 
   text(index: number | undefined): string {
     return index === undefined || index < 0 ? "" : (this.#strings[index] ?? "");
-  }
-
-  #strangeNodes({ index, value }: Protocol.DOMSnapshot.RareStringData = { index: [], value: [] }) {
-    return new Map(index.map((node, place) => [node, this.text(value[place])]));
   }
 
   #readTree(): DomNode[] {
@@ -211,30 +223,32 @@ export class DomDocument {
     const found = new Map<string, DomNode>();
     for (const node of this.tree) {
       const value = node.attribute(attribute);
-      if (value !== undefined && value !== "" && !found.has(value) && fits(node)) found.set(value, node);
+      if (value === undefined || value === "" || !fits(node)) continue;
+      const key = scopedId(value, node);
+      if (!found.has(key)) found.set(key, node);
     }
     return found;
   }
 }
 
+const placeOfStyle: ReadonlyMap<CapturedStyle, number> = new Map(capturedStyles.map((style, place) => [style, place]));
+
+/** The first entry of each node: that of its box. */
+function placesOf(nodeIndex: readonly number[]): ReadonlyMap<number, number> {
+  const places = new Map<number, number>();
+  for (const [place, node] of nodeIndex.entries()) if (!places.has(node)) places.set(node, place);
+  return places;
+}
+
+function hostOf({ inShadowRoots }: DomDocument, index: number, parent: DomNode | undefined): number {
+  if (parent === undefined || !inShadowRoots.has(index)) return -1;
+  return !inShadowRoots.has(parent.index) || parent.tag.includes("-") ? parent.index : parent.host;
+}
+
+function scopedId(id: string, { host }: DomNode): string {
+  return `${String(host)} ${id}`;
+}
+
 function numbersOf({ index, value }: { index: number[]; value: number[] } = { index: [], value: [] }) {
   return new Map(index.map((node, place) => [node, value[place] ?? -1]));
-}
-
-/** Children in the rendered tree: of a shadow root instead of its host's own, and of slots. */
-export function flatChildren(node: DomNode): readonly DomNode[] {
-  const root = node.children.find((child) => isAuthorRoot(child));
-  if (root !== undefined) return root.children;
-  if (node.tag !== "slot" || node.shadowRoot?.parent === undefined) return withoutRoots(node);
-  const assigned = node.document.slotted(node.shadowRoot.parent).get(node.attribute("name") ?? "");
-  return assigned ?? node.children;
-}
-
-/** Shadow roots of Chromium's own elements, such as fields, contain nothing new. */
-function isAuthorRoot(node: DomNode): boolean {
-  return node.isShadowRoot && node.document.shadowRoots.get(node.index) !== "user-agent";
-}
-
-function withoutRoots({ children }: DomNode): readonly DomNode[] {
-  return children.some(({ isShadowRoot }) => isShadowRoot) ? children.filter((child) => !child.isShadowRoot) : children;
 }

@@ -1,0 +1,124 @@
+import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
+import type { FollowedPage, FrameTarget } from "../follow/followed-page.ts";
+import { type CapturedProcess, capturedStyles, snapshotParameters } from "../text/captured-page.ts";
+import { type AccessibleTree, readAccessibleTree } from "./accessibility.ts";
+import { DomDocument } from "./dom-snapshot.ts";
+import { type Captured, maxDocuments } from "./page-document.ts";
+
+/** Chromium needs more than a second for the accessibility tree of a larger document. */
+const maxAccessibleNodes = 12_000;
+/** The styles of a larger document would take seconds more. */
+const maxStyledNodes = 30_000;
+/** What a large document may take longer, once its process has answered. */
+export const largeMs = 20_000;
+/** Chromium does not lay out parts of a page that are far from the viewport. A person would, by scrolling there. */
+const layOutExpression = `(() => {
+  const maxElements = 100000;
+  let looked = 0;
+  const layOut = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (++looked > maxElements) return;
+      if (element.shadowRoot) layOut(element.shadowRoot);
+      if (getComputedStyle(element).contentVisibility === "auto") element.querySelector("*")?.getBoundingClientRect();
+    }
+  };
+  layOut(document);
+})()`;
+/** No other computed style of the snapshot has only this value; a text of the page may. */
+const skippedStyle = "auto";
+
+/** Captures the documents of one process. Returns `undefined` without an answer. */
+export async function captureTarget(
+  page: FollowedPage,
+  target: FrameTarget,
+  timeoutMs: number,
+): Promise<Captured[] | undefined> {
+  const { session } = page;
+  const answers = await session.outcome(readTarget(page, target, timeoutMs), timeoutMs + largeMs);
+  if (answers.kind === "gone") throw session.endError();
+  if (answers.kind !== "done" || answers.result === undefined) return undefined;
+  const { accessible, captured, frames } = answers.result;
+  const loaders = new Map(frames.map(({ id, loaderId }) => [id, loaderId]));
+  const read = captured.documents.slice(0, maxDocuments).map((document): Captured => {
+    const frameId = captured.strings[document.frameId] ?? "";
+    const dom = new DomDocument(document, captured.strings, accessible.get(frameId));
+    return { dom, target, loaderId: loaders.get(frameId) ?? "", frames: new Map() };
+  });
+  for (const { dom, frames: embedded } of read)
+    for (const [index, child] of dom.childDocuments) {
+      const document = read[child];
+      if (document !== undefined) embedded.set(dom.backendNodeIds[index] ?? 0, document);
+    }
+  return read;
+}
+
+async function readTarget(page: FollowedPage, target: FrameTarget, timeoutMs: number) {
+  const { cdp, session } = page;
+  const sizes = Promise.all([
+    cdp.send("Page.getFrameTree", undefined, target.sessionId),
+    cdp.send("Memory.getDOMCounters", undefined, target.sessionId),
+  ]);
+  const answer = await session.outcome(sizes, timeoutMs);
+  if (answer.kind !== "done") return undefined;
+  const [tree, counters] = answer.result;
+  const frames = framesOf(tree.frameTree).slice(0, maxDocuments);
+  const isSmall = counters.nodes <= maxAccessibleNodes;
+  const isLarge = counters.nodes > maxStyledNodes;
+  const size = { isBasic: isLarge, timeoutMs: isLarge ? timeoutMs + largeMs : timeoutMs };
+  const readTrees = () => Promise.all(frames.map(({ id }) => readAccessibleTree(page, target.sessionId, id)));
+  const [captured, first] = await Promise.all([captureProcess(page, target, size), isSmall ? readTrees() : []]);
+  if (captured === undefined) return undefined;
+  const accessible = isSmall && captured.isLaidOutLater ? await readTrees() : first;
+  const byFrame = new Map<string, AccessibleTree | undefined>(frames.map(({ id }, place) => [id, accessible[place]]));
+  return { captured, frames, accessible: byFrame };
+}
+
+interface Laid extends CapturedProcess {
+  /** Whether parts were laid out for it. */
+  readonly isLaidOutLater: boolean;
+}
+
+interface SnapshotSize {
+  readonly isBasic: boolean;
+  readonly timeoutMs: number;
+}
+
+/** Takes the snapshot of a process, with parts whose layout Chromium skips. Runs no scripts of the page. */
+export async function captureProcess(
+  page: FollowedPage,
+  target: FrameTarget,
+  size: SnapshotSize,
+): Promise<Laid | undefined> {
+  const first = await capture(page, target, size);
+  if (first === undefined) return undefined;
+  const place = capturedStyles.indexOf("content-visibility");
+  const auto = first.strings.indexOf(skippedStyle);
+  const skipping = first.documents.filter(
+    ({ layout }) => auto >= 0 && layout.styles.some((one) => one[place] === auto),
+  );
+  if (skipping.length === 0) return { ...first, isLaidOutLater: false };
+  await Promise.all(
+    skipping.map(async ({ frameId }) => {
+      const contextId = await page.worldOf(first.strings[frameId] ?? "", target);
+      const params = { expression: layOutExpression, timeout: 2_000 };
+      if (contextId !== undefined)
+        await page.send(page.cdp.send("Runtime.evaluate", { ...params, contextId }, target.sessionId));
+    }),
+  );
+  return { ...((await capture(page, target, size)) ?? first), isLaidOutLater: true };
+}
+
+async function capture(
+  { cdp, session }: FollowedPage,
+  { sessionId }: FrameTarget,
+  { isBasic, timeoutMs }: SnapshotSize,
+): Promise<CapturedProcess | undefined> {
+  const snapshot = cdp.send("DOMSnapshot.captureSnapshot", snapshotParameters(isBasic), sessionId);
+  const answer = await session.outcome(snapshot, timeoutMs);
+  if (answer.kind === "gone") throw session.endError();
+  return answer.kind === "done" ? answer.result : undefined;
+}
+
+function framesOf({ childFrames = [], frame }: Protocol.Page.FrameTree): readonly Protocol.Page.Frame[] {
+  return [frame, ...childFrames.flatMap(framesOf)];
+}

@@ -1,0 +1,120 @@
+import pLimit from "p-limit";
+import type { FollowedPage } from "../follow/followed-page.ts";
+import { intersection } from "./boxes.ts";
+import type { DomNode } from "../capture/dom-snapshot.ts";
+import { labelOf } from "./names.ts";
+import { countItems, type PageItem, type PageItemElement, type TextItem } from "./page-items.ts";
+import type { PageTree } from "./page-tree.ts";
+
+/** Those after it count as covered. */
+const maxTests = 300;
+const parallel = 20;
+
+type Leaf = TextItem | PageItemElement;
+
+interface Reached {
+  readonly tree: PageTree;
+  readonly behind: number;
+}
+
+/** Removes what a click does not reach: parts behind a modal dialog, and controls that the page does not show. */
+export async function keepReachable(page: FollowedPage, tree: PageTree): Promise<Reached> {
+  const modal = tree.elements.findLast(({ isModal, isVisible }) => isModal && isVisible);
+  const doubtful = tree.elements.some(({ isDoubtful }) => isDoubtful);
+  if (modal === undefined && !doubtful) return { tree, behind: 0 };
+  const tests = testsOf(tree.items, modal);
+  const hits = await hitTests(page, tests, tree.places);
+  const isKept = (item: Leaf): boolean => !tests.has(item) || hits.has(item);
+  const items = pruned(tree.items, isKept, modal);
+  const elements = tree.elements.filter((element) => !element.isDoubtful || isKept(element));
+  const behind = modal === undefined ? 0 : countItems(tree.items) - countItems(items);
+  return { tree: { ...tree, items, elements }, behind };
+}
+
+/** What must be hit to be listed. Doubtful elements outside of the visible part are listed: a click scrolls to them. */
+function testsOf(items: readonly PageItem[], modal: PageItemElement | undefined): ReadonlySet<Leaf> {
+  const tests = new Set<Leaf>();
+  const visit = (item: PageItem): void => {
+    if (item.kind === "line") for (const part of item.parts) visit(part);
+    else if (item.kind === "text") {
+      if (modal !== undefined) tests.add(item);
+    } else if (item !== modal) {
+      const isLeaf = item.isUsable || item.role === "image" || item.children.length === 0;
+      if ((modal !== undefined && isLeaf) || (item.isDoubtful && item.isVisible && isLeaf)) tests.add(item);
+      for (const child of item.children) visit(child);
+    }
+  };
+  for (const item of items) visit(item);
+  return tests;
+}
+
+async function hitTests(
+  page: FollowedPage,
+  tests: ReadonlySet<Leaf>,
+  places: PageTree["places"],
+): Promise<ReadonlySet<Leaf>> {
+  const hits = new Set<Leaf>();
+  const limit = pLimit(parallel);
+  const usableFirst = [...tests].toSorted((first, second) => rank(first) - rank(second));
+  const visible = usableFirst.filter(({ isVisible }) => isVisible).slice(0, maxTests);
+  await Promise.all(
+    visible.map((item) =>
+      limit(async () => {
+        if (await isHit(page, item, places)) hits.add(item);
+      }),
+    ),
+  );
+  return hits;
+}
+
+function rank(item: Leaf): number {
+  return item.kind === "element" && item.isUsable ? 0 : 1;
+}
+
+async function isHit(page: FollowedPage, item: Leaf, places: PageTree["places"]): Promise<boolean> {
+  const { box, node } = item;
+  const place = places.get(node.document);
+  if (box === undefined || place === undefined) return false;
+  const shown = intersection(box, place.clip);
+  for (const [across, down] of [
+    [0.5, 0.5],
+    [0.1, 0.5],
+    [0.9, 0.5],
+  ] as const) {
+    const x = Math.floor(shown.x + shown.width * across - place.x);
+    const y = Math.floor(shown.y + shown.height * down - place.y);
+    const answer = await page
+      .send(page.cdp.send("DOM.getNodeForLocation", { x, y }, place.target.sessionId))
+      .catch(() => undefined);
+    const hit = answer && node.document.find(answer.backendNodeId);
+    if (hit !== undefined && belongsTogether(node, hit)) return true;
+  }
+  return false;
+}
+
+function belongsTogether(node: DomNode, hit: DomNode): boolean {
+  const own = node.isText ? node.parent : node;
+  const label = labelOf(node);
+  for (let at: DomNode | undefined = hit; at !== undefined; at = at.parent)
+    if (at === own || at === node || at === label) return true;
+  return false;
+}
+
+function pruned(
+  items: readonly PageItem[],
+  isKept: (item: Leaf) => boolean,
+  modal: PageItemElement | undefined,
+): PageItem[] {
+  return items.flatMap((item): PageItem[] => {
+    if (item === modal) return [item];
+    if (item.kind === "text") return isKept(item) ? [item] : [];
+    if (item.kind === "line") {
+      const parts = item.parts.filter(isKept);
+      return parts.length === 0 ? [] : [{ ...item, parts }];
+    }
+    const children = pruned(item.children, isKept, modal);
+    const isShown =
+      children.length > 0 || (item.children.length === 0 && isKept(item)) || (item.isUsable && isKept(item));
+    return isShown ? [{ ...item, children }] : [];
+  });
+}

@@ -1,0 +1,22 @@
+import type { OpenTab } from "../tabs/session-pages.ts";
+import { keepReachable } from "./reachable.ts";
+import { type CapturedPage, capturePage } from "../capture/page-documents.ts";
+import { type PageTree, readTree } from "./page-tree.ts";
+
+export interface ReadPage {
+  readonly captured: CapturedPage;
+  readonly tree: PageTree;
+  /** Elements and texts behind a modal dialog. */
+  readonly behind: number;
+}
+
+/** Reads what a person sees and reaches in a tab. Returns `undefined` while a dialog is open. @throws {ServiceError} 409 */
+export async function readPage(tab: OpenTab): Promise<ReadPage | undefined> {
+  const captured = await capturePage(tab);
+  if (captured === undefined) return undefined;
+  const tree = readTree(captured);
+  const reached = await keepReachable(tab.page, tree);
+  if (reached.tree.items.length > 0 || tree.hiddenParts === 0) return { captured, ...reached };
+  // A page is never empty only because it hides everything from assistive technology.
+  return { captured, tree: readTree(captured, { ariaHidden: true }), behind: 0 };
+}

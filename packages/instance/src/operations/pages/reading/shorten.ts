@@ -1,0 +1,72 @@
+import type { DomNode } from "../capture/dom-snapshot.ts";
+import { clean, textBelow } from "./names.ts";
+import { containsUsable, type PageItem } from "./page-items.ts";
+import { isNamedByContent } from "./roles.ts";
+
+/** Chromium names them by their content, which an outline shows. */
+const textRoles: ReadonlySet<string> = new Set(["cell", "columnheader", "gridcell", "listitem", "row", "rowheader"]);
+
+interface Shortened {
+  /** The name that the line of an element shows. */
+  readonly shownName: string;
+  readonly children: readonly PageItem[];
+}
+
+/** Says each text of an element once: in its name, or in its content. */
+export function shortenContent(
+  node: DomNode,
+  {
+    children,
+    hasUsable,
+    name,
+    role,
+  }: {
+    readonly name: string;
+    readonly role: string;
+    readonly children: readonly PageItem[];
+    readonly hasUsable: boolean;
+  },
+): Shortened {
+  if (textRoles.has(role)) return { shownName: isTextOf(node, name) ? "" : name, children };
+  if (!isNamedByContent(role)) return { shownName: name, children };
+  const isStated = node.attribute("aria-label") !== undefined || node.attribute("aria-labelledby") !== undefined;
+  if (!hasUsable) {
+    // A long text is read in parts.
+    const isInParts = name.endsWith("…") && !isStated && children.length > 1;
+    return isInParts ? { shownName: "", children } : { shownName: name, children: [] };
+  }
+  if (isStated) return { shownName: name, children };
+  const used = usableNodes(children);
+  const own = clean(textBelow(node, { except: (at) => used.has(at) }));
+  if (own === "") return { shownName: "", children };
+  return { shownName: own, children: children.flatMap(withoutText) };
+}
+
+function isTextOf(node: DomNode, name: string): boolean {
+  return name === "" || name.replaceAll(" ", "") === clean(textBelow(node)).replaceAll(" ", "");
+}
+
+function usableNodes(items: readonly PageItem[]): ReadonlySet<DomNode> {
+  const found = new Set<DomNode>();
+  const visit = (item: PageItem): void => {
+    if (item.kind === "line") for (const part of item.parts) visit(part);
+    if (item.kind !== "element") return;
+    if (item.isUsable) found.add(item.node);
+    else for (const child of item.children) visit(child);
+  };
+  for (const item of items) visit(item);
+  return found;
+}
+
+/** The controls and pictures in a text. */
+export function partsOfText(item: PageItem): readonly PageItem[] {
+  if (item.kind === "text") return [];
+  if (item.kind === "line") return item.parts.flatMap(partsOfText);
+  return item.isUsable || item.role === "image" ? [item] : item.children.flatMap(partsOfText);
+}
+
+function withoutText(item: PageItem): readonly PageItem[] {
+  if (item.kind === "text") return [];
+  if (item.kind === "line") return item.parts.flatMap(withoutText);
+  return containsUsable(item) || item.role === "image" ? [item] : [];
+}

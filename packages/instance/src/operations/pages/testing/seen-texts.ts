@@ -1,0 +1,43 @@
+/** HTML, and the whole text of the page as `read` returns it. */
+export const texts: readonly (readonly [kind: string, html: string, text: string])[] = [
+  ["hidden by a mask", `<p>Shown</p><p style="mask-image:linear-gradient(transparent,transparent)">No</p>`, "Shown"],
+  ["hidden by a mask of a picture", `<p>Shown</p><p style="mask-image:url(/missing.svg)">No</p>`, "Shown"],
+  [
+    "hidden by a mask that ends early",
+    `<p>Shown</p><p style="mask-image:linear-gradient(transparent 99%,black)">No</p>`,
+    "Shown",
+  ],
+  ["with a faded edge", `<p style="mask-image:linear-gradient(black 70%,transparent)">Shown</p>`, "Shown"],
+  [
+    "cut to nothing",
+    `<p>Shown</p><p style="clip-path:polygon(0 0,0 0,0 0)">No</p><p style="clip-path:circle(0)">No</p><p style="clip-path:url(#none)">No</p>`,
+    "Shown",
+  ],
+  [
+    "in the colour of its background",
+    `<p>Shown</p><p style="color:oklch(1 0 0)">No</p><p style="color:color(srgb 1 1 1)">No</p><p style="color:lab(100 0 0)">No</p><p style="color:rgb(255 255 255 / 2%)">No</p>`,
+    "Shown",
+  ],
+  ["of no size", `<p>Shown</p><p style="transform:scale(0.01)">No</p><p style="font-size:1px">No</p>`, "Shown"],
+  [
+    "on a dark canvas by style",
+    `<style>:root{color-scheme:dark}</style><h1>Night</h1><p>White</p>`,
+    "# Night\n\nWhite",
+  ],
+  ["on a dark canvas by meta", `<meta name=color-scheme content=dark><p>White</p>`, "White"],
+  ["on a canvas of either colour", `<meta name=color-scheme content="light dark"><p>Text</p>`, "Text"],
+  [
+    "in a drawing",
+    `<svg width=200 height=60><text y=20>Revenue 42</text><text y=40 fill=transparent>No</text></svg>`,
+    "Revenue 42",
+  ],
+  ["in a picture with a name", `<p>Shown</p><svg width=9 height=9 aria-hidden=true><text y=9>No</text></svg>`, "Shown"],
+  ["in an object", `<object data="data:text/html,<h2>Inner</h2>" type="text/html"></object>`, "## Inner"],
+  ["instead of an object", `<object data="/missing"><p>Fallback</p></object>`, "Fallback"],
+  [
+    "of a page that is hidden from assistive technology",
+    `<div aria-hidden=true><h1>Sign in</h1><label>Mail <input></label></div>`,
+    "# Sign in\n\nMail",
+  ],
+  ["that is decoration", `<p>Shown</p><div aria-hidden=true>★</div>`, "Shown"],
+];

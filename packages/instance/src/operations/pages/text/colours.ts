@@ -1,0 +1,79 @@
+export type Colour = readonly [red: number, green: number, blue: number, alpha: number];
+
+/** Largest difference of a colour channel (0 to 255) that a person cannot see. */
+const mostEqualChannel = 12;
+
+/** Reads a computed colour; `undefined` for the words that are not colours. */
+export function colourOf(text: string): Colour | undefined {
+  const [, kind = "", content = ""] = /^([a-z]+)\(([^)]*)\)$/.exec(text) ?? [];
+  if (kind === "") return undefined;
+  const words = content.split(/[\s,/]+/).filter((word) => word !== "");
+  const space = kind === "color" ? words.shift() : kind;
+  const [first = 0, second = 0, third = 0, alpha = 1] = words.map((word) => Number.parseFloat(word) || 0);
+  switch (space) {
+    case "rgb":
+    case "rgba":
+      return [first, second, third, alpha];
+    case "oklab":
+      return fromOklab(first, second, third, alpha);
+    case "oklch":
+      return fromOklab(first, second * Math.cos(radians(third)), second * Math.sin(radians(third)), alpha);
+    case "lab":
+    case "lch":
+      // Their lightness is enough to find text that has the colour of its background.
+      return [first * 2.55, first * 2.55, first * 2.55, alpha];
+    default:
+      return [first * 255, second * 255, third * 255, alpha];
+  }
+}
+
+function radians(degrees: number): number {
+  return (degrees * Math.PI) / 180;
+}
+
+function fromOklab(lightness: number, a: number, b: number, alpha: number): Colour {
+  const long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const middle = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const short = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  const channel = (linear: number): number => {
+    const light = Math.min(1, Math.max(0, linear));
+    return 255 * (light <= 0.0031308 ? 12.92 * light : 1.055 * light ** (1 / 2.4) - 0.055);
+  };
+  return [
+    channel(4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short),
+    channel(-1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short),
+    channel(-0.0041960863 * long - 0.7034186147 * middle + 1.707614701 * short),
+    alpha,
+  ];
+}
+
+export function over(top: Colour | undefined, below: Colour | undefined): Colour | undefined {
+  if (top === undefined || top[3] === 0) return below;
+  if (below === undefined || top[3] === 1) return top[3] === 1 ? top : undefined;
+  const mix = (first: number, second: number): number => first * top[3] + second * (1 - top[3]);
+  return [mix(top[0], below[0]), mix(top[1], below[1]), mix(top[2], below[2]), 1];
+}
+
+export function isSameColour(first: Colour, second: Colour): boolean {
+  return [0, 1, 2].every((channel) => Math.abs((first[channel] ?? 0) - (second[channel] ?? 0)) <= mostEqualChannel);
+}
+
+/** Whether a mask leaves a large part of an element: a gradient that is opaque for the most part, such as a faded edge. */
+export function isOpaqueMask(mask: string, leastOpacity: number): boolean {
+  if (mask === "" || mask === "none") return true;
+  const content = /^(?:repeating-)?(?:linear|radial|conic)-gradient\((.*)\)$/.exec(mask)?.[1];
+  if (content === undefined) return false;
+  const stops = [...content.matchAll(/([a-z]+\([^)]*\))\s*(-?[\d.]+%)?/g)];
+  let opaque = 0;
+  let last = { at: 0, isOpaque: false };
+  for (const [index, [, colour = "", position]] of stops.entries()) {
+    const at = position === undefined ? index / Math.max(1, stops.length - 1) : Number.parseFloat(position) / 100;
+    const isOpaque = (colourOf(colour)?.[3] ?? 0) >= leastOpacity;
+    const share = Math.min(1, Math.max(0, at)) - last.at;
+    if (index === 0 ? isOpaque : isOpaque || last.isOpaque)
+      opaque += share * (index > 0 && isOpaque !== last.isOpaque ? 0.5 : 1);
+    last = { at: Math.min(1, Math.max(0, at)), isOpaque };
+  }
+  if (last.isOpaque) opaque += 1 - last.at;
+  return opaque >= 0.4;
+}
