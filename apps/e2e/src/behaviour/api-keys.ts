@@ -44,6 +44,32 @@ export function describeApiKeys(test: ServiceUnderTest): void {
       expect(await codeOf(apiKeys.create({ name: "a", project_id: "nowhere" }))).toBe("404 project_not_found");
     });
 
+    it("expire at the requested moment, and make no key that outlives them", async () => {
+      const { apiKeys } = test.shoal;
+      const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+      const expires_at = at(2 * dayMs);
+      const made = await apiKeys.create({ name: "a", expires_at });
+      expect(made.expires_at).toBe(expires_at);
+      for (const asked of [
+        { expires_at: at(-1000) },
+        { expires_at: at(3651 * dayMs) },
+        { expires_at, days_to_expire: 1 },
+      ])
+        expect(await codeOf(apiKeys.create({ name: "a", ...asked }))).toBe("400 bad_request");
+      const { apiKeys: own } = test.clientWith({ apiKey: made.key });
+      for (const asked of [{ expires_at: at(3 * dayMs) }, { days_to_expire: 3 }])
+        expect(await refusalOf(own.create({ name: "b", ...asked }))).toMatchObject({
+          status: 400,
+          message: expect.stringContaining("would outlive the calling key") as unknown,
+        });
+      const later = await apiKeys.create({ name: "c" });
+      expect((await own.create({ name: "b" })).expires_at).toBe(expires_at);
+      expect((await own.create({ name: "b", expires_at: at(dayMs) })).expires_at).not.toBe(expires_at);
+      expect((await own.rotate(later.id)).expires_at).toBe(expires_at);
+      expect((await own.rotate(made.id)).expires_at).toBe(expires_at);
+      expect(await codeOf(own.rotate(made.id, { days_to_expire: 10 }))).toBe("400 bad_request");
+    });
+
     it.each([
       { what: "a key for ever", lifetime: null, asked: {}, successor: null, old: 7 },
       { what: "a key of 30 days", lifetime: 30, asked: {}, successor: 30, old: 7 },

@@ -8,6 +8,9 @@ export {
 } from "./access.ts";
 export {
   apiKeyNotFound,
+  type AskedEnd,
+  endOfKey,
+  type KeyEnd,
   keyDeletesItself,
   keyForOtherProject,
   keyProjectNotFound,

@@ -55,6 +55,8 @@ export const CreateApiKey = lazyObject(() => ({
   name: DisplayName,
   /** Days until it stops working, 1 to 3650; `null` or absent = never. */
   days_to_expire: z.optional(z.nullable(checked(z.int(), z.minimum(1), z.maximum(3650)))),
+  /** When it stops working, instead of `days_to_expire`: in the future, and within 3650 days; `null` or absent = never. A key that expires makes keys that expire with it at the latest. */
+  expires_at: z.optional(z.nullable(Timestamp)),
   /** The only project that it opens; `null` or absent = the project of the calling key, or every project if that key is organisation-wide. */
   project_id: z.optional(z.nullable(checked(z.string(), z.minLength(1), z.maxLength(255)))),
 }));

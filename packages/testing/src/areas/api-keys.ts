@@ -1,6 +1,8 @@
 import type { OperationsOf, Page } from "@shoal/contract";
 import {
   apiKeyNotFound,
+  type AskedEnd,
+  endOfKey,
   keyDeletesItself,
   keyForOtherProject,
   keyProjectNotFound,
@@ -26,6 +28,12 @@ function madeBy({ key }: Access): ApiKeyRow["createdBy"] {
   return { id: key.id, email: key.createdBy.email, name: key.name };
 }
 
+function endFor({ key }: Access, asked: AskedEnd): Pick<ApiKeyRow, "expiresAt" | "lifetimeDays"> {
+  const end = endOfKey(asked, key.expiresAt ?? Infinity, Date.now());
+  if ("status" in end) throw ServiceError.of(end);
+  return { expiresAt: end.endsAtMs, lifetimeDays: end.lifetimeDays };
+}
+
 class FakeApiKeys {
   readonly #store: Store;
 
@@ -37,7 +45,7 @@ class FakeApiKeys {
     const row = createKey({
       name: body.name,
       projectId: this.#projectFor(access, body.project_id ?? null),
-      lifetimeDays: body.days_to_expire ?? null,
+      ...endFor(access, body),
       createdBy: madeBy(access),
     });
     this.#store.apiKeys.push(row);
@@ -77,7 +85,8 @@ class FakeApiKeys {
     const graceDays = body.expire_in_days ?? Math.min(defaultGraceDays, days ?? defaultGraceDays);
     if (days !== null && days < graceDays) throw ServiceError.of(successorExpiresFirst(days, graceDays));
     const { name, projectId } = old;
-    const row = createKey({ name, projectId, lifetimeDays: days, createdBy: madeBy(access) });
+    const end = endFor(access, body.days_to_expire === undefined ? { usualDays: days } : { days_to_expire: days });
+    const row = createKey({ name, projectId, ...end, createdBy: madeBy(access) });
     old.expiresAt = Math.min(old.expiresAt ?? Infinity, Date.now() + graceDays * dayMs);
     this.#store.apiKeys.push(row);
     return this.#created(row);

@@ -162,6 +162,7 @@ export class Store {
         name: "admin",
         projectId: null,
         lifetimeDays: null,
+        expiresAt: null,
         createdBy: { id: "shoal", email: "admin@localhost", name: "Shoal" },
       },
       adminSecret,
@@ -189,16 +190,14 @@ export class Store {
 
 /** Creates a key without storing it. @param secret - default random. */
 export function createKey(
-  about: Pick<ApiKeyRow, "name" | "projectId" | "lifetimeDays" | "createdBy">,
+  about: Pick<ApiKeyRow, "name" | "projectId" | "lifetimeDays" | "expiresAt" | "createdBy">,
   secret = `sk_shoal_${randomBytes(32).toString("base64url")}`,
 ): ApiKeyRow {
-  const { lifetimeDays } = about;
   return {
     ...about,
     id: createId(),
     secret,
     createdAt: new Date().toISOString(),
-    expiresAt: lifetimeDays === null ? null : Date.now() + lifetimeDays * dayMs,
     deletedAt: null,
     lastUsedAt: undefined,
   };

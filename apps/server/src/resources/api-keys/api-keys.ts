@@ -1,5 +1,8 @@
 import {
   apiKeyNotFound,
+  type AskedEnd,
+  endOfKey,
+  type KeyEnd,
   keyDeletesItself,
   keyForOtherProject,
   keyProjectNotFound,
@@ -37,8 +40,12 @@ function notFound(id: string): ServiceError {
   return ServiceError.of(apiKeyNotFound(id));
 }
 
-function inDays(days: number | null): string | null {
-  return days === null ? null : new Date(Date.now() + days * dayMs).toISOString();
+/** @throws {ServiceError} 400 for an end in the past, or after that of the calling key. */
+function endFor(caller: KeyRow, asked: AskedEnd): KeyEnd {
+  // The end of a person's session is not one of their rights.
+  const end = endOfKey(asked, caller.isPerson === true ? Infinity : caller.expiresAtMs, Date.now());
+  if ("status" in end) throw ServiceError.of(end);
+  return end;
 }
 
 class ApiKeyService implements ApiKeys {
@@ -55,7 +62,7 @@ class ApiKeyService implements ApiKeys {
   async create(caller: KeyRow, request: z.output<typeof CreateApiKey>): Promise<CreatedApiKey> {
     const project = await this.#projectFor(caller, request.project_id ?? null);
     const { secret, row } = this.#mint(
-      { name: request.name, days: request.days_to_expire ?? null, projectId: project?.id ?? null },
+      { name: request.name, projectId: project?.id ?? null, end: endFor(caller, request) },
       this.#madeBy(caller),
     );
     await this.#store.insert(row);
@@ -99,7 +106,8 @@ class ApiKeyService implements ApiKeys {
     // The default grace period ends with the new key; only an explicit one can be longer.
     const graceDays = request.expire_in_days ?? Math.min(defaultGraceDays, days ?? defaultGraceDays);
     if (days !== null && days < graceDays) throw ServiceError.of(successorExpiresFirst(days, graceDays));
-    const { secret, row } = this.#mint({ name: old.name, days, projectId: old.project_id }, this.#madeBy(caller));
+    const end = endFor(caller, request.days_to_expire === undefined ? { usualDays: days } : { days_to_expire: days });
+    const { secret, row } = this.#mint({ name: old.name, projectId: old.project_id, end }, this.#madeBy(caller));
     try {
       if (!(await this.#store.replace(id, row, new Date(Date.now() + graceDays * dayMs)))) throw notFound(id);
     } finally {
@@ -113,7 +121,7 @@ class ApiKeyService implements ApiKeys {
 
   async createAdmin(): Promise<string> {
     const { secret, row } = this.#mint(
-      { name: "admin", days: null, projectId: null },
+      { name: "admin", projectId: null, end: { endsAtMs: null, lifetimeDays: null } },
       { created_by_id: "shoal", created_by_email: "admin@localhost", created_by_name: "Shoal" },
     );
     await this.#store.insert(row);
@@ -136,7 +144,7 @@ class ApiKeyService implements ApiKeys {
   }
 
   #mint(
-    about: { name: string; days: number | null; projectId: string | null },
+    about: { name: string; projectId: string | null; end: KeyEnd },
     creator: Pick<StoredKey, "created_by_id" | "created_by_email" | "created_by_name">,
   ) {
     const secret = createKeySecret();
@@ -152,8 +160,8 @@ class ApiKeyService implements ApiKeys {
         created_by_email: creator.created_by_email,
         created_by_name: creator.created_by_name,
         created_at: new Date().toISOString(),
-        expires_at: inDays(about.days),
-        lifetime_days: about.days,
+        expires_at: about.end.endsAtMs === null ? null : new Date(about.end.endsAtMs).toISOString(),
+        lifetime_days: about.end.lifetimeDays,
       },
     };
   }
