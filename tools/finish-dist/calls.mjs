@@ -2,7 +2,17 @@ import { dirname, join } from "node:path";
 import ts from "typescript";
 
 /** Fields that only a server, a document or a command line reads. */
-const unread = new Set(["area", "handoff", "idempotency", "summary", "params", "query", "errors", "errorBodies"]);
+const unread = new Set([
+  "area",
+  "handoff",
+  "idempotency",
+  "moves",
+  "summary",
+  "params",
+  "query",
+  "errors",
+  "errorBodies",
+]);
 
 /**
  * Finds the parts of an emitted module that clients do not need: validation of requests, limits (which newer services

@@ -1,6 +1,11 @@
+import type { Endpoint } from "./base/endpoint.ts";
 import type * as operations from "./operations.ts";
 
-type Operations = typeof operations;
+/** An operation that says what it moves. */
+type Declared<T extends Readonly<Record<string, Pick<Required<Endpoint>, "moves"> | { readonly auth: "none" }>>> = T;
+
+/** Does not compile while an operation with authentication has no `moves`. */
+type Operations = Declared<typeof operations>;
 type ResourceIn<Id, Parent extends string = ""> = Id extends `${infer First}.${infer Rest}`
   ? Rest extends `${string}.${string}`
     ? ResourceIn<Rest, `${Parent}${First}.`>

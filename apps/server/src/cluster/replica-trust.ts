@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { createHmac, hash, hkdfSync, timingSafeEqual } from "node:crypto";
 import * as z from "zod/mini";
 import type { Access } from "../http/auth/access.ts";
-import { roles } from "../http/auth/roles.ts";
+import { roles } from "@shoal/contract/rights";
 import { replicaHeader } from "../http/relay.ts";
 
 /** Includes clock differences between servers. */

@@ -1,7 +1,7 @@
 import { defineEndpoint, empty, json } from "@shoal/contract";
 import { checked, Id, lazyObject, Timestamp } from "@shoal/schemas";
 import * as z from "zod/mini";
-import { roles } from "../http/auth/roles.ts";
+import { roles } from "@shoal/contract/rights";
 
 /** Above the length of every key and code. */
 const secret = checked(z.string(), z.minLength(1), z.maxLength(200));

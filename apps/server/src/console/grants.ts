@@ -2,7 +2,7 @@ import { namedProjectUnavailable } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { KeyRow } from "../http/auth/access.ts";
 import type { ProjectEntry, ProjectLookup } from "../http/auth/project-lookup.ts";
-import { isAtLeast, type Role } from "../http/auth/roles.ts";
+import { isAtLeast, type Role } from "@shoal/contract/rights";
 import { isStorable } from "../http/paging.ts";
 
 /** Rights in one project, by id or name. */

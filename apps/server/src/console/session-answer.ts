@@ -1,6 +1,6 @@
 import type { Database } from "@shoal/database";
 import type { ProjectLookup } from "../http/auth/project-lookup.ts";
-import type { Role } from "../http/auth/roles.ts";
+import type { Role } from "@shoal/contract/rights";
 import type { SignedIn } from "./console-authenticator.ts";
 import type { ConsoleSessionAnswer } from "./endpoints.ts";
 import { projectsIn, roleEverywhere, roleIn } from "./grants.ts";

@@ -2,15 +2,13 @@ import { contract, type Endpoint } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
 import { replyOf } from "@shoal/router/fastify";
 import type { FastifyRequest } from "fastify";
-import { refuseApp } from "../apps/keys/app-operations.ts";
 import { handoffTokenIn } from "../auth/handoff/handoff-tokens.ts";
 import type { Handoffs } from "../auth/handoff/handoffs.ts";
 import { isAudited, markAudited } from "../observability/audit/logs/follow.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access, AuthenticateOptions, Authenticator, OpenCaller } from "../http/auth/access.ts";
 import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
-import { neededRole, refuseRole } from "../http/auth/operation-roles.ts";
-import { keyMayMoveSecrets, mayMoveSecrets } from "../http/auth/secret-rights.ts";
+import { keyMayMoveSecrets, mayMoveSecrets, refuseWithoutRights } from "../http/auth/rights.ts";
 import { requireSessionToken } from "../http/auth/session-token.ts";
 import type { OverloadGuard } from "../http/limits/overload-guard.ts";
 import type { RateLimits } from "../http/limits/rate-limits.ts";
@@ -96,8 +94,7 @@ export class Entrance {
     // HEAD discloses nothing, and pages send it before a download.
     const audited = isAudited(endpoint) && request.method !== "HEAD" && !this.#isForwarded(request);
     const admit = (known: Access): Access | Promise<Access> => {
-      refuseApp(known.key, endpoint);
-      refuseRole(known, neededRole(endpoint), endpoint.operationId);
+      refuseWithoutRights(known, endpoint);
       if (audited) this.#mark(request, endpoint, known);
       if (!looksInto(endpoint)) return known;
       const { id, id_or_name: idOrName = id ?? "" } = request.params as Readonly<Record<string, string | undefined>>;

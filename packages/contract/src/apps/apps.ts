@@ -9,6 +9,7 @@ export const listApps = defineEndpoint({
   operationId: "apps.list",
   area,
   plane: "control",
+  moves: ["read apps"],
   method: "GET",
   path: "/apps",
   summary: "List deployed apps.",

@@ -1,4 +1,5 @@
 import type { Schema } from "@shoal/schemas";
+import type { Move } from "../rights/data-rights.ts";
 import type * as z from "zod/mini";
 
 /** HTTP methods of operations. HEAD works for every GET. */
@@ -97,6 +98,11 @@ export interface Endpoint<Path extends string = string> {
   readonly errorBodies?: Readonly<Record<number, AnySchema>>;
   /** For POST only. Default `answer`. */
   readonly idempotency?: Idempotency;
+  /**
+   * The data that it reads for its caller, and that its caller changes, for example `["read files"]`. The rights of
+   * persons and apps follow from it. Operations of the contract with authentication must have it.
+   */
+  readonly moves?: readonly Move[];
   /** `none` for operations without authentication. */
   readonly auth?: "key" | "none";
   /**

@@ -13,6 +13,7 @@ export const streamBrowserLogs = defineEndpoint({
   operationId: "browsers.logs.stream",
   area,
   plane: "instance",
+  moves: ["read code"],
   method: "GET",
   path: "/browsers/{id}/logs/stream",
   summary: "Follow a log file or the output of a session process.",

@@ -13,6 +13,7 @@ export const executePlaywright = defineEndpoint({
   operationId: "browsers.playwright.execute",
   area,
   plane: "instance",
+  moves: ["read code", "write code"],
   method: "POST",
   path: "/browsers/{id}/playwright/execute",
   summary: "Run Playwright code.",

@@ -8,6 +8,7 @@ export const getAuthContext = defineEndpoint({
   operationId: "auth.context.get",
   area,
   plane: "control",
+  moves: ["read caller"],
   method: "GET",
   path: "/auth/context",
   summary: "Show the caller.",

@@ -1,3 +1,5 @@
+import { contract, type Endpoint } from "@shoal/contract";
+import { mayApp } from "@shoal/contract/rights";
 import type { Invocation } from "@shoal/schemas";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { forever, ScriptedApps } from "../../testing/scripted-apps.ts";
@@ -302,6 +304,11 @@ it("provides one key for each deployment, limited to its project and for what ap
     ["GET", "/audit-logs"],
   ] as const)
     expect([path, await status(method, path)]).toEqual([path, 403]);
+  for (const endpoint of Object.values<Endpoint>(contract)) {
+    if (endpoint.auth === "none" || mayApp(endpoint)) continue;
+    const path = endpoint.path.replaceAll(/\{\w+\}/g, "none");
+    expect([endpoint.operationId, await status(endpoint.method, path)]).toEqual([endpoint.operationId, 403]);
+  }
   const { body: keys } = await request("GET", "/org/api_keys");
   expect(JSON.stringify(keys)).not.toContain(deployment);
   await server.database.query

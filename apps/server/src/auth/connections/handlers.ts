@@ -3,7 +3,7 @@ import type { LoginAddresses } from "@shoal/contract/logins";
 import type { Handlers } from "@shoal/router";
 import type { AuthConnection } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
-import { mayMoveSecrets } from "../../http/auth/secret-rights.ts";
+import { mayMoveSecrets } from "../../http/auth/rights.ts";
 import { type ConnectionRow, type FlowRow, type ListedConnection, toConnection } from "./connection-row.ts";
 import type { Connections, ConnectionWriter } from "./connections.ts";
 import { flowFields } from "./flow-view.ts";

@@ -2,8 +2,7 @@ import { contract, type Endpoint } from "@shoal/contract";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { neededRole } from "../../http/auth/operation-roles.ts";
-import { isAtLeast, type Role } from "../../http/auth/roles.ts";
+import { isAtLeast, neededRole, type Role } from "@shoal/contract/rights";
 import {
   type IdentityProvider,
   startIdentityProvider,

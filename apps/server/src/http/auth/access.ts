@@ -15,7 +15,7 @@ import type { RateLimits } from "../limits/rate-limits.ts";
 import type { ReadCache } from "../../storage/read-cache.ts";
 import { hashKey, isKeySecret } from "./api-key-secret.ts";
 import { keyProblem } from "./key-problem.ts";
-import type { Role } from "./roles.ts";
+import type { Role } from "@shoal/contract/rights";
 
 export interface KeyRow {
   readonly id: string;

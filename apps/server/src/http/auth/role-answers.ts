@@ -1,66 +1,75 @@
 import type { Endpoint } from "@shoal/contract";
 import type { Handler, HandlerCall, StreamFrame } from "@shoal/router";
 import type { Access } from "./access.ts";
-import { isAtLeast, type Role } from "./roles.ts";
+import { type Data, mayAppMove, mayMove } from "@shoal/contract/rights";
 
 interface Withheld {
-  readonly needed: Role;
+  /** The data that the field holds. */
+  readonly data: Data;
   /** For a field that the contract requires; optional fields are removed. */
   readonly replacement?: "" | Readonly<Record<string, never>>;
 }
 
-/** Addresses with the right to control a session or a login, and secrets. */
+/** Fields with other data than the rest of their answers. */
 const withheld: ReadonlyMap<string, Withheld> = new Map<string, Withheld>([
-  ["browser_live_view_url", { needed: "operator" }],
-  ["cdp_ws_url", { needed: "operator", replacement: "" }],
-  ["webdriver_ws_url", { needed: "operator", replacement: "" }],
-  ["env_vars", { needed: "admin", replacement: {} }],
-  ["handoff_code", { needed: "operator" }],
-  ["hosted_url", { needed: "operator" }],
-  ["live_view_url", { needed: "operator" }],
-  // Of invocations and schedules.
-  ["output", { needed: "operator" }],
-  ["payload", { needed: "operator" }],
+  ["browser_live_view_url", { data: "access_links" }],
+  ["cdp_ws_url", { data: "access_links", replacement: "" }],
+  ["webdriver_ws_url", { data: "access_links", replacement: "" }],
+  ["handoff_code", { data: "access_links" }],
+  ["hosted_url", { data: "access_links" }],
+  ["live_view_url", { data: "access_links" }],
+  ["env_vars", { data: "secrets", replacement: {} }],
+  ["output", { data: "invocation_data" }],
+  ["payload", { data: "invocation_data" }],
 ]);
+
+/** What a caller may read. */
+type Reader = (data: Data) => boolean;
+
+/** `undefined` for callers with every right. */
+function readerOf({ key, role }: Pick<Access, "key" | "role">): Reader | undefined {
+  if (key.deployment_id !== null) return (data) => mayAppMove(`read ${data}`);
+  return role === undefined || role === "admin" ? undefined : (data) => mayMove(role, `read ${data}`);
+}
 
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-function shownTo(role: Role, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => shownTo(role, item));
+function shownTo(may: Reader, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => shownTo(may, item));
   if (typeof value !== "object" || value === null || !isPlain(value)) return value;
   const shown: Record<string | symbol, unknown> = {};
   // The router marks results with symbols.
   for (const mark of Object.getOwnPropertySymbols(value)) shown[mark] = Reflect.get(value, mark) as unknown;
   for (const [name, item] of Object.entries(value)) {
     const rule = withheld.get(name);
-    if (rule === undefined || isAtLeast(role, rule.needed)) shown[name] = shownTo(role, item);
+    if (rule === undefined || may(rule.data)) shown[name] = shownTo(may, item);
     else if (rule.replacement !== undefined) shown[name] = rule.replacement;
   }
   return shown;
 }
 
 async function* shownFrames(
-  role: Role,
+  may: Reader,
   frames: AsyncIterable<StreamFrame<object>>,
 ): AsyncGenerator<StreamFrame<object>> {
   for await (const frame of frames)
-    yield "data" in frame ? { ...frame, data: shownTo(role, frame.data) as object } : frame;
+    yield "data" in frame ? { ...frame, data: shownTo(may, frame.data) as object } : frame;
 }
 
-/** Removes secrets and control from the answers of JSON operations for persons without the role for them. */
+/** Removes fields from the answers of JSON operations for callers without the right to their data. */
 export function forRoles(endpoint: Endpoint, handler: Handler<Endpoint, Access>): Handler<Endpoint, Access> {
   const kinds = new Set(Object.values(endpoint.responses).map(({ kind }) => kind));
   if (kinds.has("bytes")) return handler;
   return async (call: HandlerCall<Endpoint, Access>) => {
-    const { role } = call.context;
+    const may = readerOf(call.context);
     const answer = (await handler(call)) as unknown;
-    if (role === undefined || role === "admin" || answer === undefined) return answer as undefined;
+    if (may === undefined || answer === undefined) return answer as undefined;
     const shown = kinds.has("events")
-      ? shownFrames(role, answer as AsyncIterable<StreamFrame<object>>)
-      : shownTo(role, answer);
+      ? shownFrames(may, answer as AsyncIterable<StreamFrame<object>>)
+      : shownTo(may, answer);
     return shown as undefined;
   };
 }

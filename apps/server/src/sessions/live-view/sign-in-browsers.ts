@@ -1,7 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import { LRUCache } from "lru-cache";
 import type { KeyRow } from "../../http/auth/access.ts";
-import { keyMayMoveSecrets } from "../../http/auth/secret-rights.ts";
+import { keyMayMoveSecrets } from "../../http/auth/rights.ts";
 
 interface FoundSession {
   readonly id: string;

@@ -1,0 +1,41 @@
+import type { Endpoint } from "@shoal/contract";
+import { isAtLeast, mayApp, mayMove, neededRole, type Role } from "@shoal/contract/rights";
+import { ServiceError } from "@shoal/router";
+import type { Access, KeyRow } from "./access.ts";
+
+/** @throws {ServiceError} 403 `forbidden` for a caller without the rights to the data that the operation moves. */
+export function refuseWithoutRights(access: Pick<Access, "key" | "role">, endpoint: Endpoint): void {
+  refuseApp(access.key, endpoint);
+  refuseRole(access, neededRole(endpoint), endpoint.operationId);
+}
+
+/** @throws {ServiceError} 403 `forbidden` for a person without the role in this project. */
+export function refuseRole({ role }: Pick<Access, "role">, needed: Role, action: string): void {
+  if (role === undefined || isAtLeast(role, needed)) return;
+  throw new ServiceError(403, "forbidden", `${action} needs the role ${needed} in this project; you are ${role}.`, {
+    hint: "Ask an administrator of the service for the role.",
+  });
+}
+
+function refuseApp({ deployment_id }: Pick<KeyRow, "deployment_id">, endpoint: Endpoint): void {
+  if (deployment_id === null || mayApp(endpoint)) return;
+  throw new ServiceError(
+    403,
+    "forbidden",
+    `The key of deployment ${deployment_id} cannot call ${endpoint.operationId}. Pass another key to the app in env_vars.`,
+  );
+}
+
+/**
+ * Whether the caller may move stored secrets: administrators and keys that people made. Neither the keys of apps, nor
+ * other persons, nor sign-in pages.
+ */
+export function mayMoveSecrets({ handoff, key, role }: Pick<Access, "handoff" | "key" | "role">): boolean {
+  if (handoff !== undefined || key.deployment_id !== null) return false;
+  return role === undefined || mayMove(role, "read secrets");
+}
+
+/** For an address that was issued to the key: the role of a person is unknown then, so it opens no secrets. */
+export function keyMayMoveSecrets({ deployment_id, isPerson }: Pick<KeyRow, "deployment_id" | "isPerson">): boolean {
+  return deployment_id === null && isPerson !== true;
+}
