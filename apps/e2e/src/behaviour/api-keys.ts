@@ -102,7 +102,7 @@ export function describeApiKeys(test: ServiceUnderTest): void {
     it("expire at once when rotated with no grace period, and never after their successor", async () => {
       const { apiKeys } = test.shoal;
       const { id, key } = await apiKeys.create({ name: test.unique("rotated") });
-      expect(await codeOf(apiKeys.rotate(id, { days_to_expire: 5 }))).toBe("400 bad_request");
+      expect(await codeOf(apiKeys.rotate(id, { days_to_expire: 5, expire_in_days: 7 }))).toBe("400 bad_request");
       expect(await codeOf(apiKeys.rotate("nowhere", {}))).toBe("404 not_found");
       await apiKeys.rotate(id, { expire_in_days: 0 });
       expect(await codeOf(test.clientWith({ apiKey: key }).profiles.list())).toBe("401 unauthorized");

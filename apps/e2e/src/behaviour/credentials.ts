@@ -24,6 +24,7 @@ export function describeCredentials(test: ServiceUnderTest): void {
         id: expect.stringMatching(/^[a-z][a-z0-9]{23}$/) as unknown,
         name,
         domain: "login.example.com",
+        sites: [],
         has_values: true,
         has_totp_secret: false,
         value_keys: ["password", "username"],
