@@ -5,6 +5,9 @@ import { createKeyboard } from "../computer/keyboard.ts";
 import { createPageView } from "../computer/page-view.ts";
 import { pressChord } from "../computer/typing.ts";
 import { inPage, PageElement, type Point } from "../pages/follow/page-element.ts";
+import { guardedFunction, guardFunction } from "../pages/node-input/click-guard.ts";
+import { FrameShield } from "../pages/node-input/frame-shield.ts";
+import { writeValueFunction } from "../pages/node-input/write-value.ts";
 import { maskField } from "./field-masks.ts";
 import { readFrames } from "./reading/frames.ts";
 import type { WatchedPage } from "./watched-page.ts";
@@ -54,45 +57,22 @@ const prepareFunction = `function () {
   if (isField && /^(checkbox|radio|file|button|submit|reset|image|hidden|range|color)$/.test(this.type)) return "unusable";
   return "usable";
 }`;
-const selectFunction = `function () {
-  if (this.select) this.select();
-  else getSelection().selectAllChildren(this);
-}`;
-const lengthFunction = `function () { return (this.value ?? this.textContent ?? "").length; }`;
-
 async function fill(
   element: PageElement<WatchedPage>,
   { hosts, origins, value, visible }: ActOf<"fill">,
 ): Promise<PageActResult> {
   const { address, page } = element;
-  const { cdp } = page;
   if ((await element.call(prepareFunction)) !== "usable") return unusable;
   await element.reach();
   if (!(await element.focus())) return replaced;
   // Some pages replace a field when it gets the focus.
   const [isMasked] = await Promise.all([visible === true || maskField(element), wait(focusMs)]);
   if (!isMasked) return replaced;
-  await element.call(selectFunction);
-  const [frames, isFocused] = await Promise.all([readFrames(page, address.target), element.isFocused()]);
-  if (!isFocused)
-    return (await element.call("function () { return this.isConnected; }")) === true
-      ? { outcome: "unfocused" }
-      : replaced;
-  const { host = "", origin = "" } = frames.get(address.frameId) ?? {};
+  const { host = "", origin = "" } = (await readFrames(page, address.target)).get(address.frameId) ?? {};
   if (!isAmongHosts(host, hosts)) return { outcome: "refused_host", detail: host };
   if (origins !== undefined && !isAmongOrigins(origin, origins)) return { outcome: "refused_host", detail: origin };
-  const { sessionId } = address.target;
-  if (value === "") await pressBackspace(page, sessionId);
-  else await page.send(cdp.send("Input.insertText", { text: value }, sessionId));
-  const length = await element.call(lengthFunction);
-  if (length === undefined) return done;
-  return typeof length === "number" && length >= value.length ? done : { outcome: "partly" };
-}
-
-async function pressBackspace(page: WatchedPage, sessionId: string): Promise<void> {
-  const key = { key: "Backspace", code: "Backspace", windowsVirtualKeyCode: 8 };
-  for (const type of ["rawKeyDown", "keyUp"] as const)
-    await page.send(page.cdp.send("Input.dispatchKeyEvent", { type, ...key }, sessionId));
+  const written = await element.call(writeValueFunction, value);
+  return written === "gone" ? replaced : written === "refused" ? { outcome: "partly" } : done;
 }
 
 async function click(element: PageElement<WatchedPage>): Promise<PageActResult> {
@@ -100,9 +80,18 @@ async function click(element: PageElement<WatchedPage>): Promise<PageActResult> 
   const middle = await element.reach();
   if (middle === undefined) return unusable;
   if ((await element.call("function () { return this.disabled === true; }")) === true) return unusable;
-  if (!(await element.isAt(middle))) return { outcome: "covered" };
-  await clickAt(page, await inPage(page, element.address.target, middle));
-  return done;
+  const shield = await FrameShield.raise(page, element);
+  try {
+    if (!(await element.isAt(middle))) return { outcome: "covered" };
+    await element.call(guardFunction);
+    await clickAt(page, await inPage(page, element.address.target, middle));
+    const seen = await element.call(guardedFunction);
+    return seen === "missed" || (seen === "unseen" && shield.hasOthers && !shield.hasInner)
+      ? { outcome: "covered" }
+      : done;
+  } finally {
+    void shield.lower();
+  }
 }
 
 async function clickAt({ cdp, session }: WatchedPage, { x, y }: Point): Promise<void> {

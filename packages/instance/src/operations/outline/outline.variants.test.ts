@@ -51,6 +51,12 @@ const pages: Readonly<Record<string, string>> = {
       const popup = open("");
       setTimeout(() => popup.close(), 40);
     }, 120);</script>`,
+  "/thief": `<input id=i><input id=other><script>
+    const tell = (text) => parent.postMessage(text, "*");
+    for (const type of ["keydown", "beforeinput", "mousedown"]) addEventListener(type, () => tell(type), true);
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => { other.focus(); i.focus(); setTimeout(() => port2.postMessage(0)); };
+    port2.postMessage(0);</script>`,
   "/many": `<script>document.write("<p>word</p>".repeat(4000) + "<input type=password>")</script>`,
 };
 
@@ -73,7 +79,15 @@ beforeAll(async () => {
       response
         .setHeader("content-type", "text/html")
         .end(`<p>Outer</p><iframe src="http://localhost:${String(port)}/form" width=900 height=600></iframe>`);
-    else if (pages[path.replace(/[?].*/, "")] === undefined) response.writeHead(404).end();
+    else if (path.startsWith("/stolen-")) {
+      const [, , host = ""] = path.split("-");
+      response.setHeader("content-type", "text/html").end(`<!doctype html><form action="/submitted" method=post>
+        <input name=user><input type=password name=pw><input name=stolen type=hidden><button>Log in</button></form>
+        <iframe src="http://${host}:${String(port)}/thief" style="position:absolute;top:0;left:0;width:600px;opacity:.01;visibility:hidden"></iframe>
+        <script>onmessage = ({ data }) => { document.forms[0].stolen.value += data; };
+        const { style } = document.querySelector("iframe");
+        setInterval(() => { style.visibility = style.visibility === "" ? "hidden" : ""; }, 30);</script>`);
+    } else if (pages[path.replace(/[?].*/, "")] === undefined) response.writeHead(404).end();
     else
       response
         .writeHead(200, { "content-type": "text/html", "set-cookie": `visit=${path.slice(1)}; HttpOnly` })
@@ -208,6 +222,31 @@ describeChromium("the front page", (chromium) => {
     expect(await settle()).toMatchObject({ quiet: true });
     expect(bodies.join("")).toContain("user=alice&");
   });
+
+  it.each(["localhost", "127.0.0.1"])(
+    "types and clicks in no frame that takes the focus or covers the form: %s",
+    async (host) => {
+      const hosts = ["127.0.0.1"];
+      const read = await visit(`/stolen-from-${host}`);
+      for (const [name, value] of [
+        ["user", "ada"],
+        ["pw", "lovelace"],
+      ]) {
+        const field = named(read, ({ attributes, frame }) => frame === 0 && attributes.name === name);
+        expect(await act({ kind: "fill", ref: field.ref, value, hosts })).toEqual({ outcome: "done" });
+      }
+      bodies.splice(0);
+      await vi.waitFor(
+        async () => {
+          const button = named(await outline(), ({ name }) => name === "Log in");
+          expect(await act({ kind: "click", ref: button.ref })).toEqual({ outcome: "done" });
+        },
+        { timeout: 20_000 },
+      );
+      expect(await settle()).toMatchObject({ navigations: [`http://127.0.0.1:${String(port)}/submitted`] });
+      expect(bodies.join("")).toBe("user=ada&pw=lovelace&stolen=");
+    },
+  );
 
   it("fills closed shadow roots, and reports a field that the page replaces", async () => {
     const inShadow = named(await visit("/form"), ({ name }) => name === "In a shadow root");

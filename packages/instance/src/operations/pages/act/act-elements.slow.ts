@@ -19,12 +19,6 @@ describe("an element that is not ready", () => {
   it.each([
     ["not visible", `<button id=b style="visibility:hidden">Go</button>`, 'button "', "is not visible"],
     ["disabled", `<fieldset disabled><button id=b>Go</button></fieldset>`, '(button "Go")', "is disabled"],
-    [
-      "moving",
-      `<style>@keyframes far { to { transform: translate(400px) } } #b { animation: far 3s linear infinite alternate }</style><button id=b>Go</button>`,
-      '(button "Go")',
-      "does not stop moving",
-    ],
   ])("is named by the error if it stays %s", async (_title, html, _name, problem) => {
     await session.show(html);
     const refused = await session.act({ type: "click", selector: "#b", timeout_ms: 300 });
@@ -52,6 +46,43 @@ describe("an element that is not ready", () => {
       function replace() { place.innerHTML = '<button id=b onclick="out.textContent = 1">New</button>'; }</script>`);
     expect((await session.done({ type: "click", selector: "#b" })).element).toMatchObject({ name: "New" });
     expect(await session.evaluate("out.textContent")).toBe("1");
+  });
+});
+
+describe("a control that does not stop", () => {
+  it.each([
+    ["pulses", "@keyframes move { to { transform: scale(1.1) } }", ".4s infinite alternate"],
+    ["travels", "@keyframes move { to { transform: translateX(300px) } }", "2s linear infinite alternate"],
+    ["turns", "@keyframes move { to { transform: rotate(360deg) } }", "1s linear infinite"],
+    ["jumps back", "@keyframes move { to { transform: translateX(-200px) } }", "1.5s linear infinite"],
+  ])("is clicked where it is: it %s", async (_title, keyframes, animation) => {
+    await session.show(`<style>${keyframes} #b { margin-left: 250px; animation: move ${animation} }</style>
+      <p onclick="document.title = 'missed'"><button id=b onclick="this.textContent = 'Clicked'; event.stopPropagation()">Go</button></p>`);
+    expect((await session.done({ type: "click", selector: "#b", timeout_ms: 3000 })).element?.name).toBe("Clicked");
+    expect(await session.evaluate("document.title")).not.toBe("missed");
+  });
+});
+
+describe("a toggle that a person uses by its label", () => {
+  const hidden = "position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip:rect(0 0 0 0)";
+  it.each([
+    [
+      "is one pixel below a neighbour's label",
+      `<span><label for=s#>&#9733;</label><input style="${hidden}" type=radio name=s id=s#></span>`,
+    ],
+    [
+      "is transparent at one place with the others",
+      `<input style="position:absolute;left:8px;opacity:0" type=radio name=s id=s#><label for=s# style="position:relative;background:#fff">Star</label> `,
+    ],
+    ["is not displayed", `<input style="display:none" type=radio name=s id=s#><label for=s#>Star</label> `],
+  ])("is clicked and checked by it: it %s", async (_title, star) => {
+    await session.show(
+      `<div style="position:relative">${[1, 2, 3, 4, 5].map((place) => star.replaceAll("#", String(place))).join("")}</div>`,
+    );
+    await session.done({ type: "check", selector: "#s3" });
+    expect(await session.evaluate("document.querySelector(':checked').id")).toBe("s3");
+    await session.done({ type: "click", selector: "#s5" });
+    expect(await session.evaluate("document.querySelector(':checked').id")).toBe("s5");
   });
 });
 

@@ -10,6 +10,15 @@ const obstacles: Readonly<Record<Exclude<Obstacle, "covered">, readonly [problem
   outside: ["cannot be scrolled into view", "Enlarge the viewport, or use another element."],
 };
 
+/** 409 for a text that the page did not take. */
+export function textRefused(element: string): Refusal {
+  return unfitElement(
+    element,
+    "did not take the text",
+    "Observe the page; if it takes single keys only, click it and use `press`.",
+  );
+}
+
 /** 409 for an element that is not ready at the end of the wait. @param element - `e3 (button "Save")` */
 export function notActionable(element: string, obstacle: Obstacle, timeoutMs: number, cover?: string): Refusal {
   const [problem, hint] =

@@ -6,9 +6,11 @@ import { unfitElement } from "./act-errors.ts";
 import { hasTarget } from "./act-fields.ts";
 import type { ActTools } from "./act-tools.ts";
 import type { ElementHandle } from "./element/element-handle.ts";
+import { clickReady } from "./input/click.ts";
 import { Drag } from "./input/drag.ts";
 import { focusFunction } from "./input/field-functions.ts";
 import { check, fill, select } from "./input/fields.ts";
+import { pressOn } from "./input/press.ts";
 import { scroll } from "./input/scroll.ts";
 import { upload } from "./input/upload.ts";
 import { waitFor } from "./wait-for.ts";
@@ -19,7 +21,10 @@ const ready = { stable: true, enabled: true, hit: true } as const;
 export async function actOnElement(tools: ActTools, root: SessionRoot): Promise<ElementHandle | undefined> {
   switch (tools.act.type) {
     case "click":
-      return click(tools);
+      return clickReady(tools, {
+        ...(tools.act.button !== undefined && { button: tools.act.button }),
+        ...(tools.act.click_count !== undefined && { count: tools.act.click_count }),
+      });
     case "fill":
       return fill(tools);
     case "check":
@@ -43,23 +48,6 @@ export async function actOnElement(tools: ActTools, root: SessionRoot): Promise<
   }
 }
 
-async function click(tools: ActTools): Promise<ElementHandle> {
-  const { act, actionable, keyboard, pointer } = tools;
-  const { button = "left", click_count: count = 1 } = act;
-  return actionable.untilUsed({ target: act, field: "body", needs: ready }, async ({ element, point }) => {
-    let isClicked = false;
-    await keyboard.holding(act.hold_keys, "body.hold_keys", async () => {
-      await pointer.move(point);
-      // The pointer may have opened or replaced something.
-      const again = await actionable.examine(element, { enabled: true, hit: true });
-      if (again.problem !== undefined) return;
-      isClicked = true;
-      await pointer.click(again, { button, count });
-    });
-    return isClicked;
-  });
-}
-
 async function hover(tools: ActTools): Promise<ElementHandle> {
   const { act, actionable, keyboard, pointer, run } = tools;
   return actionable.untilUsed({ target: act, field: "body", needs: { stable: true, hit: true } }, async ({ point }) => {
@@ -70,7 +58,7 @@ async function hover(tools: ActTools): Promise<ElementHandle> {
 }
 
 async function press(tools: ActTools): Promise<ElementHandle | undefined> {
-  const { act, actionable, run } = tools;
+  const { act, actionable } = tools;
   const { keys = [] } = act;
   // Before the first effect.
   for (const [place, chord] of keys.entries()) parseChord(chord, [], `body.keys[${String(place)}]`);
@@ -83,13 +71,7 @@ async function press(tools: ActTools): Promise<ElementHandle | undefined> {
         "Click it first, then press without an element.",
       ),
     );
-  run.hasBegun = true;
-  for (const [place, chord] of keys.entries()) {
-    run.signal.throwIfAborted();
-    // The dialog receives the other keys; the answer names it.
-    if (run.page.session.dialog !== undefined || run.page.session.ended) break;
-    await tools.press(chord, `body.keys[${String(place)}]`);
-  }
+  await pressOn(tools, element, { keys, field: "body.keys" });
   return element;
 }
 

@@ -40,7 +40,7 @@ export class PageElement<P extends FollowedPage = FollowedPage> {
     }
   }
 
-  /** Calls a function with the element as `this`. Returns `undefined` when it has gone. */
+  /** Calls a function with the element as `this` and awaits its promise. Returns `undefined` when it has gone. */
   async call(declaration: string, ...values: readonly (string | number | boolean)[]): Promise<unknown> {
     const answer = await this.page
       .send(
@@ -51,6 +51,7 @@ export class PageElement<P extends FollowedPage = FollowedPage> {
             objectId: this.#objectId,
             arguments: values.map((value) => ({ value })),
             returnByValue: true,
+            awaitPromise: true,
             userGesture: true,
           },
           this.address.target.sessionId,

@@ -16,6 +16,7 @@ import {
   scrollFunction,
 } from "./examine.ts";
 import { describeTarget, TargetFinder } from "./find-target.ts";
+import { labelOfFunction } from "../input/field-functions.ts";
 import { throughFrames } from "./through-frames.ts";
 
 export interface Needs {
@@ -34,6 +35,9 @@ export interface ReadyElement {
 
 /** Milliseconds between two attempts. */
 const pausesMs = [0, 20, 50, 100, 100];
+/** A control that moves for this time is used while it moves. Milliseconds. */
+const stopsMs = 500;
+const movingPauseMs = 20;
 /** A sticky header may cover an element at one edge of the viewport. */
 const alignments = ["center", "end", "start"] as const;
 
@@ -54,27 +58,53 @@ export class Actionable {
   }
 
   /**
-   * Calls `use` when the element is ready, again if it returns false, because the element changed meanwhile, or an
-   * error, which is thrown at the time limit.
+   * Calls `use` when the element is ready, again if it returns false, because the element changed meanwhile, an
+   * obstacle, or an error, which is thrown at the time limit. A toggle that cannot be clicked is used by its label.
    * @param pick - returns another element to use, such as the field of a label.
    * @throws {ServiceError} 404, 409 at the time limit.
    */
   async untilUsed(
     request: { readonly target: Target; readonly field: string; readonly needs: Needs; readonly pick?: string },
-    use: (ready: ReadyElement) => Promise<boolean | ServiceError>,
+    use: (ready: ReadyElement) => Promise<boolean | Obstacle | ServiceError>,
   ): Promise<ElementHandle> {
     const { field, needs, pick, target } = request;
     let found = await this.finder.wait(target, field);
+    let movingSinceMs: number | undefined;
     for (let attempt = 0; ; attempt++) {
       const element = (pick === undefined ? undefined : await found.related(pick)) ?? found;
-      const examined = await this.examine(element, needs, attempt);
-      const used = examined.problem === undefined && (await use({ element, point: examined }));
+      const stable = needs.stable === true && !this.#isUsedMoving(movingSinceMs);
+      const place = await this.#placeOf(element, { ...needs, stable }, attempt);
+      const used = place.problem ?? (await use({ element: place.element, point: place }));
       if (used === true) return element;
-      const obstacle = examined.problem ?? "removed";
-      if (this.#run.leftMs <= 0) throw used === false ? await this.#failure(target, element, obstacle) : used;
-      await this.#run.pause(pausesMs[attempt] ?? 250);
+      const obstacle = used === false || typeof used === "object" ? "removed" : used;
+      if (obstacle === "moving") movingSinceMs ??= performance.now();
+      if (this.#run.leftMs <= 0)
+        throw typeof used === "object" ? used : await this.#failure(target, place.element, obstacle);
+      await this.#run.pause(movingSinceMs === undefined ? (pausesMs[attempt] ?? 250) : movingPauseMs);
       if (obstacle === "removed") found = await this.finder.wait(target, field);
     }
+  }
+
+  /** A control that does not stop is used where it is, as a person does. */
+  #isUsedMoving(sinceMs: number | undefined): boolean {
+    return sinceMs !== undefined && performance.now() - sinceMs > Math.min(stopsMs, this.#timeoutMs / 3);
+  }
+
+  /** Returns the point of an element, or of the label of a toggle that has no point itself. */
+  async #placeOf(
+    element: ElementHandle,
+    needs: Needs,
+    attempt: number,
+  ): Promise<Examined & { readonly element: ElementHandle }> {
+    const examined = await this.examine(element, needs, attempt);
+    const { problem } = examined;
+    if (needs.hit !== true || (problem !== "covered" && problem !== "hidden" && problem !== "outside"))
+      return { ...examined, element };
+    const label = await element.related(labelOfFunction);
+    const ofLabel = label && (await this.examine(label, needs, attempt));
+    return label === undefined || ofLabel === undefined || ofLabel.problem !== undefined
+      ? { ...examined, element }
+      : { ...ofLabel, element: label };
   }
 
   /** Looks at an element once, after scrolling to it. The point is in the page's viewport. */

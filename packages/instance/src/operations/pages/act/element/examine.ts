@@ -1,11 +1,8 @@
+import { hitTest } from "../../node-input/hit-test.ts";
 import { shapes } from "./shapes.ts";
 
 /** Helpers of the functions below: text, because a bundler may change functions. */
-const helpers = `
-  // A form's fields hide its properties: <input name=parentNode>.
-  const getterOf = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
-  const parentOf = getterOf(Node, "parentNode"), slotOf = getterOf(Element, "assignedSlot");
-  const around = (node) => (node instanceof Element ? slotOf.call(node) : undefined) ?? parentOf.call(node) ?? (node instanceof ShadowRoot ? node.host : null);
+const helpers = `${hitTest}
   const preview = (element) => {
     const id = element.id ? "#" + element.id : "";
     const classes = [...element.classList].slice(0, 2).map((one) => "." + one).join("");
@@ -26,21 +23,6 @@ ${shapes}
     return false;
   };
   const isReadOnly = (element) => element.readOnly === true || element.getAttribute("aria-readonly") === "true";
-  /** The element that receives a click at the point, as far as it is not a part of this one. */
-  const coverAt = (element, x, y) => {
-    const whole = element.closest("button, a, [role=button], [role=link]") ?? element;
-    const accepted = new Set([element, whole, ...(element.labels ?? [])]);
-    // Closed roots are known only from inside.
-    const inner = new Map();
-    for (let root = element.getRootNode(); root.host; root = root.host.getRootNode()) inner.set(root.host, root);
-    for (let hit = document.elementFromPoint(x, y); ; ) {
-      if (!hit) return document.documentElement;
-      for (let at = hit; at; at = around(at)) if (accepted.has(at)) return undefined;
-      const next = (hit.shadowRoot ?? inner.get(hit))?.elementFromPoint(x, y);
-      if (!next || next === hit) return hit;
-      hit = next;
-    }
-  };
 `;
 
 export type Obstacle = "removed" | "hidden" | "moving" | "disabled" | "readonly" | "outside" | "covered";
@@ -60,7 +42,6 @@ export const examineFunction = `async function (stable, enabled, editable, hit) 
   if (stable) {
     const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
     const box = () => { const { x, y, width, height } = element.getBoundingClientRect(); return [x, y, width, height].join(); };
-    await frame();
     const first = box();
     await frame();
     if (!element.isConnected) return { problem: "removed" };

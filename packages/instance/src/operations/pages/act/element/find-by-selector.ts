@@ -1,8 +1,9 @@
 import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
+import type { Frame } from "../../follow/frame-tree.ts";
 import type { ActRun } from "../act-run.ts";
 import { type ElementHandle, handleOf, worldIn } from "./element-handle.ts";
-import { type Frame, framesOf } from "./frames.ts";
+import { framesOf } from "./frames.ts";
 
 export interface Matches {
   /** Visible matches, or all if none is visible. */

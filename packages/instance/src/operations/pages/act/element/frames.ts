@@ -1,14 +1,5 @@
-import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import type { FrameTarget } from "../../follow/followed-page.ts";
+import { type Frame, framesBelow } from "../../follow/frame-tree.ts";
 import type { ActRun } from "../act-run.ts";
-
-/** A document of the page. */
-export interface Frame {
-  readonly target: FrameTarget;
-  readonly frameId: string;
-  readonly loaderId: string;
-  readonly parentId: string | undefined;
-}
 
 const maxFrames = 60;
 
@@ -23,9 +14,4 @@ export async function framesOf(run: ActRun): Promise<readonly Frame[]> {
   );
   const byId = new Map(trees.flat().map((frame) => [frame.frameId, frame]));
   return [...byId.values()].slice(0, maxFrames);
-}
-
-function framesBelow({ childFrames = [], frame }: Protocol.Page.FrameTree, target: FrameTarget): readonly Frame[] {
-  const { id: frameId, loaderId, parentId } = frame;
-  return [{ target, frameId, loaderId, parentId }, ...childFrames.flatMap((child) => framesBelow(child, target))];
 }

@@ -27,10 +27,7 @@ export type PreparedField =
   | { readonly kind: "unfit"; readonly problem: string }
   | { readonly kind: "malformed"; readonly problem: string };
 
-/**
- * Focuses a field and selects its text, or sets the value of a field that a person fills with a picker. Argument: the
- * value.
- */
+/** Sets the value of a field that a person fills with a picker; others are only checked. Argument: the value. */
 export const prepareFillFunction = `function (value) {
   const tag = this.localName;
   const type = tag === "input" ? this.type : "";
@@ -56,23 +53,7 @@ export const prepareFillFunction = `function (value) {
   }
   if (type === "number" && value.trim() !== "" && Number.isNaN(Number(value)))
     return { kind: "malformed", problem: "not a number, as the field requires" };
-  this.focus();
-  if (tag === "input" || tag === "textarea") this.select();
-  else {
-    const range = document.createRange();
-    range.selectNodeContents(this);
-    const selection = this.getRootNode().getSelection?.() ?? getSelection();
-    selection.removeAllRanges();
-    selection.addRange(range);
-  }
   return { kind: "typed" };
-}`;
-
-/** After the page's reactions to the focus. */
-export const hasFocusFunction = `function () {
-  if (!this.isConnected) return "gone";
-  const active = this.getRootNode().activeElement;
-  return active === this || (this.isContentEditable && active?.contains(this)) ? "focused" : "unfocused";
 }`;
 
 export const focusFunction = `function () {
@@ -93,8 +74,12 @@ export const checkStateFunction = `function () {
   return { kind: /radio$/.test(role) ? "radio" : "box", checked: stated === "mixed" ? "mixed" : stated === "true" };
 }`;
 
-/** A styled checkbox is often invisible: a person clicks its label. */
-export const labelOfFunction = `function () { return this.labels?.[0] ?? this.closest("label") ?? null; }`;
+/** The label of a checkbox or radio button: a styled one is often invisible or below a label, which a person clicks. */
+export const labelOfFunction = `function () {
+  if (this.localName !== "input" || !/^(checkbox|radio)$/.test(this.type)) return null;
+  const isShown = (label) => label.checkVisibility({ visibilityProperty: true }) && label.getClientRects().length > 0;
+  return [...this.labels].find(isShown) ?? null;
+}`;
 
 export interface Selected {
   readonly problem?: "unfit" | "single" | "missing" | "disabled";

@@ -1,13 +1,12 @@
 import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
-import { unfitElement } from "../act-errors.ts";
+import { type Written, writeValueFunction } from "../../node-input/write-value.ts";
+import { textRefused, unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
 import type { ElementHandle } from "../element/element-handle.ts";
 import {
   checkStateFunction,
   type CheckState,
-  hasFocusFunction,
-  labelOfFunction,
   pickControlFunction,
   pickFieldFunction,
   prepareFillFunction,
@@ -15,10 +14,8 @@ import {
   type Selected,
   selectFunction,
 } from "./field-functions.ts";
-
-const nextFrameFunction = `function () {
-  return new Promise((done) => { requestAnimationFrame(() => done(true)); setTimeout(() => done(true), 100); });
-}`;
+import { clickReady } from "./click.ts";
+import { pressOn } from "./press.ts";
 
 /** Longest wait for an option that is missing, in milliseconds: it may arrive with a request. */
 const optionsMs = 2_000;
@@ -32,14 +29,13 @@ export async function fill(tools: ActTools): Promise<ElementHandle> {
     { target: act, field: "body", needs, pick: pickFieldFunction },
     ({ element: field }) => fillNow(tools, field, text),
   );
-  if (submit) await tools.press("Enter", "body.submit");
   run.hasBegun = true;
+  if (submit) await pressOn(tools, element, { keys: ["Enter"], field: "body.submit" });
   return element;
 }
 
 async function fillNow(tools: ActTools, field: ElementHandle, text: string): Promise<boolean> {
   const { run } = tools;
-  const { cdp } = run.page;
   const prepared = await field.call<PreparedField>(prepareFillFunction, text);
   if (prepared === undefined) return false;
   if (prepared.kind === "malformed") throw ServiceError.of(invalid("body.text", prepared.problem));
@@ -52,13 +48,10 @@ async function fillNow(tools: ActTools, field: ElementHandle, text: string): Pro
       ),
     );
   if (prepared.kind === "set") return true;
-  // Some pages replace a field when it gets the focus.
-  await field.call(nextFrameFunction);
-  if ((await field.call<string>(hasFocusFunction)) !== "focused") return false;
   run.hasBegun = true;
-  if (text === "") await tools.press("Delete", "body.text");
-  else await run.ask(cdp.send("Input.insertText", { text }, field.address.target.sessionId));
-  return true;
+  const written = await field.call<Written>(writeValueFunction, text);
+  if (written === "refused") throw ServiceError.of(textRefused(await tools.describe(field)));
+  return written === "held";
 }
 
 /** Checks or unchecks with a click. */
@@ -75,7 +68,7 @@ export async function check(tools: ActTools): Promise<ElementHandle> {
   if (before?.kind === "radio" && !wanted)
     throw ServiceError.of(invalid("body.accept", "a radio button cannot be unchecked", { hint: "Check another one." }));
   if (before?.checked === wanted) return control;
-  await clickControl(tools, control);
+  await clickReady(tools, { pick: pickControlFunction });
   const after = await control.call<CheckState>(checkStateFunction);
   if (after !== undefined && after.kind !== "none" && after.checked !== wanted)
     throw ServiceError.of(
@@ -86,30 +79,6 @@ export async function check(tools: ActTools): Promise<ElementHandle> {
       ),
     );
   return control;
-}
-
-async function clickControl({ actionable, act, pointer }: ActTools, control: ElementHandle): Promise<void> {
-  const { problem } = await actionable.examine(control, {});
-  const label = problem === "hidden" ? await control.related(labelOfFunction) : undefined;
-  await actionable.untilUsed(
-    {
-      target: act,
-      field: "body",
-      needs: { stable: true, enabled: true, hit: true },
-      pick:
-        label === undefined
-          ? pickControlFunction
-          : `function () {
-        const control = (${pickControlFunction}).call(this);
-        return (${labelOfFunction}).call(control);
-      }`,
-    },
-    async ({ point }) => {
-      await pointer.move(point);
-      await pointer.click(point);
-      return true;
-    },
-  );
 }
 
 /** Chooses options of a native list. */

@@ -1,0 +1,76 @@
+import { ServiceError } from "@shoal/router";
+import { type ClickSeen, guardedFunction, guardFunction } from "../../node-input/click-guard.ts";
+import { FrameShield } from "../../node-input/frame-shield.ts";
+import type { Point } from "../../follow/page-element.ts";
+import { unfitElement } from "../act-errors.ts";
+import { Interrupted } from "../act-run.ts";
+import type { ActTools } from "../act-tools.ts";
+import type { ElementHandle } from "../element/element-handle.ts";
+import type { Obstacle } from "../element/examine.ts";
+import type { ClickButton } from "./pointer.ts";
+
+const ready = { stable: true, enabled: true, hit: true } as const;
+
+export interface ClickOptions {
+  /** Returns another element to use, such as the control of a label. */
+  readonly pick?: string;
+  readonly button?: ClickButton;
+  readonly count?: number;
+}
+
+/** Clicks the element of an action when it is ready. The click goes to this element, or nowhere. */
+export function clickReady(tools: ActTools, { pick, ...options }: ClickOptions = {}): Promise<ElementHandle> {
+  const { act, actionable, keyboard, pointer, run } = tools;
+  const request = { target: act, field: "body", needs: ready, ...(pick !== undefined && { pick }) };
+  return actionable.untilUsed(request, async ({ element, point }) => {
+    let used: Obstacle | true = "removed";
+    const shield = await FrameShield.raise(run.page, element);
+    try {
+      await keyboard.holding(act.hold_keys, "body.hold_keys", async () => {
+        await pointer.move(point);
+        // The pointer may have opened or replaced something.
+        const again = await actionable.examine(element, { enabled: true, hit: true });
+        used = again.problem ?? (await clickGuarded(tools, element, { ...options, at: again, shield }));
+      });
+    } finally {
+      // In order before later commands to the page, which may be busy with the click.
+      void shield.lower();
+    }
+    return used;
+  });
+}
+
+interface GuardedClick extends Pick<ClickOptions, "button" | "count"> {
+  readonly at: Point;
+  readonly shield: FrameShield;
+}
+
+async function clickGuarded(
+  tools: ActTools,
+  element: ElementHandle,
+  { at, shield, ...click }: GuardedClick,
+): Promise<Obstacle | true> {
+  await element.call(guardFunction);
+  await tools.pointer.click(at, click);
+  const seen = await readGuard(element);
+  if (seen === "missed") return "moving";
+  if (seen === "unseen" && shield.hasOthers && !shield.hasInner)
+    throw ServiceError.of(
+      unfitElement(
+        await tools.describe(element),
+        "did not receive the click: a frame of the page may have taken it",
+        "Observe the page again.",
+      ),
+    );
+  return true;
+}
+
+/** A page that left, or opened a dialog, has received the click. */
+async function readGuard(element: ElementHandle): Promise<ClickSeen> {
+  try {
+    return (await element.call<ClickSeen>(guardedFunction)) ?? "hit";
+  } catch (error) {
+    if (error instanceof Interrupted) return "hit";
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import { hitTest } from "./hit-test.ts";
+
+/** The receiver of a click: the element, another one of its document, or none that could be seen. */
+export type ClickSeen = "hit" | "missed" | "unseen";
+
+/**
+ * Decides a click at the moment of its input, by a hit test: if the element is not under the pointer then, no listener
+ * of the page receives the click.
+ */
+export const guardFunction = `function () {${hitTest}
+  globalThis.shoalGuard?.stop();
+  const types = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
+  const guard = { seen: "unseen" };
+  const decide = (event) => {
+    if (!event.isTrusted) return;
+    if (guard.seen === "unseen")
+      guard.seen = this.isConnected && coverAt(this, event.clientX, event.clientY) === undefined ? "hit" : "missed";
+    if (guard.seen === "hit") return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  };
+  for (const type of types) addEventListener(type, decide, { capture: true });
+  guard.stop = () => {
+    for (const type of types) removeEventListener(type, decide, { capture: true });
+    globalThis.shoalGuard = undefined;
+  };
+  globalThis.shoalGuard = guard;
+}`;
+
+/** Ends the guard. Returns a {@link ClickSeen}. */
+export const guardedFunction = `function () {
+  const { seen = "hit", stop } = globalThis.shoalGuard ?? {};
+  stop?.();
+  return seen;
+}`;

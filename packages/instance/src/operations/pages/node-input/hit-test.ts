@@ -1,0 +1,22 @@
+/** Helpers of functions in pages: text, because a bundler may change functions. */
+export const hitTest = `
+  // A form's fields hide its properties: <input name=parentNode>.
+  const getterOf = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
+  const parentOf = getterOf(Node, "parentNode"), slotOf = getterOf(Element, "assignedSlot");
+  const around = (node) => (node instanceof Element ? slotOf.call(node) : undefined) ?? parentOf.call(node) ?? (node instanceof ShadowRoot ? node.host : null);
+  /** The element that receives a click at the point, as far as it is not a part of this one. */
+  const coverAt = (element, x, y) => {
+    const whole = element.closest("button, a, [role=button], [role=link]") ?? element;
+    const accepted = new Set([element, whole, ...(element.labels ?? [])]);
+    // Closed roots are known only from inside.
+    const inner = new Map();
+    for (let root = element.getRootNode(); root.host; root = root.host.getRootNode()) inner.set(root.host, root);
+    for (let hit = document.elementFromPoint(x, y); ; ) {
+      if (!hit) return document.documentElement;
+      for (let at = hit; at; at = around(at)) if (accepted.has(at)) return undefined;
+      const next = (hit.shadowRoot ?? inner.get(hit))?.elementFromPoint(x, y);
+      if (!next || next === hit) return hit;
+      hit = next;
+    }
+  };
+`;
