@@ -24,16 +24,29 @@ const leastWorkMs = 2_000;
 export class ActRun {
   readonly page: FollowedPage;
   readonly signal: AbortSignal;
-  /** From here on, an interruption is an effect of the action. */
-  hasBegun = false;
   /** The reference of the request, if the page has replaced its element. */
   replacedRef: string | undefined;
+  /** When the first input was sent, on the clock of `performance.now()`. */
+  #begunAtMs: number | undefined;
   readonly #endMs: number;
 
   constructor(page: FollowedPage, { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }) {
     this.page = page;
     this.signal = signal;
     this.#endMs = performance.now() + timeoutMs;
+  }
+
+  /** From here on, an interruption is an effect of the action. */
+  get hasBegun(): boolean {
+    return this.#begunAtMs !== undefined;
+  }
+
+  set hasBegun(hasBegun: boolean) {
+    if (hasBegun) this.#begunAtMs ??= performance.now();
+  }
+
+  get begunAtMs(): number | undefined {
+    return this.#begunAtMs;
   }
 
   get leftMs(): number {

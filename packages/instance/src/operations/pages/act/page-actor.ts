@@ -120,7 +120,7 @@ export class PageActor {
     const run = new ActRun(tab.page, { signal, timeoutMs: act.timeout_ms });
     const effects = new BrowserEffects(tab.page.cdp);
     const tools = new ActTools(act, { pages, run, tab });
-    log.begin();
+    log.begin(run);
     try {
       this.#checkDialog(act, tab);
       const element = await this.#perform(tools, log, effects);

@@ -1,5 +1,6 @@
 import type { FailedPageRequest } from "@shoal/schemas";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
+import type { ActRun } from "../act-run.ts";
 import type { FollowedPage, FrameTarget } from "../../follow/followed-page.ts";
 
 /** Requests that change a page. */
@@ -8,18 +9,31 @@ const maxRunning = 500;
 const maxFailed = 20;
 /** Requests that last longer, such as long polls, do not count as activity. Milliseconds. */
 const longRequestMs = 4_000;
+/** An answer that takes longer to arrive is a stream. Milliseconds. */
+const longAnswerMs = 1_000;
+/** A request that the page has sent before belongs to an action only this soon after its input. Milliseconds. */
+const promptMs = 150;
+/** A poll sends its next request this soon after an answer. Milliseconds. */
+const chainMs = 100;
+const maxKinds = 1_000;
 /** Longest time from a click on a link to its navigation, in milliseconds. */
 const navigationStartMs = 2_000;
 /** A page that can be used, but waits for pictures or counters, does not load any more. Milliseconds. */
 const slowPartsMs = 1_000;
 
+type Begun = Pick<ActRun, "begunAtMs">;
+
 interface RunningRequest {
   readonly method: string;
   readonly url: string;
+  /** The same for each request of a poll. */
+  readonly kind: string;
   readonly sinceMs: number;
-  readonly isFollowed: boolean;
   /** Icons, which the browser requests for itself. */
   readonly isOfBrowser: boolean;
+  /** When its answer began. */
+  answeredMs?: number;
+  isFollowed: boolean;
 }
 
 /** Collects the effects of the present action on a page. Keeps no bodies, headers or query strings. */
@@ -34,6 +48,11 @@ export class EffectLog {
   #hasChanged = false;
   #navigationRequestedAtMs = -Infinity;
   #changedAtMs = performance.now();
+  #run: Begun = { begunAtMs: undefined };
+  /** When the last request of each kind ended. */
+  readonly #endedAtMs = new Map<string, number>();
+  /** When a request ended that began before this log. */
+  #unknownEndedAtMs = -Infinity;
 
   private constructor(page: FollowedPage) {
     this.#page = page;
@@ -78,19 +97,22 @@ export class EffectLog {
   /** Whether the page loads, or waits for requests that may change it. */
   isBusy(): boolean {
     const nowMs = performance.now();
-    for (const { isFollowed, sinceMs } of this.#running.values())
-      if (isFollowed && nowMs - sinceMs < longRequestMs) return true;
+    for (const { answeredMs = nowMs, isFollowed, sinceMs } of this.#running.values())
+      if (isFollowed && nowMs - sinceMs < longRequestMs && nowMs - answeredMs < longAnswerMs) return true;
     if (nowMs - this.#navigationRequestedAtMs < navigationStartMs) return true;
     return this.#isLoading && !(this.#isUsable && this.quietMs > slowPartsMs);
   }
 
   /** Begins the report of an action. */
-  begin(): void {
+  begin(run: Begun): void {
+    this.#run = run;
     this.#failed = [];
     this.#navigated = false;
     this.#status = undefined;
     this.#hasChanged = false;
     this.#changedAtMs = performance.now();
+    // They are not effects of the action.
+    for (const request of this.#running.values()) request.isFollowed = false;
   }
 
   /** The input is sent: effects follow from now on. */
@@ -118,6 +140,8 @@ export class EffectLog {
     });
     page.on("Network.responseReceived", ({ frameId, requestId, response, type }, target) => {
       if (isMain(target, frameId) && type === "Document") this.#status = response.status;
+      const request = this.#running.get(requestId);
+      if (request !== undefined) request.answeredMs ??= performance.now();
       if (response.status >= 400) this.#fail(requestId, { status: response.status });
     });
     page.on("Network.loadingFinished", ({ requestId }) => {
@@ -166,16 +190,35 @@ export class EffectLog {
     const [oldest] = this.#running.keys();
     if (this.#running.size >= maxRunning && oldest !== undefined) this.#running.delete(oldest);
     const { method, url } = request;
-    const isFollowed = followedTypes.has(type);
+    const kind = kindOf(request);
+    const redirected = this.#running.get(requestId);
+    const isFollowed = redirected?.isFollowed ?? (followedTypes.has(type) && !this.#isRepeated(kind));
     const isOfBrowser = type === "Other";
-    this.#running.set(requestId, { method, url, sinceMs: performance.now(), isFollowed, isOfBrowser });
+    this.#running.set(requestId, { method, url, kind, sinceMs: performance.now(), isFollowed, isOfBrowser });
     if (isFollowed) this.#touch();
+  }
+
+  /** Whether the page sends this request again and again, as a poll does. */
+  #isRepeated(kind: string): boolean {
+    const nowMs = performance.now();
+    const endedMs = this.#endedAtMs.get(kind);
+    if (endedMs === undefined) return nowMs - this.#unknownEndedAtMs < chainMs;
+    const isRunning = [...this.#running.values()].some((one) => one.kind === kind);
+    const { begunAtMs = -Infinity } = this.#run;
+    return (!isRunning && nowMs - endedMs < chainMs) || nowMs - begunAtMs > promptMs;
   }
 
   #ended(requestId: string): void {
     const request = this.#running.get(requestId);
+    if (request === undefined) {
+      this.#unknownEndedAtMs = performance.now();
+      return;
+    }
     this.#running.delete(requestId);
-    if (request?.isFollowed === true) this.#touch();
+    const [oldest] = this.#endedAtMs.keys();
+    if (this.#endedAtMs.size >= maxKinds && oldest !== undefined) this.#endedAtMs.delete(oldest);
+    this.#endedAtMs.set(request.kind, performance.now());
+    if (request.isFollowed) this.#touch();
   }
 
   #fail(requestId: string, problem: Pick<FailedPageRequest, "status" | "error">): void {
@@ -183,6 +226,13 @@ export class EffectLog {
     if (request === undefined || request.isOfBrowser || this.#failed.length >= maxFailed) return;
     this.#failed.push({ method: request.method.slice(0, 32), url: withoutQuery(request.url), ...problem });
   }
+}
+
+/** Without the numbers and tokens that change with each request of a poll. */
+function kindOf({ method, postDataEntries = [], url }: Protocol.Network.Request): string {
+  const [{ bytes = "" } = {}] = postDataEntries;
+  const body = Buffer.from(bytes.slice(0, 4_000), "base64").toString("latin1");
+  return `${method} ${url.slice(0, 2_000)} ${body}`.replaceAll(/[0-9a-f-]{8,}|\d+/gi, "0");
 }
 
 function withoutQuery(address: string): string {

@@ -3,12 +3,12 @@ import { mainDocument } from "../element/element-handle.ts";
 import type { EffectLog } from "./effect-log.ts";
 
 /** A page without activity for this time has processed an action. Milliseconds. */
-const idleMs = 50;
+const idleMs = 35;
 /** The same after activity: a page often continues after an answer. Milliseconds. */
 const quietMs = 120;
 /** Longest wait for a page that changes without requests, such as an animation. Milliseconds. */
 const changesMs = 1_000;
-const lookMs = 20;
+const lookMs = 10;
 
 /**
  * Counts changes of the document, after the next frame. Texts that tick, such as a countdown, do not count.

@@ -1,21 +1,25 @@
-import { invalid, notAFile } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import { stat } from "node:fs/promises";
 import pTimeout from "p-timeout";
-import { fileSystemError } from "../../../fs/errors.ts";
-import { hostPath, normalisePath, type SessionRoot } from "../../../fs/paths.ts";
+import type { SessionRoot } from "../../../fs/paths.ts";
 import { unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
-import type { ElementHandle } from "../element/element-handle.ts";
+import { ElementHandle } from "../element/element-handle.ts";
+import { type ChosenFile, checkFiles, readFiles } from "./chosen-files.ts";
+import { dropFiles, pasteFiles } from "./given-files.ts";
+import { clickReady } from "./click.ts";
 import { pickFileFieldFunction } from "./field-functions.ts";
 
 /** Longest wait for the file dialog of a button, in milliseconds. */
-const chooserMs = 3_000;
+const chooserMs = 2_000;
 
 const fileFieldFunction = `function () {
   if (this.localName !== "input" || this.type !== "file") return null;
-  return { multiple: this.multiple || this.webkitdirectory, disabled: this.disabled };
+  return { multiple: this.multiple, folder: this.webkitdirectory, disabled: this.disabled };
+}`;
+const isEditableFunction = `function () {
+  return this.isContentEditable || this.localName === "textarea" ||
+    (this.localName === "input" && /^(text|search|url|email|tel)$/.test(this.type));
 }`;
 
 /** CDP cannot clear a field. */
@@ -28,53 +32,76 @@ const clearFunction = `function () {
 
 interface FileField {
   readonly multiple: boolean;
+  readonly folder: boolean;
   readonly disabled: boolean;
 }
 
-/** Chooses files of the session, in a file field or with a button that opens a file dialog. */
+/**
+ * Chooses files of the session: in a file field, with a button that opens a file dialog, by a paste into a text field,
+ * or by a drop on any other element.
+ */
 export async function upload(tools: ActTools, root: SessionRoot): Promise<ElementHandle> {
-  const { act, actionable, run } = tools;
-  const files = await readPaths(root, act.paths ?? []);
+  const { act, actionable } = tools;
+  const files = await readFiles(root, act.paths ?? []);
   const found = await actionable.finder.wait(act, "body");
   const field = (await found.related(pickFileFieldFunction)) ?? found;
   const fileField = await field.call<FileField | null>(fileFieldFunction);
-  if (fileField === null || fileField === undefined) return uploadWithDialog(tools, files);
+  if (fileField === null || fileField === undefined) return uploadElsewhere(tools, field, { files, root });
   if (fileField.disabled)
     throw ServiceError.of(
       unfitElement(await tools.describe(field), "is disabled", "Complete the steps that enable it."),
     );
-  checkCount(files, fileField.multiple);
-  run.hasBegun = true;
-  const { backendNodeId, target } = field.address;
-  if (files.length === 0) await field.call(clearFunction);
-  else
-    await run.ask(run.page.cdp.send("DOM.setFileInputFiles", { files: [...files], backendNodeId }, target.sessionId));
+  await checkFiles(files, fileField, root);
+  await setFiles(tools, field, files);
   return field;
 }
 
-/** @throws {ServiceError} 400, 403 or 404 for a path that is not a readable file of the session. */
-async function readPaths(root: SessionRoot, paths: readonly string[]): Promise<readonly string[]> {
-  const files: string[] = [];
-  for (const [place, path] of paths.entries()) {
-    const normal = normalisePath(path, `body.paths[${String(place)}]`);
-    const file = await hostPath(root, normal, { follow: true, action: "upload" });
-    const stats = await stat(file).catch((error: unknown) => {
-      throw fileSystemError(error, "upload", normal);
-    });
-    if (!stats.isFile())
-      throw ServiceError.of(notAFile("upload", normal, stats.isDirectory() ? "a directory" : "not a regular file"));
-    files.push(file);
+async function setFiles({ run }: ActTools, field: ElementHandle, files: readonly ChosenFile[]): Promise<void> {
+  run.hasBegun = true;
+  const { backendNodeId, target } = field.address;
+  const paths = files.map(({ path }) => path);
+  if (paths.length === 0) await field.call(clearFunction);
+  else await run.ask(run.page.cdp.send("DOM.setFileInputFiles", { files: paths, backendNodeId }, target.sessionId));
+}
+
+async function uploadElsewhere(
+  tools: ActTools,
+  element: ElementHandle,
+  { files, root }: { readonly files: readonly ChosenFile[]; readonly root: SessionRoot },
+): Promise<ElementHandle> {
+  const plain = { multiple: true, folder: false };
+  if ((await element.call<boolean>(isEditableFunction)) === true) {
+    await checkFiles(files, plain, root);
+    if ((await pasteFiles(tools, element, files)) || (await dropFiles(tools, element, files))) return element;
+    throw ServiceError.of(
+      unfitElement(await tools.describe(element), "takes neither pasted nor dropped files", "Use a file field."),
+    );
   }
-  return files;
+  const opened = await openDialog(tools);
+  if (opened !== undefined) {
+    await checkFiles(files, opened.kind, root);
+    await setFiles(tools, opened.field, files);
+    return element;
+  }
+  await checkFiles(files, plain, root);
+  if (await dropFiles(tools, element, files)) return element;
+  throw ServiceError.of(
+    unfitElement(
+      await tools.describe(element),
+      "is not a file field, opened no file dialog and takes no dropped files",
+      "Use a file field.",
+    ),
+  );
 }
 
-function checkCount(files: readonly string[], multiple: boolean): void {
-  if (files.length > 1 && !multiple)
-    throw ServiceError.of(invalid("body.paths", "the field takes one file", { limit: 1 }));
+interface OpenedDialog {
+  readonly field: ElementHandle;
+  readonly kind: Pick<FileField, "multiple" | "folder">;
 }
 
-async function uploadWithDialog(tools: ActTools, files: readonly string[]): Promise<ElementHandle> {
-  const { act, actionable, pointer, run } = tools;
+/** Clicks the element. Returns the field of the file dialog that it opens. */
+async function openDialog(tools: ActTools): Promise<OpenedDialog | undefined> {
+  const { run } = tools;
   const { cdp, session } = run.page;
   const chooser = Promise.withResolvers<Protocol.Page.FileChooserOpenedEvent & { readonly sessionId: string }>();
   const stop = cdp.on("Page.fileChooserOpened", (event, sessionId) => {
@@ -89,31 +116,19 @@ async function uploadWithDialog(tools: ActTools, files: readonly string[]): Prom
     );
   try {
     await run.ask(intercept(true));
-    const button = await actionable.untilUsed(
-      { target: act, field: "body", needs: { stable: true, enabled: true, hit: true } },
-      async ({ point }) => {
-        await pointer.move(point);
-        await pointer.click(point);
-        return true;
-      },
-    );
-    const waitMs = Math.max(chooserMs, Math.min(run.leftMs, chooserMs));
+    await clickReady(tools);
     const opened = await pTimeout(Promise.race([chooser.promise, session.end]), {
-      milliseconds: waitMs,
+      milliseconds: chooserMs,
       message: false,
     });
-    if (opened?.backendNodeId === undefined)
-      throw ServiceError.of(
-        unfitElement(
-          await tools.describe(button),
-          "is not a file field and opened no file dialog",
-          "Use a file field.",
-        ),
-      );
-    checkCount(files, opened.mode === "selectMultiple");
-    const { backendNodeId, sessionId } = opened;
-    await run.ask(cdp.send("DOM.setFileInputFiles", { files: [...files], backendNodeId }, sessionId));
-    return button;
+    if (opened?.backendNodeId === undefined) return undefined;
+    const { backendNodeId, frameId, sessionId } = opened;
+    const target = run.page.targets.find((one) => one.sessionId === sessionId);
+    if (target === undefined) return undefined;
+    const field = await ElementHandle.at(run, { backendNodeId, frameId, loaderId: "", target });
+    const kind = await field?.call<FileField | null>(fileFieldFunction);
+    // A picker of the page's scripts has no field.
+    return field === undefined || kind === null || kind === undefined ? undefined : { field, kind };
   } finally {
     stop();
     void intercept(false);

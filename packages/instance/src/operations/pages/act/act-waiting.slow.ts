@@ -1,0 +1,68 @@
+import { expect, it } from "vitest";
+import { findChromium } from "../../../testing/chromium.ts";
+import { ActingSession } from "../testing/acting-session.ts";
+
+const session = new ActingSession({ kind: "headless_shell", executable: findChromium("headless_shell") ?? "missing" });
+
+/** Answers after the time in the query, in milliseconds. */
+session.handle("/slow", (request, response) => {
+  const waitMs = Number(new URL(request.url ?? "", "http://site").searchParams.get("ms"));
+  const timer = setTimeout(() => response.end("{}"), waitMs);
+  response.on("close", () => {
+    clearTimeout(timer);
+  });
+});
+/** An answer that never ends. */
+session.handle("/endless", (_request, response) => {
+  response.writeHead(200, { "content-type": "text/plain" });
+  const timer = setInterval(() => response.write("x"), 50);
+  response.on("close", () => {
+    clearInterval(timer);
+  });
+});
+
+const button = `<button id=b onclick="this.textContent = ++count">Go</button>`;
+const loop = (url: string, pauseMs = 0, name = "loop") =>
+  `(async function ${name}() { for (let turn = 0; ; turn++) { await fetch(${url}).catch(() => undefined); await new Promise((done) => setTimeout(done, ${String(pauseMs)})); } })();`;
+
+it.each([
+  ["a long poll", loop('"/slow?ms=1500"')],
+  ["a poll with a new number each time", loop('"/slow?ms=700&since=" + Date.now()')],
+  ["a poll with pauses", loop('"/slow?ms=300"', 400)],
+  ["several polls", [500, 900, 1300].map((ms) => loop(`"/slow?ms=${String(ms)}"`, 100, `loop${String(ms)}`)).join("")],
+  ["a stream that was open before", `fetch("/endless");`],
+  ["an answer that is still to come", `fetch("/slow?ms=60000");`],
+  ["a clock", `setInterval(() => { document.title = Date.now(); }, 100);`],
+])("returns soon although the page has %s", async (_title, script) => {
+  await session.show(`${button}<script>let count = 0; ${script}</script>`);
+  for (let round = 1; round <= 3; round++) {
+    const startMs = performance.now();
+    const { element, settled } = await session.done({ type: "click", selector: "#b" });
+    expect([element?.name, settled]).toEqual([String(round), true]);
+    // The slowest request takes longer.
+    expect(performance.now() - startMs).toBeLessThan(1_900);
+    await session.done({ type: "wait_for", selector: "#b" });
+  }
+});
+
+it.each([
+  ["a request of the click", `await fetch("/slow?ms=1200")`],
+  ["the same request as the page's poll", `await fetch("/slow?ms=300")`],
+  ["requests after each other", `await fetch("/slow?ms=400&a"); await fetch("/slow?ms=400&b")`],
+  [
+    "a request with XMLHttpRequest",
+    `await new Promise((done) => { const x = new XMLHttpRequest(); x.onload = done; x.open("GET", "/slow?ms=900&x"); x.send(); })`,
+  ],
+])("awaits %s, also in a page that polls", async (_title, request) => {
+  await session.show(`<button id=b onclick="go(this)">Go</button><script>${loop('"/slow?ms=300"', 200)}
+    async function go(b) { b.textContent = "Waits"; ${request}; b.textContent = "Done"; }</script>`);
+  const { element } = await session.done({ type: "click", selector: "#b" });
+  expect(element?.name).toBe("Done");
+});
+
+it("returns from a click that opens a stream once its answer has begun", async () => {
+  await session.show(`<button id=b onclick="fetch('/endless').then(() => { this.textContent = 'Open'; })">Go</button>`);
+  const startMs = performance.now();
+  expect((await session.done({ type: "click", selector: "#b" })).element?.name).toBe("Open");
+  expect(performance.now() - startMs).toBeLessThan(3_500);
+});
