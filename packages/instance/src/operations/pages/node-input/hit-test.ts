@@ -8,6 +8,9 @@ export const hitTest = `
   const coverAt = (element, x, y) => {
     const whole = element.closest("button, a, [role=button], [role=link]") ?? element;
     const accepted = new Set([element, whole, ...(element.labels ?? [])]);
+    // The area of a picture is hit as the picture.
+    const { name } = (element.localName === "area" && element.closest("map")) || {};
+    if (name) for (const image of element.getRootNode().querySelectorAll("img[usemap]")) if (image.useMap.endsWith("#" + name)) accepted.add(image);
     // Closed roots are known only from inside.
     const inner = new Map();
     for (let root = element.getRootNode(); root.host; root = root.host.getRootNode()) inner.set(root.host, root);

@@ -51,15 +51,13 @@ export const examineFunction = `async function (stable, enabled, editable, hit) 
   if (editable && isReadOnly(element)) return { problem: "readonly" };
   const view = { right: innerWidth, bottom: innerHeight };
   let problem = "outside";
-  const image = element.localName === "area" ? imageOf(element) : undefined;
   for (const rect of rectsOf(element)) {
     const left = Math.max(0, rect.left), right = Math.min(view.right, rect.right);
     const top = Math.max(0, rect.top), bottom = Math.min(view.bottom, rect.bottom);
     if (right - left < 1 || bottom - top < 1) continue;
     for (const [across, down] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75]]) {
       const x = left + (right - left) * across, y = top + (bottom - top) * down;
-      const cover = hit ? coverAt(element, x, y) : undefined;
-      if (cover === undefined || cover === image) return { x, y };
+      if (!hit || coverAt(element, x, y) === undefined) return { x, y };
       problem = "covered";
     }
   }
