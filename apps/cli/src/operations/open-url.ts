@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { hostname as machineName, userInfo } from "node:os";
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   darwin: ["open"],
@@ -29,4 +30,23 @@ export async function openUrl(url: string, env: NodeJS.ProcessEnv): Promise<bool
       settle(status === 0);
     });
   });
+}
+
+/** The next step where {@link openUrl} cannot open a web page. A loopback address needs a port that ssh forwards. */
+export function openElsewhere(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  const fails = "Cannot open a browser on this machine.";
+  if (!/^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/.test(hostname))
+    return `${fails} Open this URL on another machine:`;
+  const used = port === "" ? (protocol === "https:" ? "443" : "80") : port;
+  return `${fails} Run this on your own machine, and open the URL there:\n  ssh -N -L ${used}:${hostname}:${used} ${userName()}${machineName()}`;
+}
+
+/** Empty for a user without a name, as in some containers. */
+function userName(): string {
+  try {
+    return `${userInfo().username}@`;
+  } catch {
+    return "";
+  }
 }

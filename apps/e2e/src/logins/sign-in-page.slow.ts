@@ -274,11 +274,17 @@ it("says what is wrong with a link", async () => {
   await page.goto(`${test.service.baseUrl}/auth/sign-in/c1?code=made-up`);
   await expect.poll(() => page.locator("h2").textContent()).toBe("This link is invalid");
   await expect.poll(() => violationsOf(page)).toEqual([]);
-  await page.route(`${test.service.baseUrl}/auth/connections/c1/exchange`, (route) =>
-    route.fulfill({ status: 410, json: { code: "link_expired", message: "used" } }),
-  );
-  await page.goto(`${test.service.baseUrl}/auth/sign-in/c1?code=used`);
-  await expect.poll(() => page.locator("h2").textContent()).toBe("This link was used already");
+  for (const [reason, title] of [
+    ["used", "This link was used already"],
+    ["expired", "The time is over"],
+    ["ended", "This sign-in has ended"],
+  ] as const) {
+    await page.route(`${test.service.baseUrl}/auth/connections/c1/exchange`, (route) =>
+      route.fulfill({ status: 410, json: { code: "link_expired", message: "gone", details: [{ code: reason }] } }),
+    );
+    await page.goto(`${test.service.baseUrl}/auth/sign-in/c1?code=${reason}`);
+    await expect.poll(() => page.locator("h2").textContent()).toBe(title);
+  }
   await page.close();
   const { page: ended } = await open(signInStates.code);
   await ended.route(`${test.service.baseUrl}/auth/connections/c1`, (route) =>

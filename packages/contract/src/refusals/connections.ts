@@ -106,13 +106,24 @@ export function handoffUnknown(): Refusal {
   return notFound("This sign-in link is invalid.", "Copy the whole hosted_url, or ask for a new one.");
 }
 
-/** 410 for a code that was used, or whose login has ended. */
-export function handoffExpired(): Refusal {
+/** Why a sign-in link does not work any more. */
+export type HandoffEnd = keyof typeof handoffEnds;
+
+const handoffEnds = {
+  used: "This sign-in link was used already.",
+  expired: "The time of this sign-in is over.",
+  ended: "The login of this sign-in link has ended.",
+} as const;
+
+/** 410 for a code that was used, or whose login is over. The code of its only detail is the reason. */
+export function handoffExpired(reason: HandoffEnd): Refusal {
+  const problem = handoffEnds[reason];
   return {
     status: 410,
     code: "link_expired",
-    problem: "This sign-in link was used already, or its login has ended.",
+    problem,
     hint: "Ask for a new link: auth.connections.get returns one while the login runs.",
+    details: [{ code: reason, message: problem }],
   };
 }
 

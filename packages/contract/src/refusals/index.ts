@@ -49,6 +49,7 @@ export {
   checkIntervalTooShort,
   connectionExists,
   connectionNotFound,
+  type HandoffEnd,
   handoffExpired,
   handoffTokenExpired,
   handoffUnknown,

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@shoal/schemas";
+import type { ErrorCode, ErrorDetail } from "@shoal/schemas";
 
 /** An error answer as data. `ServiceError.of` of `@shoal/router` throws it. */
 export interface Refusal {
@@ -14,6 +14,7 @@ export interface Refusal {
   readonly hint?: string | undefined;
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  readonly details?: readonly ErrorDetail[];
   /** Further fields of the body. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }

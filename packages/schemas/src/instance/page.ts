@@ -156,7 +156,7 @@ export const ActOnPage = lazyObject(() => ({
   hold_keys: z.optional(checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(64))), z.maxLength(4))),
   /** For `wait_for`: the state of the element or text; `visible` when absent. */
   state: z.optional(z.enum(["visible", "hidden", "enabled", "disabled"])),
-  /** For `navigate` and `open_tab`: an address. For `wait_for`: an address, or a pattern in which `*` matches any characters. */
+  /** For `navigate` and `open_tab`: an address; without a scheme https, or http for hosts of this machine and of private networks. For `wait_for`: an address, or a pattern in which `*` matches any characters. */
   url: z.optional(Address()),
   /** Longest wait for the element and the effects in milliseconds, 0 to 60,000. */
   timeout_ms: z._default(checked(z.int(), z.minimum(0), z.maximum(60_000)), 10_000),

@@ -38,13 +38,16 @@ export function exchange(store: Store, connectionId: string, code: string): Exch
   const [loginId, number, secret] = code.split(".");
   const { login } = loginOf(store, connectionId, loginId) ?? {};
   if (login === undefined || login.secret !== secret) throw ServiceError.of(handoffUnknown());
-  if (login.state.status !== "IN_PROGRESS") throw ServiceError.of(handoffExpired());
+  const isUsed = number !== String(login.handoffs);
+  if (login.state.status === "SUCCESS") throw ServiceError.of(handoffExpired(isUsed ? "used" : "ended"));
+  if (login.state.status !== "IN_PROGRESS")
+    throw ServiceError.of(handoffExpired(login.state.status === "EXPIRED" ? "expired" : "ended"));
   const nowMs = Date.now();
   if (number === String(login.handoffs)) {
     login.handoffs += 1;
     login.handedOffAtMs = nowMs;
   } else if (number !== String(login.handoffs - 1) || nowMs - login.handedOffAtMs > repeatMs)
-    throw ServiceError.of(handoffExpired());
+    throw ServiceError.of(handoffExpired("used"));
   return { invocation_id: login.id, jwt: `${tokenPrefix}${login.id}.${login.secret}` };
 }
 

@@ -47,6 +47,7 @@ describe.skipIf((await noChromium()) !== undefined)("shoal console", () => {
     const { status, stderr, stdout } = await run([], { BROWSER: "false" });
     expect(status).toBe(0);
     expect(stderr).toContain("Cannot open a browser on this machine.");
+    expect(stderr).toContain("ssh -N -L ");
     expect(stdout).toContain("/console/#link=cl_shoal_");
   });
 

@@ -6,7 +6,7 @@ import { ExitError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
 import type { GlobalFlags, Run } from "../../core/types.ts";
 import { printable } from "../../output/format.ts";
-import { openUrl } from "../../operations/open-url.ts";
+import { openElsewhere, openUrl } from "../../operations/open-url.ts";
 
 const Link = lazyObject(() => ({ url: z.string(), expires_at: Timestamp }));
 
@@ -38,7 +38,7 @@ export async function openConsole(flags: GlobalFlags & { readonly print?: boolea
     if (isLoud) stderr.write(`Opened the console at ${printable(new URL(url).origin)}\n`);
     return;
   }
-  if (flags.print !== true && isLoud) stderr.write("Cannot open a browser on this machine. ");
+  if (flags.print !== true && isLoud) stderr.write(`${openElsewhere(url)}\n`);
   if (isLoud) stderr.write("This link signs in once, within 60 seconds:\n");
   stdout.write(`${printable(url)}\n`);
 }

@@ -4,7 +4,7 @@ import { exitCodes } from "../../core/exit-codes.ts";
 import type { Flag, GlobalFlags, OutputFormat, Run } from "../../core/types.ts";
 import { relativeTime, printable, truncate } from "../../output/format.ts";
 import { printValue } from "../../output/print-result.ts";
-import { openUrl } from "../../operations/open-url.ts";
+import { openElsewhere, openUrl } from "../../operations/open-url.ts";
 import { parseValue } from "../../table/request.ts";
 import type { Answerer } from "./asking.ts";
 import { GivenAnswers, LineAnswers, NoAnswers } from "./answers.ts";
@@ -142,7 +142,7 @@ class ConnectCommand {
   async #openPage(url: string | undefined, view: LoginView): Promise<void> {
     if (url === undefined) view.say("The service has no page for this login.");
     else if (await openUrl(url, this.#run.env)) view.note(`Opened the login page at ${printable(new URL(url).origin)}`);
-    else view.say(`Cannot open a browser on this machine. Open this URL on another machine: ${printable(url)}`);
+    else for (const line of [...openElsewhere(url).split("\n"), printable(url)]) view.say(line);
   }
 
   async #report({ domain, id, profile_name }: AuthConnection, end: ManagedAuthStateEvent): Promise<void> {

@@ -3,7 +3,7 @@ import { call } from "../../connection/call.ts";
 import { ExitError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
 import { printable } from "../../output/format.ts";
-import { openUrl } from "../../operations/open-url.ts";
+import { openElsewhere, openUrl } from "../../operations/open-url.ts";
 import { printValue } from "../../output/print-result.ts";
 
 export async function openBrowser(
@@ -23,8 +23,7 @@ export async function openBrowser(
       );
     return;
   }
-  if (flags.print !== true && isLoud)
-    run.terminal.stderr.write("Cannot open a browser on this machine. Open this URL on another machine:\n");
+  if (flags.print !== true && isLoud) run.terminal.stderr.write(`${openElsewhere(url)}\n`);
   run.terminal.stdout.write(`${url}\n`);
 }
 

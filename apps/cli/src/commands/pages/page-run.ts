@@ -9,6 +9,7 @@ import type {
   PageToolResult,
   PageTools,
 } from "@shoal/schemas";
+import { typedAddress } from "@shoal/primitives";
 import { ApiError } from "@shoal/transport";
 import { basename } from "node:path";
 import { text as textOf } from "node:stream/consumers";
@@ -105,7 +106,7 @@ export class PageRun {
   }
 
   async #open(address: string): Promise<void> {
-    const url = /^[a-z][\w+.-]*:/i.test(address) && !/^[\w.-]+:\d/.test(address) ? address : `https://${address}`;
+    const url = typedAddress(address);
     const type = this.#flags.tab === true ? "open_tab" : "navigate";
     const id = this.#flags.new === true ? undefined : this.#found();
     if (id !== undefined) {

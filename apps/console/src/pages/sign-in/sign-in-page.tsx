@@ -28,7 +28,7 @@ export function SignInPage() {
     if (hasRead.current) return;
     hasRead.current = true;
     const code = takeLinkCode();
-    if (code !== undefined) mutate({ link_code: code });
+    if (code !== undefined && isSecureContext) mutate({ link_code: code });
   }, [mutate]);
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
@@ -53,7 +53,12 @@ export function SignInPage() {
               {textOf(error)}
             </Alert>
           )}
-          {ways.isPending ? (
+          {!isSecureContext ? (
+            <Alert color="red" icon={<CircleAlert aria-hidden />} role="alert" title="This page is not encrypted">
+              Others on the network could read your key, so the console needs https here. Put a proxy with TLS in front
+              of the service and set public_url, or open http://127.0.0.1 on its machine.
+            </Alert>
+          ) : ways.isPending ? (
             <Loading />
           ) : (
             <>

@@ -38,29 +38,43 @@ it("issues one token for a code that is exchanged several times within seconds, 
   await change(flow, { handed_off_at: minutesAgo(0.2) });
   expect(await exchange(flow.connection_id, codeOf(flow))).toMatchObject({
     status: 410,
-    body: { code: "link_expired", message: expect.stringContaining("Ask for a new link") as unknown },
+    body: {
+      code: "link_expired",
+      message: expect.stringMatching(/used already\. Ask for a new link/) as unknown,
+      details: [{ code: "used" }],
+    },
   });
   const token = await tokenOf({ ...flow, handoffs: 1 });
   expect((await get(flow.connection_id, token)).status).toBe(200);
 });
 
-it("refuses codes of logins that have ended, and of deleted keys", async () => {
-  const [ended, late, byKey] = [
-    await addLogin(server.database),
-    await addLogin(server.database),
-    await addLogin(server.database),
-  ];
-  await change(ended, { status: "FAILED", step: "COMPLETED" });
+it("refuses codes of logins that have ended, and of deleted keys, with the reason", async () => {
+  const [failed, usedAndFailed, canceled, late, expired, done, byKey] = await Promise.all(
+    [1, 2, 3, 4, 5, 6, 7].map(() => addLogin(server.database)),
+  );
+  if (!failed || !usedAndFailed || !canceled || !late || !expired || !done || !byKey) throw new Error();
+  await change(failed, { status: "FAILED", step: "COMPLETED" });
+  await change(usedAndFailed, { status: "FAILED", step: "COMPLETED", handoffs: 1, handed_off_at: minutesAgo(0) });
+  await change(canceled, { status: "CANCELED", step: "COMPLETED" });
   await change(late, { expires_at: minutesAgo(1) });
+  await change(expired, { status: "EXPIRED", step: "COMPLETED" });
+  await change(done, { status: "SUCCESS", step: "COMPLETED", handoffs: 1, handed_off_at: minutesAgo(1) });
   const { body } = await server.request("POST", "/org/api_keys", { body: { name: "short", days_to_expire: 1 } });
   const key = CreatedApiKey.parse(body);
   expect((await server.request("DELETE", `/org/api_keys/${key.id}`)).status).toBe(204);
-  for (const [flow, id] of [
-    [ended, keyId],
-    [late, keyId],
-    [byKey, key.id],
+  for (const [flow, id, reason] of [
+    [failed, keyId, "ended"],
+    [usedAndFailed, keyId, "ended"],
+    [canceled, keyId, "ended"],
+    [late, keyId, "expired"],
+    [expired, keyId, "expired"],
+    [done, keyId, "used"],
+    [byKey, key.id, "ended"],
   ] as const)
-    expect((await exchange(flow.connection_id, codeOf(flow, id))).status).toBe(410);
+    expect(await exchange(flow.connection_id, codeOf(flow, id))).toMatchObject({
+      status: 410,
+      body: { code: "link_expired", details: [{ code: reason }] },
+    });
 });
 
 it("opens the connection of its login only, and shows what the person needs", async () => {

@@ -1,4 +1,4 @@
-import { handoffExpired, handoffTokenExpired, handoffUnknown } from "@shoal/contract/refusals";
+import { type HandoffEnd, handoffExpired, handoffTokenExpired, handoffUnknown } from "@shoal/contract/refusals";
 import type { Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import type { ExchangedHandoff } from "@shoal/schemas";
@@ -52,9 +52,10 @@ export class Handoffs {
     if (code === undefined || !isStorable(connectionId)) throw ServiceError.of(handoffUnknown());
     const flow = (await this.#firstUse(connectionId, code, nowMs)) ?? (await this.#find(connectionId, code.flowId));
     if (flow === undefined) throw ServiceError.of(handoffUnknown());
-    if (!isUsable(flow, code, nowMs)) throw ServiceError.of(handoffExpired());
+    const end = endOf(flow, code, nowMs);
+    if (end !== undefined) throw ServiceError.of(handoffExpired(end));
     const { flowId, keyId } = code;
-    const key = await this.#keyOf(keyId, handoffExpired);
+    const key = await this.#keyOf(keyId, () => handoffExpired("ended"));
     const expiresAtMs = msOf(flow.expires_at) + afterEndMs;
     const jwt = this.#tokens.sign({ connectionId, flowId, keyId, expiresAtMs });
     return { access: { key, projectId: flow.project_id, flowId }, exchanged: { invocation_id: flowId, jwt } };
@@ -73,7 +74,7 @@ export class Handoffs {
     return { key, projectId: flow.project_id, flowId: token.flowId };
   }
 
-  async #keyOf(keyId: string, refusal: typeof handoffExpired): Promise<KeyRow> {
+  async #keyOf(keyId: string, refusal: typeof handoffTokenExpired): Promise<KeyRow> {
     try {
       return await this.#parts.issuingKeys.require(keyId);
     } catch (error) {
@@ -134,9 +135,13 @@ function isRunning({ expires_at, status }: FoundFlow, nowMs: number): boolean {
   return status === "IN_PROGRESS" && msOf(expires_at) > nowMs;
 }
 
-/** True for the first exchange, which was counted, and for its repetition. */
-function isUsable(flow: FoundFlow, { number }: HandoffCode, nowMs: number): boolean {
-  return isRunning(flow, nowMs) && flow.handoffs === number + 1 && nowMs - msOf(flow.handed_off_at) <= repeatMs;
+/** @returns `undefined` for the first exchange, which was counted, and for its repetition. */
+function endOf(flow: FoundFlow, { number }: HandoffCode, nowMs: number): HandoffEnd | undefined {
+  const isUsed = flow.handoffs > number;
+  if (flow.status === "SUCCESS") return isUsed ? "used" : "ended";
+  if (flow.status === "IN_PROGRESS" && isRunning(flow, nowMs))
+    return flow.handoffs === number + 1 && nowMs - msOf(flow.handed_off_at) <= repeatMs ? undefined : "used";
+  return flow.status === "IN_PROGRESS" || flow.status === "EXPIRED" ? "expired" : "ended";
 }
 
 function isShown(flow: FoundFlow, nowMs: number): boolean {

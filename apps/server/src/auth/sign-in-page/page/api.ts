@@ -5,10 +5,13 @@ export type Connection = AuthConnection;
 /** The service answered with an error. */
 export class Refused extends Error {
   readonly status: number;
+  /** The code of the first detail: why a link does not work. */
+  readonly reason: string | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, reason?: string) {
     super(message);
     this.status = status;
+    this.reason = reason;
   }
 }
 
@@ -66,7 +69,8 @@ export class Api {
     });
     const text = await answer.text();
     if (answer.ok) return text === "" ? undefined : JSON.parse(text);
-    throw new Refused(answer.status, messageIn(text));
+    const { message, reason } = problemIn(text);
+    throw new Refused(answer.status, message, reason);
   }
 
   #headers(): Record<string, string> {
@@ -74,11 +78,15 @@ export class Api {
   }
 }
 
-function messageIn(text: string): string {
+function problemIn(text: string): { readonly message: string; readonly reason?: string } {
   try {
-    const { message } = JSON.parse(text) as { message?: unknown };
-    return typeof message === "string" ? message : "";
+    const { details, message } = JSON.parse(text) as { details?: { code?: unknown }[]; message?: unknown };
+    const reason = details?.[0]?.code;
+    return {
+      message: typeof message === "string" ? message : "",
+      ...(typeof reason === "string" && { reason }),
+    };
   } catch {
-    return "";
+    return { message: "" };
   }
 }

@@ -57,13 +57,16 @@ async function enter(api: Api, hasToken: boolean): Promise<void> {
   }
 }
 
-function refuse(status: number): void {
-  const { broken, invalid, over, used } = texts.ends;
-  const end = status === 404 ? invalid : status === 410 ? used : status === 401 ? over : broken;
+function refuse(status: number, reason?: string): void {
+  const { broken, expired, invalid, over, used } = texts.ends;
+  const gone = reason === "used" ? used : reason === "expired" ? expired : over;
+  const end = status === 404 ? invalid : status === 410 ? gone : status === 401 ? over : broken;
   const code = status === 404 ? "invalid_link" : status === 410 ? "link_expired" : "session_expired";
   cancel.hidden = true;
   stage.notes();
-  stage.show(`refused ${String(status)}`, () => failure(end, destinations, { code, message: end.title }));
+  stage.show(`refused ${String(status)} ${String(reason)}`, () =>
+    failure(end, destinations, { code, message: end.title }),
+  );
 }
 
 class SignIn {
@@ -153,7 +156,8 @@ async function start(): Promise<void> {
     await enter(api, token !== undefined);
     new SignIn(api).start();
   } catch (error) {
-    refuse(error instanceof Refused ? error.status : 0);
+    if (error instanceof Refused) refuse(error.status, error.reason);
+    else refuse(0);
   }
 }
 

@@ -202,7 +202,12 @@ describeChromium("acting in a browser", (chromium) => {
       expect(refused).toMatchObject({ status: 409, code: "navigation_failed" });
       expect(refused.message).toContain("net::ERR_");
       expect(await session.act({ type: "navigate", url: "javascript:alert(1)" })).toMatchObject({ field: "body.url" });
-      expect(await session.act({ type: "navigate", url: "example" })).toMatchObject({ field: "body.url" });
+      expect(await session.act({ type: "navigate", url: "an example" })).toMatchObject({ field: "body.url" });
+      const typed = new URL(session.url("/gone"));
+      expect(await session.done({ type: "navigate", url: `${typed.host}/gone` })).toMatchObject({
+        url: `http://${typed.host}/gone`,
+        status: 404,
+      });
     });
 
     it("goes back, forward, and reloads", async () => {

@@ -1,4 +1,5 @@
 import { invalid } from "@shoal/contract/refusals";
+import { typedAddress } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { egressErrors, type EgressFailures, egressTarget } from "../../../egress/failures.ts";
 import { navigationFailed, noHistory } from "./act-errors.ts";
@@ -8,13 +9,11 @@ import type { EffectLog } from "./effects/effect-log.ts";
 /** Schemes that run scripts in the present page, or that only the browser's own pages use. */
 const refusedSchemes = /^(?:javascript|view-source|devtools|chrome-untrusted):$/;
 
-/** @throws {ServiceError} 400 for an address that cannot be opened. */
+/** @returns the address with its scheme. @throws {ServiceError} 400 for an address that cannot be opened. */
 export function checkAddress(address: string): string {
-  const url = URL.parse(address.trim());
+  const url = URL.parse(typedAddress(address.trim()));
   if (url === null)
-    throw ServiceError.of(
-      invalid("body.url", "not an absolute address", { hint: "Example: https://example.com/path." }),
-    );
+    throw ServiceError.of(invalid("body.url", "not an address", { hint: "Example: https://example.com/path." }));
   if (refusedSchemes.test(url.protocol))
     throw ServiceError.of(
       invalid("body.url", `addresses with ${url.protocol} cannot be opened`, { hint: "Use http or https." }),

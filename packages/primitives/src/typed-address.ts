@@ -1,0 +1,25 @@
+/** Names that only the resolvers of a company or a home know. */
+const privateNames = /(?:^|\.)(?:localhost|local|internal|lan|home\.arpa)$/;
+
+/** Loopback, private and link-local ranges. */
+const privateIpv4 = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.[\d.]+$/;
+const privateIpv6 = /^\[(?:::1?|::ffff:.*|f[cd][\da-f]{2}:.*|fe[89ab][\da-f]:.*)\]$/;
+
+/**
+ * Completes an address as people type it: `example.com` gets https. Hosts of this machine and of private networks get
+ * http, because they rarely have certificates: `localhost:3000`, `192.168.1.5`, `intranet/wiki`. Addresses with a scheme
+ * stay as they are.
+ * @returns the text itself if it is not an address.
+ */
+export function typedAddress(text: string): string {
+  const typed = text.trim();
+  // `localhost:3000` begins like a scheme. A port has digits only.
+  const hasScheme = /^[a-z][\w+.-]*:/i.test(typed) && !/^[\w.-]+:\d{1,5}(?:[/?#]|$)/.test(typed);
+  if (hasScheme || typed === "" || /^[/?#.]|\s/.test(typed)) return text;
+  const { hostname } = URL.parse(`http://${typed}`) ?? {};
+  if (hostname === undefined) return text;
+  const host = hostname.replace(/\.$/, "");
+  const isPrivate =
+    privateNames.test(host) || privateIpv4.test(host) || privateIpv6.test(host) || /^[^.[]+$/.test(host);
+  return `${isPrivate ? "http" : "https"}://${typed}`;
+}
