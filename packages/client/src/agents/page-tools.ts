@@ -3,7 +3,9 @@ import {
   type Failure,
   failureOfAnswer,
   failureText,
+  fittingWidth,
   inputSchema,
+  jpegSize,
   type JsonSchema,
   markdownText,
   observationText,
@@ -109,7 +111,12 @@ async function call(
       return { text: fromPage(actText(await browser.act(action, options))) };
     }
     case "screenshot": {
-      const bytes = await browser.screenshot({ format: "jpeg", max_width: pictureWidth, ...input }, options);
+      const isWidthChosen = "max_width" in input && input.max_width !== undefined;
+      const first = await browser.screenshot({ format: "jpeg", max_width: pictureWidth, ...input }, options);
+      const size = jpegSize(first);
+      const width = size && fittingWidth(size, isWidthChosen);
+      const bytes =
+        width === undefined ? first : await browser.screenshot({ format: "jpeg", ...input, max_width: width }, options);
       if (bytes.byteLength > maxPictureBytes)
         throw new ToolCallError(
           `The picture is larger than ${String(maxPictureBytes)} bytes. Pass ref or a smaller max_width.`,

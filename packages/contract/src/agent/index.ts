@@ -13,3 +13,4 @@ export {
 export { type Failure, failureOfAnswer, failureText, forTools } from "./failure-text.ts";
 export { actText, markdownText, observationText } from "./page-text.ts";
 export { type PageTool, pageTools } from "./page-tools.ts";
+export { fittingWidth, jpegSize, type PictureSize, scaledNote } from "./pictures.ts";

@@ -1,5 +1,14 @@
 import { actOnPage, observePage, readPage, screenshotPage } from "@shoal/contract";
-import { actText, markdownText, observationText, type PageTool, pageTools } from "@shoal/contract/agent";
+import {
+  actText,
+  fittingWidth,
+  jpegSize,
+  markdownText,
+  observationText,
+  type PageTool,
+  pageTools,
+  scaledNote,
+} from "@shoal/contract/agent";
 import { type ActOnPage, ActResult, PageObservation, PageText } from "@shoal/schemas";
 import { readBytes } from "../answers/bytes.ts";
 import { defineTool, text, type Tool, type ToolAnswer, type ToolCall } from "../base/tool.ts";
@@ -41,16 +50,27 @@ const operations: Readonly<Record<PageTool["group"], Operation>> = {
   },
   screenshot: {
     async run(body, _name, { browser, options, transport }) {
-      const picture = await transport.download(
-        screenshotPage,
-        { params: { id: await browser() }, body: { format: "jpeg", max_width: 1280, ...body } },
-        options,
-      );
-      const bytes = await readBytes(picture, "The picture", {
-        limitBytes: maxPictureBytes,
-        hint: "Pass ref or a smaller max_width, or omit full_page.",
-      });
-      return { content: [{ type: "image", data: bytes.toString("base64"), mimeType: "image/jpeg" }] };
+      const id = await browser();
+      const take = async (width: number): Promise<Buffer> => {
+        const picture = await transport.download(
+          screenshotPage,
+          { params: { id }, body: { format: "jpeg", ...body, max_width: width } },
+          options,
+        );
+        return readBytes(picture, "The picture", {
+          limitBytes: maxPictureBytes,
+          hint: "Pass ref or a smaller max_width, or omit full_page.",
+        });
+      };
+      const asked = "max_width" in body && typeof body.max_width === "number" ? body.max_width : undefined;
+      const first = await take(asked ?? 1280);
+      const whole = jpegSize(first);
+      const width = whole && fittingWidth(whole, asked !== undefined);
+      const bytes = width === undefined ? first : await take(width);
+      const size = jpegSize(bytes);
+      const image = { type: "image", data: bytes.toString("base64"), mimeType: "image/jpeg" } as const;
+      const isScaled = width !== undefined && whole !== undefined && size !== undefined;
+      return { content: isScaled ? [image, text(scaledNote(whole, size))] : [image] };
     },
   },
 };

@@ -281,7 +281,10 @@ export const PrintPage = lazyObject(() => ({
 /** Options of a picture of a page. */
 export interface ScreenshotPage extends z.input<typeof ScreenshotPage> {}
 export const ScreenshotPage = lazyObject(() => ({
-  /** The whole page instead of its visible part. At most 16,384 pixels high. */
+  /**
+   * The whole page instead of its visible part. A page higher than 16,384 pixels is scaled down; above 300,000 pixels, the
+   * rest is cut.
+   */
   full_page: z._default(z.boolean(), false),
   /** Only this element. */
   ref: z.optional(Ref()),

@@ -4,8 +4,10 @@ import { maxScreenshotPixels } from "../../computer/page-view.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
 import { inPage, type PageElement } from "../follow/page-element.ts";
 
-/** Chromium cannot draw larger pictures. */
+/** Chromium cannot draw larger pictures: they are scaled down. */
 const maxSidePixels = 16_384;
+/** Longer areas are cut. CSS pixels. */
+const maxAreaSide = 300_000;
 
 /** In CSS pixels of the document. */
 export interface Rectangle {
@@ -92,11 +94,11 @@ async function quadOf(page: FollowedPage, address: PageElement["address"]): Prom
 export function clipOf(wanted: Rectangle, ratio: number, maxWidth = maxSidePixels): Clip {
   const x = Math.max(0, Math.floor(wanted.x));
   const y = Math.max(0, Math.floor(wanted.y));
-  const most = Math.floor(maxSidePixels / ratio);
-  const width = Math.max(1, Math.min(most, Math.ceil(wanted.x + wanted.width) - x));
-  const height = Math.max(1, Math.min(most, Math.ceil(wanted.y + wanted.height) - y));
+  const width = Math.max(1, Math.min(maxAreaSide, Math.ceil(wanted.x + wanted.width) - x));
+  const height = Math.max(1, Math.min(maxAreaSide, Math.ceil(wanted.y + wanted.height) - y));
   const byPixels = Math.sqrt(maxScreenshotPixels / (width * height)) / ratio;
-  const scale = Math.min(1, maxWidth / (width * ratio), byPixels);
+  const bySide = maxSidePixels / (Math.max(width, height) * ratio);
+  const scale = Math.min(1, maxWidth / (width * ratio), byPixels, bySide);
   return { x, y, width, height, scale, pixels: ratio * scale };
 }
 
