@@ -10,6 +10,7 @@ export class OwnBrowser {
   #starting: Promise<Browser> | undefined;
   #id: string | undefined;
   #isClosed = false;
+  #unannounced: string | undefined;
 
   /** @param attachedId - a session of the caller, which this class never ends. */
   constructor(transport: Transport, defaults: CreateBrowser, attachedId?: string) {
@@ -24,10 +25,21 @@ export class OwnBrowser {
     return this.#id;
   }
 
+  /** Returns the browser that `use` started, once. Models must know that it has no earlier pages. */
+  takeNews(): string | undefined {
+    const id = this.#unannounced;
+    this.#unannounced = undefined;
+    return id;
+  }
+
   /** Concurrent callers share the start, so that the abort of one does not fail the others. */
   async use({ signal }: CallOptions): Promise<string> {
     if (this.#id !== undefined) return this.#id;
-    const { session_id: id } = await raced((this.#starting ??= this.#start({})), signal);
+    this.#starting ??= this.#start({}).then((browser) => {
+      this.#unannounced = browser.session_id;
+      return browser;
+    });
+    const { session_id: id } = await raced(this.#starting, signal);
     return id;
   }
 

@@ -38,7 +38,12 @@ it("starts one browser for concurrent first calls, and uses it for all", async (
   const answers = await Promise.all([call("snapshot"), call("snapshot"), call("navigate", { url: "http://a.test" })]);
   expect(answers.map(({ isError }) => isError)).toEqual([false, false, false]);
   expect(service.created).toEqual([{ timeout_seconds: 600 }]);
-  expect(answers[0].text).toBe('session-1 — http://site.test/session-1\nPage:\nbutton "of session-1" [e1]');
+  expect(answers[0].text).toMatch(/^session-1 — http:\/\/site.test\/session-1\nPage:\nbutton "of session-1" \[e1\]/);
+  const news = answers.filter(({ text }) => text.includes("This connection opened a new browser, session-1,"));
+  expect(news).toHaveLength(1);
+  expect((await call("snapshot")).text).toBe(
+    'session-1 — http://site.test/session-1\nPage:\nbutton "of session-1" [e1]',
+  );
   expect(answers[0].structured).toMatchObject({ title: "session-1", tokens: 5 });
 });
 
@@ -64,10 +69,11 @@ it("answers with text only on request", async () => {
 
 it("answers errors with code, message and the next step in terms of tools", async () => {
   const { call, client } = await connect();
-  expect(await call("click", { ref: "e404" })).toMatchObject({
-    isError: true,
-    text: "stale_reference: The element e404 was removed. Observe the page again with snapshot.",
-  });
+  const problem = "stale_reference: The element e404 was removed. Observe the page again with snapshot.";
+  const first = await call("click", { ref: "e404" });
+  expect(first).toMatchObject({ isError: true, text: expect.stringContaining(problem) as string });
+  expect(first.text).toContain("opened a new browser, session-1,");
+  expect(await call("click", { ref: "e404" })).toMatchObject({ isError: true, text: problem });
   const { _meta } = await client.callTool({ name: "click", arguments: { ref: "e404" } });
   expect(_meta).toMatchObject({ "shoal/error": { code: "stale_reference" } });
 });
@@ -178,7 +184,8 @@ it("costs a model at most 14,500 characters for the default tools", async () => 
 });
 
 it("returns pictures as images", async () => {
-  const { client } = await connect();
+  const { call, client } = await connect();
+  await call("snapshot");
   const { content } = await client.callTool({ name: "screenshot", arguments: {} });
   expect(content).toEqual([{ type: "image", data: Buffer.from("picture").toString("base64"), mimeType: "image/jpeg" }]);
 });

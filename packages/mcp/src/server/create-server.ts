@@ -9,7 +9,7 @@ import { registerResources } from "../resources/resources.ts";
 import { toolsOf } from "../tools/all-tools.ts";
 import { type Fields, inputSchema, joined, outputSchema, ownField } from "../base/fields.ts";
 import { ToolError } from "../base/tool-error.ts";
-import type { Tool } from "../base/tool.ts";
+import { text, type Tool } from "../base/tool.ts";
 import type { McpSettings } from "./settings.ts";
 
 /** Parts of one server, which serves one connection or one request. */
@@ -93,13 +93,22 @@ async function callTool(
       }),
     );
     return {
-      content: [...answer.content],
+      content: [...answer.content, ...newsOf(own)],
       ...(answer.structured !== undefined && settings.isStructured && { structuredContent: answer.structured }),
     };
   } catch (error) {
     signal.throwIfAborted();
-    return errorAnswer(used === undefined ? error : await explained(error, used, parts));
+    const failed = errorAnswer(used === undefined ? error : await explained(error, used, parts));
+    return { ...failed, content: [...failed.content, ...newsOf(own)] };
   }
+}
+
+/** A connection may last for one call, so its browser has none of the pages that the model knows. */
+function newsOf(own: OwnBrowser | undefined): CallToolResult["content"] {
+  const id = own?.takeNews();
+  if (id === undefined) return [];
+  const problem = `This connection opened a new browser, ${id}, without pages of earlier connections.`;
+  return [text(`${problem} To use one browser again, connect with session=ID of a running session.`)];
 }
 
 function sessionIn(session: string | undefined): string {

@@ -15,6 +15,10 @@ export const OrgLimits = lazyObject(() => ({
   auth_connections_used: z.optional(z.int()),
   /** Seconds that must at least lie between two health checks of a managed-auth connection. */
   min_health_check_interval_seconds: z.optional(z.int()),
+  /** Maximum of vaults; `null` = unlimited. */
+  max_vaults: z.optional(z.nullable(z.int())),
+  /** Number of vaults. */
+  vaults_used: z.optional(z.int()),
 }));
 
 /** Input of `organization.limits.update`. */
@@ -88,6 +92,10 @@ const OrgFeatures = lazyObject(() => ({
   profiles: Feature,
   /** Hosts that are reached without the proxy. */
   proxy_bypass_hosts: Feature,
+  /** Web search. */
+  search: z.optional(Feature),
+  /** Vaults of secrets for agents. */
+  vaults: z.optional(Feature),
 }));
 
 const OrgEntitlementLimits = lazyObject(() => ({
@@ -97,6 +105,8 @@ const OrgEntitlementLimits = lazyObject(() => ({
   max_concurrent_invocations: z.int(),
   /** Most concurrent invocations of an app without its own limit. */
   default_max_concurrent_invocations_per_app: z.int(),
+  /** Maximum of vaults; `null` = unlimited. */
+  max_vaults: z.optional(z.nullable(z.int())),
 }));
 
 /** Features and limits of the organisation. */

@@ -4,6 +4,7 @@ import type { InvocationLimits } from "../../storage/errors/invocation-limits.ts
 import type { SessionLimits } from "../../storage/errors/session-limits.ts";
 
 const day = 24 * 60 * 60;
+export const minHealthCheckSeconds = 300;
 
 export interface Provided {
   readonly sessions: Pick<SessionLimits, "perOrganization">;
@@ -33,19 +34,22 @@ export function entitlementsOf(
         ...feature("createAuthConnection"),
         health_check_interval_default_seconds: day,
         health_check_interval_max_seconds: day,
-        health_check_interval_min_seconds: 300,
+        health_check_interval_min_seconds: minHealthCheckSeconds,
         max_connections: null,
       },
       managed_proxies: { enabled: hasManagedProxies },
       // A profile without saved state is only a name.
       profiles: feature("downloadProfile"),
       proxy_bypass_hosts: feature("createProxy"),
+      search: { enabled: false },
+      vaults: { enabled: false },
     },
     limits: {
       max_concurrent_browsers: sessions.perOrganization,
       max_concurrent_invocations: invocations.perOrganization,
       default_max_concurrent_invocations_per_app:
         invocations.perApp || invocations.perProject || invocations.perOrganization,
+      max_vaults: 0,
     },
   };
 }

@@ -4,6 +4,7 @@ import type { OrgLimits, UpdateOrgLimits } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { KeyRow } from "../../http/auth/access.ts";
 import { refuseProjectKey } from "../projects/projects.ts";
+import { minHealthCheckSeconds } from "./entitlements.ts";
 import type { SessionLimits } from "../../storage/errors/session-limits.ts";
 
 export interface Organization {
@@ -16,11 +17,21 @@ export interface Organization {
 export async function openOrganization({ query }: Database, settings: SessionLimits): Promise<Organization> {
   const { id } = await query.selectFrom("organization").select("id").executeTakeFirstOrThrow();
 
-  function toLimits(defaultMaxSessions: number | null): OrgLimits {
+  async function toLimits(defaultMaxSessions: number | null): Promise<OrgLimits> {
     const perProject = defaultMaxSessions ?? settings.perProject;
+    const { used } = await query
+      .selectFrom("auth_connections")
+      .select(({ fn }) => fn.countAll<string>().as("used"))
+      .executeTakeFirstOrThrow();
     return {
       max_concurrent_sessions: settings.perOrganization,
       default_project_max_concurrent_sessions: perProject === 0 ? null : perProject,
+      max_auth_connections: null,
+      auth_connections_used: Number(used),
+      min_health_check_interval_seconds: minHealthCheckSeconds,
+      // The service has no vaults.
+      max_vaults: 0,
+      vaults_used: 0,
     };
   }
 

@@ -110,7 +110,15 @@ describe("limits", () => {
   });
 
   it("of the organisation apply to projects without their own", async () => {
-    const settings: OrgLimits = { max_concurrent_sessions: 20, default_project_max_concurrent_sessions: 3 };
+    const settings: OrgLimits = {
+      max_concurrent_sessions: 20,
+      default_project_max_concurrent_sessions: 3,
+      max_auth_connections: null,
+      auth_connections_used: 0,
+      min_health_check_interval_seconds: 300,
+      max_vaults: 0,
+      vaults_used: 0,
+    };
     expect((await server.request("GET", "/org/limits")).body).toEqual(settings);
     const set = async (limit: number | null) =>
       server.request("PATCH", "/org/limits", { body: { default_project_max_concurrent_sessions: limit } });

@@ -272,7 +272,10 @@ describe("the caller's identity", () => {
       custom_proxies: { enabled: true },
       gpu: { enabled: false },
       managed_proxies: { enabled: false },
+      search: { enabled: false },
+      vaults: { enabled: false },
     });
+    expect(limits.max_vaults).toBe(0);
     expect(limits.max_concurrent_browsers).toBe(20);
     expect(plan.status).toBeNull();
   });
