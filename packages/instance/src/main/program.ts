@@ -214,6 +214,9 @@ class InstanceProgram implements SessionProgram {
         this.#feed.send(event);
       },
       pages: this.#pages,
+      onClosed: (exit) => {
+        this.#onClosed(exit);
+      },
       onRestart: (exit) => {
         this.#onRestart(exit);
       },
@@ -221,6 +224,14 @@ class InstanceProgram implements SessionProgram {
         this.#onCrashed(exit);
       },
     });
+  }
+
+  /** The last tab was closed, or the window. */
+  #onClosed(exit: BrowserExit): void {
+    log("info", "the browser was closed and is started again", this.#exitFields(exit));
+    this.#served = false;
+    this.#closeClients(1012, "the browser was closed and is being started again: reconnect");
+    this.#feed.send({ type: "browser_restarted", exit_code: exit.code, signal: exit.signal });
   }
 
   #onRestart(exit: BrowserExit): void {

@@ -162,6 +162,8 @@ export class SessionRunner {
           session.pageUrl = event.page_url;
           break;
         case "browser_restarted": {
+          // A person closed its last tab or its window.
+          if (event.exit_code === 0) break;
           const restarts = session.row.browser_restarts + 1;
           session.row = { ...session.row, browser_restarts: restarts };
           session.lifecycle = { ...session.lifecycle, ended_detail: crashText(event) };

@@ -32,7 +32,8 @@ export function spawnChromium(
   const temporary = join(config.session_dir, "tmp");
   mkdirSync(join(home, "Downloads"), { recursive: true });
   mkdirSync(temporary, { recursive: true });
-  if (launch.program.kind === "chrome") forbidFormHistory(join(config.session_dir, "profile"));
+  if (launch.program.kind === "chrome")
+    forbidFormHistory(join(config.session_dir, "profile"), { hasWindow: !launch.headless });
   const child = spawn(launch.program.executable, chromiumArguments(config, proxyPort, launch), {
     cwd: home,
     detached: process.platform !== "win32",

@@ -57,6 +57,8 @@ export interface BrowserEvents {
   readonly onRelaunch: () => void;
   readonly onDownload: (event: DownloadFinished) => void;
   readonly pages: Pick<OpenPages, "follow">;
+  /** Called when a person has closed the browser, before it is started again. */
+  readonly onClosed: (exit: BrowserExit) => void;
   /** Called at the first crash, before the restart. */
   readonly onRestart: (exit: BrowserExit) => void;
   /** Called at the second crash. */
@@ -161,7 +163,13 @@ class Supervisor implements BrowserSupervisor {
 
   #onExit(exit: BrowserExit): void {
     if (this.#stopping) return;
+    const isClosed = this.#ready && exit.code === 0 && exit.signal === null;
     this.#lose();
+    if (isClosed) {
+      this.#options.onClosed(exit);
+      this.#startAgain(exit);
+      return;
+    }
     if (this.#restarts >= maxRestarts) {
       this.#giveUp(exit);
       return;

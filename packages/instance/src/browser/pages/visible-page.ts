@@ -121,10 +121,12 @@ function isVisible(cdp: CdpConnection, targetId: string): Promise<"visible" | "h
 async function readVisibility(cdp: CdpConnection, targetId: string): Promise<"visible" | "hidden"> {
   const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true });
   try {
-    // In an isolated world: page scripts may redefine `document.visibilityState`. A main frame's id is its target's id.
+    // A page that was rendered in advance has a main frame with another id than its target's.
+    const { frameTree } = await cdp.send("Page.getFrameTree", undefined, sessionId);
+    // In an isolated world: page scripts may redefine `document.visibilityState`.
     const { executionContextId } = await cdp.send(
       "Page.createIsolatedWorld",
-      { frameId: targetId, worldName: "" },
+      { frameId: frameTree.frame.id, worldName: "" },
       sessionId,
     );
     const { result } = await cdp.send(

@@ -210,6 +210,26 @@ describeChromium("acting in a browser", (chromium) => {
       });
     });
 
+    it("show the page of a site that requires HTTP authentication, and never a password of an address", async () => {
+      session.handle("/basic", ({ headers }, response) => {
+        const isKnown = headers.authorization === `Basic ${btoa("user:p@ss")}`;
+        response
+          .writeHead(isKnown ? 200 : 401, {
+            "content-type": "text/html",
+            ...(!isKnown && { "www-authenticate": 'Basic realm="Harbour"' }),
+          })
+          .end(isKnown ? "<h1>Welcome</h1><a href=/basic>Again</a>" : "<h1>Sign-in needed</h1>");
+      });
+      const refused = await session.done({ type: "navigate", url: session.url("/basic", "localhost"), observe: {} });
+      expect([refused.status, refused.observation?.outline]).toEqual([401, 'heading 1 "Sign-in needed"']);
+      const url = session.url("/basic").replace("://", "://user:p%40ss@");
+      const welcome = await session.done({ type: "navigate", url, observe: {} });
+      expect([welcome.status, welcome.observation?.outline]).toEqual([200, expect.stringContaining("Welcome")]);
+      expect(welcome.url).toBe(session.url("/basic"));
+      const { text } = await session.instance.call("POST", "/read", JSON.stringify({ links: true }));
+      expect(JSON.stringify([welcome, text])).not.toMatch(/p%40ss|p@ss/);
+    });
+
     it("goes back, forward, and reloads", async () => {
       await session.done({ type: "open_tab" });
       const first = await session.show("<title>First</title>");

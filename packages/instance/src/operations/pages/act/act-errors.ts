@@ -1,4 +1,5 @@
 import type { Refusal } from "@shoal/contract/refusals";
+import { withoutCredentials } from "../tabs/shown-address.ts";
 import type { Obstacle } from "./element/examine.ts";
 
 const obstacles: Readonly<Record<Exclude<Obstacle, "covered">, readonly [problem: string, hint: string]>> = {
@@ -48,7 +49,7 @@ export function navigationFailed(url: string, reason: string, explanation?: stri
   return {
     status: 409,
     code: "navigation_failed",
-    problem: `Cannot open ${url.slice(0, 500)}: ${explanation === undefined ? reason : `${explanation} (${reason})`}`,
+    problem: `Cannot open ${withoutCredentials(url).slice(0, 500)}: ${explanation === undefined ? reason : `${explanation} (${reason})`}`,
     hint: "Check the address and the network of the session.",
   };
 }

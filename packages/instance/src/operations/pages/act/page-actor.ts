@@ -131,6 +131,7 @@ export class PageActor {
       throw error;
     } finally {
       effects.close();
+      log.end();
     }
   }
 

@@ -50,7 +50,7 @@ export async function capturePage({ id, page }: OpenTab): Promise<CapturedPage |
   if (documents.reduce((sum, { dom }) => sum + dom.size, 0) > maxNodes)
     throw ServiceError.of(pageNotResponding(id, `has more than ${String(maxNodes)} nodes`));
   await embedRemote(page, documents);
-  const root = documents.find(({ dom }) => dom.frameId === page.session.targetId);
+  const root = documents.find(({ dom }) => dom.frameId === page.mainFrameId);
   if (root === undefined) throw ServiceError.of(pageNotResponding(id, "has no document"));
   return {
     main: root,
@@ -117,9 +117,9 @@ const focusedExpression = `(() => {
 
 /** In the main frame. Scripts of the page cannot interfere in this world. */
 async function findFocused(page: FollowedPage, main: FrameTarget): Promise<number | undefined> {
-  const { cdp, session } = page;
+  const { cdp } = page;
   try {
-    const contextId = await page.worldOf(session.targetId, main);
+    const contextId = await page.worldOf(page.mainFrameId, main);
     if (contextId === undefined) return undefined;
     const params = { expression: focusedExpression, contextId, objectGroup: "shoal-focus" };
     const objectId = (await page.send(cdp.send("Runtime.evaluate", params, main.sessionId)))?.result.objectId;

@@ -32,10 +32,15 @@ export class FollowedPage {
   readonly session: PageSession;
   readonly #targets = new Map<string, FrameTarget>();
   readonly #stops: (() => void)[] = [];
+  #mainFrameId: string;
 
   protected constructor(session: PageSession) {
     this.session = session;
     this.cdp = session.cdp;
+    this.#mainFrameId = session.targetId;
+    this.on("Page.frameNavigated", ({ frame }, { parent }) => {
+      if (parent === undefined && frame.parentId === undefined) this.#mainFrameId = frame.id;
+    });
     this.on("Target.attachedToTarget", (event, target) => {
       this.#attached(event, target);
     });
@@ -50,6 +55,22 @@ export class FollowedPage {
     const page = new FollowedPage(await openPageSession(cdp, targetId));
     await page.begin();
     return page;
+  }
+
+  /** Differs from the target's id when the page was rendered in advance. */
+  get mainFrameId(): string {
+    return this.#mainFrameId;
+  }
+
+  isMainFrame({ parent }: FrameTarget, frameId: string | undefined): boolean {
+    return parent === undefined && frameId === this.#mainFrameId;
+  }
+
+  /** Asks the browser for the main frame: a page that was rendered in advance brings its own, perhaps without an event. */
+  async findMainFrame(): Promise<void> {
+    const { sessionId } = this.session;
+    const answer = await this.send(this.cdp.send("Page.getFrameTree", undefined, sessionId)).catch(() => undefined);
+    this.#mainFrameId = answer?.frameTree.frame.id ?? this.#mainFrameId;
   }
 
   /** The page first, then the targets of frames from other sites. */
@@ -72,7 +93,8 @@ export class FollowedPage {
   }
 
   /** Returns the isolated world of a frame's document: its page's scripts cannot interfere there. */
-  async worldOf(frameId: string, { sessionId }: FrameTarget): Promise<number | undefined> {
+  async worldOf(frameId: string, target: FrameTarget): Promise<number | undefined> {
+    const { sessionId } = target;
     const world = await this.send(this.cdp.send("Page.createIsolatedWorld", { frameId, worldName }, sessionId));
     return world?.executionContextId;
   }
@@ -93,9 +115,10 @@ export class FollowedPage {
     await this.session.close();
   }
 
-  protected begin(): Promise<void> {
+  protected async begin(): Promise<void> {
     const { sessionId, targetId } = this.session;
-    return this.#take({ sessionId, targetId, parent: undefined });
+    await this.#take({ sessionId, targetId, parent: undefined });
+    if (this.session.dialog === undefined) await this.findMainFrame();
   }
 
   /** Commands to a new target. */

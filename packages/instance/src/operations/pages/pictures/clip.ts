@@ -39,7 +39,7 @@ export async function visiblePartOf(page: FollowedPage): Promise<VisiblePart | u
   const [target] = page.targets;
   if (target === undefined) throw page.session.endError();
   const read = (async () => {
-    const contextId = await page.worldOf(target.targetId, target);
+    const contextId = await page.worldOf(page.mainFrameId, target);
     const params = { expression: visiblePartExpression, returnByValue: true };
     if (contextId === undefined) return undefined;
     return page.cdp.send("Runtime.evaluate", { ...params, contextId }, target.sessionId);

@@ -75,7 +75,7 @@ export async function drawLabels(
   { clip, format, labels, quality }: Drawing,
 ): Promise<string | undefined> {
   const [target] = page.targets;
-  const executionContextId = target === undefined ? undefined : await page.worldOf(target.targetId, target);
+  const executionContextId = target === undefined ? undefined : await page.worldOf(page.mainFrameId, target);
   if (target === undefined || executionContextId === undefined) return undefined;
   const isShown = ({ height, width, x, y }: Label): boolean =>
     x < clip.x + clip.width && y < clip.y + clip.height && x + width > clip.x && y + height > clip.y;

@@ -1,3 +1,4 @@
+import { withoutCredentials } from "../tabs/shown-address.ts";
 import type { CheckedRequestOf, readPage } from "@shoal/contract";
 import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
@@ -39,7 +40,7 @@ export class PageReader {
       );
     const part = cutPart(markdown, { offset, maxTokens, estimate: estimateTokens });
     return {
-      url,
+      url: withoutCredentials(url),
       title,
       markdown: part.text,
       tokens: estimateTokens(part.text),

@@ -27,7 +27,7 @@ export async function selectElement(tab: OpenTab, selector: string): Promise<Pag
   const { page } = tab;
   const [target] = page.targets;
   if (target === undefined) throw page.session.endError();
-  const contextId = await page.worldOf(target.targetId, target);
+  const contextId = await page.worldOf(page.mainFrameId, target);
   const answer =
     contextId === undefined
       ? undefined
@@ -51,7 +51,7 @@ export async function selectElement(tab: OpenTab, selector: string): Promise<Pag
       ? undefined
       : await PageElement.find(page, {
           target,
-          frameId: target.targetId,
+          frameId: page.mainFrameId,
           loaderId: "",
           backendNodeId: described.node.backendNodeId,
         });

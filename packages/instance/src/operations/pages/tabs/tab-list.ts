@@ -1,5 +1,6 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CdpConnection } from "../../../browser/cdp/cdp-connection.ts";
+import { withoutCredentials } from "./shown-address.ts";
 
 export interface ListedTab {
   /** `t1` */
@@ -42,7 +43,7 @@ export class TabList {
       .map(({ targetId, title, url }) => ({
         id: this.#idOf(targetId),
         targetId,
-        url: url.slice(0, maxUrlCharacters),
+        url: withoutCredentials(url).slice(0, maxUrlCharacters),
         title: title.slice(0, maxTitleCharacters),
       }))
       .sort((first, second) => numberOf(first.id) - numberOf(second.id));

@@ -2,6 +2,7 @@ import type { ActOnPage, ActResult } from "@shoal/schemas";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll } from "vitest";
+import type { AssignInstance } from "../../../index.ts";
 import { runInstance, type RunningInstance, type RunOptions } from "../../../testing/run-instance.ts";
 
 export interface Refused {
@@ -27,12 +28,14 @@ export class ActingSession implements TestSite {
   readonly #pages = new Map<string, string>();
   readonly #handlers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
   readonly #chromium: RunOptions["chromium"];
+  readonly #launch: AssignInstance["launch"];
   #instance: RunningInstance | undefined;
   #site: Server | undefined;
   #lastPage = 0;
 
-  constructor(chromium: RunOptions["chromium"]) {
+  constructor(chromium: RunOptions["chromium"], launch?: AssignInstance["launch"]) {
     this.#chromium = chromium;
+    this.#launch = launch;
     beforeAll(() => this.#start());
     afterAll(() => this.#stop());
   }
@@ -102,7 +105,7 @@ export class ActingSession implements TestSite {
     });
     await new Promise<void>((resolve) => this.#site?.listen(0, "127.0.0.1", resolve));
     this.#instance = await runInstance({ chromium: this.#chromium });
-    await this.#instance.assign({ timeout_seconds: 600 });
+    await this.#instance.assign({ timeout_seconds: 600, launch: this.#launch });
   }
 
   async #stop(): Promise<void> {

@@ -1,3 +1,4 @@
+import { withoutCredentials } from "../tabs/shown-address.ts";
 import type { Element, ElementContent, Root } from "hast";
 import type { CapturedPage } from "./captured-page.ts";
 import { DocumentNodes } from "./document-nodes.ts";
@@ -285,7 +286,7 @@ function absolute(address: string | undefined, nodes: DocumentNodes): string | u
   if (address === undefined || address.length > maxAddressCharacters) return undefined;
   const url = URL.parse(address.trim(), nodes.baseUrl);
   if (url === null || url.href.length > maxAddressCharacters) return undefined;
-  return documentSchemes.has(url.protocol) ? url.href : undefined;
+  return documentSchemes.has(url.protocol) ? withoutCredentials(url.href) : undefined;
 }
 
 function languageOf(nodes: DocumentNodes, pre: number): string | undefined {

@@ -1,6 +1,8 @@
 import type { FailedPageRequest } from "@shoal/schemas";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { ActRun } from "../act-run.ts";
+import { withoutCredentials } from "../../tabs/shown-address.ts";
+import { HttpChallenges } from "./http-challenges.ts";
 import type { FollowedPage, FrameTarget } from "../../follow/followed-page.ts";
 
 /** Requests that change a page. */
@@ -39,6 +41,7 @@ interface RunningRequest {
 /** Collects the effects of the present action on a page. Keeps no bodies, headers or query strings. */
 export class EffectLog {
   readonly #page: FollowedPage;
+  readonly #challenges: HttpChallenges;
   readonly #running = new Map<string, RunningRequest>();
   #failed: FailedPageRequest[] = [];
   #navigated = false;
@@ -56,6 +59,7 @@ export class EffectLog {
 
   private constructor(page: FollowedPage) {
     this.#page = page;
+    this.#challenges = new HttpChallenges(page);
     this.#follow();
   }
 
@@ -106,6 +110,7 @@ export class EffectLog {
   /** Begins the report of an action. */
   begin(run: Begun): void {
     this.#run = run;
+    this.#challenges.begin();
     this.#failed = [];
     this.#navigated = false;
     this.#status = undefined;
@@ -113,6 +118,11 @@ export class EffectLog {
     this.#changedAtMs = performance.now();
     // They are not effects of the action.
     for (const request of this.#running.values()) request.isFollowed = false;
+  }
+
+  /** Ends the report of an action. */
+  end(): void {
+    this.#challenges.end();
   }
 
   /** The input is sent: effects follow from now on. */
@@ -133,8 +143,7 @@ export class EffectLog {
 
   #follow(): void {
     const page = this.#page;
-    const isMain = (target: FrameTarget, frameId: string | undefined): boolean =>
-      target.parent === undefined && frameId === target.targetId;
+    const isMain = (target: FrameTarget, frameId: string | undefined) => page.isMainFrame(target, frameId);
     page.on("Network.requestWillBeSent", (event) => {
       this.#requested(event);
     });
@@ -236,5 +245,7 @@ function kindOf({ method, postDataEntries = [], url }: Protocol.Network.Request)
 }
 
 function withoutQuery(address: string): string {
-  return address.replace(/[?#].*/s, "").slice(0, 2_000);
+  return withoutCredentials(address)
+    .replace(/[?#].*/s, "")
+    .slice(0, 2_000);
 }

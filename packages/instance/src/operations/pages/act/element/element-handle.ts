@@ -84,12 +84,15 @@ export async function handleOf(run: ActRun, place: Place, objectId: string): Pro
 
 /** Returns the root element of the page; `undefined` while another document replaces it. */
 export async function mainDocument(run: ActRun): Promise<ElementHandle | undefined> {
-  const { cdp, session, targets } = run.page;
+  const { cdp, targets } = run.page;
   const [target] = targets;
   if (target === undefined) return undefined;
-  const place = { target, frameId: session.targetId, loaderId: "" };
+  const place = { target, frameId: run.page.mainFrameId, loaderId: "" };
   const contextId = await worldIn(run, place);
-  if (contextId === undefined) return undefined;
+  if (contextId === undefined) {
+    await run.page.findMainFrame();
+    return undefined;
+  }
   const answer = await run.ask(
     cdp.send("Runtime.evaluate", { expression: "document.documentElement", contextId }, target.sessionId),
   );

@@ -16,7 +16,7 @@ export async function throughFrames(
   hit: boolean,
 ): Promise<Examined> {
   const { address, run } = element;
-  if (address.frameId === run.page.session.targetId) return { x: point.x, y: point.y };
+  if (address.frameId === run.page.mainFrameId) return { x: point.x, y: point.y };
   const frames = new Map((await framesOf(run)).map((frame) => [frame.frameId, frame]));
   let { x, y } = point;
   let frame = frames.get(address.frameId);

@@ -1,0 +1,54 @@
+import { eventually } from "@shoal/testkit";
+import { describe, expect, it } from "vitest";
+import { findChromium } from "../../../testing/chromium.ts";
+import { ActingSession } from "../testing/acting-session.ts";
+
+const executable = findChromium("chrome");
+const isMissing = executable === undefined && process.env.SHOAL_REQUIRE_ALL !== "1";
+
+describe.skipIf(isMissing)("a browser with a window", () => {
+  const session = new ActingSession({ kind: "chrome", executable: executable ?? "missing" }, { headless: false });
+
+  it.each(["click", "load", "frame"])("does not stop at print(): on %s", async (on) => {
+    await session.show(`<button id=b onclick="this.textContent = 'Clicked'; ${on === "click" ? "print()" : ""}">Go</button>
+      ${on === "load" ? "<script>onload = () => print()</script>" : ""}
+      ${on === "frame" ? `<iframe srcdoc="<script>print()</script>"></iframe>` : ""}`);
+    for (let round = 0; round < 2; round++)
+      expect(await session.done({ type: "click", selector: "#b" })).toMatchObject({
+        settled: true,
+        element: { name: "Clicked" },
+      });
+  });
+
+  it.each([
+    ["a place", "navigator.geolocation.getCurrentPosition(() => tell('given'), () => tell('refused'))"],
+    ["notices", "Notification.requestPermission().then(tell)"],
+    ["the clipboard", "navigator.clipboard.readText().then(() => tell('given'), () => tell('refused'))"],
+    [
+      "a camera",
+      "navigator.mediaDevices.getUserMedia({ video: true }).then(() => tell('given'), () => tell('refused'))",
+    ],
+  ])("answers a page that requests %s", async (_title, ask) => {
+    session.page(
+      "/asks",
+      `<button id=b onclick="${ask}">Ask</button><script>tell = (text) => { b.textContent = text; }</script>`,
+    );
+    await session.done({ type: "navigate", url: session.url("/asks", "localhost") });
+    await session.done({ type: "click", selector: "#b" });
+    expect(
+      await eventually(async () => /refused|denied/.exec(String(await session.evaluate("b.textContent")))?.[0]),
+    ).toMatch(/refused|denied/);
+  });
+
+  it("starts again each time a person closes its last tab or its window", async () => {
+    for (const keys of ["ctrl+w", "alt+F4", "ctrl+w", "alt+F4"]) {
+      const restarts = session.instance.events.filter(({ type }) => type === "browser_restarted").length;
+      await session.instance.call("POST", "/computer/press_key", JSON.stringify({ keys: [keys] }));
+      await eventually(
+        () => session.instance.events.filter(({ type }) => type === "browser_restarted").length > restarts,
+      );
+      await session.show("<h1>Again</h1>");
+    }
+    expect(session.instance.events).not.toContainEqual(expect.objectContaining({ type: "ending" }));
+  });
+});
