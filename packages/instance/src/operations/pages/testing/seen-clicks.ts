@@ -56,4 +56,14 @@ export const clicks: readonly (readonly [role: string, name: string, html: strin
     `<ul role=listbox><li role=option onclick="document.title='clicked'">Iron <button>favorite</button></ul>`,
   ],
   ["button", "می‌خواهم", `<button onclick="document.title='clicked'">می\u200cخواهم</button>`],
+  [
+    "checkbox",
+    "Wifi",
+    `<style>body{margin:0} input{position:absolute;width:1px;height:1px;margin:-1px;clip:rect(0,0,0,0);overflow:hidden}</style><label style="position:relative"><input type=checkbox onchange="document.title='clicked'"><span>Wifi</span></label>`,
+  ],
+  [
+    "radio",
+    "Far",
+    `<input type=radio id=r style="position:absolute;left:-9999px" onchange="document.title='clicked'"><label for=r>Far</label>`,
+  ],
 ];
