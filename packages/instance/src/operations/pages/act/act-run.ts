@@ -15,7 +15,7 @@ export class Interrupted extends Error {
 }
 
 /** A page that can answer does so within this time, in milliseconds. */
-const leastAnswerMs = 300;
+const leastAnswerMs = 600;
 
 /** The same for reading a whole page. */
 const leastWorkMs = 2_000;
