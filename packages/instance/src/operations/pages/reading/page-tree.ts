@@ -31,7 +31,7 @@ export interface PageTree {
 /** Where a document is. */
 export interface DocumentPlace {
   readonly target: PageDocument["target"];
-  /** Position of the target's viewport in the page's viewport. */
+  /** Position of the start of the target's document in the page's viewport: hit tests count from there. */
   readonly x: number;
   readonly y: number;
   /** The part of the page's viewport in which the document is visible. */
@@ -119,7 +119,7 @@ class TreeReader {
     };
   }
 
-  #document(around: Surroundings, origin = { x: 0, y: 0 }): Piece[] {
+  #document(around: Surroundings, origin = scrolledOrigin(around)): Piece[] {
     const { clip, document } = around;
     this.#places.set(document.dom, { target: document.target, clip, ...origin });
     const [root] = document.dom.tree;
@@ -277,7 +277,7 @@ class TreeReader {
     if (child === undefined || box === undefined || this.#frameDepth >= maxFrameDepth) return [];
     this.#frameDepth++;
     const inPage = place(box, around);
-    const origin = child.target === around.document.target ? this.#places.get(around.document.dom) : inPage;
+    const origin = child.target === around.document.target ? this.#places.get(around.document.dom) : undefined;
     const pieces = this.#document(
       {
         ...around,
@@ -358,6 +358,11 @@ function isModal(node: DomNode, role: string): boolean {
   if (role !== "dialog" && role !== "alertdialog") return false;
   const isOnTop = node.style("overlay") === "auto" && node.attribute("popover") === undefined;
   return node.attribute("aria-modal") === "true" || isOnTop;
+}
+
+function scrolledOrigin({ document, x, y }: Surroundings): { readonly x: number; readonly y: number } {
+  const { scroll } = document.dom;
+  return { x: x - scroll.x, y: y - scroll.y };
 }
 
 function place(box: Box, { document, x, y }: Surroundings): Box {

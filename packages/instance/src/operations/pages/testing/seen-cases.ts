@@ -45,6 +45,11 @@ alert
 (1 elements behind the dialog cannot be used now)`,
       `document.querySelector("x-pop").attachShadow({mode:"open"}).innerHTML = "<button style='position:fixed;right:0;z-index:9'>Inert</button>"; d.showModal()`,
     ],
+    [
+      `<p style="height:3000px">Behind</p><div role=dialog aria-modal=true aria-label=Pay style="position:fixed;inset:0;background:#eef"><button>Pay</button></div><div style="position:fixed;right:8px;bottom:8px;background:#fcc"><button>Retry</button></div>`,
+      `dialog "Pay"\n  button "Pay" [e]\nbutton "Retry" [e]\n(1 elements behind the dialog cannot be used now)`,
+      `scrollTo(0, 1500)`,
+    ],
   ],
   "scrolled out of an inner scroller": [
     [
