@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 
-const document = JSON.parse(readFileSync(join(import.meta.dirname, "../openapi.json"), "utf8"));
+const document: unknown = JSON.parse(readFileSync(join(import.meta.dirname, "../openapi.json"), "utf8"));
 
 function patternsIn(node: unknown, found = new Set<string>()): Set<string> {
   if (typeof node !== "object" || node === null) return found;

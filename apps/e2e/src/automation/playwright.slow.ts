@@ -109,7 +109,7 @@ describe.each(placements)("automation clients, in the placement $title", ({ plac
       await writeFile(file, "local");
       const { cdp_ws_url: address, webdriver_ws_url: bidiAddress } = await test.shoal.browsers.get(session.id);
       const problem = /does not exist in the session.*browsers\.fs\.upload/;
-      const size = () => (document.querySelector("#upload") as HTMLInputElement).files?.[0]?.size ?? 0;
+      const size = () => document.querySelector<HTMLInputElement>("#upload")?.files?.[0]?.size ?? 0;
       try {
         const playwright = await chromium.connectOverCDP(address);
         const page = await (await playwright.newContext()).newPage();
@@ -134,7 +134,7 @@ describe.each(placements)("automation clients, in the placement $title", ({ plac
         await tab.close();
         await withPuppeteer.disconnect();
 
-        const bidi = await puppeteer.connect({ browserWSEndpoint: bidiAddress ?? "", protocol: "webDriverBiDi" });
+        const bidi = await puppeteer.connect({ browserWSEndpoint: bidiAddress, protocol: "webDriverBiDi" });
         const other = await bidi.newPage();
         await other.goto(site.url);
         const element = (await other.$("#upload")) as ElementHandle<HTMLInputElement>;

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { describe, expect, it } from "vitest";
-import { ServiceError } from "../../handler/service-error.ts";
 import { FormFields } from "./form-fields.ts";
 import { canonicalPartName } from "./part-names.ts";
 
