@@ -103,10 +103,10 @@ export const PageAct = z.lazy(() =>
 export interface PageActResult extends z.output<typeof PageActResult> {}
 export const PageActResult = lazyObject(() => ({
   /**
-   * `partly`: the field took only a part of the value. `replaced`: the element has gone. `unfocused`: another element
-   * took the focus. `refused_host`: the host is not in `hosts`. `unusable`: disabled, read-only or of another kind.
+   * `partly`: the field took only a part of the value. `replaced`: the element has gone. `refused_host`: the host is
+   * not in `hosts`. `unusable`: disabled, read-only or of another kind.
    */
-  outcome: z.enum(["done", "partly", "replaced", "unfocused", "refused_host", "covered", "unusable", "unreachable"]),
+  outcome: z.enum(["done", "partly", "replaced", "refused_host", "covered", "unusable", "unreachable"]),
   /** For `refused_host`, the host; for `unreachable`, the reason. */
   detail: z.optional(z.string()),
 }));

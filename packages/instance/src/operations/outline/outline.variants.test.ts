@@ -26,6 +26,8 @@ const pages: Readonly<Record<string, string>> = {
     <p>Forgot your <b>password</b>?</p><div role=alert>Try again</div>
     <iframe srcdoc="<input placeholder='In a frame'>"></iframe>
     <div id=host></div><script>host.attachShadow({ mode: "closed" }).innerHTML = "<input placeholder='In a shadow root'>"</script>`,
+  "/scrolled": `<div style="height:3000px"></div><input name=free><div style="position:relative"><input name=covered>
+    <div style="position:absolute;inset:0;background:#fff"></div></div><script>scrollTo(0, 3000)</script>`,
   "/submitted": `<p>Signed in</p>`,
   "/passkey": `<button onclick="navigator.credentials.get({ publicKey: { challenge: new Uint8Array(16) } }).catch((error) => { out.textContent = error.name; })">Passkey</button><p id=out></p>`,
   "/replaces": `<div id=place></div><script>
@@ -204,6 +206,15 @@ describeChromium("the front page", (chromium) => {
     expect(bodies.join("")).toContain("country=de");
     expect(await act({ kind: "click", ref: ref("Log in") })).toEqual({ outcome: "replaced" });
     expect(instance.stderr()).not.toContain("p w&1");
+  });
+
+  it("finds what is covered on a scrolled page", async () => {
+    const read = await visit("/scrolled");
+    const field = (name: string) => named(read, ({ attributes }) => attributes.name === name);
+    expect(field("free").hidden).toBeUndefined();
+    expect(field("covered").hidden).toBe("covered");
+    expect(await act({ kind: "click", ref: field("free").ref })).toEqual({ outcome: "done" });
+    expect(await act({ kind: "click", ref: field("covered").ref })).toEqual({ outcome: "covered" });
   });
 
   it("reads and fills frames of other sites", async () => {

@@ -1,5 +1,7 @@
 import pLimit from "p-limit";
 import type { PageOutline } from "../../../protocol/page.ts";
+import type { FrameTarget } from "../../pages/follow/followed-page.ts";
+import { nodeAt, scrollOf, type Point } from "../../pages/follow/page-element.ts";
 import type { FoundNode } from "./outline-walk.ts";
 import type { SnapshotNode } from "./snapshot.ts";
 import type { WatchedPage } from "../watched-page.ts";
@@ -19,11 +21,19 @@ export async function findCovered(
     .filter((node) => node.kind === "control" && node.hidden === undefined && isInside(node, viewport))
     .sort((first, second) => rank(first) - rank(second))
     .slice(0, maxTests);
+  const scrolled = new Map<FrameTarget, Promise<Point>>();
+  for (const {
+    address: { target },
+  } of tested)
+    if (!scrolled.has(target)) scrolled.set(target, scrollOf(page, target));
   const limit = pLimit(parallel);
   await Promise.all(
     tested.map((node) =>
       limit(async () => {
-        const hit = await hitAt(page, node);
+        const { address, middle } = node;
+        const scroll = await scrolled.get(address.target);
+        // Without an answer, nothing covers it.
+        const hit = scroll && (await nodeAt(page, address.target, middle, scroll));
         if (hit !== undefined && !belongsTogether(node, hit)) covered.add(node);
       }),
     ),
@@ -40,15 +50,6 @@ function isInside({ content: { box } }: FoundNode, { width, height }: PageOutlin
 function rank({ content: { role } }: FoundNode): number {
   if (role === "link" || role === "clickable") return 1;
   return 0;
-}
-
-async function hitAt(page: WatchedPage, { address, middle }: FoundNode): Promise<number | undefined> {
-  const params = { x: Math.floor(middle.x), y: Math.floor(middle.y), ignorePointerEventsNone: true };
-  // Without a node there, or without an answer, nothing covers it.
-  const answer = await page
-    .send(page.cdp.send("DOM.getNodeForLocation", params, address.target.sessionId))
-    .catch(() => undefined);
-  return answer?.backendNodeId;
 }
 
 function belongsTogether({ node, read }: FoundNode, hit: number): boolean {

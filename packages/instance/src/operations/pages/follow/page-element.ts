@@ -86,14 +86,11 @@ export class PageElement<P extends FollowedPage = FollowedPage> {
   }
 
   /** Whether the point, in the viewport of its target, shows this element, a part of it, or its label. */
-  async isAt({ x, y }: Point): Promise<boolean> {
+  async isAt(point: Point): Promise<boolean> {
     const { target } = this.address;
-    const params = { x: Math.floor(x), y: Math.floor(y), ignorePointerEventsNone: true };
-    const hit = await this.page
-      .send(this.#cdp.send("DOM.getNodeForLocation", params, target.sessionId))
-      .catch(() => undefined);
-    if (hit === undefined || hit.backendNodeId === this.address.backendNodeId) return true;
-    const top = await PageElement.find(this.page, { ...this.address, backendNodeId: hit.backendNodeId });
+    const hit = await nodeAt(this.page, target, point, await scrollOf(this.page, target));
+    if (hit === undefined || hit === this.address.backendNodeId) return true;
+    const top = await PageElement.find(this.page, { ...this.address, backendNodeId: hit });
     return top === undefined || (await this.#contains(top));
   }
 
@@ -123,6 +120,26 @@ const containsFunction = `function (hit) {
   for (let at = this; at; at = upwards(at)) if (at === hit) return true;
   return false;
 }`;
+
+/** How far a target's document is scrolled, in CSS pixels. */
+export async function scrollOf(page: FollowedPage, { sessionId }: FrameTarget): Promise<Point> {
+  const answer = await page.send(page.cdp.send("Page.getLayoutMetrics", undefined, sessionId)).catch(() => undefined);
+  const { pageX = 0, pageY = 0 } = answer?.cssVisualViewport ?? {};
+  return { x: pageX, y: pageY };
+}
+
+/** Returns the `backendNodeId` of the element at a point in a target's viewport, if Chromium answers. */
+export async function nodeAt(
+  page: FollowedPage,
+  { sessionId }: FrameTarget,
+  { x, y }: Point,
+  scroll: Point,
+): Promise<number | undefined> {
+  // Chromium counts from the start of the document.
+  const params = { x: Math.floor(x + scroll.x), y: Math.floor(y + scroll.y), ignorePointerEventsNone: true };
+  const answer = await page.send(page.cdp.send("DOM.getNodeForLocation", params, sessionId)).catch(() => undefined);
+  return answer?.backendNodeId;
+}
 
 async function middleOf(page: FollowedPage, backendNodeId: number, sessionId: string): Promise<Point | undefined> {
   const answer = await page
