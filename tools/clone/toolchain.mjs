@@ -19,8 +19,11 @@ function nodePackage() {
   return `node-${platform === "win32" ? "win" : platform}-${arch}`;
 }
 
-/** @param {string} name @param {string} version @returns {string} the folder of the installed package */
-function fetched(name, version) {
+/**
+ * @param {string} name @param {string} version @param {readonly string[]} flags - of `npm install`
+ * @returns {string} the folder of the installed package
+ */
+function fetched(name, version, flags) {
   const target = join(folder, `${name}-${version}`);
   if (!existsSync(target)) {
     console.error(`Fetching ${name} ${version} from the npm registry, once …`);
@@ -36,8 +39,8 @@ function fetched(name, version) {
           "--no-audit",
           "--no-fund",
           "--no-save",
-          "--ignore-scripts",
           "--loglevel=error",
+          ...flags,
           `${name}@${version}`,
         ],
         { shell, stdio: ["ignore", "ignore", "inherit"] },
@@ -56,7 +59,7 @@ function fetched(name, version) {
 /** @returns {string} the path of Node 24 or newer */
 export function nodeProgram() {
   if (Number.parseInt(process.versions.node) >= node.min) return process.execPath;
-  const path = fetched(nodePackage(), node.pin);
+  const path = fetched(nodePackage(), node.pin, ["--ignore-scripts"]);
   return process.platform === "win32" ? join(path, "bin", "node.exe") : join(path, "bin", "node");
 }
 
@@ -79,6 +82,7 @@ function hasPnpm() {
  */
 export function scriptEnvironment(nodePath) {
   const paths = [dirname(nodePath)];
-  if (!hasPnpm()) paths.push(join(fetched("pnpm", pnpm.pin), "..", ".bin"));
+  // Its script puts the program in the place of a text for shells, which turbo cannot start.
+  if (!hasPnpm()) paths.push(join(fetched("pnpm", pnpm.pin, ["--allow-scripts=pnpm"]), "..", ".bin"));
   return { TURBO_TELEMETRY_DISABLED: "1", ...process.env, PATH: [...paths, process.env.PATH].join(delimiter) };
 }
