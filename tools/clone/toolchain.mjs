@@ -1,7 +1,7 @@
 // Node 24 and pnpm for scripts of the clone: the versions of the machine if they are new enough, else packages that npm fetches
 // once into the user's cache. Runs on Node 18.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
@@ -20,15 +20,17 @@ function nodePackage() {
 }
 
 /**
- * @param {string} name @param {string} version @param {readonly string[]} flags - of `npm install`
+ * @param {string} name @param {string} version @param {boolean} hasScript - whether it needs its install script
  * @returns {string} the folder of the installed package
  */
-function fetched(name, version, flags) {
+function fetched(name, version, hasScript) {
   const target = join(folder, `${name}-${version}`);
   if (!existsSync(target)) {
     console.error(`Fetching ${name} ${version} from the npm registry, once …`);
     mkdirSync(folder, { recursive: true });
     const unfinished = mkdtempSync(join(folder, ".unfinished-"));
+    // npm 12 runs the scripts of listed packages only.
+    if (hasScript) writeFileSync(join(unfinished, "package.json"), JSON.stringify({ allowScripts: { [name]: true } }));
     try {
       execFileSync(
         "npm",
@@ -40,7 +42,7 @@ function fetched(name, version, flags) {
           "--no-fund",
           "--no-save",
           "--loglevel=error",
-          ...flags,
+          ...(hasScript ? [] : ["--ignore-scripts"]),
           `${name}@${version}`,
         ],
         { shell, stdio: ["ignore", "ignore", "inherit"] },
@@ -59,7 +61,7 @@ function fetched(name, version, flags) {
 /** @returns {string} the path of Node 24 or newer */
 export function nodeProgram() {
   if (Number.parseInt(process.versions.node) >= node.min) return process.execPath;
-  const path = fetched(nodePackage(), node.pin, ["--ignore-scripts"]);
+  const path = fetched(nodePackage(), node.pin, false);
   return process.platform === "win32" ? join(path, "bin", "node.exe") : join(path, "bin", "node");
 }
 
@@ -83,6 +85,6 @@ function hasPnpm() {
 export function scriptEnvironment(nodePath) {
   const paths = [dirname(nodePath)];
   // Its script puts the program in the place of a text for shells, which turbo cannot start.
-  if (!hasPnpm()) paths.push(join(fetched("pnpm", pnpm.pin, ["--allow-scripts=pnpm"]), "..", ".bin"));
+  if (!hasPnpm()) paths.push(join(fetched("pnpm", pnpm.pin, true), "..", ".bin"));
   return { TURBO_TELEMETRY_DISABLED: "1", ...process.env, PATH: [...paths, process.env.PATH].join(delimiter) };
 }
