@@ -65,10 +65,10 @@ const readers = {
     "packages/placement/src/streams/answer-text.ts",
   ],
   "a tenant, or a service that a tenant names: bounded before": [
-    "apps/server/src/apps/deployments/requested-deployment.ts",
     "apps/server/src/apps/runtime/build-tools.ts",
     "apps/server/src/apps/runtime/manifests.ts",
     "apps/server/src/auth/providers/provider-http.ts",
+    "apps/server/src/http/auth/session-path.ts",
     "apps/server/src/auth/providers/stores/login-values.ts",
     "apps/server/src/auth/providers/stores/onepassword.ts",
     "apps/server/src/resources/extensions/archive-rules.ts",

@@ -166,6 +166,7 @@ export const flagHelp: Readonly<Record<string, string>> = {
   smooth: "Move in a straight line instead of a natural curve",
   sort_by: "Sort by this field",
   sort_direction: "Sort order",
+  sites: "Further site on which its values may be typed, with its subdomains",
   source: "path: the file of --path; supervisor: the process of --supervisor-process",
   "source.entrypoint": "File to start, relative to --source-path",
   "source.path": "Directory in the repository that contains the app",

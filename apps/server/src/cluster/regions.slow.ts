@@ -252,7 +252,7 @@ it("fills a pool in its region only, and serves requests from other regions", as
     "eu-west",
     "leased",
     "far",
-    `${first.baseUrl}/browsers/${leased.session_id}`,
+    `${first.baseUrl}/sessions/${leased.session_id}`,
     await serverIn("eu-west"),
   ]);
   expect((await here("GET", `/browsers/${leased.session_id}/fs/list_files?path=/`)).status).toBe(200);

@@ -47,7 +47,7 @@ export const CreateCredential = lazyObject(() => ({
   name: DisplayName,
   /** The site that it is for, 1 to 253 characters: `example.com`, or `localhost:3000` for a site with a port. */
   domain: domain(),
-  /** Further sites on which its values may be typed, each with its subdomains: up to 50, written as `domain`. Logins type them on `domain`, on these and on the page of `sso_provider`, and nowhere else. */
+  /** Further sites on which its values may be typed, each with its subdomains: up to 50, for example `login.example.com`. Logins type the values on its domain, on these sites and on the page of its sign-in provider only. */
   sites: z.optional(sites()),
   /** The secrets by name, `username` and `password` for example: up to 100 of 65,536 characters, names of 1 to 255. */
   values: credentialValues(),

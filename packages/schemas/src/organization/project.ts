@@ -8,6 +8,7 @@ const ProjectName: Schema<string> = z.lazy(() =>
   checked(
     z.string(),
     z.regex(
+      // eslint-disable-next-line no-control-regex -- they are what it refuses
       /^(?:[^\x00-\x1f\x7f-\x9f.][^\x00-\x1f\x7f-\x9f]{0,254}|\.[^\x00-\x1f\x7f-\x9f.][^\x00-\x1f\x7f-\x9f]{0,253}|\.\.[^\x00-\x1f\x7f-\x9f]{1,253})$/u,
       '1 to 255 characters, none of them a control character, and not "." or ".."',
     ),

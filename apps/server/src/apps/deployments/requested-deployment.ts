@@ -56,7 +56,11 @@ class PartReader {
       this.#fields.add(part);
       return;
     }
-    if (part.name !== "file") throw badField(part.name, "must be a text field: send the part without a filename");
+    if (part.name !== "file")
+      throw badField(
+        part.name.replaceAll(/\[([^\]]*)\]/g, ".$1"),
+        "must be a text field: send the part without a filename",
+      );
     if (this.#archive !== undefined) throw badField("file", "is duplicated");
     this.#archive = await storeArchive(part.stream, this.#blobs);
   }

@@ -53,16 +53,15 @@ it("ignores unknown fields of a session's operations, lists them in a header and
     200,
     "query.pth (did you mean path?)",
   ]);
-  const form = new FormData();
-  form.append("note", "x");
-  form.append("files[0][dest_path]", "/home/shoal/part.txt");
-  form.append("files[0][mode]", "600");
-  form.append("files[0][file]", new Blob(["part"]), "part.txt");
-  const uploaded = await fetch(url("upload"), { method: "POST", headers: { authorization }, body: form });
-  expect([uploaded.status, uploaded.headers.get("x-shoal-ignored-fields")]).toEqual([
-    201,
-    "body.note, body.files[0].mode",
-  ]);
+  // Unknown parts of a form are refused: they may be known ones in a notation that nobody knows.
+  for (const unknown of ["note", "files[0][mode]"]) {
+    const form = new FormData();
+    form.append("files[0][dest_path]", "/home/shoal/part.txt");
+    form.append("files[0][file]", new Blob(["part"]), "part.txt");
+    form.append(unknown, "x");
+    const answer = await fetch(url("upload"), { method: "POST", headers: { authorization }, body: form });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { field: `body.${unknown}` }]);
+  }
 });
 
 it("answers 501 for operations that no instance supports yet, for any request", async () => {
