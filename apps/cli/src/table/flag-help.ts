@@ -68,6 +68,7 @@ export const flagHelp: Readonly<Record<string, string>> = {
   env_vars: "Environment variable of the app",
   exclude_method: "Exclude this HTTP method",
   extensions: 'Extensions to load, up to 20: [{"name":"blocker"}]',
+  expires_at: "When it stops working: 2027-01-31T00:00:00Z",
   field_values: "Value for the field with this ID",
   file: "ZIP archive or folder",
   files: "Files with their target paths",
