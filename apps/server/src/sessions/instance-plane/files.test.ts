@@ -53,7 +53,7 @@ it("ignores unknown fields of a session's operations, lists them in a header and
     200,
     "query.pth (did you mean path?)",
   ]);
-  // Unknown parts of a form are refused: they may be known ones in a notation that nobody knows.
+  // Unknown parts of a form are refused: they may be known ones in an unknown notation.
   for (const unknown of ["note", "files[0][mode]"]) {
     const form = new FormData();
     form.append("files[0][dest_path]", "/home/shoal/part.txt");

@@ -208,7 +208,7 @@ describeChromium("the front page", (chromium) => {
     expect(instance.stderr()).not.toContain("p w&1");
   });
 
-  it("finds what is covered on a scrolled page", async () => {
+  it("finds covered fields on a scrolled page", async () => {
     const read = await visit("/scrolled");
     const field = (name: string) => named(read, ({ attributes }) => attributes.name === name);
     expect(field("free").hidden).toBeUndefined();
