@@ -58,6 +58,7 @@ export interface KeyEnd {
   readonly lifetimeDays: number | null;
 }
 
+/** The end that the caller requests for a new key. */
 export interface AskedEnd {
   readonly days_to_expire?: number | null | undefined;
   /** ISO 8601. */

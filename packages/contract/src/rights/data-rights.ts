@@ -1,5 +1,6 @@
 /** Rights of a person in a project, weakest first. */
 export const roles = ["viewer", "operator", "admin"] as const;
+/** One of {@link roles}. */
 export type Role = (typeof roles)[number];
 
 interface DataRights {
@@ -152,11 +153,13 @@ export const dataRights = {
   },
 } as const satisfies Readonly<Record<string, DataRights>>;
 
+/** The name of a kind of data in {@link dataRights}, such as `secrets`. */
 export type Data = keyof typeof dataRights;
 type Way = "read" | "write";
 /** One kind of data that an operation reads from the service for its caller, or that its caller changes. */
 export type Move = `${Way} ${Data}`;
 
+/** Whether a role has all rights of another one. */
 export const isAtLeast = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed);
 
 /** Whether a person in this role may do it. */
@@ -183,6 +186,7 @@ export function mayApp({ moves = [] }: Moving): boolean {
   return moves.length > 0 && moves.every(mayAppMove);
 }
 
+/** Whether the key of a deployed app may do it. */
 export function mayAppMove(move: Move): boolean {
   const [way, data] = partsOf(move);
   return dataRights[data].apps.split(" and ").includes(way);
