@@ -4,7 +4,6 @@ import {
   deploymentNotFound,
   deploymentRunsAlready,
   deploymentStillBuilds,
-  fileExpected,
   outsideSources,
   pathInSources,
   repositoryExpected,
