@@ -2,6 +2,8 @@ import Kernel from "@onkernel/sdk";
 import { type CreateBrowser, type TelemetryEnvelope } from "@shoal/client";
 import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
@@ -10,12 +12,15 @@ import { serveSite, type Site } from "../testing/site.ts";
 
 const report = Buffer.alloc(200_000, "shoal ");
 let site: Site;
-/** A host without a listener. */
+/** A host without a listener: its port is that of a client, so that no other program can listen there. */
 let closedHost: string;
+const listener = createServer();
+let client: Socket;
 beforeAll(async () => {
-  const closed = await serveSite();
-  closedHost = closed.host;
-  await closed.close();
+  await once(listener.listen(0, "127.0.0.1"), "listening");
+  client = connect((listener.address() as AddressInfo).port, "127.0.0.1");
+  await once(client, "connect");
+  closedHost = `127.0.0.1:${String(client.localPort)}`;
   site = await serveSite((request, response) => {
     if (request.url === "/report.csv")
       response
@@ -31,7 +36,11 @@ beforeAll(async () => {
         );
   });
 });
-afterAll(() => site.close());
+afterAll(async () => {
+  client.destroy();
+  listener.close();
+  await site.close();
+});
 
 describe.each(placements)("telemetry in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("of sessions", () => {
