@@ -125,6 +125,19 @@ it("ends the sessions of a silent server, and none of a running one", async () =
   await expect.poll(() => server.onGone.mock.calls.length).toBe(1);
 });
 
+/** Locks the row of a server until `seen` is resolved. */
+async function holdRow(serverId: string) {
+  const locked = Promise.withResolvers<undefined>();
+  const seen = Promise.withResolvers<undefined>();
+  const holding = database.query.transaction().execute(async (transaction) => {
+    await transaction.selectFrom("servers").select("id").where("id", "=", serverId).forUpdate().execute();
+    locked.resolve(undefined);
+    await seen.promise;
+  });
+  await locked.promise;
+  return { holding, seen };
+}
+
 it("does not count its own pauses as silence of other servers", async () => {
   const [me, other] = [createId(), createId()];
   await addServer(other);
@@ -133,14 +146,7 @@ it("does not count its own pauses as silence of other servers", async () => {
   await live(server, 2, me);
   expect(server.heartbeat.isDoubtful()).toBe(false);
   // The next heartbeat waits for its row, so that the state before it is visible.
-  const locked = Promise.withResolvers<undefined>();
-  const seen = Promise.withResolvers<undefined>();
-  const holding = database.query.transaction().execute(async (transaction) => {
-    await transaction.selectFrom("servers").select("id").where("id", "=", me).forUpdate().execute();
-    locked.resolve(undefined);
-    await seen.promise;
-  });
-  await locked.promise;
+  const { holding, seen } = await holdRow(me);
   // One hour in one step: a pause of the process, or a database outage.
   server.advance(3_600_000);
   await expect.poll(() => server.heartbeat.isDoubtful()).toBe(true);
@@ -158,14 +164,7 @@ it.each([
 ])("after a pause, %s", async (_what, embedded) => {
   const me = createId();
   const server = await startServer(me, secretCheck, embedded);
-  const locked = Promise.withResolvers<undefined>();
-  const seen = Promise.withResolvers<undefined>();
-  const holding = database.query.transaction().execute(async (transaction) => {
-    await transaction.selectFrom("servers").select("id").where("id", "=", me).forUpdate().execute();
-    locked.resolve(undefined);
-    await seen.promise;
-  });
-  await locked.promise;
+  const { holding, seen } = await holdRow(me);
   server.advance(3_600_000);
   // It has read its clock again, and its heartbeat waits for the row.
   const looked = server.now.mock.calls.length;
