@@ -2,7 +2,7 @@ import type { Database, ServersTable } from "@shoal/database";
 import { sql, type Updateable } from "kysely";
 import { setTimeout as delay } from "node:timers/promises";
 import { createId } from "@shoal/primitives";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 import { StartError } from "../config/start-error.ts";
 import { version } from "../config/version.ts";
 import { ownAddresses } from "./replica-address.ts";

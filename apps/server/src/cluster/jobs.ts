@@ -1,6 +1,6 @@
 import type { Database } from "@shoal/database";
 import { sql } from "kysely";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 
 export interface Job {
   readonly name: string;

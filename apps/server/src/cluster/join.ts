@@ -1,7 +1,7 @@
 import type { Database } from "@shoal/database";
 import type { FastifyInstance } from "fastify";
 import type { Authenticator } from "../http/auth/access.ts";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 import { createLiveFieldsReader, type LiveFieldsReader, type LiveFieldsSource } from "./live-fields.ts";

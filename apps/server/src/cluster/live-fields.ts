@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import * as z from "zod/mini";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 import type { Peers } from "./peers.ts";
 
 export const liveFieldsPath = "/_replicas/live-fields";

@@ -3,7 +3,7 @@ import { ServiceError } from "@shoal/router";
 import { Agent, type IncomingMessage, request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import { type Duplex, pipeline, type Readable } from "node:stream";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 import type { Peer } from "./heartbeat.ts";
 import { connectToPeer } from "./peer-connection.ts";
 import { replicaHeader } from "../http/relay.ts";

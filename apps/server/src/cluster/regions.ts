@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { text } from "node:stream/consumers";
 import type { Access } from "../http/auth/access.ts";
 import { RegionElsewhere } from "./elsewhere.ts";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 import type { Peer } from "./heartbeat.ts";
 import type { Peers } from "./peers.ts";
 import { replicaHeader } from "../http/relay.ts";

@@ -6,7 +6,7 @@ import type { KeyAuthenticator, KeyRow } from "../http/auth/access.ts";
 import type { OwnRequests } from "../http/auth/own-requests.ts";
 import type { ProjectLookup } from "../http/auth/project-lookup.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 import type { ReadCache } from "../storage/read-cache.ts";
 import type { Secrets } from "../storage/secrets.ts";
 import { ConsoleAuthenticator } from "./console-authenticator.ts";

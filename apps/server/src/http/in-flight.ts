@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { Log } from "../observability/log/log.ts";
-import { requestIdOf } from "../observability/log/request-log.ts";
+import type { Log } from "../log/log.ts";
+import { requestIdOf } from "../log/request-log.ts";
 
 export class InFlight {
   readonly #log: Log;

@@ -373,7 +373,7 @@ const lists: Record<string, ListUnderTest> = {
 /** Lists of another form, which begin at a position in a log, with the tests that page through them. */
 const elsewhere: Readonly<Record<string, string>> = {
   "browsers.telemetry.events": "../storage/telemetry-files/history.test.ts",
-  "auditLogs.list": "../observability/audit/logs/audit-logs.test.ts",
+  "auditLogs.list": "../audit/logs/audit-logs.test.ts",
   "usage.list": "../usage/usage.test.ts",
   "browsers.process.list": "../../../../packages/instance/src/operations/process/spawn.test.ts",
   "browsers.downloads.list": "../sessions/downloads/downloads.test.ts",

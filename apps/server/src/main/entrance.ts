@@ -4,7 +4,7 @@ import { replyOf } from "@shoal/router/fastify";
 import type { FastifyRequest } from "fastify";
 import { handoffTokenIn } from "../auth/handoff/handoff-tokens.ts";
 import type { Handoffs } from "../auth/handoff/handoffs.ts";
-import { isAudited, markAudited } from "../observability/audit/logs/follow.ts";
+import { isAudited, markAudited } from "../audit/logs/follow.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access, AuthenticateOptions, Authenticator, OpenCaller } from "../http/auth/access.ts";
 import type { IssuingKeys } from "../http/auth/issuing-keys.ts";

@@ -4,7 +4,7 @@ import type { DestinationStream } from "pino";
 import type { AppRuntime } from "../apps/runtime/app-runtime.ts";
 import type { Config } from "../config/settings.ts";
 import type { ReloadReport } from "../config/reload.ts";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 
 /** A service that accepts requests. */
 export interface RunningServer {

@@ -5,7 +5,7 @@ import { ServerAddresses } from "../cluster/server-addresses.ts";
 import { openDataDir, refuseUnfinishedRestore } from "../config/data-dir.ts";
 import { refuseSharedHost } from "../http/content-origin.ts";
 import { tryAddress } from "../http/listen.ts";
-import { createLog } from "../observability/log/log.ts";
+import { createLog } from "../log/log.ts";
 import type { RunningServer, StartOptions } from "./running-server.ts";
 import { beginToAnswer } from "./start/begin-to-answer.ts";
 import { Cleanup } from "./start/cleanup.ts";

@@ -11,7 +11,7 @@ import { rewrapService } from "../storage/envelopes/rewrap-command.ts";
 import { readIfPresent } from "../config/data-dir.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Config } from "../config/settings.ts";
-import { createLog } from "../observability/log/log.ts";
+import { createLog } from "../log/log.ts";
 import { StartError } from "../config/start-error.ts";
 import { version } from "../config/version.ts";
 

@@ -11,7 +11,7 @@ import type { Access, AuthenticateOptions } from "../http/auth/access.ts";
 import { ownRequestHeader, type OwnRequests } from "../http/auth/own-requests.ts";
 import { isLoopback } from "../http/listen.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { OriginCheck } from "./origin-check.ts";
 import { sendWebResponse, webRequestOf } from "./web-messages.ts";

@@ -2,9 +2,9 @@ import { messageOf } from "@shoal/primitives";
 import { closeSync, openSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { destination } from "pino";
-import { redact } from "./log/log.ts";
+import { redact } from "../log/log.ts";
 import { accessOf, operationOf } from "../http/request-facts.ts";
-import { requestIdOf } from "./log/request-log.ts";
+import { requestIdOf } from "../log/request-log.ts";
 import { StartError } from "../config/start-error.ts";
 
 /** Writes a JSON line per finished request, without query, body, and headers other than the user agent. */

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { explainListenError, urlOf } from "../http/listen.ts";
-import type { Log } from "./log/log.ts";
+import type { Log } from "../log/log.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Always true when no token is configured. */

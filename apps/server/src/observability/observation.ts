@@ -8,7 +8,7 @@ import type { Config } from "../config/settings.ts";
 import type { InFlight } from "../http/in-flight.ts";
 import { isLoopback } from "../http/listen.ts";
 import type { AccessLog } from "./access-log.ts";
-import type { Log } from "./log/log.ts";
+import type { Log } from "../log/log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { MetricsPort } from "./metrics-port.ts";
 import { StartError } from "../config/start-error.ts";

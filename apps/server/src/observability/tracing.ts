@@ -17,7 +17,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from "node:http";
 import pTimeout from "p-timeout";
 import { accessOf, operationOf } from "../http/request-facts.ts";
-import { requestIdOf } from "./log/request-log.ts";
+import { requestIdOf } from "../log/request-log.ts";
 import { version } from "../config/version.ts";
 
 /** Sends spans of requests and their slow steps to a collector. The standard `OTEL_` variables apply. */

@@ -1,5 +1,5 @@
 import { createId } from "@shoal/primitives";
-import type { AuditNote } from "../observability/audit/logs/entry.ts";
+import type { AuditNote } from "../audit/logs/entry.ts";
 
 export function auditNote(changes: Partial<AuditNote> = {}): AuditNote {
   return {

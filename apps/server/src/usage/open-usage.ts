@@ -1,6 +1,6 @@
 import type { Database } from "@shoal/database";
 import { startJobs } from "../cluster/jobs.ts";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 import { usageHandlers } from "./handlers.ts";
 import { type StoredFiles, writeStoredFiles } from "./stored-files.ts";
 import { type Charge, UsageCharges } from "./usage-charges.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "@shoal/database";
 import type { Instance, TransferredBytes } from "@shoal/placement";
 import { sql } from "kysely";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 
 /** Ended sessions that wait for the next write; reached only in a long outage of the database. */
 const maxEnded = 10_000;

@@ -1,5 +1,5 @@
 import type { Database } from "@shoal/database";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 import type { ClaimedDelivery, DeliveryQueue } from "./delivery-queue.ts";
 import type { DeliverySender } from "./delivery-sender.ts";
 

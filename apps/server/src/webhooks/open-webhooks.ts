@@ -1,7 +1,7 @@
 import type { Database } from "@shoal/database";
 import { createOutboundRule } from "@shoal/placement";
 import type { Config } from "../config/settings.ts";
-import type { Log } from "../observability/log/log.ts";
+import type { Log } from "../log/log.ts";
 import type { Envelopes } from "../storage/envelopes/envelopes.ts";
 import { Deliveries } from "./deliveries.ts";
 import { DeliveryQueue } from "./delivery-queue.ts";

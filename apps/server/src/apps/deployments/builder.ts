@@ -1,7 +1,7 @@
 import { type Database, outageOf } from "@shoal/database";
 import { messageOf } from "@shoal/primitives";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { hasBlob } from "../../storage/blobs/blobs.ts";
 import type { AppLogs } from "../logs/app-logs.ts";
 import { BuildError, type BuiltApp } from "../runtime/app-runtime.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { InvocationLimits } from "../../storage/errors/invocation-limits.ts";
 import type { InvocationRow, InvocationStore } from "./invocation-store.ts";
 

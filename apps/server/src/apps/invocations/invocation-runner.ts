@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pTimeout from "p-timeout";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { AppLogs } from "../logs/app-logs.ts";
 import { type AppProgram, type AppResult, AppStartError } from "../runtime/app-runtime.ts";
 import type { Ending, InvocationRow, InvocationStore } from "./invocation-store.ts";

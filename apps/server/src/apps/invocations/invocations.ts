@@ -5,7 +5,7 @@ import { ServiceError } from "@shoal/router";
 import type { CreateInvocation, Invocation, ListInvocations, UpdateInvocation } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { toPage } from "../../http/paging.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { InvocationLimits } from "../../storage/errors/invocation-limits.ts";
 import { requireMember } from "../../storage/errors/require-member.ts";
 import type { DeployedApps, InvokableVersion } from "../deployments/deployed-apps.ts";

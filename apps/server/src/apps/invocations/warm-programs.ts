@@ -1,5 +1,5 @@
 import type { AppOutput, AppProgram, AppRuntime, LogLine } from "../runtime/app-runtime.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { DeployedApps } from "../deployments/deployed-apps.ts";
 import type { DeploymentKeys } from "../keys/deployment-keys.ts";
 

@@ -1,5 +1,5 @@
 import type { Database } from "@shoal/database";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { decodeChunk, type LogPosition, type StoredLine } from "./chunk.ts";
 import { ChunkWriter, type LogLimits, type LogWriter } from "./chunk-writer.ts";
 

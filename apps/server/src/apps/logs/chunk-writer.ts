@@ -2,7 +2,7 @@ import { type Database, outageOf } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { sql } from "kysely";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { LogLine } from "../runtime/app-runtime.ts";
 import { encodeLine } from "./chunk.ts";
 

@@ -2,7 +2,7 @@ import { actionNotFound, appVersionNotFound } from "@shoal/contract/refusals";
 import type { Database, Tables } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import { sql, type Transaction } from "kysely";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { findVersion } from "../deployments/deployed-apps.ts";
 import { InvocationStore } from "../invocations/invocation-store.ts";
 import { dueAfter } from "../cron/due-times.ts";

@@ -3,7 +3,7 @@ import type { Change, Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import type { TimelineEvent } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { requireMember } from "../../storage/errors/require-member.ts";
 import { canReauthOf, type ConnectionRow, toTimelineEvent } from "../connections/connection-row.ts";
 import { reauthPauseSeconds } from "../connections/can-reauth.ts";

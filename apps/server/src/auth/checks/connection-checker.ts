@@ -1,6 +1,6 @@
 import { allowedHosts, checkSignedIn, type LoginPlan } from "@shoal/login";
 import { ServiceError } from "@shoal/router";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { ConnectionRow } from "../connections/connection-row.ts";
 import { LoginBrowser, type LoginBrowserParts } from "../logins/login-browser.ts";
 import type { CheckResult } from "./check-result.ts";

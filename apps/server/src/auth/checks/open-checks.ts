@@ -1,5 +1,5 @@
 import type { Database } from "@shoal/database";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { SessionRules } from "../../sessions/browsers/session-runner.ts";
 import type { Sessions } from "../../sessions/browsers/sessions.ts";
 import type { ConnectionStore } from "../connections/connection-store.ts";

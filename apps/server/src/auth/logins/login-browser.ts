@@ -4,7 +4,7 @@ import { ServiceError } from "@shoal/router";
 import type { BrowserTelemetryRequest } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
 import { RegionElsewhere } from "../../cluster/elsewhere.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { Sessions } from "../../sessions/browsers/sessions.ts";
 import type { ReplayStore } from "../../sessions/replays/replay-store.ts";
 import { startRecording } from "../../sessions/replays/start-recording.ts";

@@ -11,7 +11,7 @@ import {
 import { Bell, createId, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { Envelopes } from "../../storage/envelopes/envelopes.ts";
 import type { SignInBrowsers } from "../../sessions/live-view/sign-in-browsers.ts";
 import type { ConnectionRow } from "../connections/connection-row.ts";

@@ -2,7 +2,7 @@ import type { StoredValues } from "@shoal/login";
 import { readTotp, type Totp, totpCode } from "@shoal/primitives/totp";
 import { messageOf } from "@shoal/primitives";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { ConnectionRow } from "../connections/connection-row.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import type { CredentialLookup } from "../providers/credential-lookup.ts";

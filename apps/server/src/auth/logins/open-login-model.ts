@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import pTimeout from "p-timeout";
 import * as z from "zod/mini";
 import { StartError } from "../../config/start-error.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { LoginModel, LoginModelModule, PageOutline } from "./login-model.ts";
 
 const answerMs = 30_000;

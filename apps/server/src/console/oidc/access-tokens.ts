@@ -3,7 +3,7 @@ import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, ty
 import { LRUCache } from "lru-cache";
 import { hash } from "node:crypto";
 import { type RoleRule, roleRules } from "../../config/role-rules.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { People, Person } from "../people.ts";
 import { describe, grantsOf } from "./claims.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";

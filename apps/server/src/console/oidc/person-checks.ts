@@ -1,5 +1,5 @@
 import { ServiceError } from "@shoal/router";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import type { ConsoleSession, ConsoleSessions } from "../console-sessions.ts";
 import type { People, Person } from "../people.ts";

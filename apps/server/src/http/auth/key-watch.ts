@@ -1,4 +1,4 @@
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { ReadCache } from "../../storage/read-cache.ts";
 import type { KeyRow } from "./access.ts";
 import { keyProblem } from "./key-problem.ts";

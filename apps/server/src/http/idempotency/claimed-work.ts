@@ -1,7 +1,7 @@
 import { type Database, outageOf, type Tables } from "@shoal/database";
 import { isLasting } from "@shoal/router";
 import type { Kysely } from "kysely";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { type Claim, leaseMs, nameOf, type Outcome, outcomeOf, refusalOf, sealOutcome } from "./claim.ts";
 import { createUnsettled, type Unsettled } from "./unsettled.ts";

@@ -3,7 +3,7 @@ import { type IdempotencyStore, keyOfAnotherRequest, ServiceError } from "@shoal
 import { setTimeout as delay } from "node:timers/promises";
 import pTimeout from "p-timeout";
 import type { Access } from "../auth/access.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { type Claim, nameOf, type Outcome, replay, unsealOutcome } from "./claim.ts";
 import { ClaimedWork } from "./claimed-work.ts";

@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createLog } from "../../observability/log/log.ts";
+import { createLog } from "../../log/log.ts";
 import type { Access } from "../auth/access.ts";
 import { createSecrets } from "../../storage/secrets.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../testing/database-proxy.ts";

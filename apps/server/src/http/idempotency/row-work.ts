@@ -3,7 +3,7 @@ import { type Database, isOutdatedPlan } from "@shoal/database";
 import { isLasting, keyOfAnotherRequest } from "@shoal/router";
 import { createHash } from "node:crypto";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import {
   type Claim,

@@ -10,7 +10,7 @@ import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 import type { Access } from "../auth/access.ts";
-import { createLog } from "../../observability/log/log.ts";
+import { createLog } from "../../log/log.ts";
 import { createSecrets } from "../../storage/secrets.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { openTestDatabase } from "../../testing/test-database.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 
 /** More claims than a server has in progress when its database fails; further claims expire. */
 const maxEntries = 10_000;

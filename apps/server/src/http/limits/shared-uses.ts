@@ -1,7 +1,7 @@
 import type { Database } from "@shoal/database";
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { RateLimits, Uses } from "./rate-limits.ts";
 
 export interface SharedUses {

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { InFlight } from "../in-flight.ts";
-import type { Log } from "../../observability/log/log.ts";
-import { requestIdOf } from "../../observability/log/request-log.ts";
+import type { Log } from "../../log/log.ts";
+import { requestIdOf } from "../../log/request-log.ts";
 
 interface Seen {
   bytes: number;

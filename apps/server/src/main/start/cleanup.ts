@@ -1,4 +1,4 @@
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 
 /** Steps that undo a start, run in reverse order when it fails or the service stops. */
 export class Cleanup {

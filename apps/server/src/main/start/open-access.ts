@@ -6,7 +6,7 @@ import { keyStreams } from "../../http/auth/key-streams.ts";
 import { KeyWatch } from "../../http/auth/key-watch.ts";
 import { createProjectLookup, type ProjectLookup } from "../../http/auth/project-lookup.ts";
 import type { InFlight } from "../../http/in-flight.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { createApiKeyStore } from "../../resources/api-keys/api-key-store.ts";
 import { type ApiKeys, createApiKeys } from "../../resources/api-keys/api-keys.ts";
 import { createKeyUses, type KeyUses } from "../../resources/api-keys/key-uses.ts";

@@ -5,7 +5,7 @@ import type { Config } from "../../config/settings.ts";
 import type { ServerAddresses } from "../../cluster/server-addresses.ts";
 import { type DataDir, databaseDirectory } from "../../config/data-dir.ts";
 import { isLoopback } from "../../http/listen.ts";
-import { type Log, partLog } from "../../observability/log/log.ts";
+import { type Log, partLog } from "../../log/log.ts";
 import { StartError } from "../../config/start-error.ts";
 import type { Cleanup } from "./cleanup.ts";
 

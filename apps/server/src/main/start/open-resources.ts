@@ -3,7 +3,7 @@ import type { Database } from "@shoal/database";
 import { join } from "node:path";
 import { openProviders, type ProviderParts } from "../../auth/providers/open-providers.ts";
 import { exitTemplates } from "../../config/exits.ts";
-import { partLog } from "../../observability/log/log.ts";
+import { partLog } from "../../log/log.ts";
 import { Connections } from "../../auth/connections/connections.ts";
 import { createCredentials, type Credentials } from "../../auth/credentials/credentials.ts";
 import { credentialHandlers } from "../../auth/credentials/handlers.ts";

@@ -3,7 +3,7 @@ import type { Placement } from "@shoal/placement";
 import { join } from "node:path";
 import { joinReplicas, type Replicas } from "../../cluster/join.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
-import { partLog } from "../../observability/log/log.ts";
+import { partLog } from "../../log/log.ts";
 import type { Observation } from "../../observability/observation.ts";
 import { SessionProfiles } from "../../sessions/browsers/session-profiles.ts";
 import { SignInBrowsers } from "../../sessions/live-view/sign-in-browsers.ts";

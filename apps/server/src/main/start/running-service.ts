@@ -5,7 +5,7 @@ import type { Config } from "../../config/settings.ts";
 import type { Replicas } from "../../cluster/join.ts";
 import type { ReloadReport } from "../../config/reload.ts";
 import type { InFlight } from "../../http/in-flight.ts";
-import { type Log, setLevel } from "../../observability/log/log.ts";
+import { type Log, setLevel } from "../../log/log.ts";
 import type { Observation } from "../../observability/observation.ts";
 import type { Sessions } from "../../sessions/browsers/sessions.ts";
 import type { BrowserPools } from "../../sessions/pools/pools.ts";

@@ -1,10 +1,10 @@
 import { contract } from "@shoal/contract";
 import type { ApiKeys } from "../../resources/api-keys/api-keys.ts";
-import { ownNote } from "../../observability/audit/logs/follow.ts";
-import type { AuditRecorder } from "../../observability/audit/logs/recorder.ts";
+import { ownNote } from "../../audit/logs/follow.ts";
+import type { AuditRecorder } from "../../audit/logs/recorder.ts";
 import type { Config } from "../../config/settings.ts";
 import { adminKeyPath, readAdminKey, writeAdminKey } from "../../config/admin-key.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 
 /** Returns the stored admin key; creates one at the first start or if the settings request it. */
 export async function settleAdminKey(

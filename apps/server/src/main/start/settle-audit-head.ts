@@ -1,8 +1,8 @@
-import type { AuditChain } from "../../observability/audit/logs/chain.ts";
-import { ownNote } from "../../observability/audit/logs/follow.ts";
-import type { AuditRecorder } from "../../observability/audit/logs/recorder.ts";
+import type { AuditChain } from "../../audit/logs/chain.ts";
+import { ownNote } from "../../audit/logs/follow.ts";
+import type { AuditRecorder } from "../../audit/logs/recorder.ts";
 import type { Config } from "../../config/settings.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 
 /** Compares the audit log with the head that this server stored, or accepts a different one if configured. */
 export async function settleAuditHead(

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Blobs, createFileBlobs } from "../../storage/blobs/blobs.ts";
 import { createId } from "@shoal/primitives";
-import { createLog } from "../../observability/log/log.ts";
+import { createLog } from "../../log/log.ts";
 import { createSecrets } from "../../storage/secrets.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { createProfileStates, type ProfileRef, type ProfileStates } from "./profile-states.ts";

@@ -7,7 +7,7 @@ import type { Transaction } from "kysely";
 import { type Blobs, sweepBlobs } from "../../storage/blobs/blobs.ts";
 import { BlobTooLarge, MeasuredContent } from "../../storage/blobs/measured-content.ts";
 import { openStream, SealBroken, sealStream } from "../../storage/blobs/sealed-stream.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import {
   contentOf,

@@ -2,7 +2,7 @@ import type { Change, Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import { sql } from "kysely";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { SessionView } from "./running-session.ts";
 import type { Sessions } from "./sessions.ts";
 

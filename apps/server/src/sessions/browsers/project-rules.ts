@@ -1,6 +1,6 @@
 import type { NetworkRuleLists } from "@shoal/contract/network";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { RunningSession } from "./running-session.ts";
 
 export interface ProjectRulesParts {

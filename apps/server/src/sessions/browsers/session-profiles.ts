@@ -8,7 +8,7 @@ import type { BrowserProfile, WebBotAuth } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
 import type * as z from "zod/mini";
 import { endsAtOnce } from "./answering-instance.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { type ProfileSource, writerOf } from "../../resources/profiles/profile-versions.ts";
 import type { ProfileStates } from "../../resources/profiles/profile-states.ts";
 import type { Profiles } from "../../resources/profiles/profiles.ts";

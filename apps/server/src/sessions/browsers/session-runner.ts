@@ -3,7 +3,7 @@ import { ServiceError } from "@shoal/router";
 import type { EndedReason } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
 import type { LiveFields } from "../../cluster/live-fields.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { SessionLimits } from "../../storage/errors/session-limits.ts";
 import type { DownloadStore } from "../downloads/download-store.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";

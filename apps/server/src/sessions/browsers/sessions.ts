@@ -9,7 +9,7 @@ import type * as z from "zod/mini";
 import { Elsewhere, RegionElsewhere } from "../../cluster/elsewhere.ts";
 import type { LiveFields, LiveFieldsReader } from "../../cluster/live-fields.ts";
 import { toPage } from "../../http/paging.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { BotIdentities } from "../../resources/bot-identity/bot-identities.ts";
 import type { Extensions } from "../../resources/extensions/extensions.ts";
 import type { Proxies } from "../../resources/proxies/proxies.ts";

@@ -3,7 +3,7 @@ import { KeyedMutex } from "@shoal/primitives";
 import type { UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { Elsewhere } from "../../cluster/elsewhere.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
 import { selectCategories } from "../telemetry/categories.ts";

@@ -3,7 +3,7 @@ import { BrowserDownload } from "@shoal/schemas";
 import { Readable } from "node:stream";
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { SessionFile, SessionFiles } from "../../storage/session-files/session-files.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { describeDownload, downloadsPageSize, listDownloads, openDownload } from "./instance-downloads.ts";

@@ -5,7 +5,7 @@ import { callInstance, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { RequestHandoff } from "@shoal/schemas";
 import type * as z from "zod/mini";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { SessionStore } from "../browsers/session-store.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import type { HandoffGate } from "./handoff-gate.ts";

@@ -3,8 +3,8 @@ import { requestIdOf } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { IncomingMessage } from "node:http";
 import type { RequestOrigins } from "../../http/request-origin.ts";
-import { personNoteOf } from "../../observability/audit/logs/follow.ts";
-import type { AuditRecorder } from "../../observability/audit/logs/recorder.ts";
+import { personNoteOf } from "../../audit/logs/follow.ts";
+import type { AuditRecorder } from "../../audit/logs/recorder.ts";
 import { type AdmittedView, admitLiveView, type LiveViewGate } from "../live-view/live-view-address.ts";
 import type { Handoffs } from "./handoffs.ts";
 

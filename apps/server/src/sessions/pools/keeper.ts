@@ -1,7 +1,7 @@
 import type { Database } from "@shoal/database";
 import { KeyedMutex } from "@shoal/primitives";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { SessionRow } from "../browsers/session-store.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import { type Balanced, balancePool, type Grant } from "./balance-pool.ts";

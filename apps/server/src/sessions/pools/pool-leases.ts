@@ -5,7 +5,7 @@ import type { AcquireBrowser, ReleaseBrowser } from "@shoal/schemas";
 import pTimeout from "p-timeout";
 import type * as z from "zod/mini";
 import { isStorable } from "../../http/paging.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import type { SessionView } from "../browsers/running-session.ts";
 import type { SessionRow, SessionStore } from "../browsers/session-store.ts";

@@ -11,7 +11,7 @@ import type {
 import type * as z from "zod/mini";
 import { RegionElsewhere } from "../../cluster/elsewhere.ts";
 import { toPage } from "../../http/paging.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import type { SessionLimits } from "../../storage/errors/session-limits.ts";
 import type { SessionView } from "../browsers/running-session.ts";

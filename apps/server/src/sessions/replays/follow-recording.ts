@@ -3,7 +3,7 @@ import { type Instance, streamFromInstance } from "@shoal/placement";
 import type { Replay } from "@shoal/schemas";
 import { open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { isPlayable } from "./film.ts";
 import type { RecordedSession, RecordingLimits } from "./recording-limits.ts";
 

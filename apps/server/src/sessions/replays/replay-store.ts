@@ -4,7 +4,7 @@ import type { MarkReplay, Replay, ReplayMark } from "@shoal/schemas";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import pTimeout from "p-timeout";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { SessionRef } from "../../storage/session-files/session-files.ts";
 import { failureOf, followRecording } from "./follow-recording.ts";
 import { isPlayable, type OpenedFilm, openFilm } from "./film.ts";

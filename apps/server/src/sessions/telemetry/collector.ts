@@ -3,7 +3,7 @@ import { BoundedBytes, callInstance, type Instance, Pace, streamFromInstance } f
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import pTimeout from "p-timeout";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { type EventWriter, seqOf, writeEvents } from "../../storage/telemetry-files/event-files.ts";
 
 export interface Collector {

@@ -5,7 +5,7 @@ import type { TelemetryEnvelope, ListTelemetryEvents } from "@shoal/schemas";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type * as z from "zod/mini";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { type Collector, collectEvents } from "./collector.ts";
 import { type EventChunk, readChunk } from "../../storage/telemetry-files/event-files.ts";
 import type { SessionRef } from "../../storage/session-files/session-files.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import type { SessionFiles, SessionRef } from "../../storage/session-files/session-files.ts";
 import { UploadQueue } from "./upload-queue.ts";
 

@@ -1,4 +1,4 @@
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 
 export interface UploadQueueOptions {
   /** Uploads all files of a session that are complete. */

@@ -9,7 +9,7 @@ import { constants, createZstdCompress } from "node:zlib";
 import tar from "tar-stream";
 import type { Config } from "../../config/settings.ts";
 import { databaseDirectory, readIfPresent } from "../../config/data-dir.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { StartError } from "../../config/start-error.ts";
 import { version } from "../../config/version.ts";
 import { type Closing, type Manifest, names, secretFiles } from "./archive.ts";

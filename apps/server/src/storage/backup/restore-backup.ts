@@ -9,7 +9,7 @@ import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
 import tar from "tar-stream";
 import { databaseDirectory, openDataDir, restoringMarker, writePrivateFile } from "../../config/data-dir.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { StartError } from "../../config/start-error.ts";
 import { Closing, Manifest, maxTextBytes, names, secretFiles } from "./archive.ts";
 import { type BackupConfig, blobsDirectory, refuseExternal } from "./make-backup.ts";

@@ -1,7 +1,7 @@
 import { openSecondDatabase, type SecondDatabase } from "@shoal/database";
 import { databaseDirectory, presentServerSecret } from "../../config/data-dir.ts";
 import type { Config } from "../../config/settings.ts";
-import type { Log } from "../../observability/log/log.ts";
+import type { Log } from "../../log/log.ts";
 import { createEnvelopes } from "./envelopes.ts";
 import { openMasterKeys } from "./master-keys.ts";
 import { rewrapAll, type RewrapReport } from "./rewrap.ts";

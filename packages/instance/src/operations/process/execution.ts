@@ -1,6 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import type { ExecResult } from "@shoal/schemas";
-import type { ChildEvents } from "./children/running-child.ts";
+import type { ChildEvents } from "./tracking/running-child.ts";
 import type { StartedCommand } from "./tracking/escaped-processes.ts";
 import type { Launch, RunningCommands, TimedRequest } from "./tracking/running-commands.ts";
 

@@ -1,4 +1,4 @@
-import type { NetworkRequest } from "./requests.ts";
+import type { NetworkRequest } from "../telemetry/requests.ts";
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 /** curl sets them, or HTTP/2 has them in another place. */

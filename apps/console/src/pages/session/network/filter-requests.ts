@@ -1,4 +1,4 @@
-import { isFailed, type NetworkRequest } from "./requests.ts";
+import { isFailed, type NetworkRequest } from "../telemetry/requests.ts";
 
 export const outcomes = ["failed", "ok", "redirect", "running"] as const;
 export type Outcome = (typeof outcomes)[number];

@@ -1,5 +1,5 @@
 import type { TelemetryEnvelope } from "@shoal/schemas";
-import type { Headers, NetworkRequest } from "./requests.ts";
+import type { Headers, NetworkRequest } from "../telemetry/requests.ts";
 
 interface NamedValue {
   readonly name: string;

@@ -15,7 +15,7 @@ import { matching, type Outcome, outcomes, type RequestFilters, typeOf } from ".
 import { harOf } from "./har.ts";
 import styles from "./network.module.css";
 import { RequestDetails } from "./request-details.tsx";
-import { isFailed, type NetworkRequest, outcomeOf, requestsOf } from "./requests.ts";
+import { isFailed, type NetworkRequest, outcomeOf, requestsOf } from "../telemetry/requests.ts";
 import { type Bar, barsOf } from "./waterfall.ts";
 
 const lineHeight = 30;

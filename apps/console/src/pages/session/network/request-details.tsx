@@ -3,7 +3,7 @@ import "@mantine/core/styles/Code.css";
 import { durationText, momentText } from "../../../base/texts.ts";
 import { CopyIcon } from "../../../parts/code.tsx";
 import { curlOf } from "./curl.ts";
-import { type Headers, type NetworkRequest, outcomeOf } from "./requests.ts";
+import { type Headers, type NetworkRequest, outcomeOf } from "../telemetry/requests.ts";
 import type { Bar } from "./waterfall.ts";
 
 const wrapped = { overflowWrap: "anywhere" } as const;

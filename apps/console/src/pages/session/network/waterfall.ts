@@ -1,4 +1,4 @@
-import type { NetworkRequest } from "./requests.ts";
+import type { NetworkRequest } from "../telemetry/requests.ts";
 
 /** Place of a request in the time of its document; both 0 to 1. */
 export interface Bar {

@@ -4,7 +4,7 @@ import { chapterLines } from "../../../player/chapter-lines.ts";
 import type { TimedLine } from "../../../player/timed-line.ts";
 import { consoleLineOf } from "../telemetry/console-lines.ts";
 import { actionOf } from "../telemetry/actions.ts";
-import { firstErrorStatus, type NetworkRequest, requestsOf } from "../network/requests.ts";
+import { firstErrorStatus, type NetworkRequest, requestsOf } from "../telemetry/requests.ts";
 
 /** All lines of a recording, by time. Telemetry before its first picture is left out. */
 export function replayLines(events: readonly TelemetryEnvelope[], { clock, marks = [] }: Replay): TimedLine[] {

@@ -1,6 +1,6 @@
 import type { TelemetryEnvelope } from "@shoal/schemas";
 import { durationText } from "../../../base/texts.ts";
-import { firstErrorStatus } from "../network/requests.ts";
+import { firstErrorStatus } from "./requests.ts";
 
 export interface ShownAction {
   readonly text: string;

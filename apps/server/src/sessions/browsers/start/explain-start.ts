@@ -1,7 +1,7 @@
 import { PlacementError } from "@shoal/placement";
 import { messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
-import type { Log } from "../../../observability/log/log.ts";
+import type { Log } from "../../../log/log.ts";
 import { explainOutage } from "../../../storage/errors/outages.ts";
 
 const retryAfterSeconds = 30;

@@ -9,7 +9,7 @@ import {
 } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import { isForeignKeyViolation, isUniqueViolation } from "../../../storage/errors/database-errors.ts";
-import type { Log } from "../../../observability/log/log.ts";
+import type { Log } from "../../../log/log.ts";
 import type { BotIdentities } from "../../../resources/bot-identity/bot-identities.ts";
 import type { Extensions } from "../../../resources/extensions/extensions.ts";
 import type { ChosenProxy } from "../../../resources/proxies/proxies.ts";

@@ -2,7 +2,7 @@ import type { OutboundRule } from "@shoal/placement";
 import { LRUCache } from "lru-cache";
 import pLimit, { type LimitFunction } from "p-limit";
 import pTimeout from "p-timeout";
-import type { Log } from "../../../observability/log/log.ts";
+import type { Log } from "../../../log/log.ts";
 import type { Collector } from "../collector.ts";
 import type { TelemetryStore } from "../telemetry-store.ts";
 import type {

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Log } from "../../../observability/log/log.ts";
+import type { Log } from "../../../log/log.ts";
 
 export interface Trouble {
   readonly destinationId: string;

@@ -8,7 +8,7 @@ import type { ActTools } from "./act-tools.ts";
 import type { ElementHandle } from "./element/element-handle.ts";
 import { clickReady } from "./input/click.ts";
 import { Drag } from "./input/drag.ts";
-import { focusFunction } from "./input/field-functions.ts";
+import { focusFunction } from "./element/field-functions.ts";
 import { check, fill, select } from "./input/fields.ts";
 import { pressOn } from "./input/press.ts";
 import { scroll } from "./input/scroll.ts";

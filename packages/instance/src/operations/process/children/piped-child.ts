@@ -4,7 +4,7 @@ import { constants, devNull } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import type { Command } from "../command.ts";
 import { OutputEnd } from "./output-end.ts";
-import type { ChildEvents, RunningChild } from "./running-child.ts";
+import type { ChildEvents, RunningChild } from "../tracking/running-child.ts";
 
 export interface PipedOptions {
   readonly input: boolean;

@@ -7,7 +7,7 @@ import type { Command } from "../command.ts";
 import { nativeTerminalFile } from "./native-terminal.ts";
 import { OutputEnd } from "./output-end.ts";
 import { roomForThreads } from "../tracking/process-tree.ts";
-import type { ChildEvents, RunningChild } from "./running-child.ts";
+import type { ChildEvents, RunningChild } from "../tracking/running-child.ts";
 
 /** node-pty's native module on Linux and macOS. Its JavaScript is not used: it drops output 200 ms after the exit. */
 interface NativeTerminal {

@@ -2,7 +2,7 @@ import { ServiceError } from "@shoal/router";
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { hasCode, invalidInput } from "../../fs/errors.ts";
-import type { ChildEvents, RunningChild } from "../children/running-child.ts";
+import type { ChildEvents, RunningChild } from "./running-child.ts";
 import { type Command, type CommandRequest, type CommandSurroundings, findCommand } from "../command.ts";
 import { commandMark, type InSession, type StartedCommand } from "./escaped-processes.ts";
 import { readProcess } from "./process-entries.ts";

@@ -16,7 +16,7 @@ import {
   scrollFunction,
 } from "./examine.ts";
 import { describeTarget, TargetFinder } from "./find-target.ts";
-import { labelOfFunction } from "../input/field-functions.ts";
+import { labelOfFunction } from "./field-functions.ts";
 import { throughFrames } from "./through-frames.ts";
 
 export interface Needs {

@@ -13,7 +13,7 @@ import {
   type PreparedField,
   type Selected,
   selectFunction,
-} from "./field-functions.ts";
+} from "../element/field-functions.ts";
 import { clickReady } from "./click.ts";
 import { pressOn } from "./press.ts";
 

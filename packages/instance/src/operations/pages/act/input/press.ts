@@ -4,7 +4,7 @@ import { unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
 import type { ElementHandle } from "../element/element-handle.ts";
 import { framesOf } from "../element/frames.ts";
-import { focusFunction } from "./field-functions.ts";
+import { focusFunction } from "../element/field-functions.ts";
 
 /** Whether the element keeps the focus that it just got: frames of other sites can take it from it. */
 const keepsFocusFunction = `async function () {

@@ -8,7 +8,7 @@ import { ElementHandle } from "../element/element-handle.ts";
 import { type ChosenFile, checkFiles, readFiles } from "./chosen-files.ts";
 import { dropFiles, pasteFiles } from "./given-files.ts";
 import { clickReady } from "./click.ts";
-import { pickFileFieldFunction } from "./field-functions.ts";
+import { pickFileFieldFunction } from "../element/field-functions.ts";
 
 /** Longest wait for the file dialog of a button, in milliseconds. */
 const chooserMs = 2_000;

@@ -1,7 +1,7 @@
 import type { Database, Tables } from "@shoal/database";
 import type { AuditLogVerification } from "@shoal/schemas";
 import { type Selectable, sql, type Transaction } from "kysely";
-import type { Secrets } from "../../../storage/secrets.ts";
+import type { Secrets } from "../../storage/secrets.ts";
 import type { Log } from "../../log/log.ts";
 import { type AuditNote, chained, hashOf } from "./entry.ts";
 import type { AuditHead, HeadWitness } from "./head-witness.ts";

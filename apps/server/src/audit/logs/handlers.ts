@@ -1,6 +1,6 @@
 import { contract, defineEndpoint, type OperationsOf } from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
-import type { Access } from "../../../http/auth/access.ts";
+import type { Access } from "../../http/auth/access.ts";
 import type { AuditLogs } from "./audit-logs.ts";
 
 /** The whole export as one file, for links of the console. Programs fetch chunks, which have checksums. */

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { createKeySecret } from "../../http/auth/api-key-secret.ts";
+import { createKeySecret } from "../http/auth/api-key-secret.ts";
 import { createLog, redact } from "./log.ts";
-import { createSecrets } from "../../storage/secrets.ts";
+import { createSecrets } from "../storage/secrets.ts";
 
 async function logged(
   format: "json" | "pretty",

@@ -15,10 +15,10 @@ import { pipeline, Readable } from "node:stream";
 import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import type * as z from "zod/mini";
-import type { KeyRow } from "../../../http/auth/access.ts";
-import { containing } from "../../../storage/like.ts";
-import { isStorable } from "../../../http/paging.ts";
-import { refuseProjectKey } from "../../../resources/projects/projects.ts";
+import type { KeyRow } from "../../http/auth/access.ts";
+import { containing } from "../../storage/like.ts";
+import { isStorable } from "../../http/paging.ts";
+import { refuseProjectKey } from "../../resources/projects/projects.ts";
 import type { AuditChain } from "./chain.ts";
 import type { AuditRecorder } from "./recorder.ts";
 

@@ -2,8 +2,8 @@ import { PutObjectCommand, S3Client, type S3ClientConfig } from "@aws-sdk/client
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { LRUCache } from "lru-cache";
 import { createHash } from "node:crypto";
-import { answerOf, connectionFailure, credentialsOf, limitAnswer } from "../../../storage/blobs/aws-sdk.ts";
-import type { AwsIdentity } from "../../../config/aws-identity.ts";
+import { answerOf, connectionFailure, credentialsOf, limitAnswer } from "../../storage/blobs/aws-sdk.ts";
+import type { AwsIdentity } from "../../config/aws-identity.ts";
 import { AwsFailure } from "./aws-failure.ts";
 import type { BucketPlace } from "./bucket-place.ts";
 

@@ -1,9 +1,9 @@
 import type { TelemetryEnvelope } from "@shoal/schemas";
 import { expect, it } from "vitest";
-import { curlOf } from "./curl.ts";
-import { matching, outcomeKind } from "./filter-requests.ts";
+import { curlOf } from "../network/curl.ts";
+import { matching, outcomeKind } from "../network/filter-requests.ts";
 import { outcomeOf, requestsOf } from "./requests.ts";
-import { barsOf } from "./waterfall.ts";
+import { barsOf } from "../network/waterfall.ts";
 
 let seq = 0;
 const event = (type: string, ms: number, data: object): TelemetryEnvelope => ({

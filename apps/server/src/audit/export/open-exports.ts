@@ -1,9 +1,9 @@
 import type { Database } from "@shoal/database";
-import type { Config } from "../../../config/settings.ts";
+import type { Config } from "../../config/settings.ts";
 import type { Log } from "../../log/log.ts";
-import { withAwsSdk } from "../../../storage/blobs/aws-sdk.ts";
-import { StartError } from "../../../config/start-error.ts";
-import { readAwsIdentity } from "../../../config/aws-identity.ts";
+import { withAwsSdk } from "../../storage/blobs/aws-sdk.ts";
+import { StartError } from "../../config/start-error.ts";
+import { readAwsIdentity } from "../../config/aws-identity.ts";
 import { createDestinationStore } from "./destination-store.ts";
 import { createExportDestinations, type ExportDestinations } from "./destinations.ts";
 import { createExportObjects } from "./export-objects.ts";

@@ -1,9 +1,9 @@
 import { AuditLogExportDestination, AuditLogExportDestinationTestResult, ErrorBody } from "@shoal/schemas";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { completeConfig } from "../../../config/config.ts";
-import { type ExportTarget, startExportTarget, targetDestination } from "../../../testing/export-target.ts";
-import { startTestServer, type TestServer } from "../../../testing/test-server.ts";
+import { completeConfig } from "../../config/config.ts";
+import { type ExportTarget, startExportTarget, targetDestination } from "../../testing/export-target.ts";
+import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { openExports } from "./open-exports.ts";
 
 const path = "/audit-logs/export/destinations";

@@ -1,6 +1,6 @@
 import type { OperationsOf } from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
-import type { Access } from "../../../http/auth/access.ts";
+import type { Access } from "../../http/auth/access.ts";
 import type { ExportDestinations } from "./destinations.ts";
 
 export function exportDestinationHandlers(

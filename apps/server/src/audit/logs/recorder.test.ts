@@ -1,7 +1,7 @@
 import { eventuallyPasses } from "@shoal/testkit";
 import { describe, expect, it } from "vitest";
-import { completeConfig } from "../../../config/config.ts";
-import { auditNote } from "../../../testing/audit-note.ts";
+import { completeConfig } from "../../config/config.ts";
+import { auditNote } from "../../testing/audit-note.ts";
 import { createLog } from "../../log/log.ts";
 import type { AuditNote } from "./entry.ts";
 import { AuditRecorder } from "./recorder.ts";

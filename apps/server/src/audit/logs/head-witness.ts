@@ -1,9 +1,9 @@
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readIfPresent } from "../../../config/data-dir.ts";
+import { readIfPresent } from "../../config/data-dir.ts";
 import { createId } from "@shoal/primitives";
 import type { Log } from "../../log/log.ts";
-import type { Secrets } from "../../../storage/secrets.ts";
+import type { Secrets } from "../../storage/secrets.ts";
 
 /** The hash covers all earlier entries. */
 export interface AuditHead {

@@ -1,6 +1,6 @@
 import type { AuditExportDestinationsTable, Database } from "@shoal/database";
 import { type Selectable, sql } from "kysely";
-import { newestFirst } from "../../../http/paging.ts";
+import { newestFirst } from "../../http/paging.ts";
 
 export type DestinationRow = Selectable<AuditExportDestinationsTable>;
 export type DestinationChanges = Partial<

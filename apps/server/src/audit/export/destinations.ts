@@ -8,11 +8,11 @@ import type {
   UpdateAuditLogExportDestination,
 } from "@shoal/schemas";
 import type * as z from "zod/mini";
-import type { KeyRow } from "../../../http/auth/access.ts";
-import { isUniqueViolation } from "../../../storage/errors/database-errors.ts";
+import type { KeyRow } from "../../http/auth/access.ts";
+import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import { createId } from "@shoal/primitives";
-import { isStorable, toPage } from "../../../http/paging.ts";
-import { refuseProjectKey } from "../../../resources/projects/projects.ts";
+import { isStorable, toPage } from "../../http/paging.ts";
+import { refuseProjectKey } from "../../resources/projects/projects.ts";
 import { AwsFailure } from "./aws-failure.ts";
 import { placeOf } from "./bucket-place.ts";
 import type { Bucket, BucketWriter } from "./bucket-writer.ts";

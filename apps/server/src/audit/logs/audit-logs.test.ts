@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSecrets } from "../../../storage/secrets.ts";
-import { auditNote } from "../../../testing/audit-note.ts";
-import { startTestServer, type TestRequest, type TestServer } from "../../../testing/test-server.ts";
+import { createSecrets } from "../../storage/secrets.ts";
+import { auditNote } from "../../testing/audit-note.ts";
+import { startTestServer, type TestRequest, type TestServer } from "../../testing/test-server.ts";
 import { createAuditChain } from "./chain.ts";
 import { hashOf } from "./entry.ts";
 

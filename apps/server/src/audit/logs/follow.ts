@@ -1,9 +1,9 @@
 import type { contract, Endpoint } from "@shoal/contract";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Access } from "../../../http/auth/access.ts";
+import type { Access } from "../../http/auth/access.ts";
 import { createId } from "@shoal/primitives";
 import { requestIdOf } from "../../log/request-log.ts";
-import { version } from "../../../config/version.ts";
+import { version } from "../../config/version.ts";
 import type { AuditNote } from "./entry.ts";
 
 /** They return secrets, or a lot of user activity. */

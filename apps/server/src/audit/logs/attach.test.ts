@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
-import { connectCdp } from "../../../testing/cdp-client.ts";
-import { startTestServer, type TestServer } from "../../../testing/test-server.ts";
-import { refusedUpgrade } from "../../../testing/upgrade.ts";
+import { connectCdp } from "../../testing/cdp-client.ts";
+import { startTestServer, type TestServer } from "../../testing/test-server.ts";
+import { refusedUpgrade } from "../../testing/upgrade.ts";
 
 let server: TestServer;
 let project: { readonly id: string; readonly key: string };

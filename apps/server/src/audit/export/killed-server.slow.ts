@@ -1,8 +1,8 @@
 import { AuditLogExportDestination } from "@shoal/schemas";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ExportTarget, startExportTarget, targetDestination } from "../../../testing/export-target.ts";
-import { type ServerProcess, type ServerProcesses, startServerProcesses } from "../../../testing/server-processes.ts";
+import { type ExportTarget, startExportTarget, targetDestination } from "../../testing/export-target.ts";
+import { type ServerProcess, type ServerProcesses, startServerProcesses } from "../../testing/server-processes.ts";
 
 const path = "/audit-logs/export/destinations";
 const prefix = "killed/";

@@ -1,5 +1,5 @@
 import { pino, type DestinationStream, type Logger } from "pino";
-import type { Config } from "../../config/settings.ts";
+import type { Config } from "../config/settings.ts";
 
 export type Log = Logger;
 
