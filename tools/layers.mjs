@@ -2,7 +2,7 @@
 // - a package imports only packages of a lower layer (the tag in its turbo.json) that its package.json names;
 // - a package with the tag `layer-tests` is imported only by tests (anywhere in private packages), and imports no other package;
 // - a folder of a package imports only the folders that folders.json, next to that turbo.json, allows;
-// - no group of files imports each other in a circle.
+// - no group of files imports each other in a circle, and no group of folders side by side, at any depth.
 // Usage: node tools/layers.mjs [ROOT]
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -96,6 +96,7 @@ function findFolderViolations(root, directory) {
       `${relative(root, cycle[0].file)}:${cycle[0].line}: circular import, ${cycle.map(({ file }) => relative(src, file)).join(" → ")} → ${relative(src, cycle[0].file)}: move the shared code into a separate file`,
   );
 
+  violations.push(...findKnots(root, src, imports));
   if (!existsSync(listFile)) {
     const flat = files.filter((file) => dirname(file) === src).length;
     if (flat > maxFilesInFolder)
@@ -203,9 +204,39 @@ function findCycles(imports) {
   return cycles;
 }
 
-/** @param {Map<string, string[]>} edges @returns {string[] | undefined} names in a circle, where there is one */
+/**
+ * Folders side by side that import each other in a circle, through any of their files. A folder and the folders inside it are one.
+ * @param {string} root @param {string} src @param {Map<string, { line: number, target: string }[]>} imports @returns {string[]}
+ */
+function findKnots(root, src, imports) {
+  const edges = new Map();
+  const places = new Map();
+  for (const [file, targets] of imports) {
+    const from = relative(src, file).split(sep);
+    for (const { line, target } of targets) {
+      if (!imports.has(target)) continue;
+      const to = relative(src, target).split(sep);
+      let common = 0;
+      while (from[common] === to[common]) common += 1;
+      // One of them is a file of the folder that contains both.
+      if (common >= from.length - 1 || common >= to.length - 1) continue;
+      const [folder, other] = [from, to].map((path) => path.slice(0, common + 1).join("/"));
+      edges.set(folder, (edges.get(folder) ?? new Set()).add(other));
+      if (!places.has(`${folder} ${other}`)) places.set(`${folder} ${other}`, `${relative(root, file)}:${line}`);
+    }
+  }
+  const circle = findCircle(edges);
+  if (circle === undefined) return [];
+  return [
+    `${places.get(`${circle[0]} ${circle[1]}`)}: ${[...circle, circle[0]].join(" → ")} is a knot of folders: ${circle.map((folder, index) => places.get(`${folder} ${circle[(index + 1) % circle.length]}`)).join(", ")}; move what one of these imports`,
+  ];
+}
+
+/** @param {Map<string, Iterable<string>>} edges @returns {string[] | undefined} names in a circle, where there is one */
 function findCircle(edges) {
-  const imports = new Map([...edges].map(([name, others]) => [name, others.map((target) => ({ line: 0, target }))]));
+  const imports = new Map(
+    [...edges].map(([name, others]) => [name, [...others].map((target) => ({ line: 0, target }))]),
+  );
   return findCycles(imports)[0]?.map(({ file }) => file);
 }
 

@@ -166,3 +166,28 @@ it("requires folders for more than fifteen files side by side", () => {
     "packages/low/folders.json:1: missing, and packages/low/src has 16 files side by side (limit 15): move them into folders and list these with what each may import",
   ]);
 });
+
+it("finds folders side by side that import each other, also below the entries of folders.json", () => {
+  const violations = findViolations(
+    workspace({
+      "packages/low/folders.json": JSON.stringify({ area: [] }),
+      "packages/low/src/area/first/a.ts": 'import { c } from "../second/deep/c.ts";\n',
+      "packages/low/src/area/first/b.ts": "",
+      "packages/low/src/area/second/deep/c.ts": "",
+      "packages/low/src/area/second/d.ts": '\nimport { b } from "../first/b.ts";\n',
+    }),
+  );
+  expect(violations).toEqual([
+    "packages/low/src/area/first/a.ts:1: area/first → area/second → area/first is a knot of folders: " +
+      "packages/low/src/area/first/a.ts:1, packages/low/src/area/second/d.ts:2; move what one of these imports",
+  ]);
+});
+
+it("lets a folder and the folders inside it import each other", () => {
+  const files = {
+    "packages/low/src/area/a.ts": 'import { b } from "./inner/b.ts";\n',
+    "packages/low/src/area/c.ts": "",
+    "packages/low/src/area/inner/b.ts": 'import { c } from "../c.ts";\n',
+  };
+  expect(findViolations(workspace(files))).toEqual([]);
+});
