@@ -1,5 +1,6 @@
 import type { Schema } from "@shoal/schemas";
 import type { Move } from "../rights/data-rights.ts";
+import type { ObjectAction } from "../rights/policy-actions.ts";
 import type * as z from "zod/mini";
 
 /** HTTP methods of operations. HEAD works for every GET. */
@@ -103,6 +104,12 @@ export interface Endpoint<Path extends string = string> {
    * persons and apps follow from it. Operations of the contract with authentication must have it.
    */
   readonly moves?: readonly Move[];
+  /**
+   * The actions that the policy of an API key must allow. They are about the object in the path, or about the profile of
+   * its session; `create` is about the project. `[]`: every key may call it. Absent: a key needs a role, or the name of
+   * the operation.
+   */
+  readonly scope?: readonly ObjectAction[];
   /** `none` for operations without authentication. */
   readonly auth?: "key" | "none";
   /**

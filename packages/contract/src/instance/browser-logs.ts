@@ -14,6 +14,7 @@ export const streamBrowserLogs = defineEndpoint({
   area,
   plane: "instance",
   moves: ["read code"],
+  scope: ["browsers:use"],
   method: "GET",
   path: "/browsers/{id}/logs/stream",
   summary: "Follow a log file or the output of a session process.",

@@ -14,6 +14,7 @@ export const executePlaywright = defineEndpoint({
   area,
   plane: "instance",
   moves: ["read code", "write code"],
+  scope: ["browsers:use"],
   method: "POST",
   path: "/browsers/{id}/playwright/execute",
   summary: "Run Playwright code.",

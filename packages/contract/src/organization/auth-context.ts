@@ -9,6 +9,7 @@ export const getAuthContext = defineEndpoint({
   area,
   plane: "control",
   moves: ["read caller"],
+  scope: [],
   method: "GET",
   path: "/auth/context",
   summary: "Show the caller.",

@@ -1,104 +1,211 @@
-/** Actions that the policy of a key can allow. Every other operation is closed to a key with a policy. */
-export const keyActions = [
-  ...actionsOf("browsers", ["create", "use", "write", "delete"]),
-  ...actionsOf("profiles", ["create", "read", "use", "write", "delete"]),
-  ...actionsOf("vaults", ["create", "read", "use", "write", "delete"]),
-  ...actionsOf("proxies", ["create", "read", "use", "write", "delete"]),
-  "projects:read",
-  "organizations:read",
-] as const;
-export type KeyAction = (typeof keyActions)[number];
+import { isAtLeast, type Move, neededRole, type Role } from "./data-rights.ts";
+import {
+  namesOperation,
+  type ObjectAction,
+  policyAction,
+  type PolicyAction,
+  type PolicyResource,
+  policyResource,
+  type PolicyStatement,
+  type PolicyStatements,
+} from "./policy-actions.ts";
 
-/** Kinds of resources that a policy can name one by one. */
-export const policyKinds = ["browsers", "profiles", "vaults", "proxies"] as const;
-export type PolicyKind = (typeof policyKinds)[number];
-
-function actionsOf<const Kind extends string, const Verb extends string>(kind: Kind, verbs: readonly Verb[]) {
-  return verbs.map((verb): `${Kind}:${Verb}` => `${kind}:${verb}`);
+/** The part of an operation that a policy judges. */
+export interface JudgedOperation {
+  readonly operationId: string;
+  readonly path: string;
+  /** Absent: only administrators may call it. */
+  readonly moves?: readonly Move[];
+  /** Absent: no action on objects allows it. */
+  readonly scope?: readonly ObjectAction[];
 }
 
-/** Wire form of a policy. */
-export interface PolicyStatements {
-  readonly statements: readonly { readonly action: string; readonly resource: string }[];
+/** The object that an operation names in its path. */
+export interface PolicyObject {
+  readonly id: string;
+  /** For a session: the profile that it works with. */
+  readonly profileId?: string | null | undefined;
 }
 
-/** The resource of a statement. */
-export type PolicyResource =
-  | { readonly organizationId: string }
-  | { readonly projectId: string }
-  | { readonly projectId: string; readonly kind: PolicyKind; readonly id: string };
+/** What a policy allows a request. */
+export interface Grant {
+  /** The rights to fields of the answer. */
+  readonly role: Role;
+  /** The statement is about the whole organization. */
+  readonly isEverywhere: boolean;
+  /** Only actions on objects allow it: other objects that the body names need actions too. */
+  readonly isByObject: boolean;
+}
 
-/** `organizations/o1/*`, `projects/p1/*`, `projects/p1/profiles/x1`; `undefined` for other texts. */
-export function policyResource(text: string): PolicyResource | undefined {
-  const [area, id = "", kind, objectId = "", ...rest] = text.split("/");
-  if (!/^[a-z0-9]{1,255}$/.test(id) || rest.length > 0) return undefined;
-  if (kind === "*" && objectId === "" && text.endsWith("/*")) {
-    if (area === "organizations") return { organizationId: id };
-    return area === "projects" ? { projectId: id } : undefined;
+interface Known {
+  readonly action: PolicyAction;
+  readonly resource: PolicyResource;
+}
+type ObjectKind = "browsers" | "profiles" | "projects" | "proxies";
+
+const places: readonly (readonly [ObjectKind, string])[] = [
+  ["browsers", "/browsers"],
+  ["profiles", "/profiles"],
+  ["projects", "/org/projects"],
+  ["projects", "/projects"],
+  ["proxies", "/proxies"],
+];
+
+/** Returns the kind of object that the path of an operation is about, and whether it names an object. */
+export function objectOf({
+  path,
+}: Pick<JudgedOperation, "path">): { readonly kind: ObjectKind; readonly isNamed: boolean } | undefined {
+  for (const [kind, place] of places) {
+    if (path === place) return { kind, isNamed: false };
+    if (path.startsWith(`${place}/{id}`) || path.startsWith(`${place}/{id_or_name}`)) return { kind, isNamed: true };
   }
-  const known = policyKinds.find((one) => one === kind);
-  if (area !== "projects" || known === undefined || !/^[a-z0-9]{1,255}$/.test(objectId)) return undefined;
-  return { projectId: id, kind: known, id: objectId };
-}
-
-/** Why a statement has no meaning; `undefined` for a valid one. */
-export function statementProblem(
-  action: string,
-  resource: string,
-): { field: "action" | "resource"; problem: string } | undefined {
-  if (!(keyActions as readonly string[]).includes(action))
-    return { field: "action", problem: `is unknown; known actions: ${keyActions.join(", ")}` };
-  const found = policyResource(resource);
-  if (found === undefined)
-    return {
-      field: "resource",
-      problem:
-        "must be organizations/ID/*, projects/ID/*, or projects/ID/KIND/ID of browsers, profiles, vaults or proxies",
-    };
-  const [kind, verb] = action.split(":");
-  if ("kind" in found && (found.kind !== kind || verb === "create"))
-    return {
-      field: "resource",
-      problem: `${action} needs ${verb === "create" ? "projects/ID/*" : `an object of ${kind ?? ""}`}`,
-    };
-  if (action === "organizations:read" && !("organizationId" in found))
-    return { field: "resource", problem: "organizations:read needs organizations/ID/*" };
   return undefined;
 }
 
 /** The policy of a key. What no statement allows is refused. */
 export class KeyPolicy {
-  readonly #statements: readonly { readonly action: string; readonly resource: PolicyResource }[];
+  readonly #statements: readonly Known[];
+  readonly wire: PolicyStatements;
 
   /** Ignores statements without a meaning, so they allow nothing. */
-  constructor({ statements }: PolicyStatements) {
-    this.#statements = statements.flatMap(({ action, resource }) => {
-      const found = statementProblem(action, resource) === undefined ? policyResource(resource) : undefined;
-      return found === undefined ? [] : [{ action, resource: found }];
-    });
+  constructor(wire: PolicyStatements) {
+    this.wire = wire;
+    this.#statements = wire.statements.flatMap((statement) => knownStatement(statement) ?? []);
   }
 
-  /** Whether the action is allowed on every object of the project, those to come included. */
-  allowsAll(action: KeyAction, projectId: string): boolean {
-    return this.#of(action).some(
-      (resource) => "organizationId" in resource || (resource.projectId === projectId && !("kind" in resource)),
-    );
+  /**
+   * Whether the policy allows an operation. Without `object`, an operation that lists objects is allowed if it may show
+   * some of them, and is refused if its path names an object.
+   * @returns `undefined` = refused.
+   */
+  permit(operation: JudgedOperation, projectId: string, object?: PolicyObject): Grant | undefined {
+    const whole = this.#byRoleOrName(operation, projectId, object);
+    const isByObject = this.#byObject(operation, projectId, object);
+    if (whole === undefined) return isByObject ? { role: "operator", isEverywhere: false, isByObject } : undefined;
+    const role = isByObject && !isAtLeast(whole.role, "operator") ? "operator" : whole.role;
+    return { ...whole, role };
+  }
+
+  /** Whether an action is allowed on every object of the project, those to come included. */
+  allowsAll(action: ObjectAction, projectId: string): boolean {
+    return this.#resourcesOf(action).some((resource) => coversProject(resource, projectId));
   }
 
   /** @param id - of the object; names are not accepted, because they can move to another object. */
-  allows(action: KeyAction, projectId: string, id: string): boolean {
-    return (
-      this.allowsAll(action, projectId) ||
-      this.#of(action).some((resource) => "kind" in resource && resource.projectId === projectId && resource.id === id)
+  allows(action: ObjectAction, projectId: string, id: string): boolean {
+    if (this.allowsAll(action, projectId)) return true;
+    return this.#resourcesOf(action).some(
+      (resource) => "kind" in resource && resource.projectId === projectId && resource.id === id,
     );
   }
 
-  /** Whether it is allowed on some object of the project. */
-  allowsSome(action: KeyAction, projectId: string): boolean {
-    return this.#of(action).some((resource) => "organizationId" in resource || resource.projectId === projectId);
+  /** Whether it allows everything that another policy allows. */
+  covers(other: PolicyStatements): boolean {
+    return other.statements.every((statement) => {
+      const known = knownStatement(statement);
+      return known === undefined || this.#statements.some((own) => coversStatement(own, known));
+    });
   }
 
-  #of(action: KeyAction): PolicyResource[] {
-    return this.#statements.filter((statement) => statement.action === action).map(({ resource }) => resource);
+  /** The project of all its statements; `undefined` for several, and for statements of the organization. */
+  onlyProject(): string | undefined {
+    const projects = new Set(
+      this.#statements.map(({ resource }) => ("projectId" in resource ? resource.projectId : undefined)),
+    );
+    return projects.size === 1 ? [...projects][0] : undefined;
   }
+
+  #byRoleOrName(operation: JudgedOperation, projectId: string, object: PolicyObject | undefined): Grant | undefined {
+    const needed = neededRole(operation);
+    let best: Grant | undefined;
+    for (const { action, resource } of this.#statements) {
+      if ("object" in action || !reaches(resource, operation, projectId, object)) continue;
+      if ("role" in action ? !isAtLeast(action.role, needed) : !namesOperation(action, operation.operationId)) continue;
+      // A named operation shows the fields that an operator sees.
+      const role = "role" in action ? action.role : "operator";
+      const isEverywhere = "organizationId" in resource;
+      if (best === undefined || !isAtLeast(best.role, role)) best = { role, isEverywhere, isByObject: false };
+      else if (best.role === role && isEverywhere) best = { ...best, isEverywhere };
+    }
+    return best;
+  }
+
+  #byObject(operation: JudgedOperation, projectId: string, object: PolicyObject | undefined): boolean {
+    const { scope } = operation;
+    if (scope === undefined) return false;
+    const place = objectOf(operation);
+    if (place?.isNamed === true && object === undefined) return false;
+    const isAllowed = scope.every((action) => this.#allowsFor(action, place?.kind, projectId, object));
+    if (!isAllowed || place?.kind !== "browsers") return isAllowed;
+    return object?.profileId == null || this.allows("profiles:use", projectId, object.profileId);
+  }
+
+  #allowsFor(
+    action: ObjectAction,
+    kind: ObjectKind | undefined,
+    projectId: string,
+    object: PolicyObject | undefined,
+  ): boolean {
+    if (action === "organizations:read") return this.#resourcesOf(action).some((one) => "organizationId" in one);
+    if (action === "projects:read")
+      return object === undefined ? this.#resourcesOf(action).length > 0 : this.allowsAll(action, object.id);
+    const [of, verb] = action.split(":");
+    if (verb === "create") return this.allowsAll(action, projectId);
+    if (of !== kind) return object?.profileId == null || this.allows(action, projectId, object.profileId);
+    if (object !== undefined) return this.allows(action, projectId, object.id);
+    // A list shows the objects that each are allowed; after `create`, the new object.
+    return this.#resourcesOf(action).some(
+      (resource) => "organizationId" in resource || resource.projectId === projectId,
+    );
+  }
+
+  #resourcesOf(action: ObjectAction): PolicyResource[] {
+    return this.#statements.flatMap((statement) =>
+      "object" in statement.action && statement.action.object === action ? [statement.resource] : [],
+    );
+  }
+}
+
+function knownStatement({ action, resource }: PolicyStatement): Known | undefined {
+  const [allowed, place] = [policyAction(action), policyResource(resource)];
+  return allowed === undefined || place === undefined ? undefined : { action: allowed, resource: place };
+}
+
+function coversProject(resource: PolicyResource, projectId: string): boolean {
+  return "organizationId" in resource || (!("kind" in resource) && resource.projectId === projectId);
+}
+
+/** Whether a statement about the resource can be about this request. */
+function reaches(
+  resource: PolicyResource,
+  operation: JudgedOperation,
+  projectId: string,
+  object: PolicyObject | undefined,
+): boolean {
+  if (!("kind" in resource)) return coversProject(resource, projectId);
+  const place = objectOf(operation);
+  if (place?.kind !== resource.kind || resource.projectId !== projectId) return false;
+  if (object !== undefined) return object.id === resource.id;
+  // Of operations that name no object, an object can be in lists only.
+  return !place.isNamed && operation.moves?.every((move) => move.startsWith("read ")) === true;
+}
+
+function coversStatement(own: Known, other: Known): boolean {
+  return coversAction(own.action, other.action) && coversResource(own.resource, other.resource);
+}
+
+function coversAction(own: PolicyAction, other: PolicyAction): boolean {
+  if ("role" in own) return own.role === "admin" || ("role" in other && isAtLeast(own.role, other.role));
+  if ("object" in own) return "object" in other && own.object === other.object;
+  if (!("operation" in other)) return false;
+  return other.isPrefix
+    ? own.isPrefix && `${other.operation}.`.startsWith(`${own.operation}.`)
+    : namesOperation(own, other.operation);
+}
+
+function coversResource(own: PolicyResource, other: PolicyResource): boolean {
+  if ("organizationId" in own) return true;
+  if ("organizationId" in other || own.projectId !== other.projectId) return false;
+  if (!("kind" in own)) return true;
+  return "kind" in other && own.kind === other.kind && own.id === other.id;
 }
