@@ -1,5 +1,5 @@
 // Builds everything that runs in a clone, without types: the modules of each package, as tsc would write them, the
-// programs, and the pages. `turbo run build` checks types as well, and finishes the packages for the registry.
+// programs, and the pages. `turbo run build` writes types as well, and finishes the packages for the registry.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
