@@ -1,2 +1,3 @@
 export { eventually, eventuallyPasses } from "./eventually.ts";
 export { slowTestLimitMs, testLimitMs, waitLimitMs } from "./limits.ts";
+export { sharedDatabase, type SharedDatabase } from "./shared-database.ts";

@@ -1,3 +1,4 @@
+import { sharedDatabase } from "@shoal/testkit";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -153,13 +154,14 @@ export interface TestService {
 export async function startTestService(): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-cli-"));
   const dataDir = join(folder, "data");
+  const database = await sharedDatabase();
+  const env = { SHOAL_DATA_DIR: dataDir, ...(database !== undefined && { DATABASE_URL: database.url }) };
   // A busy machine must not reject requests of tests.
   const service = await startService(
     dataDir,
     ["--warm", "0", "--placement", "process", "--log-level", "warn", "--max-event-loop-delay-ms", "0"],
-    bareEnv(),
+    bareEnv(env),
   );
-  const env = { SHOAL_DATA_DIR: dataDir };
   const run = (...args: string[]) => shoal(args, { env });
   return {
     service,
@@ -173,6 +175,7 @@ export async function startTestService(): Promise<TestService> {
     },
     async close() {
       await service.stop();
+      await database?.drop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

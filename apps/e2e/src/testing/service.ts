@@ -1,5 +1,6 @@
 import { type ServiceProcess, startService } from "@shoal/cli/service";
 import { Shoal } from "@shoal/client";
+import { sharedDatabase } from "@shoal/testkit";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +42,8 @@ export async function endServices(): Promise<void> {
 }
 
 /**
- * In a separate folder, which `end` removes. With `SHOAL_TEST_SERVERS`, several servers behind a load balancer.
+ * In a separate folder, which `end` removes. Its database is in the PostgreSQL of the run, if the run has one and no
+ * folder is given. With `SHOAL_TEST_SERVERS`, several servers behind a load balancer.
  * @param given.dataDir - the folder of an earlier service.
  */
 export async function runService(
@@ -49,14 +51,16 @@ export async function runService(
   given: { readonly dataDir?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<TestService & { end(): Promise<void> }> {
   const dataDir = given.dataDir ?? mkdtempSync(join(tmpdir(), "shoal-e2e-"));
+  const database = given.dataDir === undefined && serverCount === 1 ? await sharedDatabase() : undefined;
   // Do not refuse requests on a busy test machine.
   const starting: Promise<ServiceProcess | SeveralServers> = (serverCount > 1 ? startSeveralServers : startService)(
     dataDir,
     ["--warm", "0", "--log-level", "warn", "--max-event-loop-delay-ms", "0", ...flags],
-    given.env,
+    { ...(given.env ?? process.env), ...(database !== undefined && { DATABASE_URL: database.url }) },
   );
   const end = async () => {
     await (await starting.catch(() => undefined))?.stop();
+    await database?.drop();
     rmSync(dataDir, { recursive: true, force: true });
     ends.delete(end);
   };

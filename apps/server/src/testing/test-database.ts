@@ -1,4 +1,5 @@
 import { type Database, openDatabase } from "@shoal/database";
+import { sharedDatabase } from "@shoal/testkit";
 import { join } from "node:path";
 
 export interface TestDatabase {
@@ -19,26 +20,19 @@ export async function openTestDatabase(
   directory: string,
   options: { readonly embedded?: boolean } = {},
 ): Promise<TestDatabase> {
-  const databases = process.env.SHOAL_TEST_DATABASES;
-  if (databases === undefined || options.embedded === true) {
+  const shared = options.embedded === true ? undefined : await sharedDatabase();
+  if (shared === undefined) {
     const database = await openDatabase({ dataDir: directory, log: silentLog });
     const url = `postgres:///postgres?host=${encodeURIComponent(join(directory, "run"))}&port=5432&user=shoal`;
     return { database, url };
   }
-  const url = await ask(databases, "POST");
+  const { url } = shared;
   const database = await openDatabase({ url, dataDir: "", log: silentLog });
   let closing: Promise<void> | undefined;
   const close = async () => {
     await database.close();
-    await ask(databases, "DELETE", url);
+    await shared.drop();
   };
   // A server with an embedded database is alone: an own database is as good.
   return { url, database: { ...database, embedded: true, close: () => (closing ??= close()) } };
-}
-
-async function ask(databases: string, method: string, body?: string): Promise<string> {
-  const response = await fetch(databases, { method, ...(body !== undefined && { body }) });
-  const answer = await response.text();
-  if (!response.ok) throw new Error(`The databases of this run: ${answer}`);
-  return answer;
 }
