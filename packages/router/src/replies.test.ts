@@ -246,6 +246,14 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(await textOf("")).toBe("id: 8\ndata: 8\n\n");
     });
 
+    it("tell clients that request it when they have all stored events", async () => {
+      const { url } = await start({ follow: frames({ id: "8", data: 8 }, { id: "8", caughtUp: true }) });
+      const textOf = async (asked: string) =>
+        (await fetch(`${url}${id}/events`, { headers: { "x-shoal-stream": asked } })).text();
+      expect(await textOf("gaps, caught_up")).toBe("id: 8\ndata: 8\n\nid: 8\nevent: caught_up\ndata: {}\n\n");
+      expect(await textOf("gaps")).toBe("id: 8\ndata: 8\n\n");
+    });
+
     it("resume at the id that the reader sends", async () => {
       const { url } = await start({
         follow: async function* ({ lastEventId }) {

@@ -114,9 +114,13 @@ function cutEvents(events: AsyncIterable<StreamFrame<unknown>>, count: number): 
   return {
     [Symbol.asyncIterator]: () => ({
       next: async () => {
-        if (left-- > 0) return inner.next();
-        await end();
-        throw new Error("The stream was cut (failNext).");
+        if (left === 0) {
+          await end();
+          throw new Error("The stream was cut (failNext).");
+        }
+        const step = await inner.next();
+        if (step.done !== true && !("caughtUp" in step.value)) left -= 1;
+        return step;
       },
       return: end,
     }),

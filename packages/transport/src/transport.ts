@@ -195,7 +195,7 @@ export function createTransport(options: TransportOptions): Transport {
             ...extra,
             headers: {
               ...streamOptions.headers,
-              "x-shoal-stream": "gaps",
+              "x-shoal-stream": streamOptions.onCaughtUp === undefined ? "gaps" : "gaps, caught_up",
               ...(lastEventId !== undefined && { "last-event-id": lastEventId }),
             },
           }),

@@ -1,6 +1,7 @@
 import { queryOptions, type QueryClient } from "@tanstack/react-query";
 import * as z from "zod/mini";
 import { serviceUrl } from "../base/place.ts";
+import { gatewayStatuses, UnreachableError } from "../base/unreachable.ts";
 import { refusalText } from "./refusal.ts";
 
 /** Sent with each request: a page of another site cannot add it, so its requests with the cookie are refused. */
@@ -30,6 +31,8 @@ async function send(method: string, path: string, body?: object): Promise<Respon
     method,
     headers: { ...consoleHeaders, accept: "application/json", ...(body && { "content-type": "application/json" }) },
     ...(body && { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    throw new UnreachableError("The service does not answer.", { cause: error });
   });
 }
 
@@ -41,11 +44,12 @@ async function refusalOf(answer: Response): Promise<SignInError> {
 export async function readSession(): Promise<ConsoleSession | null> {
   const answer = await send("GET", "/console/session");
   if (answer.status === 401 || answer.status === 403) return null;
+  if (gatewayStatuses.has(answer.status)) throw new UnreachableError(await refusalText(answer));
   if (!answer.ok) throw await refusalOf(answer);
   return ConsoleSession.parse(await answer.json());
 }
 
-/** `null` = signed out. */
+/** `null` = signed out. Its error with data = the service is down: see {@link isUnreachable}. */
 export const sessionQuery = queryOptions({
   queryKey: ["console-session"],
   queryFn: readSession,

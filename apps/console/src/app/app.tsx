@@ -1,14 +1,15 @@
 import { MantineProvider } from "@mantine/core";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { styleNonce } from "../base/nonce.ts";
 import { queries } from "./queries.ts";
 import { router } from "./router.tsx";
 import { theme } from "./theme.ts";
+import { lazyPart } from "../parts/lazy-part.ts";
 
 /** Loaded after the page: a notice follows an action. */
-const Notices = lazy(async () => ({ default: (await import("../parts/notice-area.tsx")).NoticeArea }));
+const Notices = lazyPart(() => import("../parts/notice-area.tsx"), "NoticeArea");
 
 export function App() {
   return (

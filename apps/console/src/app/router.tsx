@@ -6,15 +6,21 @@ import {
   retainSearchParams,
 } from "@tanstack/react-router";
 import { invocationStatuses } from "@shoal/schemas";
+import type { ComponentType } from "react";
 import * as z from "zod/mini";
 import { consolePath } from "../base/place.ts";
 import { AuditSearch } from "../pages/audit/filters.ts";
 import { WebhookSearch } from "../pages/webhooks/search.ts";
 import { sessionTabs } from "../pages/session/tabs.ts";
 import { consoleLevels } from "../pages/session/telemetry/console-lines.ts";
+import { orMissing } from "../parts/lazy-part.ts";
 import { Loading } from "../parts/states.tsx";
 import { Frame } from "../shell/frame.tsx";
 import { NotFound, RouteFailure } from "../shell/route-states.tsx";
+
+function pageOf<Name extends string>(load: () => Promise<Readonly<Record<Name, ComponentType>>>, name: Name) {
+  return lazyRouteComponent(() => orMissing(load, name), name);
+}
 
 /** Invalid values count as absent: a person may have edited the address. */
 const optionalText = z.catch(z.optional(z.string()), undefined);
@@ -32,7 +38,7 @@ const rootRoute = createRootRoute({
 const home = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
-  component: lazyRouteComponent(() => import("../pages/home/home-page.tsx"), "HomePage"),
+  component: pageOf(() => import("../pages/home/home-page.tsx"), "HomePage"),
 });
 
 const sessions = createRoute({
@@ -45,7 +51,7 @@ const sessions = createRoute({
     pool: optionalText,
     view: z.catch(z.optional(z.enum(["grid"])), undefined),
   }),
-  component: lazyRouteComponent(() => import("../pages/sessions/sessions-page.tsx"), "SessionsPage"),
+  component: pageOf(() => import("../pages/sessions/sessions-page.tsx"), "SessionsPage"),
 });
 
 const session = createRoute({
@@ -59,7 +65,7 @@ const session = createRoute({
     type: optionalText,
     outcome: z.catch(z.optional(z.enum(["failed", "ok", "redirect", "running"])), undefined),
   }),
-  component: lazyRouteComponent(() => import("../pages/session/session-page.tsx"), "SessionPage"),
+  component: pageOf(() => import("../pages/session/session-page.tsx"), "SessionPage"),
 });
 
 const replay = createRoute({
@@ -67,47 +73,47 @@ const replay = createRoute({
   path: "/sessions/$id/replays/$replay",
   // A number without quotes in the address is a number for the router.
   validateSearch: z.object({ t: z.catch(z.optional(z.union([z.string(), z.number()])), undefined) }),
-  component: lazyRouteComponent(() => import("../pages/session/replay/replay-page.tsx"), "ReplayPage"),
+  component: pageOf(() => import("../pages/session/replay/replay-page.tsx"), "ReplayPage"),
 });
 
 const profiles = createRoute({
   getParentRoute: () => rootRoute,
   path: "/profiles",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/profiles/profiles-page.tsx"), "ProfilesPage"),
+  component: pageOf(() => import("../pages/profiles/profiles-page.tsx"), "ProfilesPage"),
 });
 
 const profile = createRoute({
   getParentRoute: () => rootRoute,
   path: "/profiles/$id",
-  component: lazyRouteComponent(() => import("../pages/profiles/profile-page.tsx"), "ProfilePage"),
+  component: pageOf(() => import("../pages/profiles/profile-page.tsx"), "ProfilePage"),
 });
 
 const pools = createRoute({
   getParentRoute: () => rootRoute,
   path: "/pools",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/pools/pools-page.tsx"), "PoolsPage"),
+  component: pageOf(() => import("../pages/pools/pools-page.tsx"), "PoolsPage"),
 });
 
 const pool = createRoute({
   getParentRoute: () => rootRoute,
   path: "/pools/$id",
-  component: lazyRouteComponent(() => import("../pages/pools/pool-page.tsx"), "PoolPage"),
+  component: pageOf(() => import("../pages/pools/pool-page.tsx"), "PoolPage"),
 });
 
 const proxies = createRoute({
   getParentRoute: () => rootRoute,
   path: "/proxies",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/proxies/proxies-page.tsx"), "ProxiesPage"),
+  component: pageOf(() => import("../pages/proxies/proxies-page.tsx"), "ProxiesPage"),
 });
 
 const extensions = createRoute({
   getParentRoute: () => rootRoute,
   path: "/extensions",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/extensions/extensions-page.tsx"), "ExtensionsPage"),
+  component: pageOf(() => import("../pages/extensions/extensions-page.tsx"), "ExtensionsPage"),
 });
 
 const usage = createRoute({
@@ -121,82 +127,82 @@ const usage = createRoute({
     metric: z.catch(z.optional(z.enum(["minutes", "sessions", "peak", "received", "sent", "storage"])), undefined),
     scope: z.catch(z.optional(z.literal("all")), undefined),
   }),
-  component: lazyRouteComponent(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
+  component: pageOf(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
 });
 
 const projects = createRoute({
   getParentRoute: () => rootRoute,
   path: "/projects",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/projects/projects-page.tsx"), "ProjectsPage"),
+  component: pageOf(() => import("../pages/projects/projects-page.tsx"), "ProjectsPage"),
 });
 
 const project = createRoute({
   getParentRoute: () => rootRoute,
   path: "/projects/$id",
-  component: lazyRouteComponent(() => import("../pages/projects/project-page.tsx"), "ProjectPage"),
+  component: pageOf(() => import("../pages/projects/project-page.tsx"), "ProjectPage"),
 });
 
 const keys = createRoute({
   getParentRoute: () => rootRoute,
   path: "/keys",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
+  component: pageOf(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
 });
 
 const audit = createRoute({
   getParentRoute: () => rootRoute,
   path: "/audit",
   validateSearch: AuditSearch,
-  component: lazyRouteComponent(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
+  component: pageOf(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => rootRoute,
   path: "/webhooks",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
+  component: pageOf(() => import("../pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
 });
 
 const webhook = createRoute({
   getParentRoute: () => rootRoute,
   path: "/webhooks/$id",
   validateSearch: WebhookSearch,
-  component: lazyRouteComponent(() => import("../pages/webhooks/webhook-page.tsx"), "WebhookPage"),
+  component: pageOf(() => import("../pages/webhooks/webhook-page.tsx"), "WebhookPage"),
 });
 
 const telemetry = createRoute({
   getParentRoute: () => rootRoute,
   path: "/telemetry",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/telemetry/destinations-page.tsx"), "DestinationsPage"),
+  component: pageOf(() => import("../pages/telemetry/destinations-page.tsx"), "DestinationsPage"),
 });
 
 const connections = createRoute({
   getParentRoute: () => rootRoute,
   path: "/connections",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/connections/connections-page.tsx"), "ConnectionsPage"),
+  component: pageOf(() => import("../pages/connections/connections-page.tsx"), "ConnectionsPage"),
 });
 
 const connection = createRoute({
   getParentRoute: () => rootRoute,
   path: "/connections/$id",
-  component: lazyRouteComponent(() => import("../pages/connections/connection-page.tsx"), "ConnectionPage"),
+  component: pageOf(() => import("../pages/connections/connection-page.tsx"), "ConnectionPage"),
 });
 
 const credentials = createRoute({
   getParentRoute: () => rootRoute,
   path: "/credentials",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/credentials/credentials-page.tsx"), "CredentialsPage"),
+  component: pageOf(() => import("../pages/credentials/credentials-page.tsx"), "CredentialsPage"),
 });
 
 const providers = createRoute({
   getParentRoute: () => rootRoute,
   path: "/providers",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/providers/providers-page.tsx"), "ProvidersPage"),
+  component: pageOf(() => import("../pages/providers/providers-page.tsx"), "ProvidersPage"),
 });
 
 const apps = createRoute({
@@ -206,13 +212,13 @@ const apps = createRoute({
     tab: z.catch(z.optional(z.enum(["deployments"])), undefined),
     query: optionalText,
   }),
-  component: lazyRouteComponent(() => import("../pages/apps/apps-page.tsx"), "AppsPage"),
+  component: pageOf(() => import("../pages/apps/apps-page.tsx"), "AppsPage"),
 });
 
 const deployment = createRoute({
   getParentRoute: () => rootRoute,
   path: "/deployments/$id",
-  component: lazyRouteComponent(() => import("../pages/apps/deployment-page.tsx"), "DeploymentPage"),
+  component: pageOf(() => import("../pages/apps/deployment-page.tsx"), "DeploymentPage"),
 });
 
 const invocations = createRoute({
@@ -223,20 +229,20 @@ const invocations = createRoute({
     deployment: optionalText,
     query: optionalText,
   }),
-  component: lazyRouteComponent(() => import("../pages/invocations/invocations-page.tsx"), "InvocationsPage"),
+  component: pageOf(() => import("../pages/invocations/invocations-page.tsx"), "InvocationsPage"),
 });
 
 const invocation = createRoute({
   getParentRoute: () => rootRoute,
   path: "/invocations/$id",
-  component: lazyRouteComponent(() => import("../pages/invocations/invocation-page.tsx"), "InvocationPage"),
+  component: pageOf(() => import("../pages/invocations/invocation-page.tsx"), "InvocationPage"),
 });
 
 const schedules = createRoute({
   getParentRoute: () => rootRoute,
   path: "/schedules",
   validateSearch: z.object({ query: optionalText }),
-  component: lazyRouteComponent(() => import("../pages/schedules/schedules-page.tsx"), "SchedulesPage"),
+  component: pageOf(() => import("../pages/schedules/schedules-page.tsx"), "SchedulesPage"),
 });
 
 export const router = createRouter({
@@ -271,6 +277,8 @@ export const router = createRouter({
   ]),
   basepath: consolePath,
   defaultPreload: "intent",
+  // Below the frame, which stays.
+  defaultErrorComponent: RouteFailure,
   defaultPendingComponent: Loading,
   defaultPendingMs: 200,
   scrollRestoration: true,

@@ -1,7 +1,8 @@
 import { Alert, Button, Center, Loader, Stack, Text, ThemeIcon, Title } from "@mantine/core";
 import { ApiError } from "@shoal/client";
 import { CircleAlert, type LucideIcon } from "lucide-react";
-import type { ReactNode } from "react";
+import { createContext, type ReactNode, useContext } from "react";
+import { isUnreachable } from "../base/unreachable.ts";
 
 export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -32,8 +33,13 @@ export function Empty({ icon: Icon, title, children }: EmptyProps) {
   );
 }
 
+/** True while the page shows, in one place, that the service is down. */
+export const IsDown = createContext(false);
+
 /** A failure with the text of the service, which names the next step. */
 export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+  const isDown = useContext(IsDown);
+  if (isDown && isUnreachable(error)) return null;
   const isMissing = ApiError.isInstance(error) && error.status === 404;
   return (
     <Alert

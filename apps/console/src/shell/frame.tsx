@@ -1,36 +1,75 @@
-import { AppShell, Burger, Group, Text } from "@mantine/core";
+import { Alert, AppShell, Burger, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { Unplug } from "lucide-react";
+import { Suspense, use, useEffect, useRef } from "react";
 import { type ConsoleSession, sessionQuery } from "../api/console-session.ts";
 import { SignedInProvider, shoalOf } from "../api/shoal.ts";
+import { lazyPart } from "../parts/lazy-part.ts";
 import { Logo } from "../parts/logo.tsx";
-import { Failure, Loading } from "../parts/states.tsx";
+import { Failure, IsDown, Loading } from "../parts/states.tsx";
 import { Navigation } from "./navigation.tsx";
 import { PersonButton } from "./person-button.tsx";
 import { ProjectSwitcher } from "./project-switcher.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 
-const SignInPage = lazy(async () => ({ default: (await import("../pages/sign-in/sign-in-page.tsx")).SignInPage }));
+const SignInPage = lazyPart(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage");
+
+/** Interval between questions to a service that is down. */
+const askAgainMs = 2_000;
 
 /** Signed out, every address shows the sign-in page, and continues to its own page afterwards. */
 export function Frame() {
-  const { data: session, error, isPending, refetch } = useQuery(sessionQuery);
+  const {
+    data: session,
+    error,
+    isPending,
+    refetch,
+  } = useQuery({
+    ...sessionQuery,
+    refetchInterval: ({ state }) => state.status === "error" && askAgainMs,
+  });
+  const isDown = error !== null && session !== undefined;
+  useRefetchAfter(isDown);
   if (isPending) return <Loading />;
-  if (error !== null)
+  if (session === undefined)
     return (
       <main>
         <Failure error={error} retry={() => void refetch()} />
       </main>
     );
-  if (session === null)
-    return (
-      <Suspense fallback={<Loading />}>
-        <SignInPage />
-      </Suspense>
-    );
-  return <SignedInFrame session={session} />;
+  return (
+    <IsDown value={isDown}>
+      {session === null ? (
+        <Suspense fallback={<Loading />}>
+          {isDown && <DownNotice />}
+          <SignInPage />
+        </Suspense>
+      ) : (
+        <SignedInFrame session={session} />
+      )}
+    </IsDown>
+  );
+}
+
+/** Reads everything again when the service is back. */
+function useRefetchAfter(isDown: boolean): void {
+  const queries = useQueryClient();
+  const wasDown = useRef(isDown);
+  useEffect(() => {
+    if (wasDown.current && !isDown)
+      void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
+    wasDown.current = isDown;
+  }, [isDown, queries]);
+}
+
+function DownNotice() {
+  return (
+    <Alert color="yellow" icon={<Unplug aria-hidden />} title="The service does not answer" role="status" mb="md">
+      The page shows what it knew, and continues when the service is back.
+    </Alert>
+  );
 }
 
 /** Moves the focus to the heading after a change of the page, so that screen readers announce it. */
@@ -87,6 +126,7 @@ function SignedInFrame({ session }: { readonly session: ConsoleSession }) {
           <Navigation />
         </AppShell.Navbar>
         <AppShell.Main>
+          {use(IsDown) && <DownNotice />}
           <Outlet key={project?.id ?? ""} />
         </AppShell.Main>
       </AppShell>

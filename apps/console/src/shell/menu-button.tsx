@@ -1,4 +1,5 @@
-import { type ComponentType, lazy, type LazyExoticComponent, type ReactElement, Suspense, useState } from "react";
+import { type ComponentType, type LazyExoticComponent, type ReactElement, Suspense, useState } from "react";
+import { lazyPart } from "../parts/lazy-part.ts";
 
 export interface OpenedMenuProps {
   readonly button: ReactElement<{ readonly autoFocus?: boolean }>;
@@ -11,7 +12,7 @@ interface LazyMenu {
 
 /** Menus and their positioning are large, so they are loaded when a person is about to use one. */
 export function lazyMenu(load: () => Promise<{ readonly default: ComponentType<OpenedMenuProps> }>): LazyMenu {
-  return { load, Opened: lazy(load) };
+  return { load: () => load().catch(() => undefined), Opened: lazyPart(load, "default") };
 }
 
 /** A button whose menu is loaded on demand. The menu draws the button after the first click. */

@@ -1,8 +1,9 @@
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { lazyPart } from "../parts/lazy-part.ts";
 
-const ShortcutList = lazy(async () => ({ default: (await import("./shortcut-list.tsx")).ShortcutList }));
+const ShortcutList = lazyPart(() => import("./shortcut-list.tsx"), "ShortcutList");
 
 /** Shortcuts of one key, which are off in fields, and their list. */
 export function Shortcuts() {

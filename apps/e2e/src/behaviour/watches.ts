@@ -41,6 +41,24 @@ export function describeWatches(test: ServiceUnderTest): void {
       expect(lines).toEqual(["CREATE a", "WRITE a", "RENAME a -> b", "CREATE b", "DELETE b"]);
     });
 
+    it("tell a reader when it has all changes so far", async () => {
+      const { fs, id } = session;
+      const home = await session.freshDirectory();
+      const { watch_id } = await fs.watch.start(id, { path: home });
+      await fs.createDirectory(id, { path: `${home}/before` });
+      const seen: string[] = [];
+      const onCaughtUp = () => {
+        seen.push("caught up");
+        void fs.createDirectory(id, { path: `${home}/after` });
+      };
+      for await (const { name } of fs.watch.events(id, watch_id, { onCaughtUp })) {
+        seen.push(name);
+        if (name === "after") break;
+      }
+      await fs.watch.stop(id, watch_id);
+      expect(seen).toEqual(["before", "caught up", "after"]);
+    });
+
     it("report directories with all their content", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();

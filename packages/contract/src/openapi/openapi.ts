@@ -239,9 +239,9 @@ function parametersOf(endpoint: Endpoint, collector: SchemaCollector, docs: Oper
       }),
       parameter("header", "X-Shoal-Stream", false, {
         type: "string",
-        enum: ["gaps"],
+        pattern: "^ *(gaps|caught_up)( *, *(gaps|caught_up))* *$",
         description:
-          "`gaps` requests an event of type `gap`, with the number `missed`, where events are no longer available.",
+          "Words separated by commas. `gaps` requests an event of type `gap`, with the number `missed`, where events are no longer available. `caught_up` requests an event of type `caught_up`, once a connection, after the last event that was stored when the stream was opened.",
       }),
     );
   }

@@ -57,6 +57,29 @@ describe("an event log", () => {
     expect(shared.bytes).toBe(0);
   });
 
+  it("marks the end of the kept events once, before the first new one", async () => {
+    const log = new EventLog<string>(roomy());
+    log.push("a", 1);
+    log.push("b", 1);
+    const reader = log.read(0);
+    const frames: unknown[] = [];
+    for (let count = 0; count < 3; count++) frames.push((await reader.next()).value);
+    const next = reader.next();
+    log.push("c", 1);
+    frames.push((await next).value);
+    const last = reader.next();
+    log.push("d", 1);
+    frames.push((await last).value);
+    expect(frames).toEqual([
+      { id: "1", data: "a" },
+      { id: "2", data: "b" },
+      { id: "2", caughtUp: true },
+      { id: "3", data: "c" },
+      { id: "4", data: "d" },
+    ]);
+    await reader.return?.();
+  });
+
   it("is released only when its last reader is done", async () => {
     const limits = roomy();
     const log = new EventLog<string>(limits);
@@ -74,6 +97,7 @@ describe("an event log", () => {
     let left = 0;
     const log = new EventLog<string>(roomy(), () => left++);
     const reader = log.read(0);
+    expect((await reader.next()).value).toEqual({ id: "0", caughtUp: true });
     const pending = reader.next();
     await reader.return?.();
     expect(await pending).toEqual({ done: true, value: undefined });
@@ -84,6 +108,7 @@ describe("an event log", () => {
   it("returns the kept events, then the failure that ended it", async () => {
     const log = new EventLog<string>(roomy());
     const reader = log.read(0);
+    expect((await reader.next()).value).toEqual({ id: "0", caughtUp: true });
     const first = reader.next();
     log.push("a", 1);
     log.close(new Error("no watches left"));

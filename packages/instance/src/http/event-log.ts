@@ -75,9 +75,13 @@ export class EventLog<T> {
     if (this.#readers.size === 0) while (this.#first < this.#next) this.#drop();
   }
 
-  /** `after` 0 starts with the oldest kept event. The caller must finish or return the iterator. */
+  /**
+   * `after` 0 starts with the oldest kept event. A mark follows the last kept event, before the first new one. The caller must
+   * finish or return the iterator.
+   */
   read(after: number): AsyncIterableIterator<StreamFrame<T>> {
     let next = after + 1;
+    let isCaughtUp = false;
     const reader = new LogReader<T>(
       () => {
         if (next < this.#first) {
@@ -87,7 +91,11 @@ export class EventLog<T> {
         }
         const kept = next < this.#next ? this.#ring[next % this.#ring.length] : undefined;
         if (kept) return { value: { id: String(next++), data: kept.data }, done: false };
-        if (!this.#closed) return undefined;
+        if (!this.#closed) {
+          if (isCaughtUp) return undefined;
+          isCaughtUp = true;
+          return { value: { id: String(next - 1), caughtUp: true }, done: false };
+        }
         if (this.#failure) throw this.#failure;
         return { value: undefined, done: true };
       },

@@ -65,7 +65,9 @@ export type StreamFrame<T> =
   /** `event`: written as the name of the event, for clients that ignore frames without one. */
   | { readonly id: string; readonly event?: string; readonly data: T }
   /** Events that this reader missed. Sent only to clients with `X-Shoal-Stream: gaps`; others see a jump in the ids. */
-  | { readonly id: string; readonly gap: { readonly missed: number } };
+  | { readonly id: string; readonly gap: { readonly missed: number } }
+  /** The reader has all stored events; the next one is new. Sent only to clients with `X-Shoal-Stream: caught_up`. */
+  | { readonly id: string; readonly caughtUp: true };
 
 type ContentResult<Content> =
   Content extends JsonContent<infer S>

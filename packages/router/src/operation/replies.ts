@@ -88,7 +88,7 @@ export class Replies {
           status,
           headers: eventHeaders,
           events: result as AsyncIterable<StreamFrame<unknown>>,
-          gaps: asksForGaps(request),
+          marks: marksFor(request),
           heartbeatMs: this.#heartbeatMs,
         };
     }
@@ -146,7 +146,7 @@ function bytesHeaders(
   return headers;
 }
 
-function asksForGaps(request: IncomingMessage): boolean {
+function marksFor(request: IncomingMessage): ReadonlySet<string> {
   const asked = request.headers["x-shoal-stream"];
-  return typeof asked === "string" && asked.split(",").some((word) => word.trim() === "gaps");
+  return new Set(typeof asked === "string" ? asked.split(",").map((word) => word.trim()) : []);
 }

@@ -16,7 +16,8 @@ interface Events {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   readonly events: AsyncIterable<StreamFrame<unknown>>;
-  readonly gaps: boolean;
+  /** Words of `X-Shoal-Stream`. */
+  readonly marks: ReadonlySet<string>;
   readonly heartbeatMs: number;
 }
 
@@ -56,7 +57,7 @@ export async function sendEvents(
         finished = true;
         break;
       }
-      const text = frameText(result.value, reply.gaps);
+      const text = frameText(result.value, reply.marks);
       if (text !== undefined && !isGone(response) && !response.write(text)) await drained(response);
     }
   } catch (error) {
@@ -87,10 +88,12 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-function frameText(frame: StreamFrame<unknown>, gaps: boolean): string | undefined {
+function frameText(frame: StreamFrame<unknown>, marks: ReadonlySet<string>): string | undefined {
   // A line break in an id would end the field.
   const id = frame.id.replace(/[\r\n\0]/g, "");
-  if ("gap" in frame) return gaps ? `id: ${id}\nevent: gap\ndata: ${JSON.stringify(frame.gap)}\n\n` : undefined;
+  if ("gap" in frame)
+    return marks.has("gaps") ? `id: ${id}\nevent: gap\ndata: ${JSON.stringify(frame.gap)}\n\n` : undefined;
+  if ("caughtUp" in frame) return marks.has("caught_up") ? `id: ${id}\nevent: caught_up\ndata: {}\n\n` : undefined;
   const event = frame.event === undefined ? "" : `event: ${frame.event}\n`;
   return `id: ${id}\n${event}data: ${JSON.stringify(frame.data)}\n\n`;
 }

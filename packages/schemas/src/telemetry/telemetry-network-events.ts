@@ -26,7 +26,7 @@ export const NetworkRequestEvent = telemetryEvent("network_request", "network", 
   redirect_url: z.optional(z.string()),
 }));
 
-/** An answer has come whole. */
+/** An answer is complete, or it redirects: then the request that follows has the same `request_id`. */
 export interface NetworkResponseEvent extends z.output<typeof NetworkResponseEvent> {}
 export const NetworkResponseEvent = telemetryEvent("network_response", "network", () => ({
   ...contextFields(),
@@ -44,6 +44,8 @@ export const NetworkResponseEvent = telemetryEvent("network_response", "network"
   mime_type: z.optional(z.string()),
   /** As CDP names it: `Document`, `Script`, `XHR`, … */
   resource_type: z.optional(z.string()),
+  /** Whether it redirects to another request. */
+  is_redirect: z.optional(z.boolean()),
   /** The body where it is text: at most 8 kB of JSON, XML and forms, 4 kB of other text. */
   body: z.optional(z.string()),
 }));

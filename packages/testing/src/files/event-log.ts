@@ -37,6 +37,7 @@ export class EventLog<T> {
   read(after: number, isWanted: (event: T) => boolean = () => true): AsyncIterableIterator<StreamFrame<T>, undefined> {
     let next = after + 1;
     let left = false;
+    let isCaughtUp = false;
     let wake = Promise.withResolvers<undefined>();
     const onNews = (): void => {
       wake.resolve(undefined);
@@ -68,6 +69,10 @@ export class EventLog<T> {
             return { done: false, value: { id, data: event } };
           }
           if (this.#closed) return end();
+          if (!isCaughtUp) {
+            isCaughtUp = true;
+            return { done: false, value: { id: String(next - 1), caughtUp: true } };
+          }
           await wake.promise;
         }
       },

@@ -54,7 +54,7 @@ export async function* followLogin(
     if ("data" in frame) {
       const data = loginEvent({ state: frame.data, ...shown(connection, login, baseUrl) }, login.updatedAt);
       yield { id, event: data.event, data };
-    }
+    } else if ("caughtUp" in frame) yield frame;
     next = states.next();
   }
 }

@@ -36,6 +36,8 @@ export class EventReader<T> {
   /** Ids of the queued events. */
   readonly #ids: (string | undefined)[] = [];
   #at = 0;
+  /** Place in the queue at which the reader has caught up. */
+  #caughtUpAt: number | undefined;
   #failure: { readonly error: unknown } | undefined;
   #connection: Connection | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -81,6 +83,10 @@ export class EventReader<T> {
 
   #take(): IteratorYieldResult<T> | undefined {
     const at = this.#at;
+    if (at === this.#caughtUpAt) {
+      this.#caughtUpAt = undefined;
+      this.#source.options.onCaughtUp?.();
+    }
     if (at === this.#queue.length) return undefined;
     const value = this.#queue[at] as T;
     this.#lastEventId = this.#ids[at] ?? this.#lastEventId;
@@ -92,6 +98,7 @@ export class EventReader<T> {
   #empty(): void {
     this.#queue.length = 0;
     this.#ids.length = 0;
+    if (this.#caughtUpAt !== undefined) this.#caughtUpAt = 0;
     this.#at = 0;
   }
 
@@ -188,6 +195,11 @@ export class EventReader<T> {
       return;
     }
     const id = frame.id ?? this.#parsedId;
+    if (frame.event === "caught_up") {
+      this.#parsedId = id;
+      this.#caughtUpAt = this.#queue.length;
+      return;
+    }
     let value: unknown;
     try {
       value = JSON.parse(frame.data);

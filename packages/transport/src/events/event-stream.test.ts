@@ -200,6 +200,35 @@ describe("event stream", () => {
     expect(warnings).toEqual([{ operation: "browsers.fs.watch.events", missed: 4 }]);
   });
 
+  it("calls onCaughtUp after the stored events are read, and before the first new one", async () => {
+    const mark = (id: string) => `id: ${id}\nevent: caught_up\ndata: {}\n\n`;
+    const stored = Promise.withResolvers<undefined>();
+    await using server = await serve((_, response) => {
+      begin(response);
+      response.write(`${frame("1")}${frame("2")}${mark("2")}${frame("3")}`);
+      void stored.promise.then(() => response.end(frame("4")));
+    });
+    const seen: string[] = [];
+    for await (const { name = "" } of open(server, { onCaughtUp: () => seen.push("caught up") })) {
+      seen.push(name);
+      if (name === "3") stored.resolve(undefined);
+    }
+    expect(seen).toEqual(["1", "2", "caught up", "3", "4"]);
+    expect(server.seen[0]?.headers).toHaveProperty("x-shoal-stream", "gaps, caught_up");
+  });
+
+  it("calls onCaughtUp for a stream without stored events, and again after a reconnect", async () => {
+    await using server = await serve((_, response, count) => {
+      begin(response);
+      const text = `id: 0\nevent: caught_up\ndata: {}\n\n${frame(String(count))}`;
+      if (count === 1) cutAfter(response, text);
+      else response.end(text);
+    });
+    const seen: string[] = [];
+    for await (const { name = "" } of open(server, { onCaughtUp: () => seen.push("caught up") })) seen.push(name);
+    expect([seen[0], seen.at(-1), seen.filter((one) => one === "caught up").length]).toEqual(["caught up", "2", 2]);
+  });
+
   it("rejects with an error of the service after the usual retries", async () => {
     await using server = await serve((_, response, count) => {
       if (count < 3) reply(response, 503, { code: "x", message: "x" }, { "retry-after-ms": "1" });

@@ -151,6 +151,11 @@ export interface StreamOptions extends Omit<CallOptions, "onUploadProgress" | "i
   readonly lastEventId?: string | undefined;
   /** Called when events were lost because the reader was too slow or disconnected for too long. Default: a logged warning. */
   readonly onGap?: ((gap: StreamGap) => void) | undefined;
+  /**
+   * Called when the reader has read every event that was stored when the stream was opened, and waits for the next one. Again
+   * after a reconnect. A stream that ends before does not call it.
+   */
+  readonly onCaughtUp?: (() => void) | undefined;
   /** Called before a reconnect. */
   readonly onReconnect?:
     ((retry: { readonly attempt: number; readonly delayMs: number; readonly error: Error }) => void) | undefined;

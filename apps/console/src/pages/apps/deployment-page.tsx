@@ -13,7 +13,7 @@ import { Section } from "../../parts/detail/section.tsx";
 import { ConfirmDialog, type Question } from "../../parts/forms/confirm-dialog.tsx";
 import { RunStatus } from "../../parts/links/run-status.tsx";
 import { LogLines } from "../../parts/log/log-lines.tsx";
-import { useFollow } from "../../parts/log/use-follow.ts";
+import { type FollowStream, useFollow } from "../../parts/log/use-follow.ts";
 import { Moment } from "../../parts/moment.tsx";
 
 const refreshMs = 10_000;
@@ -87,7 +87,7 @@ function DeploymentDetails({ deployment }: { readonly deployment: Deployment }) 
 function DeploymentLog({ id }: { readonly id: string }) {
   const { shoal } = useSignedIn();
   const queries = useQueryClient();
-  const open = useCallback((signal: AbortSignal) => shoal.deployments.follow(id, {}, { signal }), [shoal, id]);
+  const open = useCallback((options: FollowStream) => shoal.deployments.follow(id, {}, options), [shoal, id]);
   const changed = useCallback(
     ({ event }: { readonly event: string }) => {
       if (event === "deployment_state") void queries.invalidateQueries({ queryKey: ["deployment", id] });

@@ -13,7 +13,8 @@ const shownSessions = 5;
 export function RecentSessions() {
   const { project, shoal } = useSignedIn();
   const { data, error, refetch } = useInfiniteQuery(browsersQuery(shoal, project?.id, {}));
-  if (error !== null && data === undefined) return <Failure error={error} retry={() => void refetch()} />;
+  const isEmpty = data?.pages.every(({ items }) => items.length === 0) ?? true;
+  if (error !== null && isEmpty) return <Failure error={error} retry={() => void refetch()} />;
   if (data === undefined)
     return (
       <Stack gap="xs">
@@ -23,7 +24,7 @@ export function RecentSessions() {
       </Stack>
     );
   const browsers = data.pages.flatMap(({ items }) => items).slice(0, shownSessions);
-  if (browsers.length === 0)
+  if (isEmpty)
     return (
       <Empty icon={AppWindow} title="No session is running">
         Start one above, or from a program.

@@ -31,7 +31,7 @@ export function InvocationBrowsers({ invocation }: { readonly invocation: Invoca
     <Section title="Browsers" isPlain>
       <Stack gap="xs">
         {error !== null && <Failure error={error} />}
-        {browsers.length === 0 && (
+        {data?.browsers.length === 0 && error === null && (
           <Text size="sm" c="dimmed">
             None of its browsers is running.
           </Text>

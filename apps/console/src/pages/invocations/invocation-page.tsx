@@ -13,7 +13,7 @@ import { Details } from "../../parts/detail/details.tsx";
 import { Section } from "../../parts/detail/section.tsx";
 import { RunStatus } from "../../parts/links/run-status.tsx";
 import { LogLines } from "../../parts/log/log-lines.tsx";
-import { useFollow } from "../../parts/log/use-follow.ts";
+import { type FollowStream, useFollow } from "../../parts/log/use-follow.ts";
 import { Age, Moment } from "../../parts/moment.tsx";
 import { isRunning } from "./is-running.ts";
 import { InvocationActions } from "./invocation-actions.tsx";
@@ -140,7 +140,7 @@ function FailedRun({ at, reason }: { readonly at: string; readonly reason: strin
 function InvocationLog({ id }: { readonly id: string }) {
   const { shoal } = useSignedIn();
   const queries = useQueryClient();
-  const open = useCallback((signal: AbortSignal) => shoal.invocations.follow(id, {}, { signal }), [shoal, id]);
+  const open = useCallback((options: FollowStream) => shoal.invocations.follow(id, {}, options), [shoal, id]);
   const changed = useCallback(
     ({ event }: { readonly event: string }) => {
       if (event === "invocation_state") void queries.invalidateQueries({ queryKey: ["invocation", id] });

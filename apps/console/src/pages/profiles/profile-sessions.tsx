@@ -22,9 +22,9 @@ export function ProfileSessions({ profile }: { readonly profile: Profile }) {
         </Anchor>
       }
     >
-      {error !== null && users === undefined && <Failure error={error} retry={() => void refetch()} />}
+      {error !== null && (users?.length ?? 0) === 0 && <Failure error={error} retry={() => void refetch()} />}
       {users === undefined && error === null && <Loading />}
-      {users?.length === 0 && (
+      {users?.length === 0 && error === null && (
         <Text size="sm" c="dimmed">
           No running session uses the profile.
         </Text>

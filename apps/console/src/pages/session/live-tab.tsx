@@ -2,14 +2,15 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import type { Browser } from "@shoal/schemas";
 import { Eye, MousePointer2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { useCanOperate } from "../../api/shoal.ts";
+import { lazyPart } from "../../parts/lazy-part.ts";
 import { LiveFrame } from "../../parts/live-frame.tsx";
 import { Loading } from "../../parts/states.tsx";
 import { EndedView } from "./ended-view.tsx";
 import styles from "./session-page.module.css";
 
-const LiveEvents = lazy(async () => ({ default: (await import("./live-events.tsx")).LiveEvents }));
+const LiveEvents = lazyPart(() => import("./live-events.tsx"), "LiveEvents");
 
 /** Watches first: control starts with a decision, because keys and clicks then change the page of an agent. */
 export function LiveTab({ browser }: { readonly browser: Browser }) {

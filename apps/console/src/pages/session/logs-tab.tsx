@@ -40,12 +40,15 @@ function useLines(id: string, program: Program): Lines {
     };
     async function read(): Promise<void> {
       const query = { source: "supervisor", supervisor_process: program } as const;
-      for await (const { message } of shoal.browsers.logs.stream(id, query, { signal: ended.signal })) {
+      const onCaughtUp = () => {
+        draw();
+      };
+      const options = { signal: ended.signal, onCaughtUp };
+      for await (const { message } of shoal.browsers.logs.stream(id, query, options)) {
         waiting.push(message);
         timer ??= window.setTimeout(draw, drawMs);
       }
     }
-    timer = window.setTimeout(draw, drawMs * 5);
     read().then(
       () => {
         draw();

@@ -2,9 +2,10 @@ import { Skeleton, Tabs } from "@mantine/core";
 import type { Browser } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { type ComponentType, lazy, Suspense, useEffect, useRef } from "react";
+import { type ComponentType, Suspense, useEffect, useRef } from "react";
 import { browserQuery } from "../../api/browser-queries.ts";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
+import { lazyPart } from "../../parts/lazy-part.ts";
 import { RoleOnly } from "../../parts/access/role-only.tsx";
 import { IdText } from "../../parts/code.tsx";
 import { DetailPage } from "../../parts/detail/detail-page.tsx";
@@ -18,33 +19,28 @@ import styles from "./session-page.module.css";
 
 const tabs: Readonly<Record<SessionTab, { readonly label: string; readonly Part: ComponentType<PartProps> }>> = {
   live: { label: "Live view", Part: LiveTab },
-  console: { label: "Console", Part: lazy(async () => only((await import("./telemetry/console-tab.tsx")).ConsoleTab)) },
-  network: { label: "Network", Part: lazy(async () => only((await import("./network/network-tab.tsx")).NetworkTab)) },
-  events: { label: "Events", Part: lazy(async () => only((await import("./telemetry/events-tab.tsx")).EventsTab)) },
-  files: { label: "Files", Part: lazy(async () => only((await import("./files/files-tab.tsx")).FilesTab)) },
+  console: { label: "Console", Part: lazyPart(() => import("./telemetry/console-tab.tsx"), "ConsoleTab") },
+  network: { label: "Network", Part: lazyPart(() => import("./network/network-tab.tsx"), "NetworkTab") },
+  events: { label: "Events", Part: lazyPart(() => import("./telemetry/events-tab.tsx"), "EventsTab") },
+  files: { label: "Files", Part: lazyPart(() => import("./files/files-tab.tsx"), "FilesTab") },
   terminal: {
     label: "Terminal",
-    Part: lazy(async () => only((await import("./terminal/terminal-tab.tsx")).TerminalTab)),
+    Part: lazyPart(() => import("./terminal/terminal-tab.tsx"), "TerminalTab"),
   },
   processes: {
     label: "Processes",
-    Part: lazy(async () => only((await import("./processes/processes-tab.tsx")).ProcessesTab)),
+    Part: lazyPart(() => import("./processes/processes-tab.tsx"), "ProcessesTab"),
   },
-  logs: { label: "Logs", Part: lazy(async () => only((await import("./logs-tab.tsx")).LogsTab)) },
+  logs: { label: "Logs", Part: lazyPart(() => import("./logs-tab.tsx"), "LogsTab") },
   recordings: {
     label: "Recordings",
-    Part: lazy(async () => only((await import("./recordings-tab.tsx")).RecordingsTab)),
+    Part: lazyPart(() => import("./recordings-tab.tsx"), "RecordingsTab"),
   },
-  details: { label: "Details", Part: lazy(async () => only((await import("./details-tab.tsx")).DetailsTab)) },
+  details: { label: "Details", Part: lazyPart(() => import("./details-tab.tsx"), "DetailsTab") },
 };
 
 interface PartProps {
   readonly browser: Browser;
-}
-
-/** React's `lazy` takes default exports, which this repository does not have. */
-function only(part: ComponentType<PartProps>): { readonly default: ComponentType<PartProps> } {
-  return { default: part };
 }
 
 const isTab = (value: string | null): value is SessionTab => value !== null && value in tabs;

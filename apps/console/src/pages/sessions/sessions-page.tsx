@@ -3,9 +3,10 @@ import { useDebouncedCallback } from "@mantine/hooks";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { AppWindow, LayoutGrid, List, Search, SearchX, Tag } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { browsersQuery, type SessionFilters } from "../../api/browser-queries.ts";
 import { useSignedIn } from "../../api/shoal.ts";
+import { lazyPart } from "../../parts/lazy-part.ts";
 import { Page } from "../../parts/page.tsx";
 import { Empty, Failure } from "../../parts/states.tsx";
 import { SessionTable, SessionTableSkeleton } from "./session-table.tsx";
@@ -20,7 +21,7 @@ type Status = (typeof statuses)[number]["value"];
 const isStatus = (value: string): value is Status => statuses.some((status) => status.value === value);
 const typingMs = 250;
 
-const SessionGrid = lazy(async () => ({ default: (await import("./session-grid.tsx")).SessionGrid }));
+const SessionGrid = lazyPart(() => import("./session-grid.tsx"), "SessionGrid");
 
 export function SessionsPage() {
   const { project, shoal } = useSignedIn();
@@ -34,7 +35,7 @@ export function SessionsPage() {
       <Filters {...filters} />
       {list.error !== null && <Failure error={list.error} retry={() => void list.refetch()} />}
       {browsers === undefined && list.error === null && <SessionTableSkeleton />}
-      {browsers?.length === 0 && (
+      {browsers?.length === 0 && list.error === null && (
         <NoSessions isFiltered={[query, pool, tag].some((filter) => filter !== undefined)} status={status} />
       )}
       {browsers !== undefined && browsers.length > 0 && (

@@ -2,7 +2,7 @@ import { Group, Stack, Text } from "@mantine/core";
 import { ScrollText } from "lucide-react";
 import { clockText } from "../../base/texts.ts";
 import styles from "./log-lines.module.css";
-import { Empty, Failure } from "../states.tsx";
+import { Empty, Failure, Loading } from "../states.tsx";
 import type { LogLine } from "./use-follow.ts";
 import { VirtualLines } from "../virtual-lines.tsx";
 
@@ -10,20 +10,25 @@ interface LogLinesProps {
   readonly label: string;
   readonly lines: readonly LogLine[];
   readonly isReading: boolean;
+  readonly isLoading: boolean;
   readonly error: unknown;
 }
 
 const lineHeight = 24;
 
 /** Output of a program, as text. */
-export function LogLines({ label, lines, isReading, error }: LogLinesProps) {
+export function LogLines({ label, lines, isReading, isLoading, error }: LogLinesProps) {
   return (
     <Stack gap="xs">
       {error !== undefined && <Failure error={error} />}
-      {lines.length === 0 ? (
-        <Empty icon={ScrollText} title={isReading ? "No output yet" : "No output"}>
-          {isReading ? "New lines appear here." : "The program wrote nothing, or its log is no longer stored."}
-        </Empty>
+      {lines.length === 0 && isLoading ? (
+        <Loading label="Reading the log" />
+      ) : lines.length === 0 ? (
+        error === undefined && (
+          <Empty icon={ScrollText} title={isReading ? "No output yet" : "No output"}>
+            {isReading ? "New lines appear here." : "The program wrote nothing, or its log is no longer stored."}
+          </Empty>
+        )
       ) : (
         <VirtualLines
           lines={lines}

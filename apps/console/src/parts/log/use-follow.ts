@@ -11,17 +11,24 @@ interface Followed {
   /** Oldest first; the newest {@link maxLines}. */
   readonly lines: readonly LogLine[];
   readonly isReading: boolean;
+  /** Stored lines are still arriving. */
+  readonly isLoading: boolean;
   readonly error: unknown;
 }
 
 const maxLines = 5000;
 /** Lines are drawn together, because a program may write thousands per second. */
 const drawMs = 100;
-const nothing: Followed = { lines: [], isReading: true, error: undefined };
+const nothing: Followed = { lines: [], isReading: true, isLoading: true, error: undefined };
 
 type FollowedEvent = LogEvent | { readonly event: string };
 
 const isLog = (event: FollowedEvent): event is LogEvent => event.event === "log";
+
+export interface FollowStream {
+  readonly signal: AbortSignal;
+  readonly onCaughtUp: () => void;
+}
 
 /**
  * Reads the lines of an event stream until it ends, or the page is left.
@@ -30,7 +37,7 @@ const isLog = (event: FollowedEvent): event is LogEvent => event.event === "log"
  * @param changed - receives the other events.
  */
 export function useFollow(
-  open: (signal: AbortSignal) => AsyncIterable<FollowedEvent>,
+  open: (options: FollowStream) => AsyncIterable<FollowedEvent>,
   changed: (event: FollowedEvent) => void,
 ): Followed {
   const [followed, setFollowed] = useState(nothing);
@@ -46,7 +53,10 @@ export function useFollow(
       setFollowed((before) => ({ ...before, ...end, lines: [...before.lines, ...added].slice(-maxLines) }));
     };
     async function read(): Promise<void> {
-      for await (const event of open(left.signal)) {
+      const onCaughtUp = () => {
+        draw({ isLoading: false });
+      };
+      for await (const event of open({ signal: left.signal, onCaughtUp })) {
         if (!isLog(event)) changed(event);
         else {
           waiting.push({ text: event.message, source: event.source, atMs: Date.parse(event.timestamp) });
@@ -56,10 +66,10 @@ export function useFollow(
     }
     read().then(
       () => {
-        draw({ isReading: false });
+        draw({ isReading: false, isLoading: false });
       },
       (error: unknown) => {
-        if (!left.signal.aborted) draw({ isReading: false, error });
+        if (!left.signal.aborted) draw({ isReading: false, isLoading: false, error });
       },
     );
     return () => {

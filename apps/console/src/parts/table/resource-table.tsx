@@ -34,7 +34,7 @@ export function ResourceTable<Item>(props: ResourceTableProps<Item>) {
     <>
       {error !== null && <Failure error={error} retry={refetch} />}
       {items === undefined && error === null && <RowsSkeleton label={label} />}
-      {items?.length === 0 && <div className={styles.frame}>{empty}</div>}
+      {items?.length === 0 && error === null && <div className={styles.frame}>{empty}</div>}
       {items !== undefined && items.length > 0 && <Rows {...props} items={items} />}
       {hasMore && (
         <Center>

@@ -201,6 +201,7 @@ it("stops when the follower disconnects", async () => {
     onChange: () => () => void (stopped += 1),
   });
   expect((await events.next()).value).toMatchObject({ data: { event: "a" } });
+  expect((await events.next()).value).toMatchObject({ caughtUp: true });
   const next = events.next();
   gone.abort();
   expect((await next).done).toBe(true);

@@ -47,6 +47,7 @@ export async function* followEvents<Event>(
     const reader = logs.reader(owner, { since: options.since, after });
     let id = after === undefined ? "0.0" : writePosition(after);
     let sent: string | undefined;
+    let isCaughtUp = false;
     while (!signal.aborted) {
       // Before the lines, so that the last state follows every line.
       const state = await options.look();
@@ -66,6 +67,8 @@ export async function* followEvents<Event>(
       if (lines.length > 0) continue;
       yield* flush();
       if (state.order === "last") return;
+      if (!isCaughtUp) yield { id, caughtUp: true };
+      isCaughtUp = true;
       if (!(await bell.wait(heartbeatMs)))
         yield { id, data: { event: "sse_heartbeat", timestamp: new Date().toISOString() } };
     }

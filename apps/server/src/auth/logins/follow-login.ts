@@ -27,6 +27,7 @@ export async function* followLogin({
   signal.addEventListener("abort", ring);
   try {
     let sent: string | undefined;
+    let isCaughtUp = false;
     while (!signal.aborted) {
       const data = await look();
       if (data === undefined) return;
@@ -34,6 +35,8 @@ export async function* followLogin({
       if (text !== sent) yield { id: data.timestamp, event: data.event, data };
       sent = text;
       if (data.flow_status !== "IN_PROGRESS") return;
+      if (!isCaughtUp) yield { id: data.timestamp, caughtUp: true };
+      isCaughtUp = true;
       if (!(await bell.wait(heartbeatMs))) {
         const timestamp = new Date().toISOString();
         yield { id: timestamp, event: "sse_heartbeat", data: { event: "sse_heartbeat", timestamp } };

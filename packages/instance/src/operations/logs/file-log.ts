@@ -14,12 +14,6 @@ const maxLineBytes = 64 * 1024;
 const pollMs = 200;
 const newline = 0x0a;
 
-/** The file is part of the position, since the path may lead to another file later. */
-interface Place {
-  readonly inode: number;
-  readonly offset: number;
-}
-
 export interface FileLogOptions {
   readonly path: string;
   readonly follow: boolean;
@@ -88,6 +82,8 @@ async function* followFile(
     let hasSize = file.stats.size > 0;
     const end = follow || !hasSize ? Infinity : file.stats.size;
     let cutter = createLineCutter(offset);
+    let isCaughtUp = false;
+    let id = idOf(file.stats, offset);
     for (;;) {
       const { buffer, bytesRead } = await file.handle.read(
         Buffer.allocUnsafe(chunkBytes),
@@ -98,7 +94,11 @@ async function* followFile(
       if (bytesRead > 0) {
         offset += bytesRead;
         const stats = await file.handle.stat();
-        for (const line of cutter.push(buffer.subarray(0, bytesRead))) yield frameOf(line, stats);
+        for (const line of cutter.push(buffer.subarray(0, bytesRead))) {
+          const frame = frameOf(line, stats);
+          ({ id } = frame);
+          yield frame;
+        }
         if (stopped.aborted) return undefined;
         continue;
       }
@@ -129,6 +129,8 @@ async function* followFile(
         cutter = createLineCutter(0);
         continue;
       }
+      if (!isCaughtUp) yield { id, caughtUp: true };
+      isCaughtUp = true;
       await delay(pollMs, undefined, { signal: stopped }).catch(() => undefined);
     }
   } finally {
@@ -163,10 +165,14 @@ interface Line {
   readonly endOffset: number;
 }
 
+/** The file is part of the position, since the path may lead to another file later. */
+function idOf({ ino }: Stats, offset: number): string {
+  return `${String(ino)}-${String(offset)}`;
+}
+
 function frameOf({ text, endOffset }: Line, stats: Stats): StreamFrame<LogEvent> {
-  const place: Place = { inode: stats.ino, offset: endOffset };
   return {
-    id: `${String(place.inode)}-${String(place.offset)}`,
+    id: idOf(stats, endOffset),
     data: { event: "log", message: text, timestamp: stats.mtime.toISOString() },
   };
 }

@@ -80,6 +80,7 @@ class NetworkRecorder implements NetworkEvents {
       type,
     }: Protocol.Network.RequestWillBeSentEvent,
   ): void => {
+    if (redirectResponse !== undefined) this.#tellRedirect(target, requestId, redirectResponse);
     const cutter = new Cutter();
     const exchange: Exchange = {
       target,
@@ -238,13 +239,28 @@ class NetworkRecorder implements NetworkEvents {
         ...this.#whereOf(target, exchange, cutter),
         request_id: requestId,
         ...(exchange?.method !== undefined && { method: exchange.method }),
-        ...(response && {
-          status: response.status,
-          status_text: response.statusText,
-          headers: headersOf(response.headers, cutter),
-          mime_type: response.mimeType,
-        }),
+        ...(response && answerOf(response, cutter)),
         ...(body !== undefined && body.text !== "" && { body: body.text }),
+      },
+      ...cutter.mark,
+    });
+  }
+
+  /** The browser reports the answer of a redirect with the request that follows, and no end of loading. */
+  #tellRedirect(target: WatchedTarget, requestId: string, response: Protocol.Network.Response): void {
+    const cutter = new Cutter();
+    const exchange = this.#open.get(requestId);
+    this.#recorder.record({
+      type: "network_response",
+      category: "network",
+      source: { kind: "cdp", event: "Network.requestWillBeSent" },
+      data: {
+        ...this.#whereOf(target, exchange, cutter),
+        url: cutter.text(response.url, maxUrlBytes),
+        request_id: requestId,
+        ...(exchange?.method !== undefined && { method: exchange.method }),
+        is_redirect: true,
+        ...answerOf(response, cutter),
       },
       ...cutter.mark,
     });
@@ -338,6 +354,15 @@ function postOf({ postDataEntries }: Protocol.Network.Request): string | undefin
   if (postDataEntries === undefined) return undefined;
   const bytes = Buffer.concat(postDataEntries.map(({ bytes: part = "" }) => Buffer.from(part, "base64")));
   return bytes.length > 0 && isUtf8(bytes) ? bytes.toString() : undefined;
+}
+
+function answerOf(response: Protocol.Network.Response, cutter: Cutter) {
+  return {
+    status: response.status,
+    status_text: response.statusText,
+    headers: headersOf(response.headers, cutter),
+    mime_type: response.mimeType,
+  };
 }
 
 function headersOf(headers: Protocol.Network.Headers, cutter: Cutter): Record<string, unknown> {

@@ -118,7 +118,7 @@ export class TelemetryRecorder {
         const { value: frame } = step;
         return {
           done: false,
-          value: "gap" in frame ? frame : { id: frame.id, data: envelope(Number(frame.id), frame.data) },
+          value: "data" in frame ? { id: frame.id, data: envelope(Number(frame.id), frame.data) } : frame,
         };
       },
       async return() {

@@ -28,7 +28,7 @@ const pages: Readonly<Record<string, () => string>> = {
       fetch("/redirect", { method: "POST", body: "sent" });
       fetch("http://localhost:1/closed").catch(() => {});
       setTimeout(() => { throw new TypeError("uncaught"); });
-    </script><iframe src="http://127.0.0.1:${String(port)}/frame"></iframe>`,
+    </script><iframe src="/to-frame"></iframe>`,
   "/frame": () => `<title>frame</title><script>console.log("in the frame")</script>`,
   "/popup": () => `<title>popup</title><script>console.log("first of the popup")</script>`,
   "/opener": () => `<title>opener</title><script>onclick = () => open("/popup", "_blank")</script>`,
@@ -41,12 +41,16 @@ function serve(url: string, response: ServerResponse): void {
   else if (url === "/worker.js")
     response
       .writeHead(200, { "content-type": "text/javascript" })
-      .end(`console.log("in the worker"); fetch("/from-worker")`);
+      .end(`console.log("in the worker"); fetch("/to-worker")`);
   else if (url === "/json")
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ text: "ü".repeat(10_000) }));
   else if (url === "/large.txt") response.writeHead(200, { "content-type": "text/plain" }).end("x".repeat(5_000_000));
   else if (url === "/picture") response.writeHead(200, { "content-type": "image/png" }).end("no text");
   else if (url === "/redirect") response.writeHead(303, { location: "/json" }).end();
+  else if (url === "/to-frame") response.writeHead(302, { location: "/to-frame-2" }).end("moved");
+  else if (url === "/to-frame-2")
+    response.writeHead(302, { location: `http://127.0.0.1:${String(port)}/frame` }).end("moved");
+  else if (url === "/to-worker") response.writeHead(307, { location: "/from-worker" }).end();
   else if (url === "/download")
     response
       .writeHead(200, {
@@ -150,6 +154,12 @@ describeChromium("telemetry", (chromium) => {
       is_redirect: true,
       redirect_url: `${origin()}/redirect`,
     });
+    const hop = await told.wait("network_response", { url: `${origin()}/redirect` });
+    expect(hop.data).toMatchObject({ status: 303, method: "POST", is_redirect: true, headers: { location: "/json" } });
+    expect(hop.data).not.toHaveProperty("body");
+    for (const path of ["/to-frame", "/to-frame-2"])
+      await told.wait("network_response", { url: `${origin()}${path}`, status: 302, resource_type: "Document" });
+    await told.wait("network_response", { url: `${origin()}/to-worker`, status: 307, is_redirect: true });
     await told.wait("network_loading_failed", { url: "http://localhost:1/closed" });
     await told.wait("network_response", { url: `${origin()}/from-worker`, status: 404 });
     await told.wait("network_response", { url: `http://127.0.0.1:${String(port)}/frame`, status: 200 });

@@ -232,7 +232,7 @@ class SessionTelemetry implements Telemetry {
     try {
       for await (const frame of lines) {
         // Missing numbers show a gap.
-        if ("gap" in frame) continue;
+        if (!("data" in frame)) continue;
         held += frame.data;
         if (timer === undefined || held.length >= pieceCharacters) flush();
         if (output.writableNeedDrain) await drained(output);

@@ -47,7 +47,7 @@ function Directory({ id }: { readonly id: string }) {
       </Group>
       {list.error !== null && <Failure error={list.error} retry={() => void list.refetch()} />}
       {list.isPending && <Skeleton height={240} aria-label="Reading the directory" />}
-      {list.data?.length === 0 && (
+      {list.data?.length === 0 && list.error === null && (
         <Empty icon={FolderOpen} title="The directory is empty">
           Drop files here to upload them.
         </Empty>

@@ -1,7 +1,7 @@
 import { Card, CloseButton, Group, Stack, Text, Title } from "@mantine/core";
 import { ScrollText } from "lucide-react";
 import { useEffect } from "react";
-import { Empty, Failure } from "../../../parts/states.tsx";
+import { Empty, Failure, Loading } from "../../../parts/states.tsx";
 import { VirtualLines } from "../../../parts/virtual-lines.tsx";
 import lineStyles from "../telemetry/lines.module.css";
 import { exitText } from "./exit-text.ts";
@@ -21,7 +21,7 @@ const lineHeight = 24;
 
 /** Output of one process, as text. */
 export function OutputCard({ id, processId, command, close, exited }: OutputCardProps) {
-  const { lines, isCut, isReading, exitCode, error } = useOutput(id, processId);
+  const { lines, isCut, isReading, isLoading, exitCode, error } = useOutput(id, processId);
   useEffect(() => {
     if (exitCode !== undefined) exited();
   }, [exitCode, exited]);
@@ -42,7 +42,9 @@ export function OutputCard({ id, processId, command, close, exited }: OutputCard
           {isCut && " Older output was dropped."}
         </Text>
         {error !== undefined && <Failure error={error} />}
-        {lines.length === 0 ? (
+        {lines.length === 0 && isLoading ? (
+          <Loading label="Reading the output" />
+        ) : lines.length === 0 ? (
           error === undefined && (
             <Empty icon={ScrollText} title={isReading ? "No output yet" : "No output"}>
               {isReading ? "Lines appear here when the process writes them." : "The process wrote nothing."}

@@ -9,12 +9,21 @@ export interface FollowedOutput {
   /** `undefined` while it runs. */
   readonly exitCode: number | undefined;
   readonly isReading: boolean;
+  /** Kept output is still arriving. */
+  readonly isLoading: boolean;
   readonly error: unknown;
 }
 
 /** Output is drawn together, because a program may write thousands of lines a second. */
 const drawMs = 100;
-const nothing: FollowedOutput = { lines: [], isCut: false, exitCode: undefined, isReading: true, error: undefined };
+const nothing: FollowedOutput = {
+  lines: [],
+  isCut: false,
+  exitCode: undefined,
+  isReading: true,
+  isLoading: true,
+  error: undefined,
+};
 
 /** Kept and new output of a process, until it exits. */
 export function useOutput(id: string, processId: string): FollowedOutput {
@@ -35,7 +44,10 @@ export function useOutput(id: string, processId: string): FollowedOutput {
       const onGap = () => {
         output.isCut = true;
       };
-      for await (const piece of shoal.browsers.process.output(id, processId, { signal, onGap })) {
+      const onCaughtUp = () => {
+        draw({ isLoading: false });
+      };
+      for await (const piece of shoal.browsers.process.output(id, processId, { signal, onGap, onCaughtUp })) {
         if (piece.kind === "exit") ({ exitCode } = piece);
         else output.push(piece.kind, piece.bytes);
         timer ??= window.setTimeout(draw, drawMs);
@@ -43,10 +55,10 @@ export function useOutput(id: string, processId: string): FollowedOutput {
     }
     read().then(
       () => {
-        if (!signal.aborted) draw({ isReading: false });
+        if (!signal.aborted) draw({ isReading: false, isLoading: false });
       },
       (error: unknown) => {
-        if (!signal.aborted) draw({ isReading: false, error });
+        if (!signal.aborted) draw({ isReading: false, isLoading: false, error });
       },
     );
     return () => {

@@ -79,7 +79,7 @@ function Loaded({ browser, replay }: LoadedProps) {
   const notice = isLoading ? (
     <Loading label="Loading telemetry" />
   ) : (
-    noticeOf({ browser, isCut, isEmpty: canOperate && events.length === 0 })
+    noticeOf({ browser, isCut, isEmpty: canOperate && error === undefined && events.length === 0 })
   );
   return (
     <Page

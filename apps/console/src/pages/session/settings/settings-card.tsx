@@ -2,14 +2,15 @@ import { Badge, Button, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Browser } from "@shoal/schemas";
 import { Pencil } from "lucide-react";
-import { lazy, type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense } from "react";
 import { useCanOperate } from "../../../api/shoal.ts";
 import { durationText } from "../../../base/texts.ts";
+import { lazyPart } from "../../../parts/lazy-part.ts";
 import { CodeBlock } from "../../../parts/code.tsx";
 import { Details } from "../../../parts/detail/details.tsx";
 import { Section } from "../../../parts/detail/section.tsx";
 
-const SettingsDialog = lazy(async () => ({ default: (await import("./settings-dialog.tsx")).SettingsDialog }));
+const SettingsDialog = lazyPart(() => import("./settings-dialog.tsx"), "SettingsDialog");
 
 /** Everything that was chosen for a session, and a dialog that changes it while it runs. */
 export function SettingsCard({ browser }: { readonly browser: Browser }) {

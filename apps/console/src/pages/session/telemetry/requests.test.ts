@@ -2,6 +2,7 @@ import type { TelemetryEnvelope } from "@shoal/schemas";
 import { expect, it } from "vitest";
 import { curlOf } from "../network/curl.ts";
 import { matching, outcomeKind } from "../network/filter-requests.ts";
+import { harOf } from "../network/har.ts";
 import { outcomeOf, requestsOf } from "./requests.ts";
 import { barsOf } from "../network/waterfall.ts";
 
@@ -36,6 +37,46 @@ it("joins a request with its answer, a redirect and a failure", () => {
   expect(requests[0]?.redirectedTo).toBe("http://x/new");
   expect(matching(requests, { find: "POST", type: "other", outcome: "failed" })).toHaveLength(1);
   expect(matching(requests, { find: "post", type: "fetch" })).toEqual([]);
+});
+
+it("shows status and headers of each redirect, also in the archive", () => {
+  const hop = (ms: number, url: string, location: string, status: number) =>
+    event("network_response", ms, { request_id: "a", url, status, is_redirect: true, headers: { Location: location } });
+  const events = [
+    event("network_request", 1000, { request_id: "a", method: "POST", url: "http://x/1" }),
+    hop(1010, "http://x/1", "/2", 303),
+    event("network_request", 1010, { request_id: "a", method: "GET", url: "http://x/2", is_redirect: true }),
+    hop(1030, "http://x/2", "/3", 301),
+    event("network_request", 1030, { request_id: "a", method: "GET", url: "http://x/3", is_redirect: true }),
+    event("network_response", 1060, { request_id: "a", url: "http://x/3", status: 200 }),
+  ];
+  const requests = requestsOf(events);
+  expect(
+    requests.map((request) => [request.url, outcomeOf(request), request.durationMs, request.redirectedTo]),
+  ).toEqual([
+    ["http://x/1", "303", 10, "http://x/2"],
+    ["http://x/2", "301", 20, "http://x/3"],
+    ["http://x/3", "200", 30, undefined],
+  ]);
+  expect(requests.map(outcomeKind)).toEqual(["redirect", "redirect", "ok"]);
+  expect(harOf(requests, events, "s")).toMatchObject({
+    log: {
+      entries: [
+        {
+          request: { method: "POST", url: "http://x/1" },
+          response: { status: 303, headers: [{ name: "Location", value: "/2" }], redirectURL: "http://x/2" },
+        },
+        { response: { status: 301, redirectURL: "http://x/3" } },
+        { response: { status: 200, redirectURL: "" } },
+      ],
+    },
+  });
+  // The first request was before the first event.
+  expect(requestsOf(events.slice(1)).map((request) => [request.url, outcomeOf(request)])).toEqual([
+    ["http://x/1", "303"],
+    ["http://x/2", "301"],
+    ["http://x/3", "200"],
+  ]);
 });
 
 it("shows an answer whose request was before the first event", () => {

@@ -69,7 +69,9 @@ export function requestsOf(events: readonly TelemetryEnvelope[]): NetworkRequest
       request = begun({ ...data, headers: undefined }, place);
       requests.push(request);
     }
-    open.delete(id);
+    // The request that follows a redirect has the same id.
+    if (data.is_redirect === true) open.set(id, request);
+    else open.delete(id);
     end(request, data, place);
   }
   return requests;
@@ -117,7 +119,7 @@ function begun(data: Data, { id, isCut, ms, seq }: Place): Mutable {
   };
 }
 
-/** `failed`, `200`, `…` while it runs, `→` for a redirect whose status telemetry does not have. */
+/** `failed`, `200`, `…` while it runs, `→` for a redirect in telemetry of older versions, which has no status. */
 export function outcomeOf({ durationMs, failure, redirectedTo, status }: NetworkRequest): string {
   if (failure !== undefined) return "failed";
   if (status !== undefined) return String(status);

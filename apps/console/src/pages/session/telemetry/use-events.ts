@@ -5,6 +5,7 @@ import { useCanOperate, useSignedIn } from "../../../api/shoal.ts";
 export interface SessionEvents {
   /** Oldest first; at most {@link maxEvents}, the newest. */
   readonly events: readonly TelemetryEnvelope[];
+  /** Stored events are still arriving. */
   readonly isLoading: boolean;
   readonly error: unknown;
   /** Older events were dropped from the page. */
@@ -39,24 +40,30 @@ export function useEvents(
     const { signal } = reading;
     let waiting: TelemetryEnvelope[] = [];
     let timer: number | undefined;
-    let isFirst = true;
     const draw = (change: Partial<SessionEvents> = {}) => {
       clearTimeout(timer);
       timer = undefined;
       const added = waiting;
       waiting = [];
-      const isNew = isFirst;
-      isFirst = false;
       setState((before) => {
-        const all = isNew ? added : [...before.events, ...added];
-        const isCut = all.length > maxEvents || (!isNew && before.isCut);
-        return { error: undefined, isLoading: false, ...change, events: all.slice(-maxEvents), isCut };
+        const all = [...before.events, ...added];
+        const isCut = all.length > maxEvents || before.isCut;
+        return { ...before, ...change, events: all.slice(-maxEvents), isCut };
       });
     };
     async function read(): Promise<void> {
       const source = isStored
         ? await shoal.browsers.telemetry.events(id, { since, until, limit: 100 }, { signal })
-        : shoal.browsers.telemetry.stream(id, { replay: "all" }, { signal });
+        : shoal.browsers.telemetry.stream(
+            id,
+            { replay: "all" },
+            {
+              signal,
+              onCaughtUp: () => {
+                draw({ isLoading: false });
+              },
+            },
+          );
       const sinceMicroseconds = Date.parse(since) * 1000;
       for await (const event of source) {
         if (event.event.ts < sinceMicroseconds) continue;
@@ -64,19 +71,18 @@ export function useEvents(
         timer ??= window.setTimeout(draw, drawMs);
       }
     }
-    // An empty stream has no first event. Stored events have an end.
-    if (!isStored) timer = window.setTimeout(draw, drawMs * 5);
     read().then(
       () => {
-        draw();
+        if (!signal.aborted) draw({ isLoading: false });
       },
       (error: unknown) => {
-        if (!signal.aborted) draw({ error });
+        if (!signal.aborted) draw({ isLoading: false, error });
       },
     );
     return () => {
       reading.abort();
       clearTimeout(timer);
+      setState(nothing);
     };
   }, [canRead, shoal, id, since, until, isStored]);
   return canRead ? state : noEvents;
