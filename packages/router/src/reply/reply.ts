@@ -26,7 +26,7 @@ export type StreamedReply =
       readonly status: number;
       readonly headers: OutgoingHttpHeaders;
       readonly events: AsyncIterable<StreamFrame<unknown>>;
-      readonly gaps: boolean;
+      readonly marks: ReadonlySet<string>;
       readonly heartbeatMs: number;
     };
 
