@@ -51,7 +51,7 @@ export function describeWatches(test: ServiceUnderTest): void {
         seen.push("caught up");
         void fs.createDirectory(id, { path: `${home}/after` });
       };
-      for await (const { name } of fs.watch.events(id, watch_id, { onCaughtUp })) {
+      for await (const { name = "" } of fs.watch.events(id, watch_id, { onCaughtUp })) {
         seen.push(name);
         if (name === "after") break;
       }
