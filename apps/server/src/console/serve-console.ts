@@ -1,9 +1,9 @@
 import type { Database } from "@shoal/database";
 import { badInput, type Handlers, ServiceError } from "@shoal/router";
 import { mountAll, replyOf } from "@shoal/router/fastify";
-import type { Endpoint } from "@shoal/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Access, KeyAuthenticator, KeyRow } from "../http/auth/access.ts";
+import type { KeyAuthenticator, KeyRow } from "../http/auth/access.ts";
+import type { Entering } from "../host/entering.ts";
 import { keyProblem } from "../http/auth/key-problem.ts";
 import type { ProjectLookup } from "../http/auth/project-lookup.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
@@ -32,15 +32,6 @@ export interface ConsoleParts {
   readonly publicUrl: string | undefined;
   readonly secrets: Pick<Secrets, "seal" | "unseal">;
   readonly sessions: ConsoleSessions;
-}
-
-export interface Entering {
-  /** For an API key. @throws {ServiceError} */
-  enterKeyed(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access>;
-  /** @throws {ServiceError} 503 */
-  admitWork(request: FastifyRequest): void;
-  /** Counts the request, and writes it to the audit log. @throws {ServiceError} 429 */
-  enterAs(request: FastifyRequest, endpoint: Endpoint, access: Access): void;
 }
 
 const linkPath = "/console/#link=";

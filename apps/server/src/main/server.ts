@@ -3,14 +3,14 @@ import { type ConfigSources, loadConfig } from "../config/config.ts";
 import type { Config } from "../config/settings.ts";
 import { ServerAddresses } from "../cluster/server-addresses.ts";
 import { openDataDir, refuseUnfinishedRestore } from "../config/data-dir.ts";
+import { Cleanup } from "../host/cleanup.ts";
 import { refuseSharedHost } from "../http/content-origin.ts";
 import { tryAddress } from "../http/listen.ts";
 import { createLog } from "../log/log.ts";
 import type { RunningServer, StartOptions } from "./running-server.ts";
 import { beginToAnswer } from "./start/begin-to-answer.ts";
-import { Cleanup } from "./start/cleanup.ts";
-import type { Started } from "./start/open-parts.ts";
-import { openService } from "./start/open-service.ts";
+import type { Started } from "./start/start-host.ts";
+import { startService } from "./start/start-service.ts";
 
 /** @throws {StartError} when the service cannot start; nothing remains of the attempt. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
@@ -23,7 +23,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       dataDir.release();
     });
     refuseUnfinishedRestore(dataDir.path);
-    return await start({ config, dataDir, log, cleanup, otherServers: new ServerAddresses() }, options);
+    const [addresses, stopping] = [new ServerAddresses(), new AbortController()];
+    return await start({ config, dataDir, log, cleanup, addresses, stopping }, options);
   } catch (error) {
     await cleanup.run();
     throw error;
@@ -40,5 +41,5 @@ async function start(started: Started, options: StartOptions): Promise<RunningSe
   refuseSharedHost(config);
   // A script that waits for the ready file must not read the file of an earlier run.
   if (config.ready_file !== undefined) rmSync(config.ready_file, { force: true });
-  return beginToAnswer(started, await openService(started, options));
+  return beginToAnswer(started, await startService(started, options));
 }

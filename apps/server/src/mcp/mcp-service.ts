@@ -7,7 +7,8 @@ import { Elsewhere } from "../cluster/elsewhere.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Config } from "../config/settings.ts";
 import { version } from "../config/version.ts";
-import type { Access, AuthenticateOptions } from "../http/auth/access.ts";
+import type { Access } from "../http/auth/access.ts";
+import type { Entering } from "../host/entering.ts";
 import { ownRequestHeader, type OwnRequests } from "../http/auth/own-requests.ts";
 import { isLoopback } from "../http/listen.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
@@ -34,11 +35,6 @@ export interface McpServiceParts {
   readonly ownRequests: Pick<OwnRequests, "sign">;
   readonly replicas: Pick<ReplicaForwarding, "handOver" | "isForwarded">;
   readonly log: Log;
-}
-
-interface Entering {
-  /** @throws {ServiceError} */
-  authenticate(request: FastifyRequest, options: AuthenticateOptions): Access | Promise<Access>;
 }
 
 const path = "/mcp";

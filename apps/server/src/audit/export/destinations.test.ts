@@ -2,9 +2,10 @@ import { AuditLogExportDestination, AuditLogExportDestinationTestResult, ErrorBo
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { completeConfig } from "../../config/config.ts";
+import { Cleanup } from "../../host/cleanup.ts";
 import { type ExportTarget, startExportTarget, targetDestination } from "../../testing/export-target.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-import { openExports } from "./open-exports.ts";
+import { openDestinations } from "./feature.ts";
 
 const path = "/audit-logs/export/destinations";
 let target: ExportTarget;
@@ -384,8 +385,9 @@ describe("a service without an identity", () => {
 
   it("does not start with only one of the two settings", async () => {
     const config = completeConfig({ audit_export_identity: target.settings.audit_export_identity });
+    const { log } = server.running;
     await expect(
-      openExports({ config, database: server.database, serverId: "none", log: server.running.log }),
+      openDestinations({ cleanup: new Cleanup(log), config, database: server.database, serverId: "none", log }),
     ).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringContaining("audit_export_role_arn") as unknown,

@@ -8,7 +8,8 @@ import type { Settings } from "../../config/settings.ts";
 import { createEnvelopes, type Envelopes } from "../../storage/envelopes/envelopes.ts";
 import { openMasterKeys } from "../../storage/envelopes/master-keys.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-import { openProviders, type ProviderParts } from "./open-providers.ts";
+import type { CredentialLookup } from "./credential-lookup.ts";
+import { credentialProvidersFeature } from "./feature.ts";
 import type { FoundCredential, WantedCredential } from "./credential-lookup.ts";
 import { ProviderStore } from "./provider-store.ts";
 import { stores, type TestStore } from "./testing/stores.ts";
@@ -16,7 +17,7 @@ import { stores, type TestStore } from "./testing/stores.ts";
 let server: TestServer;
 let envelopes: Envelopes;
 let folder: string;
-let parts: ProviderParts;
+let parts: { readonly credentialLookup: CredentialLookup };
 let doppler: TestStore;
 let connect: TestStore;
 const closers: (() => void)[] = [];
@@ -42,17 +43,25 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function opened(settings: Settings = {}): Promise<ProviderParts> {
+async function opened(settings: Settings = {}): Promise<{ readonly credentialLookup: CredentialLookup }> {
   const config = completeConfig({
     credential_provider_hosts: ["127.0.0.1"],
     credential_provider_timeout_seconds: 1,
     ...settings,
   });
-  return openProviders(config, {
-    database: server.database,
+  const { database } = server;
+  const { changes, provides } = await credentialProvidersFeature({
+    config,
+    database,
     envelopes,
-    onClose: (_what, close) => closers.push(close),
+    otherServers: () => [],
   });
+  closers.push(
+    database.onChange((change) => {
+      if (change === undefined || change.table === "credential_providers") changes.credential_providers(change?.id);
+    }),
+  );
+  return { credentialLookup: provides };
 }
 
 async function project(): Promise<string> {

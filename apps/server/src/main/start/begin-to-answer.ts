@@ -3,49 +3,42 @@ import { replicaAddress } from "../../cluster/replica-address.ts";
 import { adminKeyPath } from "../../config/admin-key.ts";
 import { listen } from "../../http/listen.ts";
 import type { RunningServer } from "../running-server.ts";
-import type { Started } from "./open-parts.ts";
-import type { Service } from "./open-service.ts";
 import { writeReadyFile } from "./ready-file.ts";
 import { RunningService } from "./running-service.ts";
 import { settleAdminKey } from "./settle-admin-key.ts";
 import { settleAuditHead } from "./settle-audit-head.ts";
+import type { Started } from "./start-host.ts";
+import type { Service } from "./start-service.ts";
 
 /** Listens, settles the audit log and the admin key, and announces the address. @throws {StartError} */
 export async function beginToAnswer(started: Started, service: Service): Promise<RunningServer> {
-  const { config, cleanup, log } = started;
-  const { app, audit, database, observation, overload, placement, sessions } = service;
-  const metricsUrl = await observation.listen();
+  const { config, log } = started;
+  const { app, features, host, placement } = service;
+  const { replicas } = features.cluster.provides;
+  const { chain, recorder } = features.auditLog.provides;
+  const metricsUrl = await features.observability.provides.listen();
   const baseUrl = await listen(app, config.host, config.port);
-  await sessions.replicas.announce(config.replica_url ?? replicaAddress(baseUrl, config.host));
-  await settleAuditHead({ config, ...audit, log }, baseUrl);
-  const { apiKey, isNew } = await settleAdminKey(
-    { config, apiKeys: service.access.apiKeys, recorder: audit.recorder, log },
-    baseUrl,
-  );
-  overload.reset();
+  await replicas.announce(config.replica_url ?? replicaAddress(baseUrl, config.host));
+  await settleAuditHead({ config, chain, recorder, log }, baseUrl);
+  const { apiKeys } = features.apiKeys.provides;
+  const { apiKey, isNew } = await settleAdminKey({ config, apiKeys, recorder, log }, baseUrl);
+  features.limits.provides.overload.reset();
   announceReady(started, { baseUrl, apiKey });
   log.info(
     {
       base_url: baseUrl,
       region: config.region,
       placement: placement.kind,
-      database: database.embedded ? "embedded" : "external",
+      database: host.database.embedded ? "embedded" : "external",
       data_dir: config.data_dir,
     },
     "the service answers",
   );
-  return new RunningService({
-    ...service,
-    ...sessions,
-    announceDrain: (forMs) => sessions.replicas.announceDrain(forMs),
+  return new RunningService(started, service, {
     apiKey,
     baseUrl,
-    cleanup,
-    log,
     metricsUrl,
     newAdminKey: isNew && apiKey !== undefined ? { apiKey, path: adminKeyPath(config.data_dir) } : undefined,
-    placement: placement.kind,
-    server: app.server,
   });
 }
 

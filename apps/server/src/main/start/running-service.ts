@@ -1,35 +1,17 @@
 import type { PlacementKind } from "@shoal/placement";
-import type { Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Config } from "../../config/settings.ts";
-import type { Replicas } from "../../cluster/join.ts";
 import type { ReloadReport } from "../../config/reload.ts";
-import type { InFlight } from "../../http/in-flight.ts";
+import type { SettingsInForce } from "../../config/settings-in-force.ts";
+import type { Config } from "../../config/settings.ts";
 import { type Log, setLevel } from "../../log/log.ts";
-import type { Observation } from "../../observability/observation.ts";
 import type { Sessions } from "../../sessions/browsers/sessions.ts";
-import type { BrowserPools } from "../../sessions/pools/pools.ts";
-import type { Rules } from "../rules.ts";
 import type { RunningServer } from "../running-server.ts";
-import type { Cleanup } from "./cleanup.ts";
+import type { Started } from "./start-host.ts";
+import type { Service } from "./start-service.ts";
 
 const lookEveryMs = 200;
 
-export interface RunningServiceParts extends Pick<
-  RunningServer,
-  "apiKey" | "baseUrl" | "log" | "metricsUrl" | "newAdminKey"
-> {
-  readonly placement: PlacementKind;
-  readonly announceDrain: Replicas["announceDrain"];
-  readonly browserPools: Pick<BrowserPools, "close" | "drain">;
-  readonly cleanup: Cleanup;
-  readonly draining: AbortController;
-  readonly inFlight: InFlight;
-  readonly observation: Pick<Observation, "reopen">;
-  readonly rules: Rules;
-  readonly server: Server;
-  readonly sessions: Pick<Sessions, "count" | "cut" | "drain" | "isDraining">;
-}
+type Announced = Pick<RunningServer, "apiKey" | "baseUrl" | "metricsUrl" | "newAdminKey">;
 
 export class RunningService implements RunningServer {
   readonly baseUrl: string;
@@ -38,24 +20,31 @@ export class RunningService implements RunningServer {
   readonly placement: PlacementKind;
   readonly metricsUrl: string | undefined;
   readonly log: Log;
-  readonly #parts: RunningServiceParts;
+  readonly #started: Started;
+  readonly #service: Service;
+  readonly #sessions: Sessions;
   #closing: Promise<void> | undefined;
 
-  constructor(parts: RunningServiceParts) {
-    this.#parts = parts;
-    this.baseUrl = parts.baseUrl;
-    this.apiKey = parts.apiKey;
-    this.newAdminKey = parts.newAdminKey;
-    this.placement = parts.placement;
-    this.metricsUrl = parts.metricsUrl;
-    this.log = parts.log;
+  constructor(started: Started, service: Service, announced: Announced) {
+    this.#started = started;
+    this.#service = service;
+    this.#sessions = service.features.sessions.provides.sessions;
+    this.baseUrl = announced.baseUrl;
+    this.apiKey = announced.apiKey;
+    this.newAdminKey = announced.newAdminKey;
+    this.placement = service.placement.kind;
+    this.metricsUrl = announced.metricsUrl;
+    this.log = started.log;
+  }
+
+  get #settings(): SettingsInForce {
+    return this.#service.host.settings;
   }
 
   reload(next: Config): ReloadReport {
-    const { observation, rules } = this.#parts;
-    const report = rules.take(next);
-    setLevel(this.log, rules.inForce.log_level);
-    observation.reopen();
+    const report = this.#settings.take(next);
+    setLevel(this.log, this.#settings.inForce.log_level);
+    this.#service.features.observability.provides.reopen();
     this.log.info(
       { applied: report.applied, needs_restart: report.needRestart },
       report.needRestart.length === 0
@@ -66,42 +55,43 @@ export class RunningService implements RunningServer {
   }
 
   sessionCount(): number {
-    return this.#parts.sessions.count();
+    return this.#sessions.count();
   }
 
   drain(): void {
-    if (!this.#parts.sessions.isDraining) this.#drain(undefined);
+    if (!this.#sessions.isDraining) this.#drain(undefined);
   }
 
   #drain(forMs: number | undefined): void {
-    const { announceDrain, browserPools, sessions } = this.#parts;
+    const { cluster, pools } = this.#service.features;
     // For shoal doctor alone: a drain does not wait for the database.
-    announceDrain(forMs).catch((error: unknown) => {
+    cluster.provides.replicas.announceDrain(forMs).catch((error: unknown) => {
       this.log.warn({ err: error }, "the drain could not be written to the database");
     });
-    if (sessions.isDraining) return;
-    sessions.drain();
-    browserPools.drain();
-    this.log.info({ sessions: sessions.count() }, "the server drains: it starts no more sessions");
+    if (this.#sessions.isDraining) return;
+    this.#sessions.drain();
+    pools.provides.drain();
+    this.log.info({ sessions: this.#sessions.count() }, "the server drains: it starts no more sessions");
   }
 
-  close(graceMs = this.#parts.rules.inForce.drain_seconds * 1000): Promise<void> {
+  close(graceMs = this.#settings.inForce.drain_seconds * 1000): Promise<void> {
     return (this.#closing ??= this.#close(graceMs));
   }
 
   async #close(graceMs: number): Promise<void> {
-    const { browserPools, cleanup, draining, inFlight, rules, server, sessions } = this.#parts;
-    await this.#waitForSessions(rules.inForce.session_drain_seconds * 1000);
-    draining.abort();
+    const { app, features, traffic } = this.#service;
+    const { cleanup, stopping } = this.#started;
+    await this.#waitForSessions(this.#settings.inForce.session_drain_seconds * 1000);
+    stopping.abort();
     this.log.info({}, "the service stops");
-    const shutdownMs = rules.inForce.shutdown_seconds * 1000;
+    const shutdownMs = this.#settings.inForce.shutdown_seconds * 1000;
     const deadline = setTimeout(() => {
-      sessions.cut();
+      this.#sessions.cut();
     }, shutdownMs);
     // Requests waiting for a pool browser would delay shutdown.
-    await browserPools.close();
-    server.close();
-    const left = await inFlight.settle(Math.min(graceMs, shutdownMs));
+    await features.pools.provides.close();
+    app.server.close();
+    const left = await traffic.inFlight.settle(Math.min(graceMs, shutdownMs));
     if (left > 0) this.log.warn({ requests: left }, "requests were cut off: they took longer than drain_seconds");
     await cleanup.run();
     clearTimeout(deadline);
@@ -110,12 +100,11 @@ export class RunningService implements RunningServer {
   }
 
   async #waitForSessions(ms: number): Promise<void> {
-    const { sessions } = this.#parts;
     if (ms === 0) return;
     this.#drain(ms);
     const deadlineMs = performance.now() + ms;
-    while (sessions.count() > 0 && performance.now() < deadlineMs) await delay(lookEveryMs);
-    const left = sessions.count();
+    while (this.#sessions.count() > 0 && performance.now() < deadlineMs) await delay(lookEveryMs);
+    const left = this.#sessions.count();
     if (left > 0) this.log.warn({ sessions: left }, "sessions are ended: they took longer than session_drain_seconds");
   }
 }

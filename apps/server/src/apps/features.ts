@@ -1,0 +1,43 @@
+import type { Placement } from "@shoal/placement";
+import type { Host } from "../host/host.ts";
+import type { BoxConnections } from "../http/box-connections.ts";
+import type { SessionSigner } from "../sessions/browsers/handlers.ts";
+import type { Sessions } from "../sessions/browsers/sessions.ts";
+import { DeploymentStore } from "./deployments/deployment-store.ts";
+import { deploymentsFeature } from "./deployments/feature.ts";
+import { invocationsFeature } from "./invocations/feature.ts";
+import { createAppLogs } from "./logs/app-logs.ts";
+import type { AppRuntime } from "./runtime/app-runtime.ts";
+import { appRuntimeOnUse } from "./app-runtime-on-use.ts";
+import { schedulesFeature } from "./schedules/feature.ts";
+
+interface AppNeeds {
+  readonly boxes: BoxConnections;
+  readonly isDoubtful: () => boolean;
+  readonly placement: Placement;
+  /** Replaces the runtime, in tests. */
+  readonly runtime: AppRuntime | undefined;
+  readonly sessions: Sessions;
+  readonly signer: SessionSigner;
+}
+
+/** Deployed apps. The server must be registered. */
+export async function appFeatures(host: Host, { boxes, placement, ...needs }: AppNeeds) {
+  const shared = {
+    ...needs,
+    logs: createAppLogs(host),
+    runtime: needs.runtime ?? appRuntimeOnUse(host, { boxes, placement }),
+    store: new DeploymentStore(host.database, host.envelopes),
+  };
+  const invocations = await invocationsFeature(host, shared);
+  return {
+    schedules: schedulesFeature(host),
+    invocations,
+    deployments: deploymentsFeature(host, {
+      ...shared,
+      onRunning: (id) => {
+        invocations.provides.prepare(id);
+      },
+    }),
+  };
+}

@@ -1,0 +1,41 @@
+import { mount } from "@shoal/router/fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Entering } from "../../host/entering.ts";
+import type { Feature } from "../../host/feature.ts";
+import type { Host } from "../../host/host.ts";
+import { createAuditLogs } from "./audit-logs.ts";
+import { createAuditChain } from "./chain.ts";
+import { noteOf } from "./follow.ts";
+import { auditLogFile, auditLogHandlers } from "./handlers.ts";
+import { openHeadWitness } from "./head-witness.ts";
+import { AuditRecorder } from "./recorder.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+export function auditLogFeature({ cleanup, config, database, dataDir, log, secrets, settings }: Host) {
+  const chain = createAuditChain(database, { secrets, witness: openHeadWitness(dataDir.path, secrets, log), log });
+  const recorder = new AuditRecorder(chain, log);
+  cleanup.add("the audit log", () => recorder.close());
+  const auditLogs = createAuditLogs({ database, chain, recorder });
+  return {
+    provides: { chain, recorder },
+    handlers: auditLogHandlers(auditLogs),
+    serve(app: FastifyInstance, entering: Entering) {
+      mount(app, auditLogFile, ({ query, context }) => auditLogs.exportFile(context.key, query), {
+        unknownFields: config.unknown_fields,
+        context: (request: FastifyRequest) => entering.enter(request, auditLogFile),
+      });
+    },
+    requestEnded(request: IncomingMessage, response: ServerResponse, durationMs: number) {
+      const note = noteOf(request, response, durationMs);
+      if (note !== undefined) recorder.note(note);
+    },
+    jobs: [
+      {
+        name: "old entries of the audit log",
+        run: () => chain.dropBefore(new Date(Date.now() - settings.inForce.audit_retention_days * dayMs)),
+      },
+    ],
+  } satisfies Feature;
+}

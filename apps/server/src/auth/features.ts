@@ -1,0 +1,59 @@
+import type { Host } from "../host/host.ts";
+import type { ResourceFeatures } from "../resources/features.ts";
+import type { SessionFeatures } from "../sessions/features.ts";
+import type { LiveViewAddresses } from "../sessions/live-view/live-view-address.ts";
+import { checksFeature } from "./checks/feature.ts";
+import { connectionsFeature } from "./connections/feature.ts";
+import { credentialsFeature } from "./credentials/feature.ts";
+import { signInHandoffsFeature } from "./handoff/feature.ts";
+import { HandoffCodes } from "./handoff/handoff-codes.ts";
+import { loginsFeature } from "./logins/feature.ts";
+import { loginPages } from "./logins/login-pages.ts";
+import { credentialProvidersFeature } from "./providers/feature.ts";
+import { signInPageFeature } from "./sign-in-page/feature.ts";
+
+interface AuthNeeds {
+  /** Whether browsers can hide that a program uses them. */
+  readonly canHide: boolean;
+  readonly liveViews: LiveViewAddresses;
+  readonly resources: ResourceFeatures;
+  readonly sessions: SessionFeatures;
+}
+
+/** Managed sign-in. The server must be registered. */
+export async function authFeatures(host: Host, { canHide, liveViews, resources, sessions: room }: AuthNeeds) {
+  const { issuingKeys, lookup } = resources.apiKeys.provides;
+  const pages = loginPages({ liveViews, codes: new HandoffCodes(host.secrets) });
+  const credentials = credentialsFeature(host);
+  const credentialProviders = await credentialProvidersFeature(host);
+  const connections = connectionsFeature(host, {
+    credentials: credentials.provides,
+    providers: credentialProviders.provides,
+    destinations: resources.telemetryDestinations.provides.destinations,
+    proxies: resources.proxies.provides,
+    pages,
+  });
+  const browsers = {
+    canHide,
+    connections: connections.provides,
+    isDoubtful: room.cluster.provides.replicas.isDoubtful,
+    replays: room.replays.provides.store,
+    sessions: room.sessions.provides.sessions,
+  };
+  const logins = await loginsFeature(host, {
+    ...browsers,
+    credentials: credentials.provides,
+    credentialLookup: credentialProviders.provides,
+    pages,
+    signInBrowsers: room.sessions.provides.signInBrowsers,
+  });
+  return {
+    credentials,
+    credentialProviders,
+    connections,
+    signInHandoffs: signInHandoffsFeature(host, { issuingKeys, projects: lookup }),
+    signInPage: signInPageFeature(host),
+    logins,
+    checks: await checksFeature(host, { ...browsers, logins: logins.provides, rules: room.sessions.provides.rules }),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Database } from "@shoal/database";
+import { createOutboundRule } from "@shoal/placement";
+import type { Feature } from "../../host/feature.ts";
+import type { Host } from "../../host/host.ts";
+import { createCredentialProviders } from "./credential-providers.ts";
+import { OpenedProviders, ProviderLookup } from "./credential-lookup.ts";
+import { credentialProviderHandlers } from "./handlers.ts";
+import { createOperatorProviders } from "./operator-providers.ts";
+import { createProviderHttp } from "./provider-http.ts";
+import { openProviderKinds } from "./provider-kinds.ts";
+import { ProviderStore } from "./provider-store.ts";
+
+export async function credentialProvidersFeature({
+  config,
+  database,
+  envelopes,
+  otherServers,
+}: Pick<Host, "config" | "database" | "envelopes" | "otherServers">) {
+  const rule = createOutboundRule({ allowPrivateHosts: config.credential_provider_hosts, otherServers });
+  const http = createProviderHttp(rule);
+  const kinds = await openProviderKinds(config.credential_provider_modules, rule);
+  const store = new ProviderStore(database, envelopes);
+  const timeoutMs = config.credential_provider_timeout_seconds * 1000;
+  const opened = new OpenedProviders({ http, kinds, store, timeoutMs });
+  const operator = createOperatorProviders(config, { env: process.env, nameOf: nameOf(database), timeoutMs });
+  return {
+    provides: new ProviderLookup({ store, opened, operator }),
+    handlers: credentialProviderHandlers(createCredentialProviders({ store, kinds, opened })),
+    changes: {
+      credential_providers: (id: string | undefined) => {
+        opened.forget(id);
+      },
+    },
+  } satisfies Feature;
+}
+
+const nameOf =
+  ({ query }: Database) =>
+  async (projectId: string) =>
+    (await query.selectFrom("projects").select("name").where("id", "=", projectId).executeTakeFirst())?.name;

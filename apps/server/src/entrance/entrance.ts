@@ -1,0 +1,211 @@
+import { contract, type Endpoint } from "@shoal/contract";
+import { ServiceError } from "@shoal/router";
+import { replyOf } from "@shoal/router/fastify";
+import type { FastifyRequest } from "fastify";
+import type { IncomingMessage } from "node:http";
+import { handoffTokenIn } from "../auth/handoff/handoff-tokens.ts";
+import type { Handoffs } from "../auth/handoff/handoffs.ts";
+import { isAudited, markAudited } from "../audit/logs/follow.ts";
+import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
+import type { Access, AuthenticateOptions, Authenticator, OpenCaller } from "../http/auth/access.ts";
+import type { Entering } from "../host/entering.ts";
+import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
+import { keyMayMoveSecrets, mayMoveSecrets, refuseWithoutRights } from "../http/auth/rights.ts";
+import { requireSessionToken } from "../http/auth/session-token.ts";
+import type { OverloadGuard } from "../http/limits/overload-guard.ts";
+import type { RateLimits } from "../http/limits/rate-limits.ts";
+import { isPageDownload } from "../http/auth/page-downloads.ts";
+import { noteAccess, noteKeyId } from "../http/request-facts.ts";
+import type { RequestOrigins } from "../http/request-origin.ts";
+import type { SignInBrowsers } from "../sessions/live-view/sign-in-browsers.ts";
+import type { Secrets } from "../storage/secrets.ts";
+
+/** Also work in an archived project, so that its running sessions can be seen and ended. */
+const forArchived: ReadonlySet<Endpoint> = new Set<Endpoint>([
+  contract.listBrowsers,
+  contract.getBrowser,
+  contract.deleteBrowser,
+]);
+
+/** Everything about a session except that it exists, and its end. */
+function looksInto(endpoint: Endpoint): boolean {
+  return (
+    endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) &&
+    endpoint !== contract.getBrowser &&
+    endpoint !== contract.deleteBrowser
+  );
+}
+
+export interface EntranceParts {
+  readonly authenticator: Authenticator;
+  readonly issuingKeys: IssuingKeys;
+  readonly secrets: Secrets;
+  readonly origins: Pick<RequestOrigins, "clientIpOf">;
+  readonly overload: Pick<OverloadGuard, "admit" | "admitStart">;
+  readonly rateLimits: Pick<RateLimits, "admit">;
+  readonly replicas: Pick<ReplicaForwarding, "isForwarded">;
+  readonly handoffs: Pick<Handoffs, "admit">;
+  readonly isDraining: () => boolean;
+  readonly signInBrowsers: Pick<SignInBrowsers, "refuse">;
+}
+
+export class Entrance implements Entering {
+  readonly #parts: EntranceParts;
+
+  constructor(parts: EntranceParts) {
+    this.#parts = parts;
+  }
+
+  authenticate(request: FastifyRequest, options?: AuthenticateOptions): Access | Promise<Access> {
+    this.admitWork(request);
+    const access = this.#parts.authenticator.authenticate(request.raw, options);
+    return access instanceof Promise
+      ? access.then((known) => this.#admit(request, known))
+      : this.#admit(request, access);
+  }
+
+  /** Requires an API key, for an operation outside the contract, and records it. */
+  async enterKeyed(request: FastifyRequest, endpoint: Endpoint): Promise<Access> {
+    const access = await this.authenticate(request);
+    this.#mark(request, endpoint, access);
+    return access;
+  }
+
+  /** For a caller that signs in: its credentials are in the body. @throws {ServiceError} 429. */
+  enterAs(request: FastifyRequest, endpoint: Endpoint, access: Access): void {
+    noteAccess(request.raw, access);
+    this.#countUse(request, access.key.id);
+    this.#mark(request, endpoint, access);
+  }
+
+  /** @throws {ServiceError} 503 while the server stops or is overloaded. */
+  admitWork(request: FastifyRequest): void {
+    this.#refuseWhileDraining();
+    this.#parts.overload.admit(request.method);
+  }
+
+  /** Authenticates the caller and, for audited operations, records it. */
+  enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
+    const token = endpoint.handoff === "accepts" ? handoffTokenIn(request.headers.authorization) : undefined;
+    if (token !== undefined) return this.#enterFromPage(request, endpoint, token);
+    if (endpoint === contract.createBrowser) this.#parts.overload.admitStart();
+    const access = this.authenticate(request, {
+      allowsArchived: forArchived.has(endpoint),
+      console: isPageDownload(request.raw, endpoint) ? "download" : "request",
+    });
+    // HEAD discloses nothing, and pages send it before a download.
+    const audited = isAudited(endpoint) && request.method !== "HEAD" && !this.#isForwarded(request);
+    const admit = (known: Access): Access | Promise<Access> => {
+      refuseWithoutRights(known, endpoint);
+      if (audited) this.#mark(request, endpoint, known);
+      if (!looksInto(endpoint)) return known;
+      const { id, id_or_name: idOrName = id ?? "" } = request.params as Readonly<Record<string, string | undefined>>;
+      return this.requireRightTo(known, idOrName) ?? known;
+    };
+    return access instanceof Promise ? access.then(admit) : admit(access);
+  }
+
+  /** @throws {ServiceError} 403 for the browser of a login, without the right to secrets. */
+  requireRightTo(access: Access, idOrName: string): Promise<Access> | undefined {
+    if (mayMoveSecrets(access)) return undefined;
+    return this.#parts.signInBrowsers.refuse(access.projectId, idOrName).then(() => access);
+  }
+
+  /** For operations without authentication. Health is reported to the end. @throws {ServiceError} 503. */
+  enterOpen(request: FastifyRequest, endpoint: Endpoint): OpenCaller {
+    if (endpoint.handoff !== undefined) this.admitWork(request);
+    return {
+      countRefused: () => {
+        this.countRefused(request.raw);
+      },
+      record: ({ flowId, key, projectId }) => {
+        const baseUrl = this.baseUrlOf(request);
+        const access: Access = { key, projectId, namedProjectId: undefined, baseUrl, handoff: { flowId } };
+        noteAccess(request.raw, access);
+        this.#mark(request, endpoint, access);
+      },
+    };
+  }
+
+  /** @throws {ServiceError} 401, 429 or 503. */
+  async #enterFromPage(request: FastifyRequest, endpoint: Endpoint, token: string): Promise<Access> {
+    this.admitWork(request);
+    const { id = "" } = request.params as Readonly<Record<string, string | undefined>>;
+    const { flowId, key, projectId } = await this.#countingRefused(request, () =>
+      this.#parts.handoffs.admit(token, id, Date.now()),
+    );
+    const baseUrl = this.baseUrlOf(request);
+    const access: Access = { key, projectId, namedProjectId: undefined, baseUrl, handoff: { flowId } };
+    noteAccess(request.raw, access);
+    // A deleted key ends the streams of its links.
+    noteKeyId(request.raw, key.id);
+    this.#countUse(request, `login ${flowId}`);
+    if (isAudited(endpoint)) this.#mark(request, endpoint, access);
+    return access;
+  }
+
+  /** @throws {ServiceError} 401 or 503. */
+  async enterWithToken(
+    request: FastifyRequest,
+    { token, sessionId }: { readonly token: string; readonly sessionId: string },
+    endpoint: Endpoint | undefined,
+  ): Promise<void> {
+    this.#refuseWhileDraining();
+    const keyId = await this.#countingRefused(request, () => requireSessionToken(this.#parts, token, sessionId));
+    if (!keyMayMoveSecrets(await this.#parts.issuingKeys.require(keyId)))
+      await this.#parts.signInBrowsers.refuse(undefined, sessionId);
+    if (!this.#isForwarded(request)) noteKeyId(request.raw, keyId);
+    if (endpoint !== undefined && isAudited(endpoint) && !this.#isForwarded(request))
+      this.#mark(request, endpoint, undefined);
+  }
+
+  countRefused(request: IncomingMessage): void {
+    this.#parts.authenticator.countRefused(request);
+  }
+
+  baseUrlOf(request: FastifyRequest): string {
+    return this.#parts.authenticator.baseUrlOf(request.raw);
+  }
+
+  async #countingRefused<Result>(request: FastifyRequest, check: () => Promise<Result>): Promise<Result> {
+    try {
+      return await check();
+    } catch (error) {
+      if (ServiceError.isInstance(error)) this.countRefused(request.raw);
+      throw error;
+    }
+  }
+
+  #refuseWhileDraining(): void {
+    if (this.#parts.isDraining())
+      throw new ServiceError(503, "shutting_down", "The server is stopping.", {
+        hint: "Repeat the request in a moment.",
+        retryAfterSeconds: 2,
+      });
+  }
+
+  #admit(request: FastifyRequest, access: Access): Access {
+    noteAccess(request.raw, access);
+    // The forwarding server already counted it.
+    if (this.#isForwarded(request)) return access;
+    noteKeyId(request.raw, access.key.id);
+    this.#countUse(request, access.key.id);
+    return access;
+  }
+
+  /** @throws {ServiceError} 429. */
+  #countUse(request: FastifyRequest, subject: string): void {
+    this.#parts.rateLimits.admit(subject, (headers) => {
+      // On Fastify's reply, because a header set on Node's response makes writeHead copy all headers one by one.
+      replyOf(request).headers(headers);
+    });
+  }
+
+  #mark(request: FastifyRequest, endpoint: Endpoint, access: Access | undefined): void {
+    markAudited(request.raw, { endpoint, access, clientIp: this.#parts.origins.clientIpOf(request.raw) });
+  }
+
+  #isForwarded(request: FastifyRequest): boolean {
+    return this.#parts.replicas.isForwarded(request.raw);
+  }
+}

@@ -1,0 +1,179 @@
+import { contract, type Endpoint } from "@shoal/contract";
+import type { Instance } from "@shoal/placement";
+import { ServiceError, type UnknownFields } from "@shoal/router";
+import { replyOf, RequestTaken } from "@shoal/router/fastify";
+import type { FastifyRequest } from "fastify";
+import { Elsewhere } from "../cluster/elsewhere.ts";
+import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
+import type { Access } from "../http/auth/access.ts";
+import { sessionTokenIn } from "../http/auth/session-path.ts";
+import { neverFound, type Sessions } from "../sessions/browsers/sessions.ts";
+import type { SessionRow } from "../sessions/browsers/session-store.ts";
+import type { KeptOf } from "../sessions/downloads/kept-files.ts";
+import { forwardOperation } from "../sessions/instance-plane/forward.ts";
+import type { SessionSockets } from "../sessions/instance-plane/debugging-port.ts";
+import type { ReplayAccess } from "../sessions/replays/handlers.ts";
+import type { ReplayAddresses } from "../sessions/replays/replay-address.ts";
+import type { SessionFileKind } from "../storage/session-files/session-files.ts";
+import type { Secrets } from "../storage/secrets.ts";
+import type { Entrance } from "./entrance.ts";
+
+export interface SessionRoutingParts {
+  readonly entrance: Entrance;
+  readonly sessions: Sessions;
+  readonly replicas: Pick<ReplicaForwarding, "handOver" | "isAlone" | "isForwarded">;
+  readonly replayAddresses: ReplayAddresses;
+  readonly secrets: Pick<Secrets, "signSession">;
+  readonly unknownFields: UnknownFields;
+}
+
+interface ForwardedTo {
+  readonly endpoint: Endpoint;
+  readonly access: Access | undefined;
+  readonly unknownFields: UnknownFields;
+}
+
+interface WantedFiles {
+  /** `undefined` if the URL has a token. */
+  readonly access: Access | undefined;
+  readonly idOrName: string;
+  readonly kind: SessionFileKind;
+}
+
+/** Admits requests for one session, or forwards them to the server that has it. */
+export class SessionRouting {
+  readonly #parts: SessionRoutingParts;
+
+  constructor(parts: SessionRoutingParts) {
+    this.#parts = parts;
+  }
+
+  /** Accepts a key of the project or the token in the URL. @returns `undefined` when another server answers. */
+  async instanceFor(request: FastifyRequest, sessionId: string, endpoint?: Endpoint): Promise<Instance | undefined> {
+    const { entrance, sessions } = this.#parts;
+    const token = sessionTokenIn(request.raw.url ?? "");
+    let access: Access | undefined;
+    if (token !== undefined) await entrance.enterWithToken(request, { token, sessionId }, endpoint);
+    else if (endpoint !== undefined) access = await entrance.enter(request, endpoint);
+    else {
+      access = await entrance.authenticate(request);
+      await entrance.requireRightTo(access, sessionId);
+    }
+    const answer = sessions.instanceOf(access?.projectId, sessionId);
+    const found = answer instanceof Promise ? await answer : answer;
+    if (!(found instanceof Elsewhere)) return found;
+    await this.#handOver(found, request, access);
+    return undefined;
+  }
+
+  /** @throws {RequestTaken} when another server answers. */
+  enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
+    const { entrance, replicas, sessions } = this.#parts;
+    const access = entrance.enter(request, endpoint);
+    // The database has handoffs, so a wait for the end survives the server of the session.
+    if (endpoint === contract.getHandoff) return access;
+    const { id, id_or_name: idOrName = id ?? "" } = request.params as Readonly<Record<string, string | undefined>>;
+    if (sessions.isHere(idOrName) || replicas.isAlone() || replicas.isForwarded(request.raw)) return access;
+    return this.#enterElsewhere(request, endpoint, { idOrName, access });
+  }
+
+  async #enterElsewhere(
+    request: FastifyRequest,
+    endpoint: Endpoint,
+    { idOrName, access }: { readonly idOrName: string; readonly access: Access | Promise<Access> },
+  ): Promise<Access> {
+    const known = await access;
+    // Of an ended session, other operations need the database alone.
+    const kind = endpoint === contract.listTelemetryEvents ? "telemetry" : undefined;
+    const place = await this.#parts.sessions.locate(known.projectId, idOrName, kind);
+    if (!(place instanceof Elsewhere)) return known;
+    try {
+      await this.#handOver(place, request, known);
+    } catch (failure) {
+      if (endpoint === contract.getBrowser) return known;
+      throw failure;
+    }
+    throw new RequestTaken();
+  }
+
+  async replaysFor(request: FastifyRequest, endpoint: Endpoint): Promise<ReplayAccess> {
+    const { entrance, replayAddresses, sessions } = this.#parts;
+    const { id = "" } = request.params as Readonly<Record<string, string>>;
+    const token = sessionTokenIn(request.raw.url ?? "");
+    const base = entrance.baseUrlOf(request);
+    const answers = (sessionId: string, projectId: string | undefined, scope: string | undefined): ReplayAccess => ({
+      sessionId,
+      projectId,
+      instance: () => sessions.instanceHere(scope, sessionId),
+      viewUrl: (replayId) => replayAddresses.of(sessionId, replayId, base),
+    });
+    if (token === undefined) {
+      const access = await entrance.enter(request, endpoint);
+      const { id: sessionId } = await this.#placeHere(request, { access, idOrName: id, kind: "recording" });
+      return answers(sessionId, access.projectId, access.projectId);
+    }
+    await entrance.enterWithToken(request, { token, sessionId: id }, endpoint);
+    await this.requireFilesHere(request, id);
+    return answers(id, sessions.projectOf(id), undefined);
+  }
+
+  /** @throws {RequestTaken} when the instance or another server answers. */
+  async downloadsFor(request: FastifyRequest, endpoint: Endpoint): Promise<KeptOf> {
+    const { entrance, sessions, unknownFields } = this.#parts;
+    const { id = "" } = request.params as Readonly<Record<string, string>>;
+    const token = sessionTokenIn(request.raw.url ?? "");
+    let access: Access | undefined;
+    if (token === undefined) access = await entrance.enter(request, endpoint);
+    else await entrance.enterWithToken(request, { token, sessionId: id }, endpoint);
+    const forwarded = { endpoint, access, unknownFields };
+    if (sessions.isHere(id)) await this.#forwardToInstance(request, id, forwarded);
+    const place = await this.#placeHere(request, { access, idOrName: id, kind: "download" });
+    if (place.ended_at === null) await this.#forwardToInstance(request, place.id, forwarded);
+    return { sessionId: place.id, projectId: place.project_id };
+  }
+
+  /** @throws {RequestTaken} when the instance answers. Returns if the session ends at this moment. */
+  async #forwardToInstance(
+    request: FastifyRequest,
+    sessionId: string,
+    { access, endpoint, unknownFields }: ForwardedTo,
+  ): Promise<void> {
+    let instance: Instance;
+    try {
+      instance = await this.#parts.sessions.instanceHere(access?.projectId, sessionId);
+    } catch (error) {
+      if (ServiceError.isInstance(error) && error.status === 404) return;
+      throw error;
+    }
+    await forwardOperation(instance, sessionId, { endpoint, request, reply: replyOf(request), unknownFields });
+    throw new RequestTaken();
+  }
+
+  /** @throws {RequestTaken} when another server has the session's files, and answers. */
+  async requireFilesHere(request: FastifyRequest, sessionId: string): Promise<void> {
+    if (!this.#parts.sessions.isHere(sessionId) && !this.#parts.replicas.isAlone())
+      await this.#placeHere(request, { access: undefined, idOrName: sessionId, kind: "recording" });
+  }
+
+  async socketsOf(request: FastifyRequest, sessionId: string): Promise<SessionSockets> {
+    const { entrance, secrets, sessions } = this.#parts;
+    const base = entrance.baseUrlOf(request).replace(/^http/, "ws");
+    const token = sessionTokenIn(request.raw.url ?? "");
+    if (token !== undefined) return { url: `${base}/browsers/${sessionId}`, token, sessionId };
+    const { key, projectId } = await entrance.authenticate(request);
+    const { row } = await sessions.get(projectId, sessionId, false);
+    return { url: `${base}/browsers/${row.id}`, token: secrets.signSession(row.id, key.id), sessionId: row.id };
+  }
+
+  async #placeHere(request: FastifyRequest, { access, idOrName, kind }: WantedFiles): Promise<SessionRow> {
+    const place = await this.#parts.sessions.locate(access?.projectId, idOrName, kind);
+    if (place === undefined) throw neverFound(idOrName);
+    if (!(place instanceof Elsewhere)) return place;
+    await this.#handOver(place, request, access);
+    throw new RequestTaken();
+  }
+
+  #handOver(place: Elsewhere, request: FastifyRequest, access: Access | undefined): Promise<void> {
+    return this.#parts.replicas.handOver(place, { request, reply: replyOf(request) }, access);
+  }
+}

@@ -1,0 +1,64 @@
+import { contract, type Endpoint } from "@shoal/contract";
+import { type Handler, notImplementedError } from "@shoal/router";
+import { mount } from "@shoal/router/fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { forPages } from "../auth/handoff/page-answers.ts";
+import { type Access, isOpen, type OpenCaller } from "../http/auth/access.ts";
+import { forRoles } from "../http/auth/role-answers.ts";
+import { serveForwarded } from "../sessions/instance-plane/forward.ts";
+import { explainingClosedProjects } from "../storage/errors/closed-project.ts";
+import type { Host } from "../host/host.ts";
+import type { OpenedFeatures } from "./features.ts";
+import { keyedHandlers, openHandlers } from "./handlers.ts";
+import { isImplemented, isMountedApart } from "./implemented.ts";
+
+/** Mounts every operation of the contract: those of the control plane with their handler, the others as forwarded ones. */
+export function mountOperations(
+  app: FastifyInstance,
+  { config }: Host,
+  { all, entrance, features, routing }: OpenedFeatures,
+): void {
+  const unknownFields = config.unknown_fields;
+  const idempotency = features.idempotency.provides;
+  const keyed: Readonly<Record<string, unknown>> = { ...keyedHandlers(all) };
+  const open: Readonly<Record<string, unknown>> = { ...openHandlers(all) };
+  const enter = (request: FastifyRequest, endpoint: Endpoint) => entrance.enter(request, endpoint);
+  const enterSession = (request: FastifyRequest, endpoint: Endpoint) => routing.enter(request, endpoint);
+  const refuse = async (request: FastifyRequest, endpoint: Endpoint): Promise<never> => {
+    // A missing key is reported first.
+    if (!isOpen(endpoint)) await entrance.authenticate(request);
+    throw notImplementedError(endpoint);
+  };
+
+  for (const [name, endpoint] of Object.entries<Endpoint>(contract)) {
+    if (isMountedApart(name)) continue;
+    if (endpoint.plane === "instance") {
+      serveForwarded(app, endpoint, {
+        unknownFields,
+        async instanceFor(request, sessionId) {
+          const instance = await routing.instanceFor(request, sessionId, endpoint);
+          if (instance !== undefined && !isImplemented(name)) throw notImplementedError(endpoint);
+          return instance;
+        },
+      });
+    } else if (!isImplemented(name)) {
+      mount(app, endpoint, () => undefined as never, { context: refuse });
+    } else if (!isOpen(endpoint)) {
+      // `keyedHandlers` ties the name to its handler.
+      const own = keyed[name] as Handler<Endpoint, Access>;
+      const handler = explainingClosedProjects(
+        forRoles(endpoint, endpoint.handoff === undefined ? own : forPages(endpoint, own)),
+      ) as Handler<Endpoint, Access>;
+      mount(app, endpoint, handler, {
+        unknownFields,
+        idempotency,
+        context: endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) ? enterSession : enter,
+      });
+    } else if (name in open) {
+      mount(app, endpoint, open[name] as Handler<Endpoint, OpenCaller>, {
+        unknownFields,
+        context: (request) => entrance.enterOpen(request, endpoint),
+      });
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { exitTemplates } from "../../config/exits.ts";
+import type { Feature } from "../../host/feature.ts";
+import type { Host } from "../../host/host.ts";
+import type { SessionLimits } from "../../storage/errors/session-limits.ts";
+import { entitlementsOf, type Provided } from "./entitlements.ts";
+import { organizationHandlers } from "./handlers.ts";
+import { openOrganization } from "./organization.ts";
+
+interface OrganizationNeeds extends Pick<Provided, "invocations"> {
+  readonly sessions: SessionLimits;
+  /** Whether an operation has a handler. */
+  readonly works: Parameters<typeof entitlementsOf>[0];
+}
+
+export async function organizationFeature(
+  { config, database }: Host,
+  { invocations, sessions, works }: OrganizationNeeds,
+) {
+  const entitlements = entitlementsOf(works, {
+    hasManagedProxies: Object.keys(exitTemplates(config)).length > 0,
+    invocations,
+    sessions,
+    replayRetentionDays: config.replay_retention_days,
+  });
+  return {
+    handlers: organizationHandlers(await openOrganization(database, sessions), entitlements),
+  } satisfies Feature;
+}
