@@ -6,7 +6,7 @@ import { relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Their tests run on sources only. */
-const onSources = ["contract", "login", "primitives", "router", "schemas"];
+const onSources = "client contract database login mcp primitives router schemas testing transport".split(" ");
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
