@@ -1,10 +1,13 @@
 import type { Endpoint } from "./base/endpoint.ts";
 import type * as operations from "./operations.ts";
 
-/** An operation that says what it moves. */
-type Declared<T extends Readonly<Record<string, Pick<Required<Endpoint>, "moves"> | { readonly auth: "none" }>>> = T;
+/** An operation with its whole policy: what it moves if it needs a key, and what it is inside a session. */
+type WithPolicy = (Pick<Required<Endpoint>, "moves"> | { readonly auth: "none" }) &
+  ({ readonly plane: "control" } | Pick<Required<Endpoint>, "inSession">);
 
-/** Does not compile while an operation with authentication has no `moves`. */
+/** Does not compile while an operation has no policy. */
+export type Declared<T extends Readonly<Record<string, WithPolicy>>> = T;
+
 type Operations = Declared<typeof operations>;
 type ResourceIn<Id, Parent extends string = ""> = Id extends `${infer First}.${infer Rest}`
   ? Rest extends `${string}.${string}`

@@ -20,20 +20,9 @@ import type { RequestOrigins } from "../http/request-origin.ts";
 import type { SignInBrowsers } from "../sessions/live-view/sign-in-browsers.ts";
 import type { Secrets } from "../storage/secrets.ts";
 
-/** Also work in an archived project, so that its running sessions can be seen and ended. */
-const forArchived: ReadonlySet<Endpoint> = new Set<Endpoint>([
-  contract.listBrowsers,
-  contract.getBrowser,
-  contract.deleteBrowser,
-]);
-
 /** Everything about a session except that it exists, and its end. */
 function looksInto(endpoint: Endpoint): boolean {
-  return (
-    endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) &&
-    endpoint !== contract.getBrowser &&
-    endpoint !== contract.deleteBrowser
-  );
+  return endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) && endpoint.aboutExistence !== true;
 }
 
 export interface EntranceParts {
@@ -90,7 +79,7 @@ export class Entrance implements Entering {
     if (token !== undefined) return this.#enterFromPage(request, endpoint, token);
     if (endpoint === contract.createBrowser) this.#parts.overload.admitStart();
     const access = this.authenticate(request, {
-      allowsArchived: forArchived.has(endpoint),
+      allowsArchived: endpoint.aboutExistence === true,
       console: isPageDownload(request.raw, endpoint) ? "download" : "request",
     });
     // HEAD discloses nothing, and pages send it before a download.

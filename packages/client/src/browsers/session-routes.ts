@@ -20,27 +20,6 @@ export interface SessionRoute {
   readonly transport: Transport;
 }
 
-/** Operations with many bytes, which go directly to the instance; all others go through the service. */
-const directOperations = new Set([
-  "browsers.curl",
-  "browsers.telemetry.stream",
-  "browsers.fs.readFile",
-  "browsers.fs.writeFile",
-  "browsers.fs.upload",
-  "browsers.fs.uploadZip",
-  "browsers.fs.downloadDirZip",
-]);
-
-/** Operations that return sessions. */
-const teachers = new Set([
-  "browsers.create",
-  "browsers.get",
-  "browsers.list",
-  "browsers.update",
-  "browsers.extend",
-  "browserPools.acquire",
-]);
-
 const prefix = "/browsers/{id}";
 /** Limit of stored routes; the oldest one is evicted first. */
 const maxRoutes = 10_000;
@@ -151,13 +130,13 @@ function isRepeatable(body: unknown): boolean {
 }
 
 /**
- * Sends {@link directOperations} to the instance when its route is known. Other operations, and those whose instance
+ * Sends `direct` operations, which have many bytes, to the instance when its route is known. Other operations, and those whose instance
  * cannot be reached, go through the service.
  */
 export function routedTransport(service: Transport, routes: SessionRoutes): Transport {
   const routeFor = (endpoint: Endpoint, request: AnyRequest) => {
     const id = request.params?.id;
-    return directOperations.has(endpoint.operationId) && id !== undefined ? routes.get(id) : undefined;
+    return endpoint.inSession?.direct === true && id !== undefined ? routes.get(id) : undefined;
   };
   type Way = "call" | "download" | "fetch";
   function run(way: Way, endpoint: Endpoint, request: AnyRequest = {}, options: CallOptions = {}): Promise<unknown> {
@@ -179,7 +158,7 @@ export function routedTransport(service: Transport, routes: SessionRoutes): Tran
         routes.forget(request.params?.id_or_name ?? "");
       });
     }
-    return way === "call" && teachers.has(operationId) ? result.then(learnFrom) : result;
+    return way === "call" && endpoint.returnsSessions === true ? result.then(learnFrom) : result;
   }
   function learnFrom(result: unknown): unknown {
     if (typeof result !== "object" || result === null) return result;

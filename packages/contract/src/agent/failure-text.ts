@@ -1,3 +1,6 @@
+import type { Endpoint } from "../base/endpoint.ts";
+import * as contract from "../operations.ts";
+
 /** An error of a call. */
 export interface Failure {
   readonly code: string;
@@ -33,26 +36,17 @@ export function failureText({ code, details = [], fields = {}, hint, message }: 
 }
 
 /** The service names its operations; a model knows tools. */
-const toolsOfOperations: Readonly<Record<string, string>> = {
-  "browsers.create": "open_browser",
-  "browsers.delete": "close_browser",
-  "browsers.list": "list_browsers",
-  "browsers.observe": "snapshot",
-  "browsers.read": "read",
-  "browsers.screenshot": "screenshot",
-  "browsers.pdf": "pdf",
-  "browsers.saveProfile": "save_profile",
-  "browsers.fs.listFiles": "list_files",
-  "browsers.fs.readFile": "read_file",
-  "browsers.fs.writeFile": "write_file",
-  "browsers.playwright.execute": "evaluate",
-  "browsers.process.exec": "run",
-  "profiles.list": "list_profiles",
-};
+const toolsOfOperations = (): ReadonlyMap<string, string> =>
+  (tools ??= new Map(
+    Object.values<Endpoint>(contract).flatMap(({ operationId, tool }) =>
+      tool === undefined ? [] : [[operationId, tool] as const],
+    ),
+  ));
+let tools: ReadonlyMap<string, string> | undefined;
 
 /** Replaces names of operations by those of tools, and paths in requests, as `body.ref`, by fields. */
 export function forTools(message: string): string {
   return message
-    .replaceAll(/\b(?:browsers|profiles)\.[A-Za-z.]*[A-Za-z]/g, (name) => toolsOfOperations[name] ?? name)
+    .replaceAll(/\b(?:browsers|profiles)\.[A-Za-z.]*[A-Za-z]/g, (name) => toolsOfOperations().get(name) ?? name)
     .replaceAll(/(?<![\w./])(?:body|query|params)\.(?=[a-z_])/g, "");
 }

@@ -107,6 +107,7 @@ export const listCredentialProviderItems = defineEndpoint({
   operationId: "credentialProviders.listItems",
   area,
   plane: "control",
+  audited: true,
   moves: ["read secrets"],
   method: "GET",
   path: "/org/credential_providers/{id}/items",

@@ -92,6 +92,7 @@ export const getTotpCode = defineEndpoint({
   operationId: "credentials.totpCode",
   area,
   plane: "control",
+  audited: true,
   moves: ["read secrets"],
   method: "GET",
   path: "/credentials/{id_or_name}/totp-code",

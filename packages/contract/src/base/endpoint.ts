@@ -74,6 +74,21 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
  */
 export type Idempotency = "answer" | "transaction" | { readonly repeats: string };
 
+/** What an operation inside a session is, for the instance that answers it and for its callers. */
+export interface SessionPolicy {
+  /**
+   * While a person has the session: it `continues`; or it `waits`, and a running one is not ended; or it `stops`, also a
+   * running one.
+   */
+  readonly handoff: "continues" | "waits" | "stops";
+  /** Whether sessions that share a browser have it, or what it would give them of the other sessions. */
+  readonly shared: true | "extensions" | "log" | "programs" | "screen" | "scripts" | "targets";
+  /** Does not keep the session running: `always`, or when `asked` with the header `x-shoal-passive: 1`. */
+  readonly passive?: "always" | "asked";
+  /** Carries many bytes: clients that know the way call the instance without the service. */
+  readonly direct?: true;
+}
+
 /** One operation of a contract, as data for the client, the server, the command line and OpenAPI. */
 export interface Endpoint<Path extends string = string> {
   /** Dotted name: `browsers.fs.watch.start` is `client.browsers.fs.watch.start`, `shoal browsers fs watch start` and the OpenAPI operationId. */
@@ -110,6 +125,16 @@ export interface Endpoint<Path extends string = string> {
    * the operation.
    */
   readonly scope?: readonly ObjectAction[];
+  /** Policy of an operation inside a session. Operations of the contract with `plane: "instance"` must have it. */
+  readonly inSession?: SessionPolicy;
+  /** For a GET that returns secrets or a lot of user activity: the audit log has it, as every other method. */
+  readonly audited?: true;
+  /** About the existence of sessions alone: works in archived projects, and for the browsers of logins. */
+  readonly aboutExistence?: true;
+  /** The answer has sessions, from which a client learns the direct ways to their instances. */
+  readonly returnsSessions?: true;
+  /** The MCP tool that calls it, named in errors for models. */
+  readonly tool?: string;
   /** `none` for operations without authentication. */
   readonly auth?: "key" | "none";
   /**

@@ -13,6 +13,7 @@ export const streamBrowserLogs = defineEndpoint({
   operationId: "browsers.logs.stream",
   area,
   plane: "instance",
+  inSession: { handoff: "continues", shared: "log" },
   moves: ["read code"],
   scope: ["browsers:use"],
   method: "GET",

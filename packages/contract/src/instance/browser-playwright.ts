@@ -13,6 +13,8 @@ export const executePlaywright = defineEndpoint({
   operationId: "browsers.playwright.execute",
   area,
   plane: "instance",
+  inSession: { handoff: "stops", shared: "scripts" },
+  tool: "evaluate",
   moves: ["read code", "write code"],
   scope: ["browsers:use"],
   method: "POST",

@@ -23,6 +23,7 @@ export const exportAuditLogsChunk = defineEndpoint({
   operationId: "auditLogs.exportChunk",
   area,
   plane: "control",
+  audited: true,
   moves: ["read audit_log"],
   method: "GET",
   path: "/audit-logs/export/chunk",

@@ -98,6 +98,7 @@ export const acquireBrowser = defineEndpoint({
   operationId: "browserPools.acquire",
   area,
   plane: "control",
+  returnsSessions: true,
   moves: ["write sessions", "read access_links"],
   method: "POST",
   path: "/browser_pools/{id_or_name}/acquire",

@@ -29,6 +29,7 @@ export const streamTelemetry = defineEndpoint({
   operationId: "browsers.telemetry.stream",
   area,
   plane: "instance",
+  inSession: { handoff: "continues", shared: true, direct: true },
   moves: ["read traffic"],
   scope: ["browsers:use"],
   method: "GET",

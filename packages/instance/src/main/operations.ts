@@ -1,24 +1,4 @@
-import {
-  actOnPage,
-  browserComputer,
-  browserDownloads,
-  browserFs,
-  browserLogs,
-  browserProcess,
-  browserReplays,
-  callPageTool,
-  curl,
-  executePlaywright,
-  getBrowserStats,
-  listPageTools,
-  loadExtensions,
-  observePage,
-  printPage,
-  readPage,
-  screenshotPage,
-  streamTelemetry,
-  type contract,
-} from "@shoal/contract";
+import { curl, type contract } from "@shoal/contract";
 import { IdempotencyMemory, type HandlersOrNotYet } from "@shoal/router";
 import { createHttpRouter, requestIdOf } from "@shoal/router/http";
 import { once } from "node:events";
@@ -44,6 +24,7 @@ import { withSupervisorFiles } from "../operations/logs/supervisor-files.ts";
 import type { SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
 import type { EgressForwarder } from "../egress/forwarder.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
+import { sessionEndpoints } from "../protocol/session-endpoints.ts";
 import type { InstancePlane, NotImplemented } from "../protocol/not-implemented.ts";
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
 import { shareable, sharedRefusal } from "./contexts/shared-operations.ts";
@@ -133,7 +114,7 @@ class SessionOperations implements Operations {
     const { requests } = this.#areas;
     if (request.url?.startsWith("/curl/raw?") === true) {
       telemetry.present()?.operationBegan(curl.operationId, requestIdOf(request.headers), response);
-      const refusal = this.#parts.isShared ? sharedRefusal(curl.operationId) : undefined;
+      const refusal = this.#parts.isShared ? sharedRefusal(curl) : undefined;
       if (refusal !== undefined) refuse(response, refusal);
       else if (pause.isActive) refuse(response, handoffRefusal);
       else requests.raw(request, response);
@@ -282,30 +263,8 @@ function operationRouter(
     ...areas.pages.handlers,
     getBrowserStats: areas.stats,
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
-  // Lists the areas: importing the whole contract would cost 8 ms of CPU. The service handles `markReplay` itself.
-  const { markReplay: _markReplay, ...recordings } = browserReplays;
-  const endpoints = {
-    ...browserFs,
-    ...browserComputer,
-    ...browserDownloads,
-    ...browserLogs,
-    ...browserProcess,
-    ...recordings,
-    curl,
-    executePlaywright,
-    getBrowserStats,
-    loadExtensions,
-    actOnPage,
-    callPageTool,
-    listPageTools,
-    observePage,
-    printPage,
-    readPage,
-    screenshotPage,
-    streamTelemetry,
-  } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
-  const possible = isShared ? shareable(endpoints, handlers) : handlers;
-  router.mountAll(endpoints, pausable(endpoints, possible, pause));
+  const possible = isShared ? shareable(sessionEndpoints, handlers) : handlers;
+  router.mountAll(sessionEndpoints, pausable(sessionEndpoints, possible, pause));
   return router.handle;
 }
 

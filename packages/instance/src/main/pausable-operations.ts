@@ -3,40 +3,10 @@ import { ServiceError } from "@shoal/router";
 import type { Refusal } from "../http/replies.ts";
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
 
-/** Operations that continue during a handoff. All others wait, or are refused. */
-const continuing: ReadonlySet<string> = new Set([
-  "browsers.computer.captureScreenshot",
-  "browsers.computer.getMousePosition",
-  "browsers.observe",
-  "browsers.pdf",
-  "browsers.process.kill",
-  "browsers.process.list",
-  "browsers.process.resize",
-  "browsers.process.status",
-  "browsers.process.stdoutStream",
-  "browsers.read",
-  "browsers.screenshot",
-  "browsers.stats",
-  "browsers.tools.list",
-]);
-const continuingAreas = [
-  "browsers.downloads.",
-  "browsers.fs.",
-  "browsers.logs.",
-  "browsers.replays.",
-  "browsers.telemetry.",
-];
-/** A handoff delays new commands, but does not end running ones. */
-const unstoppable = "browsers.process.";
-
 interface Call {
   readonly signal: AbortSignal;
 }
 type AnyHandler = (call: Call) => unknown;
-
-export function isPaused({ operationId }: Pick<Endpoint, "operationId">): boolean {
-  return !continuing.has(operationId) && !continuingAreas.some((area) => operationId.startsWith(area));
-}
 
 /** Wraps the handlers of operations that change pages, or start programs that can. */
 export function pausable<Handlers extends object>(
@@ -46,16 +16,18 @@ export function pausable<Handlers extends object>(
 ): Handlers {
   const wrapped = Object.entries(handlers as Readonly<Record<string, AnyHandler>>).map(([name, handler]) => {
     const endpoint = endpoints[name];
-    return [name, endpoint === undefined || !isPaused(endpoint) ? handler : pausing(endpoint, handler, pause)];
+    const continues = endpoint === undefined || endpoint.inSession?.handoff === "continues";
+    return [name, continues ? handler : pausing(endpoint, handler, pause)];
   });
   return Object.fromEntries(wrapped) as Handlers;
 }
 
-function pausing({ operationId }: Endpoint, handler: AnyHandler, pause: AutomationPause): AnyHandler {
+function pausing({ inSession }: Endpoint, handler: AnyHandler, pause: AutomationPause): AnyHandler {
   return async (call) => {
     const refusal = await pause.admit(call.signal);
     if (refusal !== undefined) throw errorOf(refusal);
-    if (operationId.startsWith(unstoppable)) return handler(call);
+    // A handoff delays new commands, but does not end running ones.
+    if (inSession?.handoff === "waits") return handler(call);
     return pause.run(async (stop) => {
       try {
         return await handler({ ...call, signal: AbortSignal.any([call.signal, stop]) });

@@ -40,8 +40,6 @@ const ownFaults: ReadonlySet<string> = new Set(["shutting_down", "conflict", "in
 const eventBurst = 2_000;
 const eventEveryMs = 10;
 const eventBounds: JsonBounds = { values: 100, depth: 8 };
-/** Of `browsers.stats`: a monitor does not keep sessions awake. */
-const statsPath = "/stats";
 /** For an instance to report whether it may sleep. */
 const restMs = 5_000;
 
@@ -94,7 +92,7 @@ export class InstanceHandle implements Instance {
 
   async request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {
     if (this.#sleeper === undefined || isOwnStream(init)) return this.#send(init, body);
-    const finish = this.#sleeper.begin(init.path === statsPath);
+    const finish = this.#sleeper.begin(init.isVisit === true);
     try {
       const answer = await this.#send(init, body);
       answer.once("close", finish);

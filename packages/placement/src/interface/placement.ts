@@ -170,6 +170,8 @@ export interface InstanceRequest {
   readonly headers?: OutgoingHttpHeaders;
   /** Ends the request, or the answer if it has begun. */
   readonly signal?: AbortSignal;
+  /** Of a monitor: does not keep the session awake. */
+  readonly isVisit?: boolean;
 }
 
 export interface Instance {

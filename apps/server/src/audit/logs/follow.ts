@@ -1,19 +1,10 @@
-import type { contract, Endpoint } from "@shoal/contract";
+import type { Endpoint } from "@shoal/contract";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Access } from "../../http/auth/access.ts";
 import { createId } from "@shoal/primitives";
 import { requestIdOf } from "../../log/request-log.ts";
 import { version } from "../../config/version.ts";
 import type { AuditNote } from "./entry.ts";
-
-/** They return secrets, or a lot of user activity. */
-const secretUses: ReadonlySet<string> = new Set<(typeof contract)[keyof typeof contract]["operationId"]>([
-  "auditLogs.exportChunk",
-  "credentialProviders.listItems",
-  "credentials.totpCode",
-  "profiles.download",
-  "profiles.storageState.get",
-]);
 
 /** The client closed the connection before the answer; nginx uses this number. */
 export const clientGone = 499;
@@ -32,7 +23,7 @@ interface Followed extends IncomingMessage {
 
 /** True for operations that change something or use a secret. */
 export function isAudited(endpoint: Endpoint): boolean {
-  return endpoint.method !== "GET" || secretUses.has(endpoint.operationId);
+  return endpoint.method !== "GET" || endpoint.audited === true;
 }
 
 export function markAudited(request: IncomingMessage, about: Subject): void {

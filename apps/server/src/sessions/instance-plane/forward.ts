@@ -12,13 +12,13 @@ import { noAnswer } from "./no-answer.ts";
 export async function forward(
   instance: Instance,
   sessionId: string,
-  forwarding: Forwarding,
+  { isVisit = false, ...forwarding }: Forwarding & { readonly isVisit?: boolean },
   headers: RelayedHeaders,
 ): Promise<void> {
   const path = pathInside(forwarding.request.raw.url ?? "");
   await relay(forwarding, headers, async (init, body) => {
     try {
-      const answer = await instance.request({ ...init, path }, body);
+      const answer = await instance.request({ ...init, path, isVisit }, body);
       logIgnoredFields(forwarding.reply, answer.headers);
       return answer;
     } catch (error) {
@@ -63,7 +63,7 @@ export function serveForwarded(app: FastifyInstance, endpoint: Endpoint, plane: 
         await forward(
           instance,
           id,
-          { request, reply },
+          { request, reply, isVisit: endpoint.inSession?.passive === "always" },
           { request: { ...requestHeadersFor(request.headers), ...requestHeaders }, answer },
         );
     },

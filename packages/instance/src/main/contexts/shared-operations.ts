@@ -1,26 +1,23 @@
-import type { Endpoint } from "@shoal/contract";
+import type { Endpoint, SessionPolicy } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
 
 export const sharedHint = 'Create the session without isolation: "context".';
 
-/** Operations that a session of a shared browser cannot have, by the beginnings of their ids, and the reasons. */
-const refusedAreas: readonly (readonly [prefix: string, reason: string])[] = [
-  ["browsers.process.", "programs of the session could read the files of the other sessions"],
-  ["browsers.playwright.", "its code runs as a program, which could read the files of the other sessions"],
-  ["browsers.computer.", "its input and screenshots belong to the screen of the whole browser"],
-  ["browsers.logs.", "the log of the browser is about all its sessions"],
-  ["browsers.loadExtensions", "extensions belong to the whole browser"],
-  ["browsers.curl", "it opens targets that the other sessions would share"],
-];
+const reasons: Readonly<Record<Exclude<SessionPolicy["shared"], true>, string>> = {
+  programs: "programs of the session could read the files of the other sessions",
+  scripts: "its code runs as a program, which could read the files of the other sessions",
+  screen: "its input and screenshots belong to the screen of the whole browser",
+  log: "the log of the browser is about all its sessions",
+  extensions: "extensions belong to the whole browser",
+  targets: "it opens targets that the other sessions would share",
+};
 
 /** @returns why a session of a shared browser cannot have the operation. */
-export function sharedRefusal(operationId: string): ServiceError | undefined {
-  const [, reason] = refusedAreas.find(([prefix]) => operationId.startsWith(prefix)) ?? [];
-  if (reason === undefined) return undefined;
-  return new ServiceError(400, "bad_request", `${operationId} is not available with isolation: "context": ${reason}`, {
-    field: "isolation",
-    hint: sharedHint,
-  });
+export function sharedRefusal({ inSession, operationId }: Endpoint): ServiceError | undefined {
+  const shared = inSession?.shared ?? "programs";
+  if (shared === true) return undefined;
+  const message = `${operationId} is not available with isolation: "context": ${reasons[shared]}`;
+  return new ServiceError(400, "bad_request", message, { field: "isolation", hint: sharedHint });
 }
 
 /** Replaces the handlers of operations that a session of a shared browser cannot have. */
@@ -30,7 +27,7 @@ export function shareable<Handlers extends object>(
 ): Handlers {
   const replaced = Object.entries(handlers).map(([name, handler]: [string, unknown]) => {
     const endpoint = endpoints[name];
-    const refusal = endpoint === undefined ? undefined : sharedRefusal(endpoint.operationId);
+    const refusal = endpoint === undefined ? undefined : sharedRefusal(endpoint);
     return [name, refusal === undefined ? handler : () => Promise.reject(refusal)];
   });
   return Object.fromEntries(replaced) as Handlers;
