@@ -123,6 +123,14 @@ export function findConnection(
       };
 }
 
+/** Whether neither flags, variables nor a context name a service or a key: then the one of this machine is meant. */
+export function isUnconfigured(flags: { baseUrl?: string; context?: string }, env: NodeJS.ProcessEnv): boolean {
+  return (
+    chosenContext(flags, env) === undefined &&
+    (given(flags.baseUrl) ?? given(env.SHOAL_BASE_URL) ?? given(env.SHOAL_API_KEY)) === undefined
+  );
+}
+
 function sameServer(a: string, b: string): boolean {
   const origin = (text: string) => {
     if (!URL.canParse(text)) return undefined;

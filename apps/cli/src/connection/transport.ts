@@ -1,7 +1,9 @@
 import { errorOf } from "@shoal/primitives";
 import { createTransport, type ItemPage, type Transport } from "@shoal/transport";
+import { ExitError } from "../core/errors.ts";
 import type { Answer, CommandRequest, CommandSpec, GlobalFlags, Run } from "../core/types.ts";
 import { reach, type Reached } from "./reach.ts";
+import { defaultBaseUrl, findConnection } from "./settings.ts";
 import { endpointOf } from "./endpoint.ts";
 import type { PlainAnswer } from "./send.ts";
 import { wireLog } from "./wire-log.ts";
@@ -13,9 +15,33 @@ export function connect(flags: GlobalFlags, run: Run, isOpen = false): Transport
   return transportTo({ ...reach(flags, run, isOpen), validate: "off" }, flags, run, (request) => fetch(request));
 }
 
-/** Validates responses; for endpoints with schemas. */
+/** Validates responses; for endpoints with schemas. @throws {ExitError} without a key. */
 export function connectChecked(flags: GlobalFlags, run: Run): Transport {
   return transportTo({ ...reach(flags, run), validate: "error" }, flags, run, (request) => fetch(request));
+}
+
+/**
+ * As {@link connectChecked}, but looks for the service with each request. Without one, calls fail with an `ApiError` that has
+ * the text of the {@link ExitError}.
+ */
+export function connectLater(find: () => Promise<Reached>, flags: GlobalFlags, run: Run): Transport {
+  const expected = findConnection(flags, run.env);
+  const baseUrl =
+    "problem" in expected && expected.problem !== "key" ? defaultBaseUrl : expected.baseUrl.replace(/\/+$/, "");
+  return transportTo({ baseUrl, validate: "error" }, flags, run, async (request) => {
+    let to: Reached;
+    try {
+      to = await find();
+    } catch (error) {
+      if (!(error instanceof ExitError)) throw error;
+      const { hint, message } = error;
+      return Response.json({ code: "unauthorized", message, ...(hint !== undefined && { hint }) }, { status: 401 });
+    }
+    const sent = new Request(to.baseUrl + request.url.slice(baseUrl.length), request);
+    if (to.apiKey !== undefined) sent.headers.set("authorization", `Bearer ${to.apiKey}`);
+    if (to.project !== undefined) sent.headers.set("x-shoal-project", to.project);
+    return fetch(sent);
+  });
 }
 
 function transportTo(

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** In a process of its own, because a set-up cannot import packages from their sources. */
+/** In a separate process, because a set-up cannot import packages from their sources. */
 async function startServer(): Promise<{ address: string; child: ChildProcess }> {
   const program = fileURLToPath(new URL("shared-server.ts", import.meta.url));
   const child = spawn(process.execPath, ["--conditions=@shoal/source", program], {
