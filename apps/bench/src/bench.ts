@@ -22,6 +22,7 @@ import { measureLiveView } from "./browser/live-view.ts";
 import { measureProfileCreates } from "./sessions/profile-creates.ts";
 import { measureProfiles } from "./sessions/profiles.ts";
 import { measureOutlines } from "./observe/outlines.ts";
+import { measureSight } from "./sight/measure-sight.ts";
 import { measureReplays } from "./browser/replays.ts";
 import { measureSessionLife } from "./sessions/session-life.ts";
 import { measureSignIn } from "./browser/sign-in.ts";
@@ -70,6 +71,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
     run: () => measureAutomation(quick ? 5 : 25),
   },
   observe: { title: "Outlines of twenty pages", run: () => measureOutlines(quick ? 3 : 10) },
+  sight: { title: "Widgets of component libraries, by three tools", run: () => measureSight() },
   "sign-in": { title: "A login on a site with one page", run: () => measureSignIn(quick ? 3 : 20) },
   invocations: {
     title: "Invocations of an app",
@@ -107,7 +109,8 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   soak: { title: "A thousand sessions", run: () => measureSoak(quick ? 60 : 1000) },
   memory: { title: "Memory", run: () => measureMemory(quick ? 20 : 500) },
 };
-const wanted = positionals.length > 0 ? positionals : Object.keys(benches);
+// The score of widgets installs 1.4 GB of libraries.
+const wanted = positionals.length > 0 ? positionals : Object.keys(benches).filter((name) => name !== "sight");
 const all: Figure[] = [];
 for (const name of wanted) {
   const bench = benches[name];

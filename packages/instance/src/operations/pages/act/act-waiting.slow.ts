@@ -66,3 +66,25 @@ it("returns from a click that opens a stream once its answer has begun", async (
   expect((await session.done({ type: "click", selector: "#b" })).element?.name).toBe("Open");
   expect(performance.now() - startMs).toBeLessThan(3_500);
 });
+
+it.each([
+  ["fades out", "s.style.opacity = 0"],
+  ["moves away", "s.style.transform = 'translateX(-300px)'"],
+  ["closes", "s.style.height = 0"],
+])("answers when a part with controls that %s has left", async (_title, change) => {
+  await session.show(`<button id=b onclick="${change}; s.ontransitionend = () => s.remove()">Next</button>
+    <div id=s style="transition:all 350ms;overflow:hidden;height:40px"><button>Old</button></div>`);
+  const { observation } = await session.done({ type: "click", selector: "#b", observe: {} });
+  expect(observation?.outline).not.toContain("Old");
+});
+
+it.each([
+  ["never ends", "1s infinite"],
+  ["takes long", "30s"],
+])("does not wait for an animation that %s", async (_title, timing) => {
+  await session.show(`<style>@keyframes k { to { transform: rotate(1turn) } }</style>${button}<script>let count = 0</script>
+    <div style="width:20px;height:20px;animation:k ${timing}"><button>x</button></div>`);
+  const startMs = performance.now();
+  expect((await session.done({ type: "click", selector: "#b" })).settled).toBe(true);
+  expect(performance.now() - startMs).toBeLessThan(1_900);
+});

@@ -79,6 +79,7 @@ describe("a frame that takes the focus", () => {
       expect(await session.evaluate("text.value")).toMatch(/^(?:secold|oldsec)$/);
     else expect(answer.message).toContain("a frame of the page takes it");
     expect(await session.evaluate("received")).toEqual([]);
+    expect(await session.evaluate("[...document.querySelectorAll('iframe')].some((one) => one.inert)")).toBe(false);
   });
 });
 

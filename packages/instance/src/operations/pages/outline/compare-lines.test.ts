@@ -9,6 +9,7 @@ const line = (key: string, text: string): OutlineLine => ({
   depth: 0,
   parent: undefined,
   element: undefined,
+  elements: [],
   count: 1,
   isVisible: true,
   tokens: 1,

@@ -1,3 +1,4 @@
+import { changeRank, type ChangeRank, hasUsable, withoutNumbers } from "./change-rank.ts";
 import type { OutlineLine } from "./lines.ts";
 
 /** A line of an earlier outline. */
@@ -12,26 +13,70 @@ export interface LineChange {
   readonly depth: number;
   readonly text: string;
   readonly count: number;
+  readonly rank: ChangeRank;
+  /** Lines to the focused element; 0 for removed lines. */
+  readonly distance: number;
 }
 
-/** Lines match by their node, else by their text: pages replace nodes by equal ones. */
+/**
+ * Lines match by their node, else by their text: pages replace nodes by equal ones. A text whose numbers differ is the same
+ * text, such as a clock.
+ */
 export function compareLines(earlier: readonly EarlierLine[], lines: readonly OutlineLine[]): readonly LineChange[] {
   const known = new Map(earlier.map((line) => [line.key, line]));
-  const present = new Set(lines.map(({ key }) => key));
-  const gone = new Map<string, EarlierLine[]>();
-  for (const line of earlier) {
-    if (present.has(line.key)) continue;
-    const same = gone.get(line.text);
-    if (same === undefined) gone.set(line.text, [line]);
-    else same.push(line);
-  }
+  const gone = new GoneLines(earlier, lines);
+  const focused = lines.findIndex(({ elements }) => elements.some(({ states }) => states.includes("focused")));
   const changes: LineChange[] = [];
-  for (const { count, depth, key, text } of lines) {
-    const before = known.get(key);
-    if (before === undefined && gone.get(text)?.shift() !== undefined) continue;
-    if (before?.text !== text) changes.push({ sign: before === undefined ? "+" : "~", depth, text, count });
+  for (const [place, line] of lines.entries()) {
+    const { count, depth, key, text } = line;
+    if (!known.has(key) && gone.take(text)) continue;
+    const before = known.get(key) ?? (hasUsable(line) ? undefined : gone.takeAlike(text));
+    if (before?.text === text) continue;
+    const distance = focused === -1 ? Number.MAX_SAFE_INTEGER : Math.abs(place - focused);
+    const rank = changeRank(line, before, distance);
+    changes.push({ sign: before === undefined ? "+" : "~", depth, text, count, distance, rank });
   }
-  return [...removed([...gone.values()].flat()), ...changes];
+  return [...changes, ...removed(gone.left())];
+}
+
+/** Lines whose nodes have gone. */
+class GoneLines {
+  readonly #left: Set<EarlierLine>;
+  readonly #byText = new Map<string, EarlierLine[]>();
+  readonly #byShape = new Map<string, EarlierLine[]>();
+
+  constructor(earlier: readonly EarlierLine[], lines: readonly OutlineLine[]) {
+    const present = new Set(lines.map(({ key }) => key));
+    const texts = new Set(lines.map(({ text }) => text));
+    this.#left = new Set(earlier.filter(({ key }) => !present.has(key)));
+    for (const line of this.#left) {
+      add(this.#byText, line.text, line);
+      if (!texts.has(line.text)) add(this.#byShape, withoutNumbers(line.text), line);
+    }
+  }
+
+  take(text: string): boolean {
+    return this.#first(this.#byText.get(text)) !== undefined;
+  }
+
+  takeAlike(text: string): EarlierLine | undefined {
+    return /\d/.test(text) ? this.#first(this.#byShape.get(withoutNumbers(text))) : undefined;
+  }
+
+  left(): readonly EarlierLine[] {
+    return [...this.#left];
+  }
+
+  #first(lines: EarlierLine[] = []): EarlierLine | undefined {
+    for (let line = lines.shift(); line !== undefined; line = lines.shift()) if (this.#left.delete(line)) return line;
+    return undefined;
+  }
+}
+
+function add(lines: Map<string, EarlierLine[]>, key: string, line: EarlierLine): void {
+  const same = lines.get(key);
+  if (same === undefined) lines.set(key, [line]);
+  else same.push(line);
 }
 
 /** Content of a removed line is removed with it. */
@@ -39,5 +84,5 @@ function removed(lines: readonly EarlierLine[]): readonly LineChange[] {
   const keys = new Set(lines.map(({ key }) => key));
   return lines
     .filter(({ parentKey }) => parentKey === undefined || !keys.has(parentKey))
-    .map(({ text }) => ({ sign: "-", depth: 0, text, count: 1 }));
+    .map(({ text }) => ({ sign: "-", depth: 0, text, count: 1, rank: "removed", distance: 0 }));
 }

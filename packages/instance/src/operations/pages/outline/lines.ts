@@ -14,6 +14,8 @@ export interface OutlineLine {
   readonly parent: OutlineLine | undefined;
   /** The first element of the line, if the line begins with one. */
   readonly element: PageItemElement | undefined;
+  /** All elements that the line shows, except those in lines below it. */
+  readonly elements: readonly PageItemElement[];
   /** Elements and texts in this line. */
   readonly count: number;
   readonly isVisible: boolean;
@@ -163,6 +165,7 @@ export class LineWriter {
       text,
       parent,
       element: item.kind === "element" ? item : undefined,
+      elements: shownIn(item),
       count: countOf(item),
       isVisible: isVisible(item),
       tokens: estimateTokens(text) + 1,
@@ -201,6 +204,12 @@ function countOf(item: PageItem): number {
   if (item.kind === "line") return item.parts.length;
   if (item.kind === "element" && item.role === "row") return 1 + item.children.length;
   return 1;
+}
+
+function shownIn(item: PageItem): readonly PageItemElement[] {
+  if (item.kind === "text") return [];
+  if (item.kind === "line") return item.parts.flatMap(shownIn);
+  return item.role === "row" ? [item, ...item.children.flatMap(shownIn)] : [item];
 }
 
 function keyOf(item: PageItem): string {

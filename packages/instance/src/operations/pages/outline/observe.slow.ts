@@ -132,9 +132,9 @@ describeChromium("observe", (chromium) => {
     const changed = await observe({ diff: true });
     const [save] = /e\d+/.exec(first) ?? [];
     expect(withoutRefs(changed.outline).split("\n")).toEqual([
-      "- Gone",
       "~ New text",
       '+ button "Undo"',
+      "- Gone",
       `(replaced by the page: ${String(save)})`,
     ]);
     expect(await observe({ diff: true })).toMatchObject({ diff: true, outline: "" });

@@ -8,7 +8,8 @@ import { readPage } from "../reading/read-page.ts";
 import { describeElement, staleReference } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { chooseLines } from "./choose-lines.ts";
-import { compareLines, type EarlierLine } from "./compare-lines.ts";
+import { changeRanks } from "./change-rank.ts";
+import { compareLines, type EarlierLine, type LineChange } from "./compare-lines.ts";
 import { estimateTokens } from "./estimate.ts";
 import { LineWriter, type OutlineLine } from "./lines.ts";
 import { replacedNote } from "./replaced.ts";
@@ -172,14 +173,27 @@ function renderChanges(
   lines: readonly OutlineLine[],
   maxTokens: number,
 ): { readonly outline: string; readonly left_out: number } {
-  const written: string[] = [];
-  let leftOut = 0;
-  let tokens = 0;
-  for (const { count, depth, sign, text } of compareLines(earlier, lines)) {
-    const line = `${sign} ${"  ".repeat(depth)}${text}`;
-    tokens += estimateTokens(line) + 1;
-    if (leftOut > 0 || tokens > maxTokens) leftOut += count;
-    else written.push(line);
+  const changes = compareLines(earlier, lines);
+  const byWorth = changes.toSorted(
+    (one, other) => changeRanks.indexOf(one.rank) - changeRanks.indexOf(other.rank) || one.distance - other.distance,
+  );
+  const chosen = new Set<LineChange>();
+  let left = maxTokens;
+  for (const change of byWorth) {
+    left -= estimateTokens(lineOf(change)) + 1;
+    if (left < 0) break;
+    chosen.add(change);
   }
-  return { outline: written.join("\n"), left_out: leftOut };
+  const written = changes.filter((change) => chosen.has(change)).toSorted((one, other) => part(one) - part(other));
+  const leftOut = changes.reduce((sum, change) => sum + (chosen.has(change) ? 0 : change.count), 0);
+  return { outline: written.map(lineOf).join("\n"), left_out: leftOut };
+}
+
+function lineOf({ depth, sign, text }: LineChange): string {
+  return `${sign} ${"  ".repeat(depth)}${text}`;
+}
+
+/** Messages and dialogs come first; the others stay in the order of the page, before removed and ticking lines. */
+function part({ rank }: LineChange): number {
+  return rank === "urgent" ? 0 : rank === "removed" ? 2 : rank === "ticking" ? 3 : 1;
 }

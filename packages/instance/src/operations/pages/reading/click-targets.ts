@@ -44,7 +44,7 @@ function hasHand(node: DomNode, { cursor }: ClickSurroundings): boolean {
 export function isClickable(node: DomNode, around: ClickSurroundings): boolean {
   if (around.inside === "control") return false;
   const isPointed = hasHand(node, around);
-  if (around.inside === "item") return isListening(node) || isPointed;
+  if (around.inside === "item") return isListening(node) || isPointed || (isTabStop(node) && isFocusable(node));
   if (isPointed || node.attribute("draggable") === "true" || around.isAlike) return true;
   if (isListening(node)) return handCursors.test(node.style("cursor")) || (isShortText(node) && !areAlike(node));
   return isTabStop(node) && isFocusable(node) && (!scrolls(node) || isShortText(node));

@@ -1,5 +1,5 @@
 import type { DomNode } from "../capture/dom-snapshot.ts";
-import { isField, isNamedByContent } from "./roles.ts";
+import { isField, isNamedByContent, isUsable } from "./roles.ts";
 
 /** Longest name in characters. */
 export const maxNameCharacters = 200;
@@ -15,13 +15,19 @@ const buttonTypes: ReadonlySet<string> = new Set(["button", "submit", "reset", "
 export function nameOf(node: DomNode, role: string): string {
   const known = node.accessible;
   if (known === undefined || (known.name === "" && role === "clickable")) return nameByMarkup(node, role);
-  const name = clean(known.name);
+  const name = clean(known.name) || nameOfHost(node, role);
   const sources = name === "" || hasStatedName(node) ? [] : sourcesOf(node, role);
   if (!sources.some(holdsHiddenText)) return name;
   const seen = clean(
     sources.map((source) => textBelow(source, { except: (at) => at === node && isField(at) })).join(" "),
   );
   return seen === "" && !sources.some(holdsSecretBelow) ? name : seen;
+}
+
+/** Chromium does not name the control inside of a custom element by the element's label. */
+function nameOfHost(node: DomNode, role: string): string {
+  const host = isUsable(role) ? node.document.tree[node.host] : undefined;
+  return host === undefined ? "" : clean(textBelow(labelOf(host), { except: (at) => at === host }));
 }
 
 function hasStatedName(node: DomNode): boolean {
@@ -37,7 +43,8 @@ function sourcesOf(node: DomNode, role: string): readonly DomNode[] {
   return isField(node) || !isNamedByContent(role) ? [] : [node];
 }
 
-function targetsOf(node: DomNode, attribute: string): readonly DomNode[] {
+/** The elements that an attribute with ids names. */
+export function targetsOf(node: DomNode, attribute: string): readonly DomNode[] {
   const ids = (node.attribute(attribute) ?? "").split(/\s+/, 10).filter((id) => id !== "");
   return ids.map((id) => node.document.byId(id, node)).filter((target) => target !== undefined);
 }
@@ -68,7 +75,7 @@ export function labelOf(node: DomNode): DomNode | undefined {
   const id = node.attribute("id");
   const stated = id === undefined ? undefined : node.document.labelFor(id, node);
   if (stated !== undefined) return stated;
-  if (!isField(node) && node.tag !== "button") return undefined;
+  if (!isField(node) && node.tag !== "button" && !node.tag.includes("-")) return undefined;
   let at = node.parent;
   for (let depth = 0; at !== undefined && depth < 20; depth++, at = at.parent)
     if (at.tag === "label") return at.attribute("for") === undefined ? at : undefined;

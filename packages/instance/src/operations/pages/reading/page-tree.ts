@@ -4,7 +4,7 @@ import { isHiddenByMistake } from "../text/aria-hidden.ts";
 import { intersection, isSeen, isTooSmall, union } from "./boxes.ts";
 import { type ClickSurroundings, clickSurroundings, isClickable, isClickTarget, isWhole } from "./click-targets.ts";
 import type { Box, DomDocument, DomNode } from "../capture/dom-snapshot.ts";
-import { isLabelOfHidden, isNameOfAnother, isToggle, isVisibleLabel } from "./labels.ts";
+import { isDrawnElsewhere, isLabelOfHidden, isNameOfAnother, isToggle, isVisibleLabel } from "./labels.ts";
 import { clean, isSecret, labelOf, nameOf, textBelow } from "./names.ts";
 import type { PageDocument } from "../capture/page-document.ts";
 import type { CapturedPage } from "../capture/page-documents.ts";
@@ -198,8 +198,9 @@ class TreeReader {
     if (node.isVisible) return "shown";
     if (pieces.some((piece) => piece.kind !== "break" && (piece.kind !== "text" || piece.text.trim() !== "")))
       return "shown";
-    if (isToggle(node)) return node.isLaidOpen || isVisibleLabel(labelOf(node)) ? "shown" : undefined;
-    if (node.tag === "area") return "shown";
+    if (isToggle(node) && (node.isLaidOpen || isVisibleLabel(labelOf(node)))) return "shown";
+    if (node.tag === "area" || isDrawnElsewhere(node, role)) return "shown";
+    if (isToggle(node)) return undefined;
     return node.isLaidOpen && isUsable(role) ? "transparent" : undefined;
   }
 
@@ -236,7 +237,7 @@ class TreeReader {
     // The text of an editor, or of a box with a list, is its value.
     const children = textValueRoles.has(role) ? groupPieces(pieces).flatMap(partsOfText) : groupPieces(pieces);
     const hasUsable = children.some(containsUsable);
-    const isTarget = isClickTarget(node, role, around) && !(around.isListItem && hasUsable);
+    const isTarget = isClickTarget(node, role, around) && !(around.isListItem && hasUsable && !isOwnTarget(node));
     if (role === "clickable" && isContainer(node, { around, children, hasUsable })) return [...pieces];
     if (namedOnly.has(role) && name === "" && !isTarget) return [...pieces];
     const { document } = around;
@@ -298,7 +299,7 @@ class TreeReader {
     const isHidden = around.isDoubtful || this.#options.ariaHidden === true;
     const isUntold = node.isUntold || node.tag === "area" || (isHidden && node.accessible === undefined);
     const role = roleOf(node) ?? (isUntold ? statedRole(node) : undefined);
-    if (role !== undefined) return role;
+    if (role !== undefined && !(role === "group" && isPlainGroup(node) && isClickable(node, around))) return role;
     if (pageRoots.has(node.tag) || node.tag.startsWith("#")) return undefined;
     if (node.tag === "label") return isLabelOfHidden(node) ? "clickable" : undefined;
     return isClickable(node, around) ? "clickable" : undefined;
@@ -334,6 +335,18 @@ function isContainer(
     return !(isWhole(node, around) && isOnlyControls && inner.some(({ kind }) => kind === "text"));
   }
   return children.length > 1 && children.some(({ kind }) => kind !== "element") && !hasHandOf(node);
+}
+
+/** Chromium calls some parts of a page a group only because they take the focus. */
+function isPlainGroup(node: DomNode): boolean {
+  return (
+    node.accessible?.name === "" && node.attribute("role") !== "group" && (node.tag === "div" || node.tag === "span")
+  );
+}
+
+/** Whether it takes the focus or can be dragged, also with controls inside. */
+function isOwnTarget(node: DomNode): boolean {
+  return node.attribute("draggable") === "true" || node.attribute("tabindex") !== undefined;
 }
 
 function hasHandOf(node: DomNode): boolean {

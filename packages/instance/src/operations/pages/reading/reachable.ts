@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { FollowedPage } from "../follow/followed-page.ts";
 import { intersection } from "./boxes.ts";
-import type { DomNode } from "../capture/dom-snapshot.ts";
+import type { Box, DomNode } from "../capture/dom-snapshot.ts";
 import { labelOf } from "./names.ts";
 import { countItems, type PageItem, type PageItemElement, type TextItem } from "./page-items.ts";
 import type { PageTree } from "./page-tree.ts";
@@ -9,6 +9,9 @@ import type { PageTree } from "./page-tree.ts";
 /** Those after it count as covered. */
 const maxTests = 300;
 const parallel = 20;
+const maxWrapperLevels = 3;
+/** Its area as a multiple of the control's. */
+const mostWrapper = 2;
 
 type Leaf = TextItem | PageItemElement;
 
@@ -87,17 +90,29 @@ async function isHit(page: FollowedPage, item: Leaf, places: PageTree["places"])
       .send(page.cdp.send("DOM.getNodeForLocation", { x, y }, place.target.sessionId))
       .catch(() => undefined);
     const hit = answer && node.document.find(answer.backendNodeId);
-    if (hit !== undefined && belongsTogether(node, hit)) return true;
+    if (hit !== undefined && belongsTogether(item, hit)) return true;
   }
   return false;
 }
 
-function belongsTogether(node: DomNode, hit: DomNode): boolean {
+function belongsTogether({ isDoubtful, node }: Leaf & { readonly isDoubtful?: boolean }, hit: DomNode): boolean {
   const own = node.isText ? node.parent : node;
-  const label = labelOf(node);
-  for (let at: DomNode | undefined = hit; at !== undefined; at = at.parent)
-    if (at === own || at === node || at === label) return true;
+  const accepted = new Set([own, node, labelOf(node), isDoubtful === true ? wrapperOf(node) : undefined]);
+  for (let at: DomNode | undefined = hit; at !== undefined; at = at.parent) if (accepted.has(at)) return true;
   return false;
+}
+
+/** The element of about the same size around a transparent control below what the page draws for it. */
+function wrapperOf(node: DomNode): DomNode | undefined {
+  const own = areaOf(node.box);
+  let at = node.parent;
+  for (let level = 0; at !== undefined && level < maxWrapperLevels; level++, at = at.parent)
+    if (at.box !== undefined) return areaOf(at.box) <= own * mostWrapper ? at : undefined;
+  return undefined;
+}
+
+function areaOf(box: Box | undefined): number {
+  return box === undefined ? 0 : box.width * box.height;
 }
 
 function pruned(

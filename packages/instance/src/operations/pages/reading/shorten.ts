@@ -30,6 +30,8 @@ export function shortenContent(
   if (textRoles.has(role)) return { shownName: isTextOf(node, name) ? "" : name, children };
   if (!isNamedByContent(role)) return { shownName: name, children };
   const isStated = node.attribute("aria-label") !== undefined || node.attribute("aria-labelledby") !== undefined;
+  if (role === "clickable" && isStated && !isTextOf(node, name) && children.length > 0)
+    return { shownName: name, children };
   if (!hasUsable) {
     // A long text is read in parts.
     const isInParts = name.endsWith("…") && !isStated && children.length > 1;

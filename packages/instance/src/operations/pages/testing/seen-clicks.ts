@@ -66,4 +66,35 @@ export const clicks: readonly (readonly [role: string, name: string, html: strin
     "Far",
     `<input type=radio id=r style="position:absolute;left:-9999px" onchange="document.title='clicked'"><label for=r>Far</label>`,
   ],
+  [
+    "combobox",
+    "Size",
+    `<div style="width:200px;height:40px" onmousedown="document.title='clicked'"><input role=combobox aria-label=Size style="pointer-events:none"></div>`,
+  ],
+  [
+    "combobox",
+    "Colours",
+    `<div style="position:relative;width:200px;height:40px;z-index:0" onmousedown="document.title='clicked'"><input role=combobox aria-label=Colours style="position:absolute;z-index:-1;inset:0;width:100%;height:100%;opacity:0"><div>Red</div></div>`,
+  ],
+  [
+    "textbox",
+    "Tags",
+    `<label for=t>Tags</label><div style="width:200px;height:36px" onmousedown="document.title='clicked'"><div style="height:22px"><input id=t style="position:absolute;width:1px;height:1px;opacity:0"></div></div>`,
+  ],
+  [
+    "switch",
+    "Wifi",
+    `<button id=w role=switch aria-labelledby=l onclick="document.title='clicked'" style="position:absolute;width:1px;height:1px;clip:rect(0,0,0,0);overflow:hidden"></button><label id=l for=w>Wifi</label>`,
+  ],
+  [
+    "row",
+    "Alpha",
+    `<div role=grid aria-label=L onclick="document.title='clicked'"><div role=row aria-label=Alpha draggable=true tabindex=-1><div role=gridcell><button>Drag</button> Alpha</div></div></div>`,
+  ],
+  [
+    "clickable",
+    "Photo",
+    `<div id=root><div tabindex=0 style="width:100px" onclick="document.title='clicked'">Photo</div></div>`,
+    `root.addEventListener("click", () => 1)`,
+  ],
 ];

@@ -9,11 +9,22 @@ const quietMs = 120;
 /** Longest wait for a page that changes without requests, such as an animation. Milliseconds. */
 const changesMs = 1_000;
 const lookMs = 10;
+/** Longer animations do not count as an effect of an action. Milliseconds. */
+const movesMs = 600;
 
 /**
- * Counts changes of the document, after the next frame. Texts that tick, such as a countdown, do not count.
+ * Counts changes of the document, after the next frame. Texts that tick, such as a countdown, do not count. Returns -1 for
+ * a document that loads, or in which a control, or something with controls, appears, moves or leaves: menus, dialogs.
  */
 const changesFunction = `async function () {
+  const moves = /^(transform|translate|scale|opacity|left|right|top|bottom|width|height|maxHeight|gridTemplateRows|clipPath)$/;
+  const controls = "a, button, input, select, textarea, [role], [tabindex]";
+  const isMoving = (animation) => {
+    const { effect } = animation, timing = effect?.getComputedTiming();
+    if (animation.playState !== "running" || !timing || !(timing.endTime - (timing.localTime ?? 0) <= ${String(movesMs)})) return false;
+    if (!effect.target?.matches(controls) && !effect.target?.querySelector(controls)) return false;
+    return effect.getKeyframes().some((frame) => Object.keys(frame).some((property) => moves.test(property)));
+  };
   if (globalThis.shoalActs === undefined) {
     globalThis.shoalActs = 0;
     new MutationObserver((records) => { globalThis.shoalActs += records.length; }).observe(document, {
@@ -22,7 +33,7 @@ const changesFunction = `async function () {
     });
   }
   await new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 50); });
-  return document.readyState === "loading" ? -1 : globalThis.shoalActs;
+  return document.readyState === "loading" || document.getAnimations().slice(0, 100).some(isMoving) ? -1 : globalThis.shoalActs;
 }`;
 
 /** Whether a new tab shows its first document. */

@@ -16,7 +16,7 @@ import {
   scrollFunction,
 } from "./examine.ts";
 import { describeTarget, TargetFinder } from "./find-target.ts";
-import { labelOfFunction } from "./field-functions.ts";
+import { standInFunction } from "./field-functions.ts";
 import { throughFrames } from "./through-frames.ts";
 
 export interface Needs {
@@ -59,7 +59,7 @@ export class Actionable {
 
   /**
    * Calls `use` when the element is ready, again if it returns false, because the element changed meanwhile, an
-   * obstacle, or an error, which is thrown at the time limit. A toggle that cannot be clicked is used by its label.
+   * obstacle, or an error, which is thrown at the time limit. A hidden control is used by the part that a person clicks for it.
    * @param pick - returns another element to use, such as the field of a label.
    * @throws {ServiceError} 404, 409 at the time limit.
    */
@@ -90,7 +90,7 @@ export class Actionable {
     return sinceMs !== undefined && performance.now() - sinceMs > Math.min(stopsMs, this.#timeoutMs / 3);
   }
 
-  /** Returns the point of an element, or of the label of a toggle that has no point itself. */
+  /** Returns the point of an element, or of the part that a person clicks for it. */
   async #placeOf(
     element: ElementHandle,
     needs: Needs,
@@ -100,11 +100,11 @@ export class Actionable {
     const { problem } = examined;
     if (needs.hit !== true || (problem !== "covered" && problem !== "hidden" && problem !== "outside"))
       return { ...examined, element };
-    const label = await element.related(labelOfFunction);
-    const ofLabel = label && (await this.examine(label, needs, attempt));
-    return label === undefined || ofLabel === undefined || ofLabel.problem !== undefined
+    const standIn = await element.related(standInFunction);
+    const ofStandIn = standIn && (await this.examine(standIn, needs, attempt));
+    return standIn === undefined || ofStandIn === undefined || ofStandIn.problem !== undefined
       ? { ...examined, element }
-      : { ...ofLabel, element: label };
+      : { ...ofStandIn, element: standIn };
   }
 
   /** Looks at an element once, after scrolling to it. The point is in the page's viewport. */

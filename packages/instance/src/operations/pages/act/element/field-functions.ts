@@ -74,11 +74,30 @@ export const checkStateFunction = `function () {
   return { kind: /radio$/.test(role) ? "radio" : "box", checked: stated === "mixed" ? "mixed" : stated === "true" };
 }`;
 
-/** The label of a checkbox or radio button: a styled one is often invisible or below a label, which a person clicks. */
-export const labelOfFunction = `function () {
-  if (this.localName !== "input" || !/^(checkbox|radio)$/.test(this.type)) return null;
-  const isShown = (label) => label.checkVisibility({ visibilityProperty: true }) && label.getClientRects().length > 0;
-  return [...this.labels].find(isShown) ?? null;
+/**
+ * What a person clicks for a control that the page hides or draws over: its label, or the part around it of about the
+ * same size. A text field and a list have their own part before their label, which only sets the focus.
+ */
+export const standInFunction = `function () {
+  const isToggle = (this.localName === "input" && /^(checkbox|radio|file)$/.test(this.type)) || /^(checkbox|radio|switch)$/.test(this.getAttribute("role") ?? "");
+  const isField = /^(input|textarea|select)$/.test(this.localName) || /^(combobox|listbox|slider|spinbutton|textbox)$/.test(this.getAttribute("role") ?? "");
+  if (!isToggle && !isField) return null;
+  const isShown = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && one.getClientRects().length > 0;
+  const label = [...(this.labels ?? [])].find(isShown) ?? null;
+  if (isToggle && label) return label;
+  const style = getComputedStyle(this), own = this.getBoundingClientRect();
+  const isTiny = Math.min(own.width, own.height) < 6;
+  const isUnseen = Number(style.opacity) < 0.05 || isTiny || style.clip.startsWith("rect") || style.clipPath.startsWith("inset");
+  const isPassed = style.pointerEvents === "none";
+  if (!isUnseen && !isPassed) return label;
+  for (let at = this.parentElement, level = 0; at && level < 4; at = at.parentElement, level++) {
+    const { width, height } = at.getBoundingClientRect();
+    if (Math.min(width, height) < 6 || getComputedStyle(at).pointerEvents === "none") continue;
+    const isAlike = isTiny || isPassed ? height <= 64 : width * height <= own.width * own.height * 2;
+    if (isAlike && isShown(at)) return at;
+    break;
+  }
+  return label;
 }`;
 
 export interface Selected {

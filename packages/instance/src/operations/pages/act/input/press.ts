@@ -1,35 +1,46 @@
 import type { Refusal } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
+import { FrameShield } from "../../node-input/frame-shield.ts";
 import { unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
 import type { ElementHandle } from "../element/element-handle.ts";
 import { framesOf } from "../element/frames.ts";
 import { focusFunction } from "../element/field-functions.ts";
 
-/** Whether the element keeps the focus that it just got: frames of other sites can take it from it. */
-const keepsFocusFunction = `async function () {
-  const keeps = () => {
+/** Whether the element has the focus, also in the page around its frame. */
+const hasFocus = `
+  const hasFocus = () => {
     const active = this.getRootNode().activeElement;
     const isActive = active === this || this.contains(active) || (this.shadowRoot?.activeElement ?? null) !== null;
     return isActive && (window === top || document.hasFocus());
-  };
-  for (let look = 0; look < 4; look++) {
-    await new Promise((done) => { requestAnimationFrame(() => setTimeout(done, 5)); setTimeout(done, 50); });
-    if (!keeps()) return false;
-  }
-  return true;
+  };`;
+const hasFocusFunction = `async function () {${hasFocus}
+  await new Promise((done) => { requestAnimationFrame(() => setTimeout(done, 5)); setTimeout(done, 50); });
+  return hasFocus();
 }`;
 
-/** Notes whether this document receives the next key. */
-const watchKeyFunction = `function () {
+/**
+ * Decides the next key at the moment of its input: no listener of the page receives it if the element does not have the
+ * focus, or a frame has it. Argument: whether it is the first key; the page may move the focus for the others. Returns
+ * whether the key may be sent.
+ */
+const guardKeyFunction = `function (isFirst) {${hasFocus}
+  const isFrame = (one) => /^(?:iframe|frame|object|embed|fencedframe)$/.test(one?.localName ?? "");
+  const isOwn = () => isFirst ? hasFocus() : !isFrame(document.activeElement) && (window === top || document.hasFocus());
   globalThis.shoalKeys = 0;
-  addEventListener("keydown", (event) => { if (event.isTrusted) globalThis.shoalKeys++; }, { capture: true, once: true });
+  addEventListener("keydown", (event) => {
+    if (!event.isTrusted) return;
+    if (isOwn()) return globalThis.shoalKeys++;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  }, { capture: true, once: true });
+  return isOwn();
 }`;
 const hasKeyFunction = `function () { return globalThis.shoalKeys > 0; }`;
 
 /**
- * Presses keys in an element that has the focus. In a page with frames, each key is sent only while the element keeps
- * the focus, and the first that it does not receive is the last.
+ * Presses keys in an element that has the focus. In a page with frames, the others cannot take the focus meanwhile, and
+ * the first key that the element does not receive is the last.
  */
 export async function pressOn(
   tools: ActTools,
@@ -38,35 +49,48 @@ export async function pressOn(
 ): Promise<void> {
   const { run } = tools;
   const { session } = run.page;
-  let isChecked = element !== undefined && (await framesOf(run)).length > 1;
-  for (const [place, chord] of keys.entries()) {
-    run.signal.throwIfAborted();
-    // The dialog receives the other keys; the answer names it.
-    if (session.dialog !== undefined || session.ended) break;
-    if (isChecked && element !== undefined) await pressChecked(tools, element, { chord, field, isFirst: place === 0 });
-    else {
-      run.hasBegun = true;
-      await tools.press(chord, field);
+  let isGuarded = element !== undefined;
+  let shield: FrameShield | undefined;
+  try {
+    for (const [place, chord] of keys.entries()) {
+      run.signal.throwIfAborted();
+      // The dialog receives the other keys; the answer names it.
+      if (session.dialog !== undefined || session.ended) break;
+      // A key may add the first frame.
+      if (isGuarded && element !== undefined && (await framesOf(run)).length > 1)
+        shield ??= await FrameShield.raise(run.page, element);
+      if (shield !== undefined && element !== undefined)
+        await pressGuarded(tools, element, { chord, field, isFirst: place === 0 });
+      else {
+        run.hasBegun = true;
+        await tools.press(chord, field);
+      }
+      // The other keys follow the focus.
+      if (!leaves.test(chord)) continue;
+      void shield?.lower();
+      shield = undefined;
+      isGuarded = false;
     }
-    // The other keys follow the focus.
-    if (leaves.test(chord)) isChecked = false;
+  } finally {
+    void shield?.lower();
   }
 }
 
 /** Keys that move the focus, perhaps to a frame. */
 const leaves = /(?:^|\+)(?:Tab|F6)$/i;
 
-async function pressChecked(
+async function pressGuarded(
   tools: ActTools,
   element: ElementHandle,
   { chord, field, isFirst }: { readonly chord: string; readonly field: string; readonly isFirst: boolean },
 ): Promise<void> {
   if (isFirst) {
     await element.call(focusFunction);
-    if ((await element.call<boolean>(keepsFocusFunction)) === false)
+    if ((await element.call<boolean>(hasFocusFunction)) === false)
       throw ServiceError.of(await focusTaken(tools, element));
   }
-  await element.call(watchKeyFunction);
+  if ((await element.call<boolean>(guardKeyFunction, isFirst)) === false)
+    throw ServiceError.of(await focusTaken(tools, element));
   tools.run.hasBegun = true;
   await tools.press(chord, field);
   if ((await element.call<boolean>(hasKeyFunction)) === false) throw ServiceError.of(await focusTaken(tools, element));
