@@ -19,11 +19,14 @@ export interface ReplicaForwarding {
    * @throws {ServiceError} 503 when the other server does not answer, or forwarded the request itself.
    */
   handOver(elsewhere: Elsewhere, forwarding: Forwarding, access: Access | undefined): Promise<void>;
-  /** Opens a connection for an upgrade. Returns the path and headers to send there. */
+  /**
+   * Opens a connection for an upgrade. Returns the path and headers to send there. @param as.path - instead of the
+   * request's own.
+   */
   connect(
     elsewhere: Elsewhere,
     request: IncomingMessage,
-    access: Access | undefined,
+    as: { readonly access: Access | undefined; readonly path?: string },
   ): Promise<{ readonly socket: Duplex; readonly path: string; readonly headers: Readonly<Record<string, string>> }>;
 }
 
@@ -63,10 +66,9 @@ export function createReplicaForwarding(parts: {
       const headers = { request: headersForServer(raw.headers, keepsCredentials), answer: answerHeadersOfServer };
       await relay(forwarding, headers, (init, body) => peers.request(serverId, { ...init, path, vouched }, body));
     },
-    async connect(elsewhere, request, access) {
+    async connect(elsewhere, request, { access, path = origins.pathInside(request) }) {
       const { serverId } = elsewhere;
       refuseForwarded(elsewhere, request);
-      const path = origins.pathInside(request);
       const socket = await peers.connect(serverId);
       return {
         socket,

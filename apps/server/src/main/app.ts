@@ -2,6 +2,7 @@ import { configure, fastifyOptions } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { IncomingMessage } from "node:http";
 import type { Host } from "../host/host.ts";
+import { takeKey } from "../http/auth/connect-address.ts";
 import { pathOfDownload } from "../http/auth/page-downloads.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import { tcpKeepAliveMs } from "../http/tcp-keep-alive.ts";
@@ -23,7 +24,10 @@ export function createApp(host: Host, opened: OpenedFeatures): FastifyInstance {
 function createServer(log: Log, origins: RequestOrigins): FastifyInstance {
   // Widened to Fastify's usual type. Fastify's own messages ("Server listening at") repeat ours.
   const logger: FastifyBaseLogger = log.child({}, { level: "warn" });
-  const rewriteUrl = (request: IncomingMessage) => pathOfDownload(request, origins.pathInside(request));
+  const rewriteUrl = (request: IncomingMessage) => {
+    takeKey(request, origins.pathInside(request));
+    return pathOfDownload(request, origins.pathInside(request));
+  };
   const app = Fastify({
     ...fastifyOptions,
     loggerInstance: logger,

@@ -16,6 +16,7 @@ import type { ResourceFeatures } from "../resources/features.ts";
 import type { SessionFeatures } from "../sessions/features.ts";
 import type { LiveViewAddresses, LoginWaits } from "../sessions/live-view/live-view-address.ts";
 import type { ReplayAddresses } from "../sessions/replays/replay-address.ts";
+import { connectFeature } from "../sessions/connect/feature.ts";
 import { socketsFeature } from "../sessions/sockets/feature.ts";
 import type { Traffic } from "./traffic.ts";
 
@@ -58,6 +59,13 @@ export function openEntry(host: Host, needs: EntryNeeds) {
   const authenticator = servers.trusting(console.provides);
   const shared = { authenticator, issuingKeys, origins, replicas, secrets, sessions, signInBrowsers };
   const entrance = new Entrance({ ...shared, ...limits, handoffs, isDraining: isStopping });
+  const connect = connectFeature(host, {
+    ...shared,
+    ...limits,
+    profiles: needs.resources.profiles.provides.profiles,
+    projects: lookup,
+    regions: servers.regions,
+  });
   return {
     entrance,
     routing: new SessionRouting({ ...shared, entrance, replayAddresses, unknownFields: config.unknown_fields }),
@@ -73,10 +81,12 @@ export function openEntry(host: Host, needs: EntryNeeds) {
         draining: () => (sessions.isDraining ? sessions.count() : undefined),
       }),
       idempotency: idempotencyFeature(host),
+      connect,
       console,
       mcp: mcpFeature(host, { localUrl, origins, ownRequests, replicas }),
       sockets: socketsFeature(host, {
         ...shared,
+        connectDoor: connect.provides,
         liveViews,
         loginWaits,
         persons: views.provides.persons,

@@ -104,6 +104,7 @@ export {
 export {
   browserEnded,
   browserHasProfile,
+  browserIdTaken,
   browserNameTaken,
   browserNotFound,
   gpuUnavailable,

@@ -12,6 +12,7 @@ const endings: Readonly<Record<string, string>> = {
   deleted: "it was deleted",
   timeout: "no client used it for its timeout_seconds",
   max_duration: "its max_duration_seconds were over",
+  disconnected: "its last client left, or none came in time",
   browser_crashed: "its browser crashed twice",
   instance_lost: "its instance was lost",
   server_stopped: "the server was stopped",
@@ -78,6 +79,16 @@ export function projectSessionsExhausted(limit: number, used: number): Refusal {
     hint: "Delete a session, wait until one ends, or raise the limit with projects.limits.update, or for all projects with organization.limits.update or the setting max_sessions_per_project.",
     retryAfterSeconds: 5,
     fields: { limit, used, remaining: Math.max(0, limit - used) },
+  };
+}
+
+/** 409 for a session whose id is in use. */
+export function browserIdTaken(id: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Browser ${id} exists already.`,
+    hint: "Connect to it, or create another.",
   };
 }
 

@@ -160,6 +160,7 @@ export const endedReasons = [
   "deleted",
   "timeout",
   "max_duration",
+  "disconnected",
   "browser_crashed",
   "instance_lost",
   "server_stopped",
@@ -262,6 +263,10 @@ export const Browser = lazyObject(() => ({
   max_duration_seconds: z.optional(z.int()),
   /** When the maximum duration ends; absent without a limit. */
   ends_at: z.optional(Timestamp),
+  /** Seconds after the last client until the session ends; absent if it goes on without clients. */
+  disconnect_timeout_seconds: z.optional(z.int()),
+  /** Seconds after the start in which a client must connect; absent without a limit. */
+  connect_timeout_seconds: z.optional(z.int()),
   /** Seconds without use after which the session sleeps; absent if it never sleeps. */
   sleep_after_seconds: z.optional(z.int()),
   /** Since when the session sleeps: its processes are frozen until the next use. Absent while it is awake. */
@@ -277,6 +282,8 @@ export const Browser = lazyObject(() => ({
   /** `context`: the session shares its browser with other sessions of the project. Absent for a session with a separate browser. */
   isolation: z.optional(openEnum("process", "context")),
 }));
+
+const disconnectTimeout = () => checked(z.int(), z.minimum(0), z.maximum(86_400));
 
 /** Input of `browsers.create`. */
 export interface CreateBrowser extends z.input<typeof CreateBrowser> {}
@@ -299,6 +306,10 @@ export const CreateBrowser = z.lazy(() =>
       timeout_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(259_200))),
       /** Maximum duration in seconds, even while the session is used: 10 to 604800 (7 days). Default: no limit. `browsers.extend` moves the end. */
       max_duration_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(604_800))),
+      /** End the session when its last CDP or WebDriver BiDi client has been gone for as many seconds, 0 to 86400. Viewers and operations do not count. Default: it goes on until `timeout_seconds`. */
+      disconnect_timeout_seconds: z.optional(disconnectTimeout()),
+      /** End the session if no CDP or WebDriver BiDi client connects within as many seconds after its start, 5 to 86400. Default: no limit. */
+      connect_timeout_seconds: z.optional(checked(z.int(), z.minimum(5), z.maximum(86_400))),
       /** Freeze the session after as many seconds without use, 1 to 259200; the next CDP message, request or viewer wakes it. A connected CDP client that sends and receives nothing, and waits for no answer, allows sleep. 0 = never. Default: the setting of the service, which is 0. Needs a server that may freeze processes. */
       sleep_after_seconds: z.optional(checked(z.int(), z.minimum(0), z.maximum(259_200))),
       /** `process` (default): a separate browser in its own box. `context`: a browser context in a browser that several sessions of the project share; files, downloads, cookies, proxy and headers are separate. It needs less memory, but has no process isolation, extensions, policies, profile, programs or sleep. */
@@ -361,6 +372,8 @@ export const UpdateBrowser = z.lazy(() =>
       network: z.optional(UpdateNetworkRules),
       /** The profile to load; only while the session has none. */
       profile: z.optional(BrowserProfile),
+      /** End the session when its last CDP or WebDriver BiDi client has been gone for as many seconds, 0 to 86400, counted from this change if none is connected; `null` = it goes on without clients. */
+      disconnect_timeout_seconds: z.optional(z.nullable(disconnectTimeout())),
       /** Freeze the session after as many seconds without use, 1 to 259200; 0 = never. */
       sleep_after_seconds: z.optional(checked(z.int(), z.minimum(0), z.maximum(259_200))),
       /** The new size. */

@@ -19,6 +19,7 @@ export function toBrowser(row: SessionRow, baseUrl: string): Browser {
     ...(row.name !== null && { name: row.name }),
     ...(Object.keys(row.tags).length > 0 && { tags: { ...row.tags } }),
     viewport: { ...row.viewport },
+    ...(row.disconnectTimeoutSeconds !== undefined && { disconnect_timeout_seconds: row.disconnectTimeoutSeconds }),
     ...(row.sleepAfterSeconds > 0 && { sleep_after_seconds: row.sleepAfterSeconds }),
     ...(row.network && { network: { ...row.network } }),
     ...(row.profile && { profile: toProfile(row.profile.row), profile_save_changes: row.profile.savesChanges }),

@@ -138,6 +138,8 @@ class FakeBrowsers {
     const profile = this.#profileFor(projectId, body.profile);
     if (body.name !== undefined) row.name = body.name;
     if (body.tags) row.tags = body.tags;
+    if (body.disconnect_timeout_seconds !== undefined)
+      row.disconnectTimeoutSeconds = body.disconnect_timeout_seconds ?? undefined;
     if (body.sleep_after_seconds !== undefined) row.sleepAfterSeconds = body.sleep_after_seconds;
     if (body.viewport !== undefined) row.viewport = sizeOf(body.viewport);
     if (body.network !== undefined) row.network = network;
@@ -205,6 +207,7 @@ class FakeBrowsers {
       createdAt: new Date().toISOString(),
       timeoutSeconds: body.timeout_seconds ?? defaultTimeoutSeconds,
       maxDuration: maxDurationOf(body.max_duration_seconds),
+      disconnectTimeoutSeconds: body.disconnect_timeout_seconds,
       sleepAfterSeconds: body.sleep_after_seconds ?? 0,
       viewport: sizeOf(body.viewport ?? defaultViewport),
       profile,
@@ -215,6 +218,7 @@ class FakeBrowsers {
         ...(chrome_policy && { chrome_policy }),
         ...(gpu !== undefined && { gpu }),
         ...(isolation === "context" && { isolation }),
+        ...(body.connect_timeout_seconds !== undefined && { connect_timeout_seconds: body.connect_timeout_seconds }),
         ...(kiosk_mode !== undefined && { kiosk_mode }),
         ...(start_url !== undefined && { start_url }),
       },

@@ -87,6 +87,7 @@ export interface SessionRow {
   /** The limit of its lifetime, which the fake shows but does not enforce. */
   maxDuration: { readonly seconds: number; readonly endsAtMs: number } | undefined;
   /** Shown, but sessions of the fake never sleep. 0 = never. */
+  disconnectTimeoutSeconds: number | undefined;
   sleepAfterSeconds: number;
   viewport: { readonly width: number; readonly height: number; readonly refresh_rate?: number };
   profile: { readonly row: ProfileRow; readonly savesChanges: boolean } | undefined;

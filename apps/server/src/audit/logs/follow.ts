@@ -89,6 +89,7 @@ export interface LinkPerson {
 }
 
 const ways = {
+  "browsers.create": "/browsers",
   "browsers.cdp.connect": "/browsers/{id}/cdp",
   "browsers.webdriver.connect": "/browsers/{id}/webdriver",
   "browsers.process.attach": "/browsers/{id}/process/{process_id}/attach",

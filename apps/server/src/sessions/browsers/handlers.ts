@@ -10,7 +10,7 @@ import type { Secrets } from "../../storage/secrets.ts";
 import { shownCategories, shownExport } from "../telemetry/categories.ts";
 import { enderOf } from "./lifecycle.ts";
 import type { SessionOptions } from "./options/session-options.ts";
-import type { SessionView } from "./running-session.ts";
+import type { SessionView, SessionWishes } from "./running-session.ts";
 import type { Sessions } from "./sessions.ts";
 
 export interface SessionSigner {
@@ -83,6 +83,9 @@ export async function toBrowser(
   if (row.ended_at === null && row.telemetry_destination_id !== null)
     browser.telemetry = { ...browser.telemetry, ...shownExport(row.telemetry_destination_id) };
   if (expiresAt) browser.expires_at = expiresAt.toISOString();
+  if (options.disconnect_timeout_seconds !== undefined)
+    browser.disconnect_timeout_seconds = options.disconnect_timeout_seconds;
+  if (options.connect_timeout_seconds !== undefined) browser.connect_timeout_seconds = options.connect_timeout_seconds;
   if (options.sleep_after_seconds !== undefined) browser.sleep_after_seconds = options.sleep_after_seconds;
   if (asleepSinceMs !== undefined) browser.asleep_since = new Date(asleepSinceMs).toISOString();
   if (row.max_duration_seconds !== null) browser.max_duration_seconds = row.max_duration_seconds;
@@ -111,6 +114,23 @@ async function profileOf(profiles: Pick<Profiles, "get">, projectId: string, id:
   }
 }
 
+/** Creates the session here, or on a server that can. @returns what `show` makes of it, or the other server's answer. */
+export function createSession<Shown>(
+  {
+    regions,
+    sessions,
+  }: { readonly sessions: Sessions; readonly regions: Pick<Regions, "answer" | "hasOthers" | "own"> },
+  call: Parameters<Regions["answer"]>[0] & { readonly body: Parameters<Sessions["create"]>[1] },
+  { show, wishes }: { readonly wishes: SessionWishes; readonly show: (view: SessionView) => Promise<Shown> },
+): Promise<Shown> {
+  return regions.answer(call, async () => {
+    if (sessions.isDraining && regions.hasOthers)
+      return new RegionElsewhere({ region: regions.own, path: "/browsers", isAsked: false });
+    const view = await sessions.create(call.context.projectId, call.body, call.signal, wishes);
+    return view instanceof RegionElsewhere ? view : show(view);
+  });
+}
+
 export function browserHandlers(
   sessions: Sessions,
   signer: SessionSigner,
@@ -118,15 +138,11 @@ export function browserHandlers(
 ): Handlers<Omit<ControlOperationsOf<"browsers">, "saveBrowserProfile">, Access> {
   const shown = (view: SessionView, access: Access) => toBrowser(view, access, signer);
   return {
-    async createBrowser(call) {
-      const { body, context, signal } = call;
-      return regions.answer(call, async () => {
-        if (sessions.isDraining && regions.hasOthers)
-          return new RegionElsewhere({ region: regions.own, path: "/browsers", isAsked: false });
-        const view = await sessions.create(context.projectId, body, signal, { apiKeyId: context.key.id });
-        return view instanceof RegionElsewhere ? view : shown(view, context);
-      });
-    },
+    createBrowser: (call) =>
+      createSession({ sessions, regions }, call, {
+        wishes: { apiKeyId: call.context.key.id },
+        show: (view) => shown(view, call.context),
+      }),
     async listBrowsers({ query, context }) {
       const page = await sessions.list(context.projectId, query);
       return { ...page, items: await Promise.all(page.items.map((view) => shown(view, context))) };

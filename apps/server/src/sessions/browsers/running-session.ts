@@ -6,6 +6,7 @@ import type { LiveFields } from "../../cluster/live-fields.ts";
 import { type CapturedCategories, namesOf, selectCategories } from "../telemetry/categories.ts";
 import type { Collector } from "../telemetry/collector.ts";
 import type { SessionExport } from "../telemetry/export/session-export.ts";
+import type { ClientPresence } from "./clients/client-presence.ts";
 import type { SessionRow } from "./session-store.ts";
 
 export interface RunningSession {
@@ -29,6 +30,8 @@ export interface RunningSession {
       }
     | undefined;
   lifecycle: SessionLifecycle;
+  /** Present once the instance has started. */
+  presence: ClientPresence | undefined;
   readonly abort: AbortController;
   /** Ends the session at its `max_duration_seconds`. A timer, because the system clock behind `ends_at` can be set. */
   endTimer: NodeJS.Timeout | undefined;
@@ -75,6 +78,8 @@ export interface SessionWishes {
   readonly signsIn?: boolean;
   /** The key that its usage is charged to; absent = the service itself. */
   readonly apiKeyId?: string;
+  /** Of the new session, if an address already names it. */
+  readonly id?: string;
 }
 
 /** @throws {ServiceError} 400 for contradictory telemetry fields. */
@@ -93,6 +98,7 @@ export function newSession(
     exporting: undefined,
     ending: undefined,
     lifecycle: {},
+    presence: undefined,
     abort: new AbortController(),
     endTimer: undefined,
     savesAtEnd,

@@ -1,4 +1,5 @@
 import type { Instance } from "@shoal/placement";
+import { ClientPresence } from "./clients/client-presence.ts";
 import { ServiceError } from "@shoal/router";
 import type { EndedReason } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
@@ -17,7 +18,13 @@ import type { SessionProfiles } from "./session-profiles.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 
 /** Their browser still runs, so its profile is saved. Otherwise the latest checkpoint remains. */
-const savedEnds: ReadonlySet<EndedReason> = new Set(["deleted", "timeout", "max_duration", "server_stopped"]);
+const savedEnds: ReadonlySet<EndedReason> = new Set([
+  "deleted",
+  "timeout",
+  "max_duration",
+  "disconnected",
+  "server_stopped",
+]);
 
 export interface SessionRules {
   readonly maxSessions: number;
@@ -146,6 +153,10 @@ export class SessionRunner {
     const { log, store, usage } = this.#parts;
     usage.follow(session.row.id, instance);
     session.lifecycle = { ...session.lifecycle, start: instance.wasWarm === true ? "warm" : "cold" };
+    session.presence = new ClientPresence(
+      () => session.row.options,
+      () => void this.end(session, "disconnected"),
+    );
     this.#followSleep(session, instance);
     instance.onEvent((event) => {
       switch (event.type) {
@@ -222,6 +233,7 @@ export class SessionRunner {
     const { id, project_id } = session.row;
     const at = new Date().toISOString();
     clearTimeout(session.endTimer);
+    session.presence?.close();
     session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
     session.stopKeeping?.();
     const hasFiles = this.#hasFiles(session);

@@ -1,4 +1,5 @@
 import type { Page } from "@shoal/contract";
+import { browserIdTaken } from "@shoal/contract/refusals";
 import type { Instance, Placement } from "@shoal/placement";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
@@ -111,7 +112,8 @@ export class Sessions {
       return new RegionElsewhere({ region: request.region, path: "/browsers", isAsked: true });
     refuseImpossible(request);
     this.#choices.refuseUnable(request);
-    const id = createId();
+    const id = wishes.id ?? createId();
+    if (this.isHere(id)) throw ServiceError.of(browserIdTaken(id));
     // Clients send an empty value for none.
     const invocation = request.invocation_id === "" ? undefined : request.invocation_id;
     const [chosen, found, profile, destination] = await Promise.all([
@@ -333,6 +335,11 @@ export class Sessions {
 
   view(row: SessionRow): SessionView {
     return this.#runner.view(row);
+  }
+
+  /** Counts a CDP or BiDi client of a session of this server. @returns ends the count. */
+  enterClient(id: string): () => void {
+    return this.#runner.sessions.get(id)?.presence?.enter() ?? (() => undefined);
   }
 
   count(): number {

@@ -160,6 +160,15 @@ export class SessionUpdates {
         });
         instance.sleep.after(request.sleep_after_seconds);
       }
+      if (request.disconnect_timeout_seconds !== undefined) {
+        const had = session.row.options;
+        session.row = { ...session.row, options: row.options };
+        session.presence?.look();
+        undo.push(async () => {
+          session.row = { ...session.row, options: had };
+          session.presence?.look();
+        });
+      }
       if (options && request.network) {
         undo.push(async () => {
           instance.setRules("session", present.options.network_rules);
@@ -213,6 +222,7 @@ export class SessionUpdates {
 
 /** Changes of names, labels, telemetry and sleep are possible during a handoff. */
 function changesWhatIsSeen({
+  disconnect_timeout_seconds: _disconnect,
   name: _name,
   sleep_after_seconds: _sleep,
   tags: _tags,
@@ -224,11 +234,12 @@ function changesWhatIsSeen({
 
 /** @throws {ServiceError} 400 for an invalid entry of the network rules. */
 function optionsWith(
-  { chrome_policy, network, sleep_after_seconds: sleep }: Request,
+  { chrome_policy, disconnect_timeout_seconds: disconnect, network, sleep_after_seconds: sleep }: Request,
   present: SessionOptions,
 ): SessionOptions | undefined {
   const {
     chrome_policy: presentPolicies = {},
+    disconnect_timeout_seconds: presentDisconnect,
     network_rules: presentRules,
     sleep_after_seconds: presentSleep = 0,
     ...others
@@ -237,9 +248,12 @@ function optionsWith(
   const policies = chrome_policy ?? presentPolicies;
   const rules = networkRulesOf(network, presentRules);
   const removesNothing = Object.keys(policies).length === 0 && Object.keys(presentPolicies).length === 0;
-  if (network === undefined && sleep === undefined && (chrome_policy === undefined || removesNothing)) return undefined;
+  const disconnectTimeout = disconnect === undefined ? presentDisconnect : (disconnect ?? undefined);
+  const isRest = network === undefined && sleep === undefined && disconnect === undefined;
+  if (isRest && (chrome_policy === undefined || removesNothing)) return undefined;
   return {
     ...others,
+    ...(disconnectTimeout !== undefined && { disconnect_timeout_seconds: disconnectTimeout }),
     ...(sleepAfter > 0 && { sleep_after_seconds: sleepAfter }),
     ...(rules && { network_rules: rules }),
     ...(Object.keys(policies).length > 0 && { chrome_policy: policies }),

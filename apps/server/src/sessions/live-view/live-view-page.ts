@@ -42,6 +42,7 @@ interface ViewState {
 const endings: Readonly<Record<string, string>> = {
   deleted: "It was deleted.",
   timeout: "It was idle for its timeout.",
+  disconnected: "Its last client left.",
   browser_crashed: "Its browser crashed twice.",
   instance_lost: "Its process was lost.",
   server_stopped: "The service was stopped.",

@@ -3,13 +3,24 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 
 const lingerMs = 5_000;
+const overloaded = 529;
+const unavailable = 503;
 
-/** Discards later data of the client, or the system would reset the connection before the client reads the answer. */
-export function refuseUpgrade(socket: Duplex, error: ServiceError, requestId: string): void {
-  const text = JSON.stringify(error.toBody());
+/**
+ * Discards later data of the client, or the system would reset the connection before the client reads the answer.
+ * @param how.isPlain - answers a sentence, which clients show to people, instead of the error as JSON.
+ */
+export function refuseUpgrade(
+  socket: Duplex,
+  error: ServiceError,
+  { isPlain, requestId }: { readonly requestId: string; readonly isPlain: boolean },
+): void {
+  const text = isPlain ? `${error.message}\n` : JSON.stringify(error.toBody());
+  // 529 is unknown to programs for other services.
+  const status = isPlain && error.status === overloaded ? unavailable : error.status;
   const lines = [
-    `HTTP/1.1 ${String(error.status)} ${STATUS_CODES[error.status] ?? "Error"}`,
-    "Content-Type: application/json; charset=utf-8",
+    `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? "Error"}`,
+    `Content-Type: ${isPlain ? "text/plain" : "application/json"}; charset=utf-8`,
     `Content-Length: ${String(Buffer.byteLength(text))}`,
     `X-Request-Id: ${requestId}`,
     ...(error.retryAfterSeconds === undefined ? [] : [`Retry-After: ${String(error.retryAfterSeconds)}`]),

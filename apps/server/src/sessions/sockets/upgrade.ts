@@ -8,6 +8,7 @@ import type { AuditRecorder } from "../../audit/logs/recorder.ts";
 import { Elsewhere } from "../../cluster/elsewhere.ts";
 import type { ReplicaForwarding } from "../../cluster/replica-forwarding.ts";
 import type { Access, Authenticator } from "../../http/auth/access.ts";
+import { isConnectAddress, takeKey } from "../../http/auth/connect-address.ts";
 import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import { keyMayMoveSecrets, mayMoveSecrets, refuseRole } from "../../http/auth/rights.ts";
 import { requireSessionToken } from "../../http/auth/session-token.ts";
@@ -26,6 +27,8 @@ import {
 } from "../live-view/live-view-address.ts";
 import type { SignInBrowsers } from "../live-view/sign-in-browsers.ts";
 import { admittedTarget, type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
+import type { ConnectDoor } from "../connect/connect-door.ts";
+import { WaitingClient } from "../connect/waiting-client.ts";
 import { ClientLink, type ClientLinkParts } from "./client-link.ts";
 import { closeOf } from "./close-reason.ts";
 import type { OpenSockets } from "./open-sockets.ts";
@@ -47,9 +50,14 @@ interface Inner {
   readonly isForLogin?: boolean;
   /** The connection ends when the rights of its link change. */
   readonly view?: AdmittedView;
+  /** CDP and BiDi: the session may end when the last one leaves. */
+  readonly isClient?: boolean;
+  /** Bytes that the client sent while it waited. */
+  readonly early?: Buffer;
 }
 
 const switchingProtocols = 101;
+const created = 200;
 /** A restarting browser needs time before it accepts a connection. */
 const instanceTimeoutMs = 45_000;
 /** Longer than {@link instanceTimeoutMs}, because the other server waits for its instance. */
@@ -69,6 +77,7 @@ interface Upgrade {
 }
 
 export interface UpgradeParts {
+  readonly connectDoor: Pick<ConnectDoor, "open">;
   readonly sessions: Sessions;
   readonly secrets: Pick<Secrets, "verifySession">;
   readonly issuingKeys: IssuingKeys;
@@ -107,6 +116,9 @@ export class SessionUpgrades {
     // Until the sockets are joined, an unhandled error would end the process.
     socket.on("error", () => socket.destroy());
     const beganMs = performance.now();
+    const path = origins.pathInside(request);
+    const isPlain = isConnectAddress(path);
+    takeKey(request, path);
     let entrant: Entrant | undefined;
     /** Writes one audit entry for each connection; the forwarding server writes that of a forwarded one. */
     const note = (status: number): void => {
@@ -137,15 +149,18 @@ export class SessionUpgrades {
         "upgrade refused",
       );
       note(socket.destroyed ? clientGone : known.status);
-      if (!socket.destroyed) refuseUpgrade(socket, known, requestId);
+      if (!socket.destroyed) refuseUpgrade(socket, known, { requestId, isPlain });
     });
   }
 
-  async #upgrade({ enter, head, note, request, requestId, socket }: Upgrade): Promise<void> {
+  async #upgrade(upgrade: Upgrade): Promise<void> {
+    const { enter, head, note, request, requestId, socket } = upgrade;
     refuseAmbiguousHost(request);
     const url = new URL(this.#parts.origins.pathInside(request), "http://shoal.invalid");
-    const found = await this.#innerFor(url, request, enter);
-    const { socket: inner, sessionId, sleep, untilMs, isForLogin = false, view, ...ask } = found;
+    const found = await (isConnectAddress(url.pathname)
+      ? this.#innerOfNew(url, upgrade)
+      : this.#innerFor(url, request, enter));
+    const { socket: inner, sessionId, sleep, untilMs, isForLogin = false, view, isClient, early, ...ask } = found;
     if (socket.destroyed) {
       inner.destroy();
       note(clientGone);
@@ -170,6 +185,8 @@ export class SessionUpgrades {
     socket.write(accepted.head);
     if (accepted.rest.length > 0) socket.write(accepted.rest);
     if (head.length > 0) inner.write(head);
+    if (early !== undefined && early.length > 0) inner.write(early);
+    if (isClient === true) socket.once("close", this.#parts.sessions.enterClient(sessionId));
     splice(socket, inner, () => this.#endClient(socket, sessionId));
     this.#followClient(socket, { inner, sent: accepted.rest, requestId, ...(sleep && { sleep }) });
     if (view?.until !== undefined)
@@ -252,17 +269,52 @@ export class SessionUpgrades {
       refuseRole(access, "operator", way);
       if (!mayMoveSecrets(access)) await signInBrowsers.refuse(access.projectId, id);
       enter({ way, sessionId: id, access, keyId: access.key.id });
-      return this.#reach(request, { projectId: access.projectId, id, access }, `/${target}`);
+      const there = await this.#reach(request, { projectId: access.projectId, id, access }, `/${target}`);
+      return { ...there, isClient: isClientOf(target) };
     }
     const keyId = await this.#refuseInvalid(request, () => requireSessionToken(this.#parts, token ?? "", id));
     if (!keyMayMoveSecrets(await issuingKeys.require(keyId))) await signInBrowsers.refuse(undefined, id);
     enter({ way, sessionId: id, access: undefined, keyId });
-    return this.#reach(request, { id }, `/${target}`);
+    return { ...(await this.#reach(request, { id }, `/${target}`)), isClient: isClientOf(target) };
+  }
+
+  /** For an address without a session, which creates one or joins it by its name. */
+  async #innerOfNew(url: URL, { enter, note, request, requestId, socket }: Upgrade): Promise<Inner> {
+    const { connectDoor, sessions, signInBrowsers } = this.#parts;
+    const waiting = new WaitingClient(socket);
+    const { signal } = waiting;
+    const enterAs = (way: Entrant["way"], sessionId: string, access: Access): void => {
+      enter({ way, sessionId, access, keyId: access.key.id });
+    };
+    try {
+      const onCreate = (access: Access): void => {
+        enterAs("browsers.create", "", access);
+      };
+      const opened = await connectDoor.open({ request, requestId, url, signal, onCreate });
+      const { access, isCreated, sessionId } = opened;
+      const { projectId } = access;
+      if (isCreated) note(created);
+      else if (!mayMoveSecrets(access)) await signInBrowsers.refuse(projectId, sessionId);
+      enterAs("browsers.cdp.connect", sessionId, access);
+      if (isCreated && signal.aborted) await sessions.delete(projectId, sessionId).catch(() => undefined);
+      const outerPath = `/browsers/${sessionId}/cdp`;
+      const there = await this.#reach(request, { projectId, id: sessionId, access, outerPath }, "/cdp");
+      return { ...there, isClient: true, early: waiting.release() };
+    } catch (error) {
+      waiting.release();
+      throw error;
+    }
   }
 
   async #reach(
     request: IncomingMessage,
-    session: { readonly projectId?: string; readonly id: string; readonly access?: Access },
+    session: {
+      readonly projectId?: string;
+      readonly id: string;
+      readonly access?: Access;
+      /** Where another server has the session, instead of the path of the request. */
+      readonly outerPath?: string;
+    },
     path: string,
   ): Promise<Inner> {
     const sessionId = session.id;
@@ -271,7 +323,11 @@ export class SessionUpgrades {
       const { sleep } = found;
       return { socket: await found.connect(), sessionId, path, headers: {}, timeoutMs: instanceTimeoutMs, sleep };
     }
-    const there = await this.#parts.replicas.connect(found, request, session.access);
+    const { access, outerPath } = session;
+    const there = await this.#parts.replicas.connect(found, request, {
+      access,
+      ...(outerPath !== undefined && { path: outerPath }),
+    });
     return { ...there, sessionId, timeoutMs: serverTimeoutMs };
   }
 
@@ -317,6 +373,10 @@ export class SessionUpgrades {
     if (link === undefined) socket.end();
     else link.endAfterInstance(...closeOf(reason));
   }
+}
+
+function isClientOf(target: string): boolean {
+  return !target.startsWith("process/");
 }
 
 function wayTo(target: string): Entrant["way"] {

@@ -49,7 +49,7 @@ export function SettingsCard({ browser }: { readonly browser: Browser }) {
 
 function rowsOf(browser: Browser): readonly (readonly [string, ReactNode])[] {
   const { viewport, profile, pool, memory, region, placement, tags } = browser;
-  const { chrome_policy, max_duration_seconds, sleep_after_seconds } = browser;
+  const { chrome_policy, disconnect_timeout_seconds: disconnect, max_duration_seconds, sleep_after_seconds } = browser;
   return [
     ["Name", browser.name],
     ["Tags", tags && Object.keys(tags).length > 0 ? <TagList tags={tags} /> : undefined],
@@ -60,6 +60,7 @@ function rowsOf(browser: Browser): readonly (readonly [string, ReactNode])[] {
     ["Stealth", browser.stealth ? "On" : "Off"],
     ["Timeout without use", durationText(browser.timeout_seconds * 1000)],
     ["Maximum duration", max_duration_seconds === undefined ? "No limit" : durationText(max_duration_seconds * 1000)],
+    ["Ends without clients after", disconnect !== undefined && durationText(disconnect * 1000)],
     ["Sleeps without use after", sleep_after_seconds ? durationText(sleep_after_seconds * 1000) : "Never"],
     ["Profile", profile && (profile.name ?? profile.id)],
     ["Changes of the profile", profile && (browser.profile_save_changes === true ? "Saved at the end" : "Discarded")],

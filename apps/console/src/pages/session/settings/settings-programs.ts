@@ -32,6 +32,8 @@ function flagsOf({
   for (const host of network?.deny ?? []) flags.push(["--deny", host]);
   if (profile?.id !== undefined) flags.push(["--profile-id", profile.id]);
   if (profile?.save_changes === true) flags.push(["--profile-save-changes", undefined]);
+  if (rest.disconnect_timeout_seconds !== undefined)
+    flags.push(["--disconnect-timeout-seconds", String(rest.disconnect_timeout_seconds)]);
   if (rest.sleep_after_seconds !== undefined) flags.push(["--sleep-after-seconds", String(rest.sleep_after_seconds)]);
   if (viewport) flags.push(["--viewport", `${viewport.width}x${viewport.height}`]);
   if (chrome_policy) flags.push(["--chrome-policy", JSON.stringify(chrome_policy)]);

@@ -14,6 +14,10 @@ export interface SessionOptions {
   readonly network_rules?: NetworkRuleLists;
   readonly extensions?: readonly string[];
   readonly web_bot_auth?: WebBotAuth;
+  /** Absent = it goes on without clients. */
+  readonly disconnect_timeout_seconds?: number;
+  /** Absent = no limit. */
+  readonly connect_timeout_seconds?: number;
   /** Absent = never. */
   readonly sleep_after_seconds?: number;
   /** Absent = a separate browser. */
@@ -34,11 +38,18 @@ export type RequestedOptions = Pick<
   | "viewport"
   | "web_bot_auth"
 > &
-  Partial<Pick<z.output<typeof CreateBrowser>, "isolation" | "profile" | "sleep_after_seconds">>;
+  Partial<
+    Pick<
+      z.output<typeof CreateBrowser>,
+      "connect_timeout_seconds" | "disconnect_timeout_seconds" | "isolation" | "profile" | "sleep_after_seconds"
+    >
+  >;
 
 export function optionsOf({
   kiosk_mode,
   chrome_policy,
+  connect_timeout_seconds: connectTimeout,
+  disconnect_timeout_seconds: disconnectTimeout,
   extension_ids,
   isolation,
   memory,
@@ -54,6 +65,8 @@ export function optionsOf({
     ...(memory !== undefined && { memory }),
     ...(network?.private_hosts !== undefined && { private_hosts: network.private_hosts }),
     ...(rules && { network_rules: rules }),
+    ...(connectTimeout !== undefined && { connect_timeout_seconds: connectTimeout }),
+    ...(disconnectTimeout !== undefined && { disconnect_timeout_seconds: disconnectTimeout }),
     ...(sleep > 0 && { sleep_after_seconds: sleep }),
     ...(bot?.enabled === true && { web_bot_auth: bot }),
     ...(chrome_policy !== undefined && Object.keys(chrome_policy).length > 0 && { chrome_policy }),

@@ -105,7 +105,11 @@ export class SessionChoices {
   row(
     id: string,
     projectId: string,
-    request: PooledRequest & Pick<z.output<typeof CreateBrowser>, "isolation" | "memory">,
+    request: PooledRequest &
+      Pick<
+        z.output<typeof CreateBrowser>,
+        "connect_timeout_seconds" | "disconnect_timeout_seconds" | "isolation" | "memory"
+      >,
   ): SessionRow {
     const { placement, region, rules, serverId } = this.#parts;
     const headless = request.headless !== false;

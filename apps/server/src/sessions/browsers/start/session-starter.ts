@@ -1,4 +1,4 @@
-import { browserHasProfile } from "@shoal/contract/refusals";
+import { browserHasProfile, browserIdTaken } from "@shoal/contract/refusals";
 import type { AssignInstance } from "@shoal/instance";
 import {
   assignInstance,
@@ -108,6 +108,7 @@ export class SessionStarter {
     } catch (error) {
       const explained = await this.explainProfile(row.profile_id, explainDestination(error));
       if (explained !== error) throw explained;
+      if (isUniqueViolation(error, "sessions_pkey")) throw ServiceError.of(browserIdTaken(row.id), { cause: error });
       throw row.name !== null && isUniqueViolation(error) ? nameTaken(row.name) : error;
     }
   }

@@ -21,6 +21,7 @@ const longestPauseMs = 10_000;
 const endings: Readonly<Record<string, string>> = {
   deleted: "It was deleted.",
   timeout: "It was idle for its timeout.",
+  disconnected: "Its last client left.",
   browser_crashed: "Its browser crashed twice.",
   instance_lost: "Its process was lost.",
   server_stopped: "The service was stopped.",
