@@ -18,6 +18,26 @@ const noNode = {
   message: "This package runs in a browser too: put Node code behind the ./node entry.",
 };
 
+/** Tests list cases, benches list measurements. */
+const notLimited = ["**/*.{test,slow,test-d}.{ts,tsx}", "**/testing/**", "apps/{bench,e2e}/**"];
+const longFiles = {
+  "apps/server/src/sessions/browsers/sessions.ts": 456,
+  "packages/database/src/tables.ts": 487,
+  "packages/instance/src/clients/cdp/splice.ts": 422,
+  "packages/instance/src/main/program.ts": 406,
+  "packages/placement/src/create-placement.ts": 493,
+  "packages/placement/src/egress/gateway.ts": 404,
+  "packages/schemas/src/sessions/browser.ts": 412,
+};
+const longFunctions = {
+  "apps/console/src/pages/projects/project-page.tsx": 109,
+  "apps/console/src/pages/usage/usage-page.tsx": 120,
+  "apps/console/src/player/player.tsx": 94,
+  "packages/mcp/src/resources/resources.ts": 92,
+  "packages/schemas/src/auth/managed-auth.ts": 99,
+  "packages/schemas/src/sessions/browser.ts": 84,
+};
+
 export default defineConfig(
   globalIgnores(["**/dist/", "**/coverage/", "**/node_modules/"]),
   js.configs.recommended,
@@ -69,6 +89,30 @@ export default defineConfig(
       },
     },
   },
+  {
+    files: ["{packages,apps}/*/src/**/*.{ts,tsx}"],
+    ignores: notLimited,
+    rules: {
+      "max-lines": ["error", 400],
+      "max-lines-per-function": ["error", 80],
+      "max-len": [
+        "error",
+        {
+          code: 140,
+          ignoreComments: true,
+          ignoreRegExpLiterals: true,
+          ignoreStrings: true,
+          ignoreTemplateLiterals: true,
+        },
+      ],
+    },
+  },
+  // Longer than the limit when it became a rule: they shrink to it, and the numbers with them.
+  ...Object.entries(longFiles).map(([file, lines]) => ({ files: [file], rules: { "max-lines": ["error", lines] } })),
+  ...Object.entries(longFunctions).map(([file, lines]) => ({
+    files: [file],
+    rules: { "max-lines-per-function": ["error", lines] },
+  })),
   {
     files: ["**/*.{test,slow}.{ts,tsx}", "**/src/**/testing/**/*.ts", "tools/*.test.ts"],
     ignores: ["packages/testkit/**", "apps/e2e/src/{contract,behaviour,faults}/**", "apps/cli/src/**"],

@@ -31,7 +31,9 @@ export function writeOrCheck(path, text, { source, tool }) {
   if (!process.argv.includes("--check")) {
     writeFileSync(target, text);
   } else if (textOf(target) !== text) {
-    console.error(`${path} is stale, ${source} changed: run \`npm run generate\`, which runs tools/${tool}, and commit the result.`);
+    console.error(
+      `${path} is stale, ${source} changed: run \`npm run generate\`, which runs tools/${tool}, and commit the result.`,
+    );
     process.exitCode = 1;
   }
 }

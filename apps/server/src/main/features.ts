@@ -50,13 +50,23 @@ async function observed(host: Host, { inFlight, origins, sockets }: Traffic, { b
   return { observability, observation, limits: limitsFeature(host, { inFlight, onRefused }) };
 }
 
+/** Addresses that the service hands out, and what opens them. */
+function addressesOf({ config, database, secrets }: Host) {
+  return {
+    contentUrl: config.content_url && new URL(config.content_url).origin,
+    liveViews: createLiveViewAddresses(secrets, config.live_view_hours),
+    loginWaits: new WaitingLogins(database),
+    replayAddresses: createReplayAddresses(secrets),
+  };
+}
+
 /** Opens every feature, those below first. `host.cleanup` closes what they open, in reverse order. @throws {StartError} */
 export async function openFeatures(
   { addresses }: Started,
   { host, placement: bare, serverSecret }: StartedHost,
   { aroundPlacement = (placement) => placement, appRuntime: runtime }: StartOptions,
 ) {
-  const { cleanup, config, database, secrets, settings } = host;
+  const { cleanup, database, secrets, settings } = host;
   const traffic = new Traffic(host);
   const { boxes, inFlight, localUrl, origins, sockets } = traffic;
   const parsing = createParsePool();
@@ -79,18 +89,14 @@ export async function openFeatures(
   const usage = usageFeature(host, (charges) => {
     observation.usageCharged(charges);
   });
-  const contentUrl = config.content_url && new URL(config.content_url).origin;
-  const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
+  const given = addressesOf(host);
   const known = {
-    contentUrl,
-    liveViews,
-    loginWaits: new WaitingLogins(database),
+    ...given,
     people,
     placement,
     recorder: auditLog.provides.recorder,
-    replayAddresses: createReplayAddresses(secrets),
     resources,
-    signer: { contentUrl, liveViews, profiles: resources.profiles.provides.profiles, secrets },
+    signer: { ...given, profiles: resources.profiles.provides.profiles, secrets },
   };
   const room = await sessionFeatures(host, {
     ...known,
@@ -107,7 +113,6 @@ export async function openFeatures(
   const { isDoubtful } = room.cluster.provides.replicas;
   const apps = await appFeatures(host, { ...known, boxes, isDoubtful, runtime, sessions });
   const auth = await authFeatures(host, { ...known, canHide: placement.abilities.fullChromium, sessions: room });
-  const auditExport = await auditExportFeature(host);
   const entry = openEntry(host, {
     ...known,
     handoffs: auth.signInHandoffs.provides,
@@ -131,7 +136,7 @@ export async function openFeatures(
     ...entry.features,
     ...auth,
     ...apps,
-    auditExport,
+    auditExport: await auditExportFeature(host),
   };
   const all: readonly Feature[] = Object.values(features);
   return { features, all, entrance: entry.entrance, routing, placement, traffic };

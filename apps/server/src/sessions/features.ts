@@ -109,6 +109,7 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
   const { downloads, replays, telemetry } = stored;
   const core = sessionsFeature(host, {
     ...resources.profiles.provides,
+    ...replicas,
     store,
     placement: needs.placement,
     projects: lookup,
@@ -123,10 +124,6 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
     files,
     onFiles,
     usage: needs.usage.meter,
-    others: replicas.others,
-    isPeer: replicas.isPeer,
-    isDoubtful: replicas.isDoubtful,
-    regions: replicas.regions,
     signer,
   });
   const { gate, rules, signInBrowsers } = core.provides;
