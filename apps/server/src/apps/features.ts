@@ -6,7 +6,7 @@ import type { Sessions } from "../sessions/browsers/sessions.ts";
 import { DeploymentStore } from "./deployments/deployment-store.ts";
 import { deploymentsFeature } from "./deployments/feature.ts";
 import { invocationsFeature } from "./invocations/feature.ts";
-import { createAppLogs } from "./logs/app-logs.ts";
+import { AppLogs } from "./logs/app-logs.ts";
 import type { AppRuntime } from "./runtime/app-runtime.ts";
 import { appRuntimeOnUse } from "./app-runtime-on-use.ts";
 import { schedulesFeature } from "./schedules/feature.ts";
@@ -25,7 +25,7 @@ interface AppNeeds {
 export async function appFeatures(host: Host, { boxes, placement, ...needs }: AppNeeds) {
   const shared = {
     ...needs,
-    logs: createAppLogs(host),
+    logs: new AppLogs(host),
     runtime: needs.runtime ?? appRuntimeOnUse(host, { boxes, placement }),
     store: new DeploymentStore(host.database, host.envelopes),
   };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { presentServerSecret } from "../config/data-dir.ts";
-import { createEnvelopes } from "../storage/envelopes/envelopes.ts";
+import { Envelopes } from "../storage/envelopes/envelopes.ts";
 import { openMasterKeys } from "../storage/envelopes/master-keys.ts";
 import { installationOf } from "../storage/envelopes/rewrap-command.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
@@ -85,7 +85,7 @@ async function openCredentials() {
     { master_key: "secret_key" },
     { serverSecret: presentServerSecret(dataDir, undefined), installation: await installationOf(database.query) },
   );
-  return createCredentials({ database, envelopes: createEnvelopes(keys) });
+  return createCredentials({ database, envelopes: new Envelopes(keys) });
 }
 
 it("keeps secrets of credentials out of replies, logs, the audit log, files and the database", async () => {

@@ -5,9 +5,9 @@ import type { Log } from "../log/log.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 import { createLiveFieldsReader, type LiveFieldsReader, type LiveFieldsSource } from "./live-fields.ts";
-import { createPeers } from "./peers.ts";
+import { Peers } from "./peers.ts";
 import { createReplicaForwarding, type ReplicaForwarding, trustingReplicas } from "./replica-forwarding.ts";
-import { createRegions, type Regions } from "./regions.ts";
+import { Regions } from "./regions.ts";
 import { serveReplicas } from "./replica-routes.ts";
 import { createReplicaTrust } from "./replica-trust.ts";
 import type { ServerAddresses } from "./server-addresses.ts";
@@ -50,7 +50,7 @@ export async function joinReplicas(parts: {
     },
   });
   parts.addresses.follow(heartbeat.peers);
-  const peers = createPeers({
+  const peers = new Peers({
     isDatabaseOwn: database.embedded,
     known: heartbeat.peers,
     refresh: () => heartbeat.refresh(),
@@ -60,7 +60,7 @@ export async function joinReplicas(parts: {
 
   return {
     others: createLiveFieldsReader(peers, log),
-    regions: createRegions({
+    regions: new Regions({
       own: region,
       known: heartbeat.peers,
       refresh: () => heartbeat.refresh(),

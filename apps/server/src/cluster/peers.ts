@@ -17,18 +17,6 @@ export interface PeerRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface Peers {
-  /** True if no session can be on another server. A server on a shared database never knows: another may have just started. */
-  readonly isAlone: boolean;
-  /** @throws {ServiceError} 503 when it does not answer. */
-  request(serverId: string, request: PeerRequest, body?: Readable | string): Promise<IncomingMessage>;
-  /** Opens a raw connection for upgrades. It closes when the server is declared dead. @throws {ServiceError} 503. */
-  connect(serverId: string): Promise<Duplex>;
-  vouch: ReplicaTrust["vouch"];
-  forget(peer: Peer): void;
-  close(): void;
-}
-
 export interface PeersParts {
   /** True if the database belongs to this server. */
   readonly isDatabaseOwn: boolean;
@@ -54,7 +42,7 @@ function unreachable(serverId: string, why: string, cause?: unknown): ServiceErr
   );
 }
 
-class DatabasePeers implements Peers {
+export class Peers {
   readonly #isDatabaseOwn: boolean;
   readonly #known: ReadonlyMap<string, Peer>;
   readonly #refresh: () => Promise<void>;
@@ -73,6 +61,7 @@ class DatabasePeers implements Peers {
     this.#log = log;
   }
 
+  /** @throws {ServiceError} 503 when it does not answer. */
   async request(
     serverId: string,
     { method, path, headers, vouched, signal }: PeerRequest,
@@ -120,10 +109,12 @@ class DatabasePeers implements Peers {
     });
   }
 
+  /** True if no session can be on another server. A server on a shared database never knows: another may have just started. */
   get isAlone(): boolean {
     return this.#isDatabaseOwn && this.#known.size === 0;
   }
 
+  /** Opens a raw connection for upgrades. It closes when the server is declared dead. @throws {ServiceError} 503. */
   async connect(serverId: string): Promise<Duplex> {
     const peer = await this.#addressOf(serverId);
     let socket: Socket;
@@ -180,8 +171,4 @@ class DatabasePeers implements Peers {
     }
     return agent;
   }
-}
-
-export function createPeers(parts: PeersParts): Peers {
-  return new DatabasePeers(parts);
 }

@@ -7,7 +7,7 @@ import type { RunningServer } from "../main/running-server.ts";
 import { connectCdp } from "../testing/cdp-client.ts";
 import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
 import { startTestServer, type TestReply, type TestRequest, type TestServer } from "../testing/test-server.ts";
-import { createRegions } from "./regions.ts";
+import { Regions } from "./regions.ts";
 
 /** In us-east. */
 let first: TestServer;
@@ -186,7 +186,7 @@ it("prefers the server of a region with the fewest sessions, and tries the next 
 });
 
 it("does not forward a forwarded request", async () => {
-  const regions = createRegions({
+  const regions = new Regions({
     own: "here",
     known: new Map([["a", { id: "a", life: "a", address: "http://127.0.0.1:1", addresses: [], region: "there" }]]),
     refresh: () => Promise.resolve(),

@@ -16,24 +16,11 @@ type Call = Pick<HandlerCall<Endpoint, Access>, "context" | "headers" | "request
   readonly body: unknown;
 };
 
-export interface Regions {
-  /** The region of this server. */
-  readonly own: string;
-  /** Whether another server of this region runs. */
-  readonly hasOthers: boolean;
-  /**
-   * If `work` returns a {@link RegionElsewhere}, forwards the validated body to a server of that region. This server
-   * handles the Idempotency-Key, counts the request and logs it.
-   * @param givingUp - aborts the wait when this server stops.
-   * @throws {ServiceError} 400 when the requested region has no server; 503 when that of an existing resource has none.
-   */
-  answer<Result>(call: Call, work: () => Promise<Result | RegionElsewhere>, givingUp?: AbortSignal): Promise<Result>;
-}
-
 /** After these errors, another server of the region is tried. */
 const isServersOwn = ({ status }: ServiceError) => status === 503 || status === 529;
 
-class DatabaseRegions implements Regions {
+export class Regions {
+  /** The region of this server. */
   readonly own: string;
   readonly #known: ReadonlyMap<string, Peer>;
   readonly #refresh: () => Promise<void>;
@@ -59,6 +46,12 @@ class DatabaseRegions implements Regions {
     this.#query = query;
   }
 
+  /**
+   * If `work` returns a {@link RegionElsewhere}, forwards the validated body to a server of that region. This server
+   * handles the Idempotency-Key, counts the request and logs it.
+   * @param givingUp - aborts the wait when this server stops.
+   * @throws {ServiceError} 400 when the requested region has no server; 503 when that of an existing resource has none.
+   */
   async answer<Result>(
     call: Call,
     work: () => Promise<Result | RegionElsewhere>,
@@ -80,6 +73,7 @@ class DatabaseRegions implements Regions {
     }
   }
 
+  /** Whether another server of this region runs. */
   get hasOthers(): boolean {
     return this.#serversIn(this.own).length > 0;
   }
@@ -149,17 +143,6 @@ class DatabaseRegions implements Regions {
     }
     throw refusal ?? this.#noServer(elsewhere);
   }
-}
-
-export function createRegions(parts: {
-  readonly own: string;
-  readonly known: ReadonlyMap<string, Peer>;
-  readonly refresh: () => Promise<void>;
-  readonly peers: Pick<Peers, "request">;
-  readonly database: Database;
-  readonly log: Log;
-}): Regions {
-  return new DatabaseRegions(parts);
 }
 
 function refusalOf(status: number, said: string, retryAfterSeconds: number): ServiceError {

@@ -1,5 +1,5 @@
 import { readServerSecret } from "../config/data-dir.ts";
-import { createEnvelopes, type Envelopes } from "../storage/envelopes/envelopes.ts";
+import { Envelopes } from "../storage/envelopes/envelopes.ts";
 import { openMasterKeys } from "../storage/envelopes/master-keys.ts";
 import { installationOf } from "../storage/envelopes/rewrap-command.ts";
 import type { TestServer } from "./test-server.ts";
@@ -11,5 +11,5 @@ export async function envelopesOf(
 ): Promise<Envelopes> {
   const serverSecret = readServerSecret(dataDir, secretKey);
   const installation = await installationOf(database.query);
-  return createEnvelopes(await openMasterKeys({ master_key: "secret_key" }, { serverSecret, installation }));
+  return new Envelopes(await openMasterKeys({ master_key: "secret_key" }, { serverSecret, installation }));
 }

@@ -10,7 +10,7 @@ import { brief, DeploymentCalls, isRunning } from "../../testing/deployment-call
 import { envelopesOf } from "../../testing/envelopes-of.ts";
 import { appNamed, deploymentOf, ScriptedBuilds } from "../../testing/scripted-builds.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-import { createAppLogs } from "../logs/app-logs.ts";
+import { AppLogs } from "../logs/app-logs.ts";
 import { DeploymentStore } from "./deployment-store.ts";
 import { Deployments } from "./deployments.ts";
 
@@ -172,7 +172,7 @@ it("sweeps builds that nothing needs, and old rows of deleted deployments with t
     database,
     store: new DeploymentStore(database, await envelopesOf(server)),
     blobs: createFileBlobs(join(server.dataDir, "blobs", "deployments")),
-    logs: createAppLogs({ database, log: pino({ level: "silent" }) }),
+    logs: new AppLogs({ database, log: pino({ level: "silent" }) }),
     runtime,
     onRunning: () => undefined,
     unknownFields: "ignore",

@@ -11,7 +11,7 @@ import { Builder } from "./builder.ts";
 import type { DeploymentStore } from "./deployment-store.ts";
 import { Deployments } from "./deployments.ts";
 import { deploymentHandlers } from "./handlers.ts";
-import { createRepositoryArchives } from "./repository.ts";
+import { RepositoryArchives } from "./repository.ts";
 
 interface DeploymentNeeds {
   readonly logs: AppLogs;
@@ -41,7 +41,7 @@ export function deploymentsFeature(host: Host, needs: DeploymentNeeds) {
     ...own,
     queue: new BuildQueue(database, serverId),
     parsing,
-    repositories: createRepositoryArchives(
+    repositories: new RepositoryArchives(
       config.github_api_url,
       createOutboundRule({ allowPrivateHosts: config.allow_private_hosts, otherServers: host.otherServers }),
     ),

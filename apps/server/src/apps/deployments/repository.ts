@@ -11,12 +11,6 @@ export interface RepositorySource {
   readonly token: string | undefined;
 }
 
-/** Fetches the archive of a branch, tag or commit. */
-export interface RepositoryArchives {
-  /** @returns a ZIP archive with one top folder. @throws {BuildError} */
-  open(source: RepositorySource, signal: AbortSignal): Promise<IncomingMessage>;
-}
-
 /** Completes `source.ref: …`. */
 export const refExpected =
   "must be a branch, tag or commit, without empty parts, . or .. between slashes, and without backslashes";
@@ -46,7 +40,7 @@ export function isRepository(address: string): boolean {
 }
 
 /** Downloads by GitHub's API, which also answers for private repositories and GitHub Enterprise. */
-class GithubArchives implements RepositoryArchives {
+export class RepositoryArchives {
   readonly #apiUrl: string;
   readonly #hosts: ReadonlySet<string>;
   readonly #rule: OutboundRule;
@@ -57,6 +51,7 @@ class GithubArchives implements RepositoryArchives {
     this.#rule = rule;
   }
 
+  /** @returns a ZIP archive with one top folder. @throws {BuildError} */
   async open({ ref, token, url: address }: RepositorySource, signal: AbortSignal): Promise<IncomingMessage> {
     const parts = partsOf(address);
     if (parts === undefined) throw new BuildError(`source.url: ${repositoryExpected().problem}`);
@@ -122,8 +117,4 @@ function refusal(
       `Access to ${address} was refused (${String(status)}). ${hasToken ? "Check the token of source.auth: it may have expired, or may not read this repository." : "A private repository needs source.auth."}`,
     );
   return new BuildError(`The host of ${address} answered with status ${String(status)}. Deploy again later.`);
-}
-
-export function createRepositoryArchives(apiUrl: string, rule: OutboundRule): RepositoryArchives {
-  return new GithubArchives(apiUrl, rule);
 }

@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deploymentRow } from "../../testing/deployment-row.ts";
 import type { LogLine } from "../runtime/app-runtime.ts";
-import { type AppLogs, createAppLogs, type LogOwner, type LogStart, type StoredLine } from "./app-logs.ts";
+import { type LogOwner, type LogStart, type StoredLine, AppLogs } from "./app-logs.ts";
 import { followEvents, type FollowedState } from "./follow-events.ts";
 import { openTestDatabase } from "../../testing/test-database.ts";
 
@@ -19,7 +19,7 @@ let logs: AppLogs;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-app-logs-"));
   ({ database } = await openTestDatabase(folder));
-  logs = createAppLogs({ database, log });
+  logs = new AppLogs({ database, log });
 });
 afterAll(async () => {
   await database.close();
@@ -59,7 +59,7 @@ it("stores 100,000 lines in their order, also empty ones and ones with any chara
 
 it("says how many lines were dropped above the limit of a writer", async () => {
   const deployment_id = await addDeployment();
-  const writer = createAppLogs({ database, log, limits: { maxBytes: 2 ** 20 } }).writer({ deployment_id });
+  const writer = new AppLogs({ database, log, limits: { maxBytes: 2 ** 20 } }).writer({ deployment_id });
   for (let index = 0; index < 500; index += 1) writer.line(line("x".repeat(10_000), "build"));
   await writer.end();
   writer.line(line("late"));
@@ -71,7 +71,7 @@ it("says how many lines were dropped above the limit of a writer", async () => {
 
 it("says where lines are missing because they arrived faster than the database stored them", async () => {
   const deployment_id = await addDeployment();
-  const slow = createAppLogs({ database, log, limits: { maxWaitingBytes: 20_000 } });
+  const slow = new AppLogs({ database, log, limits: { maxWaitingBytes: 20_000 } });
   const writer = slow.writer({ deployment_id });
   for (let index = 0; index < 1000; index += 1) writer.line(line(`early ${String(index)}`));
   await expect.poll(async () => (await textsOf({ deployment_id })).length).toBeGreaterThan(100);

@@ -3,17 +3,6 @@ import type { Log } from "../../log/log.ts";
 import { decodeChunk, type LogPosition, type StoredLine } from "./chunk.ts";
 import { ChunkWriter, type LogLimits, type LogWriter } from "./chunk-writer.ts";
 
-/** Lines that builds and invocations write, stored in chunks in the database. */
-export interface AppLogs {
-  /** Batches lines and keeps their order. One writer at a time per owner. */
-  writer(owner: { readonly deployment_id: string; readonly invocation_id?: string }): LogWriter;
-  reader(owner: LogOwner, from: LogStart): LogReader;
-  /** Calls `listener` after new lines of the owner, and whenever lines may have been missed. @returns a function that stops. */
-  onLines(owner: LogOwner, listener: () => void): () => void;
-  /** Deletes lines from before `date`. */
-  dropBefore(date: Date): Promise<void>;
-}
-
 /** A deployment has the lines of its build and of all its invocations. */
 export type LogOwner = { readonly deployment_id: string } | { readonly invocation_id: string };
 
@@ -72,7 +61,8 @@ class ChunkReader implements LogReader {
   }
 }
 
-class DatabaseAppLogs implements AppLogs {
+/** Lines that builds and invocations write, stored in chunks in the database. */
+export class AppLogs {
   readonly #database: Pick<Database, "query" | "onChange">;
   readonly #limits: Partial<LogLimits>;
   readonly #log: Log;
@@ -83,6 +73,7 @@ class DatabaseAppLogs implements AppLogs {
     this.#log = log;
   }
 
+  /** Batches lines and keeps their order. One writer at a time per owner. */
   writer(owner: { readonly deployment_id: string; readonly invocation_id?: string }): LogWriter {
     return new ChunkWriter({ query: this.#database.query, owner, limits: this.#limits, log: this.#log });
   }
@@ -91,6 +82,7 @@ class DatabaseAppLogs implements AppLogs {
     return new ChunkReader(this.#database.query, owner, from);
   }
 
+  /** Calls `listener` after new lines of the owner, and whenever lines may have been missed. @returns a function that stops. */
   onLines(owner: LogOwner, listener: () => void): () => void {
     const isOwn = (id: string) =>
       "invocation_id" in owner ? id.startsWith(`${owner.invocation_id}@`) : id.endsWith(`@${owner.deployment_id}`);
@@ -99,6 +91,7 @@ class DatabaseAppLogs implements AppLogs {
     });
   }
 
+  /** Deletes lines from before `date`. */
   async dropBefore(date: Date): Promise<void> {
     await this.#database.query.deleteFrom("app_log_chunks").where("last_at", "<", date.toISOString()).execute();
   }
@@ -108,10 +101,6 @@ export interface AppLogsParts {
   readonly database: Pick<Database, "query" | "onChange">;
   readonly limits?: Partial<LogLimits>;
   readonly log: Log;
-}
-
-export function createAppLogs(parts: AppLogsParts): AppLogs {
-  return new DatabaseAppLogs(parts);
 }
 
 export type { LogWriter, StoredLine };

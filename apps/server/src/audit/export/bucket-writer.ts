@@ -21,14 +21,6 @@ export interface Bucket {
   put(object: BucketObject, signal: AbortSignal): Promise<void>;
 }
 
-export interface BucketWriter {
-  /**
-   * Returns the same bucket until the credentials of the role expire.
-   * @param options.fresh - always ask STS. @throws {AwsFailure} when STS refuses the role or does not answer.
-   */
-  open(place: BucketPlace, options: { readonly signal: AbortSignal; readonly fresh?: boolean }): Promise<Bucket>;
-}
-
 export interface BucketWriterOptions {
   readonly identity: AwsIdentity;
   /** `undefined` = AWS, by region. */
@@ -121,7 +113,7 @@ class AwsBucket implements Bucket {
   }
 }
 
-class AwsBucketWriter implements BucketWriter {
+export class BucketWriter {
   readonly #sts: STSClient;
   readonly #stsName: string;
   readonly #s3Url: string | undefined;
@@ -141,6 +133,10 @@ class AwsBucketWriter implements BucketWriter {
     this.#sts.middlewareStack.add((next) => async (args) => limitAnswer(await next(args), maxAnswerBytes), middleware);
   }
 
+  /**
+   * Returns the same bucket until the credentials of the role expire.
+   * @param options.fresh - always ask STS. @throws {AwsFailure} when STS refuses the role or does not answer.
+   */
   async open(
     place: BucketPlace,
     { fresh = false, signal }: { readonly signal: AbortSignal; readonly fresh?: boolean },
@@ -191,8 +187,4 @@ class AwsBucketWriter implements BucketWriter {
     client.middlewareStack.add((next) => async (args) => limitAnswer(await next(args), maxAnswerBytes), middleware);
     return client;
   }
-}
-
-export function createBucketWriter(options: BucketWriterOptions): BucketWriter {
-  return new AwsBucketWriter(options);
 }

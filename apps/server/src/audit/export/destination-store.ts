@@ -14,36 +14,6 @@ export interface PendingObject {
   readonly name: string;
 }
 
-export interface DestinationStore {
-  /** @returns `undefined` when `max` destinations exist. */
-  insert(
-    row: Pick<DestinationRow, "id" | "bucket" | "prefix" | "region" | "role_arn" | "kms_key_id" | "external_id">,
-    max: number,
-  ): Promise<DestinationRow | undefined>;
-  find(id: string): Promise<DestinationRow | undefined>;
-  /** Newest first; one row more than the limit when there are more. */
-  list(window: { readonly limit: number; readonly offset: number }): Promise<DestinationRow[]>;
-  /** @returns `undefined` when the row was changed or deleted after it was read. */
-  update(row: DestinationRow, changes: DestinationChanges): Promise<DestinationRow | undefined>;
-  delete(id: string): Promise<boolean>;
-
-  /** Leases an active destination that is due and that no other server leases. */
-  claim(): Promise<DestinationRow | undefined>;
-  /**
-   * Before the write. Like every step, it renews the lease, and returns `undefined` when the destination was changed,
-   * paused, deleted or leased by another server.
-   */
-  begin(row: DestinationRow, object: PendingObject): Promise<DestinationRow | undefined>;
-  advance(row: DestinationRow, object: PendingObject): Promise<DestinationRow | undefined>;
-  /** Ends the lease; the destination is due again after `afterMs`. */
-  finish(row: DestinationRow, afterMs: number): Promise<void>;
-  fail(row: DestinationRow, failure: { readonly message: string; readonly afterMs: number }): Promise<void>;
-  /** Ends the lease; the destination is due at once. */
-  release(row: DestinationRow): Promise<void>;
-  /** Ends leases from an earlier run of this server. */
-  releaseAll(): Promise<void>;
-}
-
 /** Longer than the work between two steps: assuming the role and writing one object. */
 export const leaseMs = 90_000;
 
@@ -52,7 +22,7 @@ const adding = sql`select pg_advisory_xact_lock(1936223073, 27660)`;
 
 const inMs = (ms: number) => sql<string>`clock_timestamp() + make_interval(secs => ${ms / 1000})`;
 
-class PostgresDestinationStore implements DestinationStore {
+export class DestinationStore {
   readonly #query: Database["query"];
   readonly #serverId: string;
   readonly #free = { lease_server: null, lease_until: null };
@@ -62,6 +32,7 @@ class PostgresDestinationStore implements DestinationStore {
     this.#serverId = serverId;
   }
 
+  /** @returns `undefined` when `max` destinations exist. */
   async insert(
     row: Pick<DestinationRow, "id" | "bucket" | "prefix" | "region" | "role_arn" | "kms_key_id" | "external_id">,
     max: number,
@@ -81,10 +52,12 @@ class PostgresDestinationStore implements DestinationStore {
     return this.#query.selectFrom("audit_export_destinations").selectAll().where("id", "=", id).executeTakeFirst();
   }
 
+  /** Newest first; one row more than the limit when there are more. */
   list(window: { readonly limit: number; readonly offset: number }): Promise<DestinationRow[]> {
     return newestFirst(this.#query.selectFrom("audit_export_destinations").selectAll(), window).execute();
   }
 
+  /** @returns `undefined` when the row was changed or deleted after it was read. */
   async update(row: DestinationRow, changes: DestinationChanges): Promise<DestinationRow | undefined> {
     const now = sql<string>`clock_timestamp()`;
     return (
@@ -112,6 +85,7 @@ class PostgresDestinationStore implements DestinationStore {
     return numDeletedRows > 0n;
   }
 
+  /** Leases an active destination that is due and that no other server leases. */
   async claim(): Promise<DestinationRow | undefined> {
     return this.#query
       .updateTable("audit_export_destinations")
@@ -133,6 +107,10 @@ class PostgresDestinationStore implements DestinationStore {
       .executeTakeFirst();
   }
 
+  /**
+   * Before the write. Like every step, it renews the lease, and returns `undefined` when the destination was changed,
+   * paused, deleted or leased by another server.
+   */
   begin(row: DestinationRow, { first, last, name }: PendingObject): Promise<DestinationRow | undefined> {
     return this.#held(row)
       .set({ pending_first: first, pending_last: last, pending_name: name, lease_until: inMs(leaseMs) })
@@ -156,6 +134,7 @@ class PostgresDestinationStore implements DestinationStore {
       .executeTakeFirst();
   }
 
+  /** Ends the lease; the destination is due again after `afterMs`. */
   async finish(row: DestinationRow, afterMs: number): Promise<void> {
     await this.#mine(row)
       .set({ ...this.#free, next_attempt_at: inMs(afterMs) })
@@ -177,6 +156,7 @@ class PostgresDestinationStore implements DestinationStore {
       .execute();
   }
 
+  /** Ends the lease; the destination is due at once. */
   async release(row: DestinationRow): Promise<void> {
     await this.#query
       .updateTable("audit_export_destinations")
@@ -186,6 +166,7 @@ class PostgresDestinationStore implements DestinationStore {
       .execute();
   }
 
+  /** Ends leases from an earlier run of this server. */
   async releaseAll(): Promise<void> {
     await this.#query
       .updateTable("audit_export_destinations")
@@ -207,8 +188,4 @@ class PostgresDestinationStore implements DestinationStore {
   #held(row: DestinationRow) {
     return this.#mine(row).where("exported_sequence", "=", row.exported_sequence);
   }
-}
-
-export function createDestinationStore(database: Database, serverId: string): DestinationStore {
-  return new PostgresDestinationStore(database, serverId);
 }

@@ -18,23 +18,6 @@ import { placeOf } from "./bucket-place.ts";
 import type { Bucket, BucketWriter } from "./bucket-writer.ts";
 import type { DestinationChanges, DestinationRow, DestinationStore } from "./destination-store.ts";
 
-/** For organisation-wide keys only. */
-export interface ExportDestinations {
-  create(caller: KeyRow, request: z.output<typeof CreateAuditLogExportDestination>): Promise<AuditLogExportDestination>;
-  list(
-    caller: KeyRow,
-    window: z.output<typeof ListAuditLogExportDestinations>,
-  ): Promise<Page<AuditLogExportDestination>>;
-  get(caller: KeyRow, id: string): Promise<AuditLogExportDestination>;
-  update(
-    caller: KeyRow,
-    id: string,
-    request: z.output<typeof UpdateAuditLogExportDestination>,
-  ): Promise<AuditLogExportDestination>;
-  delete(caller: KeyRow, id: string): Promise<void>;
-  test(caller: KeyRow, id: string): Promise<AuditLogExportDestinationTestResult>;
-}
-
 /** Absent without an AWS identity. */
 export interface ExportMeans {
   readonly writer: BucketWriter;
@@ -73,7 +56,8 @@ function changesOf(request: z.output<typeof UpdateAuditLogExportDestination>): D
   return { ...given, ...(kms_key_id !== undefined && { kms_key_id: kms_key_id === "" ? null : kms_key_id }) };
 }
 
-class ExportDestinationService implements ExportDestinations {
+/** For organisation-wide keys only. */
+export class ExportDestinations {
   readonly #store: DestinationStore;
   readonly #means: ExportMeans | undefined;
 
@@ -236,8 +220,4 @@ class ExportDestinationService implements ExportDestinations {
   #refuse(caller: KeyRow) {
     refuseProjectKey(caller, "manage exports of the organisation's audit log");
   }
-}
-
-export function createExportDestinations(store: DestinationStore, means: ExportMeans | undefined): ExportDestinations {
-  return new ExportDestinationService(store, means);
 }

@@ -2,7 +2,7 @@ import { AuditLogExportDestination, type AuditLogEntry } from "@shoal/schemas";
 import { sql } from "kysely";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { createAuditChain } from "../logs/chain.ts";
+import { AuditChain } from "../logs/chain.ts";
 import { hashOf } from "../logs/entry.ts";
 import { createId } from "@shoal/primitives";
 import type { RunningServer } from "../../main/running-server.ts";
@@ -10,7 +10,7 @@ import { createSecrets } from "../../storage/secrets.ts";
 import { type ExportTarget, startExportTarget, targetDestination } from "../../testing/export-target.ts";
 import { sharedSecret, startSecondServer } from "../../testing/second-server.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-import { createDestinationStore } from "./destination-store.ts";
+import { DestinationStore } from "./destination-store.ts";
 import { createExportObjects, maxEntries } from "./export-objects.ts";
 import { backoffMs } from "./exporter.ts";
 
@@ -263,7 +263,7 @@ it("stops at once when paused or deleted, and resumes from the same position", a
 });
 
 it("is leased by one server at a time; a server with an expired lease cannot continue", async () => {
-  const [slow, quick] = ["slow", "quick"].map((serverId) => createDestinationStore(server.database, serverId));
+  const [slow, quick] = ["slow", "quick"].map((serverId) => new DestinationStore(server.database, serverId));
   if (slow === undefined || quick === undefined) throw new Error("unreachable");
   const { query } = server.database;
   // One transaction, or the running servers might lease it first.
@@ -274,7 +274,7 @@ it("is leased by one server at a time; a server with an expired lease cannot con
         .set({ status: "active", next_attempt_at: sql<string>`clock_timestamp()`, ...changes })
         .where("id", "=", id)
         .execute();
-      return createDestinationStore({ ...server.database, query: transaction }, serverId).claim();
+      return new DestinationStore({ ...server.database, query: transaction }, serverId).claim();
     });
   const object = { first: 1, last: 2, name: "x" };
   const claimed = await claim("slow");
@@ -319,7 +319,7 @@ it("is due at once after a change, regardless of fractions of a millisecond", as
   // Invisible to the running servers.
   const transaction = await server.database.query.startTransaction().execute();
   try {
-    const store = createDestinationStore({ ...server.database, query: transaction }, "any");
+    const store = new DestinationStore({ ...server.database, query: transaction }, "any");
     await sql`create schema standing`.execute(transaction);
     await sql`create function standing.clock_timestamp() returns timestamptz language sql as $$ select timestamptz '2026-01-01T00:00:00.0006Z' $$`.execute(
       transaction,
@@ -336,7 +336,7 @@ it("is due at once after a change, regardless of fractions of a millisecond", as
 });
 
 it("writes a long log as objects of limited size, each entry once with two servers", async () => {
-  const chain = createAuditChain(server.database, { secrets: createSecrets(sharedSecret) });
+  const chain = new AuditChain(server.database, { secrets: createSecrets(sharedSecret) });
   const at = new Date(Date.now() - 1000).toISOString();
   const note = (index: number, user_agent = "test") => ({
     id: createId(),

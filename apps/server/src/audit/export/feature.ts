@@ -3,8 +3,8 @@ import type { Host } from "../../host/host.ts";
 import { withAwsSdk } from "../../storage/blobs/aws-sdk.ts";
 import { StartError } from "../../config/start-error.ts";
 import { readAwsIdentity } from "../../config/aws-identity.ts";
-import { createDestinationStore } from "./destination-store.ts";
-import { createExportDestinations, type ExportDestinations } from "./destinations.ts";
+import { DestinationStore } from "./destination-store.ts";
+import { ExportDestinations } from "./destinations.ts";
 import { createExportObjects } from "./export-objects.ts";
 import { startExporter } from "./exporter.ts";
 import { exportDestinationHandlers } from "./handlers.ts";
@@ -23,10 +23,10 @@ export async function openDestinations({
   log,
   serverId,
 }: Pick<Host, "cleanup" | "config" | "database" | "log" | "serverId">): Promise<ExportDestinations> {
-  const store = createDestinationStore(database, serverId);
+  const store = new DestinationStore(database, serverId);
   const { audit_export_identity, audit_export_role_arn, audit_export_s3_url, audit_export_sts_url } = config;
   if (audit_export_identity === undefined && audit_export_role_arn === undefined)
-    return createExportDestinations(store, undefined);
+    return new ExportDestinations(store, undefined);
   if (audit_export_identity === undefined || audit_export_role_arn === undefined) {
     throw new StartError("audit_export_identity and audit_export_role_arn must be set together.", {
       hint: "Set both: the AWS identity of the service, and the ARN of that user or role for trust policies.",
@@ -39,8 +39,8 @@ export async function openDestinations({
       hint: "See the table of settings in the service's README.",
       exitCode: 2,
     });
-  const { createBucketWriter } = await withAwsSdk("audit_export_identity", () => import("./bucket-writer.ts"));
-  const writer = createBucketWriter({ identity, s3Url: audit_export_s3_url, stsUrl: audit_export_sts_url });
+  const { BucketWriter } = await withAwsSdk("audit_export_identity", () => import("./bucket-writer.ts"));
+  const writer = new BucketWriter({ identity, s3Url: audit_export_s3_url, stsUrl: audit_export_sts_url });
   await store.releaseAll();
   const exporter = startExporter({
     database,
@@ -51,7 +51,7 @@ export async function openDestinations({
     log,
   });
   cleanup.add("exports of the audit log", () => exporter.close());
-  return createExportDestinations(store, {
+  return new ExportDestinations(store, {
     writer,
     roleArn: audit_export_role_arn,
     stop: (id, revision) => {

@@ -10,7 +10,7 @@ import { createSecrets } from "../../storage/secrets.ts";
 import { auditNote } from "../../testing/audit-note.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { unlimited } from "../../testing/unlimited.ts";
-import { createAuditChain } from "./chain.ts";
+import { AuditChain } from "./chain.ts";
 
 const dayMs = 86_400_000;
 
@@ -133,7 +133,7 @@ describe("the chain", () => {
           .updateTable("audit_chain")
           .set({ last_sequence: 0, last_hash: Buffer.alloc(32) })
           .execute();
-        await createAuditChain(database, { secrets: createSecrets("another secret, as the first is unknown") }).append([
+        await new AuditChain(database, { secrets: createSecrets("another secret, as the first is unknown") }).append([
           auditNote(),
         ]);
       },
@@ -149,8 +149,8 @@ describe("the chain", () => {
           .where("sequence", "=", 4)
           .executeTakeFirstOrThrow();
         await database.query.updateTable("audit_chain").set({ last_sequence: 4, last_hash: last.hash }).execute();
-        await createAuditChain(database, { secrets: createSecrets(secretKey) }).append([auditNote()]);
-        await createAuditChain(database, { secrets: createSecrets(secretKey) }).append([auditNote()]);
+        await new AuditChain(database, { secrets: createSecrets(secretKey) }).append([auditNote()]);
+        await new AuditChain(database, { secrets: createSecrets(secretKey) }).append([auditNote()]);
       },
       { kind: "head", sequence: 5 },
     ],
@@ -192,7 +192,7 @@ describe("the chain", () => {
   });
 
   it("stays valid when retention removes old entries", async () => {
-    const chain = createAuditChain(database, { secrets: createSecrets(secretKey) });
+    const chain = new AuditChain(database, { secrets: createSecrets(secretKey) });
     const kept = await database.query
       .selectFrom("audit_logs")
       .select("at")
@@ -213,7 +213,7 @@ describe("the chain", () => {
     const second = await startSecond();
     await own.request("POST", "/profiles", { body: {} });
     await check();
-    await createAuditChain(database, { secrets: createSecrets(secretKey) }).dropBefore(new Date(Date.now() + dayMs));
+    await new AuditChain(database, { secrets: createSecrets(secretKey) }).dropBefore(new Date(Date.now() + dayMs));
     await own.request("POST", "/profiles", { body: {} });
     for (const { baseUrl } of [own, second]) expect(await checkAt(baseUrl)).toMatchObject({ valid: true, entries: 1 });
     await second.close();

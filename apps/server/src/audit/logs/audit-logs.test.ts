@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSecrets } from "../../storage/secrets.ts";
 import { auditNote } from "../../testing/audit-note.ts";
 import { startTestServer, type TestRequest, type TestServer } from "../../testing/test-server.ts";
-import { createAuditChain } from "./chain.ts";
+import { AuditChain } from "./chain.ts";
 import { hashOf } from "./entry.ts";
 
 let server: TestServer;
@@ -140,9 +140,9 @@ describe("reading", () => {
 describe("pages and chunks", () => {
   const moment = "2020-01-01T00:00:00.000Z";
   const past = `start=2019-12-31T00:00:00Z&end=2020-01-02T00:00:00Z`;
-  let chain: ReturnType<typeof createAuditChain>;
+  let chain: AuditChain;
   beforeAll(async () => {
-    chain = createAuditChain(server.database, { secrets: createSecrets("x".repeat(32)) });
+    chain = new AuditChain(server.database, { secrets: createSecrets("x".repeat(32)) });
     // Many entries in one millisecond: only the sequence orders them.
     await chain.append(
       Array.from({ length: 57 }, (_, index) =>

@@ -22,15 +22,6 @@ import { refuseProjectKey } from "../../resources/projects/projects.ts";
 import type { AuditChain } from "./chain.ts";
 import type { AuditRecorder } from "./recorder.ts";
 
-/** The key of a project sees entries of that project only. */
-export interface AuditLogs {
-  list(caller: KeyRow, filter: z.output<typeof ListAuditLogs>): Promise<TokenPage<AuditLogEntry>>;
-  exportChunk(caller: KeyRow, filter: z.output<typeof ExportAuditLogs>): Promise<BytesReply>;
-  /** All entries from `cursor` on, in one answer of unknown size. */
-  exportFile(caller: KeyRow, filter: z.output<typeof ExportAuditLogs>): Promise<BytesReply>;
-  verify(caller: KeyRow, request: z.output<typeof VerifyAuditLogs>): Promise<AuditLogVerification>;
-}
-
 export type AuditLogRow = Selectable<AuditLogsTable>;
 type Row = AuditLogRow;
 type Filter = Omit<z.output<typeof ListAuditLogs>, "limit" | "page_token">;
@@ -84,7 +75,8 @@ function placeOf(token: string | undefined, field: string): Place | undefined {
   return { at, sequence: Number(sequence) };
 }
 
-class PostgresAuditLogs implements AuditLogs {
+/** The key of a project sees entries of that project only. */
+export class AuditLogs {
   readonly #chain: AuditChain;
   readonly #recorder: AuditRecorder;
   readonly #query: import("kysely").Kysely<import("@shoal/database").Tables>;
@@ -209,12 +201,4 @@ class PostgresAuditLogs implements AuditLogs {
       rows = rows.where(sql<boolean>`(at, sequence) < (${after.at}::timestamptz, ${after.sequence}::bigint)`);
     return rows.orderBy("at", "desc").orderBy("sequence", "desc").limit(count).execute();
   }
-}
-
-export function createAuditLogs(parts: {
-  readonly database: Database;
-  readonly chain: AuditChain;
-  readonly recorder: AuditRecorder;
-}): AuditLogs {
-  return new PostgresAuditLogs(parts);
 }

@@ -7,19 +7,6 @@ import { type AuditNote, chained, hashOf } from "./entry.ts";
 import type { AuditHead, HeadWitness } from "./head-witness.ts";
 import { holdsHead } from "./witness-check.ts";
 
-export interface AuditChain {
-  /** A lock serializes the writers of all servers. */
-  append(notes: readonly AuditNote[]): Promise<void>;
-  /** @param knownHead - `SEQUENCE:HASH`, as returned by an earlier call. */
-  verify(knownHead: string | undefined): Promise<AuditLogVerification>;
-  /** Accepts the current log as complete, after a restore. @returns the previous head, if any. */
-  acceptHead(): Promise<string | undefined>;
-  /** Logs an error when the log does not contain the head that this server remembers. */
-  checkHead(): Promise<void>;
-  /** Removes the entries before the first one at or after `moment`. */
-  dropBefore(moment: Date): Promise<void>;
-}
-
 type SealedEnds = NonNullable<Awaited<ReturnType<typeof readEnds>>>;
 type Ends = Omit<SealedEnds, "seal">;
 type Problem = NonNullable<AuditLogVerification["problem"]>;
@@ -161,13 +148,17 @@ class ChainCheck {
   }
 }
 
-class PostgresAuditChain implements AuditChain {
+export class AuditChain {
   readonly #query: Database["query"];
   readonly #secrets: Secrets;
   readonly #witness: HeadWitness | undefined;
   readonly #log: Log | undefined;
   #isReported = false;
 
+  /**
+   * @param parts.secrets - seals both ends: write access to the database is not enough to forge a chain.
+   * @param parts.witness - remembers the newest entry. Without it, only `known_head` detects a truncated log.
+   */
   constructor(
     { query }: Database,
     parts: { readonly secrets: Secrets; readonly witness?: HeadWitness; readonly log?: Log },
@@ -179,6 +170,7 @@ class PostgresAuditChain implements AuditChain {
     this.#log = log;
   }
 
+  /** A lock serializes the writers of all servers. */
   async append(notes: readonly AuditNote[]): Promise<void> {
     const head = await this.#query.transaction().execute(async (transaction) => {
       await writing.execute(transaction);
@@ -211,6 +203,7 @@ class PostgresAuditChain implements AuditChain {
     if (head !== undefined) await this.#witness?.keep(head);
   }
 
+  /** Logs an error when the log does not contain the head that this server remembers. */
   async checkHead(): Promise<void> {
     await this.#query.transaction().execute(async (transaction) => {
       await writing.execute(transaction);
@@ -221,6 +214,7 @@ class PostgresAuditChain implements AuditChain {
     });
   }
 
+  /** Accepts the current log as complete, after a restore. @returns the previous head, if any. */
   async acceptHead(): Promise<string | undefined> {
     const given = this.#witness?.head;
     const ends = await this.#query.transaction().execute(async (transaction) => {
@@ -232,6 +226,7 @@ class PostgresAuditChain implements AuditChain {
     return given === undefined || given === "unreadable" ? given : headText(given);
   }
 
+  /** @param knownHead - `SEQUENCE:HASH`, as returned by an earlier call. */
   async verify(knownHead: string | undefined): Promise<AuditLogVerification> {
     // Before the snapshot: concurrent entries move the head.
     const head = this.#witness?.head;
@@ -268,6 +263,7 @@ class PostgresAuditChain implements AuditChain {
       });
   }
 
+  /** Removes the entries before the first one at or after `moment`. */
   async dropBefore(moment: Date): Promise<void> {
     await this.#query.transaction().execute(async (transaction) => {
       await writing.execute(transaction);
@@ -320,15 +316,4 @@ class PostgresAuditChain implements AuditChain {
   #brokenAt(ends: SealedEnds): number | null {
     return ends.broken_at ?? (this.#isSealed(ends) ? null : ends.last_sequence + 1);
   }
-}
-
-/**
- * @param parts.secrets - seals both ends: write access to the database is not enough to forge a chain.
- * @param parts.witness - remembers the newest entry. Without it, only `known_head` detects a truncated log.
- */
-export function createAuditChain(
-  database: Database,
-  parts: { readonly secrets: Secrets; readonly witness?: HeadWitness; readonly log?: Log },
-): AuditChain {
-  return new PostgresAuditChain(database, parts);
 }

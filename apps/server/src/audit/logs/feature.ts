@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Entering } from "../../host/entering.ts";
 import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
-import { createAuditLogs } from "./audit-logs.ts";
-import { createAuditChain } from "./chain.ts";
+import { AuditLogs } from "./audit-logs.ts";
+import { AuditChain } from "./chain.ts";
 import { noteOf } from "./follow.ts";
 import { auditLogFile, auditLogHandlers } from "./handlers.ts";
 import { openHeadWitness } from "./head-witness.ts";
@@ -14,10 +14,10 @@ import { AuditRecorder } from "./recorder.ts";
 const dayMs = 24 * 60 * 60 * 1000;
 
 export function auditLogFeature({ cleanup, config, database, dataDir, log, secrets, settings }: Host) {
-  const chain = createAuditChain(database, { secrets, witness: openHeadWitness(dataDir.path, secrets, log), log });
+  const chain = new AuditChain(database, { secrets, witness: openHeadWitness(dataDir.path, secrets, log), log });
   const recorder = new AuditRecorder(chain, log);
   cleanup.add("the audit log", () => recorder.close());
-  const auditLogs = createAuditLogs({ database, chain, recorder });
+  const auditLogs = new AuditLogs({ database, chain, recorder });
   return {
     provides: { chain, recorder },
     handlers: auditLogHandlers(auditLogs),

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "@shoal/primitives";
 import { completeConfig } from "../../config/config.ts";
 import type { Settings } from "../../config/settings.ts";
-import { createEnvelopes, type Envelopes } from "../../storage/envelopes/envelopes.ts";
+import { Envelopes } from "../../storage/envelopes/envelopes.ts";
 import { openMasterKeys } from "../../storage/envelopes/master-keys.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import type { CredentialLookup } from "./credential-lookup.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-lookup-"));
   server = await startTestServer();
   const keys = await openMasterKeys(completeConfig({}), { serverSecret: "x".repeat(32), installation: "test" });
-  envelopes = createEnvelopes(keys);
+  envelopes = new Envelopes(keys);
   parts = await opened();
   const [first, second] = await Promise.all([stores.Doppler?.start(), stores["1Password Connect"]?.start()]);
   if (first === undefined || second === undefined) throw new Error("no stand-ins");

@@ -20,22 +20,6 @@ import type { ProviderChanges, ProviderRow, ProviderStore } from "./provider-sto
 
 const maxProviders = 50;
 
-/** The providers of a project. */
-export interface CredentialProviders {
-  create(projectId: string, request: z.output<typeof CreateCredentialProvider>): Promise<CredentialProvider>;
-  list(projectId: string, filter: z.output<typeof ListCredentialProviders>): Promise<Page<CredentialProvider>>;
-  get(projectId: string, id: string): Promise<CredentialProvider>;
-  update(
-    projectId: string,
-    id: string,
-    request: z.output<typeof UpdateCredentialProvider>,
-  ): Promise<CredentialProvider>;
-  delete(projectId: string, id: string): Promise<void>;
-  test(projectId: string, id: string, signal: AbortSignal): Promise<CredentialProviderTestResult>;
-  /** @throws {ServiceError} 502 with the reason when the store fails. */
-  items(projectId: string, id: string, signal: AbortSignal): Promise<CredentialProviderItems>;
-}
-
 function toProvider(row: ProviderRow): CredentialProvider {
   return {
     id: row.id,
@@ -58,7 +42,8 @@ function refuseNul(texts: Readonly<Record<string, string | null | undefined>>): 
 const namedSettings = (settings: Readonly<Record<string, string | null>> = {}) =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [`settings.${name}`, value]));
 
-class CredentialProviderService implements CredentialProviders {
+/** The providers of a project. */
+export class CredentialProviders {
   readonly #store: ProviderStore;
   readonly #kinds: ProviderKinds;
   readonly #opened: OpenedProviders;
@@ -145,6 +130,7 @@ class CredentialProviderService implements CredentialProviders {
     }
   }
 
+  /** @throws {ServiceError} 502 with the reason when the store fails. */
   async items(projectId: string, id: string, signal: AbortSignal): Promise<CredentialProviderItems> {
     const row = await this.#existing(projectId, id);
     try {
@@ -188,12 +174,4 @@ class CredentialProviderService implements CredentialProviders {
     if (row === undefined) throw ServiceError.of(credentialProviderNotFound(id));
     return row;
   }
-}
-
-export function createCredentialProviders(parts: {
-  readonly store: ProviderStore;
-  readonly kinds: ProviderKinds;
-  readonly opened: OpenedProviders;
-}): CredentialProviders {
-  return new CredentialProviderService(parts);
 }

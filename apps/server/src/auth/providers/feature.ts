@@ -2,7 +2,7 @@ import type { Database } from "@shoal/database";
 import { createOutboundRule } from "@shoal/placement";
 import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
-import { createCredentialProviders } from "./credential-providers.ts";
+import { CredentialProviders } from "./credential-providers.ts";
 import { OpenedProviders, ProviderLookup } from "./credential-lookup.ts";
 import { credentialProviderHandlers } from "./handlers.ts";
 import { createOperatorProviders } from "./operator-providers.ts";
@@ -25,7 +25,7 @@ export async function credentialProvidersFeature({
   const operator = createOperatorProviders(config, { env: process.env, nameOf: nameOf(database), timeoutMs });
   return {
     provides: new ProviderLookup({ store, opened, operator }),
-    handlers: credentialProviderHandlers(createCredentialProviders({ store, kinds, opened })),
+    handlers: credentialProviderHandlers(new CredentialProviders({ store, kinds, opened })),
     changes: {
       credential_providers: (id: string | undefined) => {
         opened.forget(id);

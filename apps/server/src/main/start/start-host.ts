@@ -11,7 +11,7 @@ import type { Host } from "../../host/host.ts";
 import { isLoopback } from "../../http/listen.ts";
 import { type Log, partLog } from "../../log/log.ts";
 import { openBlobs } from "../../storage/blobs/open-blobs.ts";
-import { createEnvelopes, type Envelopes } from "../../storage/envelopes/envelopes.ts";
+import { Envelopes } from "../../storage/envelopes/envelopes.ts";
 import { openMasterKeys } from "../../storage/envelopes/master-keys.ts";
 import { installationOf } from "../../storage/envelopes/rewrap-command.ts";
 import { createSecrets } from "../../storage/secrets.ts";
@@ -67,7 +67,7 @@ async function openEnvelopes(
   const installation = await installationOf(database.query);
   const keys = await openMasterKeys(config, { serverSecret, installation });
   cleanup.add("the master keys", () => keys.close());
-  return createEnvelopes(keys);
+  return new Envelopes(keys);
 }
 
 function toStartError(error: unknown): unknown {

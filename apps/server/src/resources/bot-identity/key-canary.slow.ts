@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { presentServerSecret } from "../../config/data-dir.ts";
-import { createEnvelopes } from "../../storage/envelopes/envelopes.ts";
+import { Envelopes } from "../../storage/envelopes/envelopes.ts";
 import { openMasterKeys } from "../../storage/envelopes/master-keys.ts";
 import { installationOf } from "../../storage/envelopes/rewrap-command.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
@@ -36,7 +36,7 @@ async function privateKey(): Promise<string> {
     { serverSecret: presentServerSecret(dataDir, undefined), installation: await installationOf(database.query) },
   );
   const row = await database.query.selectFrom("bot_keys").selectAll().executeTakeFirstOrThrow();
-  return createEnvelopes(keys).unseal(row.private_key, {
+  return new Envelopes(keys).unseal(row.private_key, {
     projectId: row.project_id,
     id: row.id,
     field: "bot_keys.private_key",

@@ -12,23 +12,6 @@ import { createId } from "@shoal/primitives";
 import { emptyPage, isStorable, newestFirst, toPage } from "../../http/paging.ts";
 import { checkExtensionArchive, maxArchiveBytes } from "./archive-rules.ts";
 
-export interface Extensions {
-  upload(projectId: string, parts: AsyncIterable<MultipartPart>): Promise<Extension>;
-  list(projectId: string, filter: z.output<typeof ListExtensions>): Promise<Page<Extension>>;
-  get(projectId: string, idOrName: string): Promise<Extension>;
-  download(projectId: string, idOrName: string): Promise<BytesReply>;
-  delete(projectId: string, idOrName: string): Promise<void>;
-  /** Accepts ids and names; removes duplicates, preserves the order. @throws {ServiceError} 404. */
-  choose(
-    projectId: string,
-    wanted: readonly { readonly id?: string | undefined; readonly name?: string | undefined }[],
-  ): Promise<readonly string[]>;
-  /** Records the use. @throws {ServiceError} 404. */
-  open(projectId: string, id: string): Promise<{ readonly name: string; readonly stream: Readable }>;
-  /** Removes archives without an extension. @returns their number. */
-  sweep(): Promise<number>;
-}
-
 interface ExtensionRow {
   readonly id: string;
   readonly name: string | null;
@@ -68,7 +51,7 @@ function checkName(value: string): string {
   return value;
 }
 
-class ExtensionService implements Extensions {
+export class Extensions {
   readonly #blobs: Blobs;
   readonly #query: import("kysely").Kysely<import("@shoal/database").Tables>;
 
@@ -126,6 +109,7 @@ class ExtensionService implements Extensions {
     return { ...(await this.#archiveOf(row)), fileName: `${row.name ?? row.id}.zip` };
   }
 
+  /** Accepts ids and names; removes duplicates, preserves the order. @throws {ServiceError} 404. */
   async choose(
     projectId: string,
     wanted: readonly { readonly id?: string | undefined; readonly name?: string | undefined }[],
@@ -135,6 +119,7 @@ class ExtensionService implements Extensions {
     return [...ids];
   }
 
+  /** Records the use. @throws {ServiceError} 404. */
   async open(projectId: string, id: string): Promise<{ readonly name: string; readonly stream: Readable }> {
     const row = await this.#existing(projectId, id);
     const { stream } = await this.#archiveOf(row);
@@ -154,6 +139,7 @@ class ExtensionService implements Extensions {
     await this.#blobs.delete(blob).catch(() => undefined);
   }
 
+  /** Removes archives without an extension. @returns their number. */
   sweep(): Promise<number> {
     return sweepBlobs(this.#blobs, async (names) => {
       const rows = await this.#query.selectFrom("extensions").select("blob").where("blob", "in", names).execute();
@@ -218,8 +204,4 @@ class ExtensionService implements Extensions {
     }
     return { name, blob };
   }
-}
-
-export function createExtensions(parts: { readonly database: Database; readonly blobs: Blobs }): Extensions {
-  return new ExtensionService(parts);
 }

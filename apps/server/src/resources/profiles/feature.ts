@@ -2,15 +2,15 @@ import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
 import type { ParsePool } from "../../storage/parsing/parse-pool.ts";
 import { profileHandlers, type ProfileSaver } from "./handlers.ts";
-import { createProfileStates } from "./profile-states.ts";
-import { createProfiles } from "./profiles.ts";
+import { ProfileStates } from "./profile-states.ts";
+import { Profiles } from "./profiles.ts";
 
 /** @param sessions - saves the profile of a running session. */
 export function profilesFeature(
   { blobs, config, database, log, secrets }: Host,
   { parsing, sessions }: { readonly parsing: ParsePool; readonly sessions: ProfileSaver },
 ) {
-  const states = createProfileStates({
+  const states = new ProfileStates({
     database,
     secrets,
     blobs: blobs("profiles"),
@@ -21,7 +21,7 @@ export function profilesFeature(
     },
     log,
   });
-  const profiles = createProfiles(database, () => database.isListening(), states);
+  const profiles = new Profiles(database, () => database.isListening(), states);
   return {
     provides: { profiles, states },
     handlers: profileHandlers(profiles, states, sessions, parsing),

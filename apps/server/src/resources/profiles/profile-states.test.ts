@@ -9,7 +9,7 @@ import { createId } from "@shoal/primitives";
 import { createLog } from "../../log/log.ts";
 import { createSecrets } from "../../storage/secrets.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-import { createProfileStates, type ProfileRef, type ProfileStates } from "./profile-states.ts";
+import { type ProfileRef, ProfileStates } from "./profile-states.ts";
 import { sessionRow } from "../../testing/session-row.ts";
 
 let server: TestServer;
@@ -29,7 +29,7 @@ beforeAll(async () => {
     put: (source, options) => (failure === undefined ? files.put(source, options) : Promise.reject(failure)),
   };
   const log = await createLog({ log_level: "silent", log_format: "json" });
-  states = createProfileStates({
+  states = new ProfileStates({
     database: server.database,
     blobs,
     secrets: createSecrets("s".repeat(32)),

@@ -44,27 +44,6 @@ export interface OpenedState {
   readonly archive: Readable;
 }
 
-export interface ProfileStates {
-  /** @param version - default: the current one. */
-  open(profile: ProfileRef, version?: number): Promise<OpenedState | undefined>;
-  /**
-   * Replaces states that the same session saved automatically; keeps versions that a user saved.
-   * @returns the number of the new version. @throws {ServiceError} 404 when the profile is gone, 409, 413.
-   */
-  save(profile: ProfileRef, origin: SaveOrigin, archive: Readable): Promise<number>;
-  /** Makes a version the current one, under a new number. @throws {ServiceError} 404, 409. */
-  rollback(profile: ProfileRef, version: number): Promise<void>;
-  /** Runs in the transaction that creates the new profile. */
-  copyInto(transaction: Transaction<Tables>, from: string, to: string): Promise<void>;
-  list(profileId: string, window: { readonly limit: number; readonly offset: number }): Promise<Page<ProfileVersion>>;
-  /** Records why the latest save failed. Never rejects. */
-  noteFailure(profileId: string, message: string): Promise<void>;
-  /** Skips archives that a version refers to. */
-  dropBlobs(blobs: readonly string[]): Promise<void>;
-  /** Removes archives that a killed server left. @returns their number. */
-  sweep(): Promise<number>;
-}
-
 export interface ProfileStatesOptions {
   readonly database: Database;
   readonly blobs: Blobs;
@@ -76,7 +55,7 @@ export interface ProfileStatesOptions {
   readonly log: Log;
 }
 
-class SealedProfileStates implements ProfileStates {
+export class ProfileStates {
   readonly #database: Database;
   readonly #versions: ProfileVersions;
   readonly #blobs: Blobs;
@@ -95,6 +74,7 @@ class SealedProfileStates implements ProfileStates {
     this.#log = log;
   }
 
+  /** Skips archives that a version refers to. */
   async dropBlobs(candidates: readonly string[]): Promise<void> {
     try {
       const kept = await this.#versions.named(candidates);
@@ -104,6 +84,7 @@ class SealedProfileStates implements ProfileStates {
     }
   }
 
+  /** @param version - default: the current one. */
   async open(profile: ProfileRef, version?: number): Promise<OpenedState | undefined> {
     const row = await this.#versions.find(profile.id, version);
     if (row === undefined) return undefined;
@@ -133,6 +114,10 @@ class SealedProfileStates implements ProfileStates {
     }
   }
 
+  /**
+   * Replaces states that the same session saved automatically; keeps versions that a user saved.
+   * @returns the number of the new version. @throws {ServiceError} 404 when the profile is gone, 409, 413.
+   */
   async save(
     profile: ProfileRef,
     { source, sessionId, keepThroughVersion }: SaveOrigin,
@@ -156,6 +141,7 @@ class SealedProfileStates implements ProfileStates {
     return added.version;
   }
 
+  /** Makes a version the current one, under a new number. @throws {ServiceError} 404, 409. */
   async rollback(profile: ProfileRef, version: number): Promise<void> {
     const { blobs: old } = await this.#versions.locked(profile.id, async (transaction) => {
       await refuseWriter(transaction, profile.id);
@@ -168,6 +154,7 @@ class SealedProfileStates implements ProfileStates {
     });
   }
 
+  /** Runs in the transaction that creates the new profile. */
   async copyInto(transaction: Transaction<Tables>, from: string, to: string): Promise<void> {
     const content = await currentContentOf(transaction, from);
     if (content !== undefined)
@@ -178,6 +165,7 @@ class SealedProfileStates implements ProfileStates {
     return this.#versions.list(profileId, window);
   }
 
+  /** Records why the latest save failed. Never rejects. */
   async noteFailure(profileId: string, message: string): Promise<void> {
     try {
       await this.#versions.noteFailure(profileId, message);
@@ -187,6 +175,7 @@ class SealedProfileStates implements ProfileStates {
     }
   }
 
+  /** Removes archives that a killed server left. @returns their number. */
   sweep(): Promise<number> {
     return sweepBlobs(this.#blobs, (names) => this.#versions.named(names));
   }
@@ -214,8 +203,4 @@ class SealedProfileStates implements ProfileStates {
       );
     }
   }
-}
-
-export function createProfileStates(parts: ProfileStatesOptions): ProfileStates {
-  return new SealedProfileStates(parts);
 }

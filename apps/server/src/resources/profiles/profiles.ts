@@ -17,20 +17,6 @@ import { createReadCache, type ReadCache } from "../../storage/read-cache.ts";
 import { containing } from "../../storage/like.ts";
 import type { ProfileStates } from "./profile-states.ts";
 
-export interface Profiles {
-  create(projectId: string, body: z.output<typeof CreateProfile>): Promise<Profile>;
-  list(projectId: string, filter: z.output<typeof ListProfiles>): Promise<Page<Profile>>;
-  get(projectId: string, idOrName: string): Profile | Promise<Profile>;
-  /** Bypasses the cache. */
-  reread(projectId: string, id: string): Promise<Profile>;
-  update(projectId: string, idOrName: string, change: z.output<typeof UpdateProfile>): Promise<Profile>;
-  /** @throws {ServiceError} 409 while a browser, a pool or a connection uses it. */
-  delete(projectId: string, idOrName: string): Promise<void>;
-  clone(projectId: string, idOrName: string, name: string | undefined): Promise<Profile>;
-  forget(id: string): void;
-  forgetAll(): void;
-}
-
 interface ProfileRow {
   readonly id: string;
   readonly name: string | null;
@@ -119,11 +105,12 @@ async function refuseUsed(transaction: Transaction<Tables>, id: string, idOrName
     );
 }
 
-class ProfileService implements Profiles {
+export class Profiles {
   readonly #states: Pick<ProfileStates, "copyInto" | "dropBlobs">;
   readonly #query: Database["query"];
   readonly #cache: ReadCache<Profile>;
 
+  /** @param isLive - whether this server receives changes of other servers. */
   constructor(database: Database, isLive: () => boolean, states: Pick<ProfileStates, "copyInto" | "dropBlobs">) {
     this.#states = states;
     this.#query = database.query;
@@ -179,6 +166,7 @@ class ProfileService implements Profiles {
     return toPage(found, { limit, offset }, toProfile);
   }
 
+  /** Bypasses the cache. */
   async reread(projectId: string, id: string): Promise<Profile> {
     const row = await this.#find(projectId, id);
     if (row === undefined) throw notFound(id);
@@ -211,6 +199,7 @@ class ProfileService implements Profiles {
     }
   }
 
+  /** @throws {ServiceError} 409 while a browser, a pool or a connection uses it. */
   async delete(projectId: string, idOrName: string): Promise<void> {
     const id = await this.#existing(projectId, idOrName);
     try {
@@ -289,13 +278,4 @@ class ProfileService implements Profiles {
     if (row === undefined) throw notFound(idOrName);
     return row.id;
   }
-}
-
-/** @param isLive - whether this server receives changes of other servers. */
-export function createProfiles(
-  database: Database,
-  isLive: () => boolean,
-  states: Pick<ProfileStates, "copyInto" | "dropBlobs">,
-): Profiles {
-  return new ProfileService(database, isLive, states);
 }

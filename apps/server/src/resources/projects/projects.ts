@@ -25,17 +25,6 @@ import { toPage } from "../../http/paging.ts";
 import { networkRulesOf } from "./network-rules.ts";
 import type { Closing, ProjectRow, ProjectStore } from "./project-store.ts";
 
-/** `caller` is the key of the request. The key of a project sees that project only and may only rename it. */
-export interface Projects {
-  create(caller: KeyRow, request: z.output<typeof CreateProject>): Promise<Project>;
-  list(caller: KeyRow, filter: z.output<typeof ListProjects>): Promise<Page<Project>>;
-  get(caller: KeyRow, idOrName: string): Promise<Project>;
-  update(caller: KeyRow, idOrName: string, request: z.output<typeof UpdateProject>): Promise<Project>;
-  delete(caller: KeyRow, idOrName: string): Promise<void>;
-  limits(caller: KeyRow, idOrName: string): Promise<ProjectLimits>;
-  setLimits(caller: KeyRow, idOrName: string, request: z.output<typeof UpdateProjectLimits>): Promise<ProjectLimits>;
-}
-
 function toProject({ id, name, status, network, created_at, updated_at }: ProjectRow): Project {
   return { id, name, status, ...(network && { network: toLists(network) }), created_at, updated_at };
 }
@@ -66,10 +55,12 @@ function changeOf(limit: number | null | undefined): number | null | undefined {
   return limit === 0 ? null : (limit ?? undefined);
 }
 
-class ProjectService implements Projects {
+/** `caller` is the key of the request. The key of a project sees that project only and may only rename it. */
+export class Projects {
   readonly #store: ProjectStore;
   readonly #forget: (ids: { readonly projects: readonly string[]; readonly keys?: readonly string[] }) => void;
 
+  /** @param forget - receives ids of changed projects and keys before the answer: no later request uses the old state. */
   constructor(
     store: ProjectStore,
     forget: (ids: { readonly projects: readonly string[]; readonly keys?: readonly string[] }) => void,
@@ -185,12 +176,4 @@ class ProjectService implements Projects {
       this.#forget({ projects: ids });
     }
   }
-}
-
-/** @param forget - receives ids of changed projects and keys before the answer: no later request uses the old state. */
-export function createProjects(
-  store: ProjectStore,
-  forget: (ids: { readonly projects: readonly string[]; readonly keys?: readonly string[] }) => void,
-): Projects {
-  return new ProjectService(store, forget);
 }

@@ -4,10 +4,10 @@ import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
 import { partLog } from "../../log/log.ts";
 import { proxyHandlers } from "./handlers.ts";
-import { createProxies } from "./proxies.ts";
+import { Proxies } from "./proxies.ts";
 
 export function proxiesFeature({ config, database, envelopes, log, otherServers }: Host) {
-  const proxies = createProxies({
+  const proxies = new Proxies({
     database,
     envelopes,
     probe: createEgressProbe({

@@ -23,22 +23,6 @@ export interface ChosenProxy {
   readonly upstream: EgressUpstream;
 }
 
-export interface Proxies {
-  create(projectId: string, request: z.output<typeof CreateProxy>): Promise<Proxy>;
-  list(projectId: string, filter: z.output<typeof ListProxies>): Promise<Page<Proxy>>;
-  get(projectId: string, id: string): Promise<Proxy>;
-  rename(projectId: string, id: string, name: string): Promise<Proxy>;
-  delete(projectId: string, id: string): Promise<void>;
-  /** @param url - default: the operator's test page, whose result is stored. @throws {ServiceError} 422 on failure. */
-  check(projectId: string, id: string, url: string | undefined): Promise<Proxy>;
-  /** @throws {ServiceError} 404; 400 when several proxies have the name, or its type is no longer configured. */
-  choose(
-    projectId: string,
-    choice: { readonly id?: string | undefined; readonly name?: string | undefined },
-    sessionId: string,
-  ): Promise<ChosenProxy>;
-}
-
 interface ProxyRow {
   readonly id: string;
   readonly project_id: string;
@@ -99,13 +83,14 @@ function notFound(id: string): ServiceError {
 
 const placeOf = (id: string, projectId: string): SealedPlace => ({ projectId, id, field: "proxies.password" });
 
-class ProxyService implements Proxies {
+export class Proxies {
   readonly #envelopes: Envelopes;
   readonly #probe: EgressProbe;
   readonly #templates: Readonly<Partial<Record<"datacenter" | "isp" | "residential" | "mobile", string>>>;
   readonly #checkUrl: string;
   readonly #query: import("kysely").Kysely<import("@shoal/database").Tables>;
 
+  /** @param checkUrl - page that returns the address of its client. */
   constructor(parts: {
     readonly database: Database;
     readonly envelopes: Envelopes;
@@ -208,6 +193,7 @@ class ProxyService implements Proxies {
     return user === undefined ? cause : ServiceError.of(proxyUsedByConnection(id, user.id), { cause });
   }
 
+  /** @param url - default: the operator's test page, whose result is stored. @throws {ServiceError} 422 on failure. */
   async check(projectId: string, id: string, url: string | undefined): Promise<Proxy> {
     const row = await this.#existing(projectId, id);
     const target = URL.parse(url ?? this.#checkUrl);
@@ -234,6 +220,7 @@ class ProxyService implements Proxies {
     });
   }
 
+  /** @throws {ServiceError} 404; 400 when several proxies have the name, or its type is no longer configured. */
   async choose(
     projectId: string,
     { id, name }: { readonly id?: string | undefined; readonly name?: string | undefined },
@@ -311,15 +298,4 @@ class ProxyService implements Proxies {
       .returning(columns)
       .executeTakeFirst();
   }
-}
-
-/** @param checkUrl - page that returns the address of its client. */
-export function createProxies(parts: {
-  readonly database: Database;
-  readonly envelopes: Envelopes;
-  readonly probe: EgressProbe;
-  readonly templates: ExitTemplates;
-  readonly checkUrl: string;
-}): Proxies {
-  return new ProxyService(parts);
 }

@@ -27,28 +27,6 @@ export interface DestinationAddress {
   readonly headers: Headers | undefined;
 }
 
-export interface TelemetryDestinations {
-  create(projectId: string, request: z.output<typeof CreateOtlpDestination>): Promise<OtlpDestination>;
-  list(projectId: string, filter: z.output<typeof ListOtlpDestinations>): Promise<Page<OtlpDestination>>;
-  get(projectId: string, idOrName: string): Promise<OtlpDestination>;
-  update(
-    projectId: string,
-    idOrName: string,
-    request: z.output<typeof UpdateOtlpDestination>,
-  ): Promise<OtlpDestination>;
-  /** @throws {ServiceError} 409 `conflict` naming a session or pool that uses it. */
-  delete(projectId: string, idOrName: string): Promise<void>;
-  /** @throws {ServiceError} 404 naming the field. */
-  choose(
-    projectId: string,
-    choice: { readonly id?: string | undefined; readonly name?: string | undefined },
-  ): Promise<string>;
-  /** Includes changes by other servers; `undefined` when it was deleted. */
-  addressOf(id: string): DestinationAddress | Promise<DestinationAddress | undefined>;
-  /** Call when a destination has changed on any server; `undefined` = all may have changed. */
-  forget(id: string | undefined): void;
-}
-
 interface DestinationRow {
   readonly id: string;
   readonly project_id: string;
@@ -138,7 +116,7 @@ function placeOf({ id, project_id }: Pick<DestinationRow, "id" | "project_id">):
   return { projectId: project_id, id, field: "telemetry_destinations.headers" };
 }
 
-class TelemetryDestinationService implements TelemetryDestinations {
+export class TelemetryDestinations {
   readonly #envelopes: Envelopes;
   readonly #rule: OutboundRule;
   readonly #query: Database["query"];
@@ -255,6 +233,7 @@ class TelemetryDestinationService implements TelemetryDestinations {
     }
   }
 
+  /** @throws {ServiceError} 409 `conflict` naming a session or pool that uses it. */
   async delete(projectId: string, idOrName: string): Promise<void> {
     const { id } = await this.#existing(projectId, idOrName);
     await this.#query.transaction().execute(async (transaction) => {
@@ -274,6 +253,7 @@ class TelemetryDestinationService implements TelemetryDestinations {
     this.#addresses.forget(id);
   }
 
+  /** @throws {ServiceError} 404 naming the field. */
   async choose(
     projectId: string,
     { id, name }: { readonly id?: string | undefined; readonly name?: string | undefined },
@@ -295,10 +275,12 @@ class TelemetryDestinationService implements TelemetryDestinations {
     });
   }
 
+  /** Includes changes by other servers; `undefined` when it was deleted. */
   addressOf(id: string): DestinationAddress | Promise<DestinationAddress | undefined> {
     return this.#addresses.get(id);
   }
 
+  /** Call when a destination has changed on any server; `undefined` = all may have changed. */
   forget(id: string | undefined): void {
     if (id === undefined) this.#addresses.forgetAll();
     else this.#addresses.forget(id);
@@ -337,13 +319,4 @@ class TelemetryDestinationService implements TelemetryDestinations {
     if (row === undefined) throw notFound(idOrName);
     return row;
   }
-}
-
-export function createTelemetryDestinations(parts: {
-  readonly database: Database;
-  readonly envelopes: Envelopes;
-  readonly rule: OutboundRule;
-  readonly isLive: () => boolean;
-}): TelemetryDestinations {
-  return new TelemetryDestinationService(parts);
 }

@@ -1,13 +1,13 @@
 import { createOutboundRule } from "@shoal/placement";
 import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
-import { createTelemetryDestinations } from "./destinations.ts";
+import { TelemetryDestinations } from "./destinations.ts";
 import { telemetryDestinationHandlers } from "./handlers.ts";
 
 export function telemetryDestinationsFeature({ config, database, envelopes, otherServers }: Host) {
   const rule = createOutboundRule({ allowPrivateHosts: config.allow_private_hosts, otherServers });
   const isLive = () => database.isListening();
-  const destinations = createTelemetryDestinations({ database, envelopes, rule, isLive });
+  const destinations = new TelemetryDestinations({ database, envelopes, rule, isLive });
   return {
     provides: { destinations, rule },
     handlers: telemetryDestinationHandlers(destinations),

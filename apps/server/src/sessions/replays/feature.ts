@@ -8,7 +8,7 @@ import type { Host } from "../../host/host.ts";
 import type { SessionFiles } from "../../storage/session-files/session-files.ts";
 import { type ReplayAccess, replayHandlers } from "./handlers.ts";
 import type { ReplayAddresses } from "./replay-address.ts";
-import { createReplayStore } from "./replay-store.ts";
+import { ReplayStore } from "./replay-store.ts";
 import { type ReplayViewParts, serveReplayView } from "./replay-view.ts";
 import { StoredReplays } from "./stored-replays.ts";
 
@@ -23,7 +23,7 @@ interface ReplayNeeds extends Pick<ReplayViewParts, "atHome" | "nameOf" | "page"
 
 export function replaysFeature({ config, dataDir, log }: Host, needs: ReplayNeeds) {
   const { accessOf, addresses } = needs;
-  const store = createReplayStore({
+  const store = new ReplayStore({
     directory: join(dataDir.path, "replays"),
     retentionDays: config.replay_retention_days,
     quota: { maxRunning: config.replay_max_running, maxBytes: config.replay_max_gib * 2 ** 30 },

@@ -10,7 +10,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ForgingInstances, forgingInstances } from "../../testing/forging-instances.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-import { createReplayStore } from "./replay-store.ts";
+import { ReplayStore } from "./replay-store.ts";
 
 const idOf = (place: number): string => place.toString(16).padStart(24, "0");
 
@@ -143,7 +143,7 @@ it("ends a recording at the space limit of its project, rejects new ones, and al
     log: pino({ level: "silent" }),
   };
   try {
-    const store = createReplayStore(options);
+    const store = new ReplayStore(options);
     // Only its requests are used.
     await store.keep(session, { request } as Instance, { replay_id: idOf(1), started_at: new Date().toISOString() });
     await expect
@@ -151,7 +151,7 @@ it("ends a recording at the space limit of its project, rejects new ones, and al
       .toMatch(/replay_max_gib\)\. The film is truncated\.$/);
     const film = await store.film("session", idOf(1));
     expect(film?.sizeBytes).toBeLessThanOrEqual(1_000_000);
-    for (const reopened of [store, createReplayStore(options)])
+    for (const reopened of [store, new ReplayStore(options)])
       await expect(reopened.admit({ ...session, id: "another" })).rejects.toMatchObject({
         status: 507,
         code: "insufficient_storage",

@@ -19,52 +19,6 @@ import { markOffset, withMark } from "./marks.ts";
 import { isReplayId, ReplayFiles } from "./replay-files.ts";
 import type { Film, StoredReplay, StoredReplays } from "./stored-replays.ts";
 
-export interface ReplayStore {
-  readonly retentionDays: number;
-  /** Checks the limits for a new recording. @throws {ServiceError} 409, 507. */
-  admit(session: RecordedSession): Promise<void>;
-  /**
-   * @param replay - description by the instance. @throws {ServiceError} 409, 507: limits apply even if the instance
-   * ignores them.
-   */
-  keep(session: RecordedSession, instance: Instance, replay: Replay): Promise<void>;
-  /** Oldest first. */
-  list(sessionId: string): Promise<Replay[]>;
-  /** @throws {ServiceError} 404. */
-  show(sessionId: string, replayId: string): Promise<Replay>;
-  /** Default position: now, or the end of the recording. @throws {ServiceError} 404; 409 when there are too many. */
-  mark(sessionId: string, replayId: string, mark: MarkReplay): Promise<ReplayMark>;
-  /** Returns `going` while the file grows. @throws {ServiceError} 404. */
-  find(sessionId: string, replayId: string): Promise<{ readonly going: boolean }>;
-  /** Limits the time for copying the remaining film. @param replayId - default: all recordings of the session. */
-  noteStop(sessionId: string, replayId?: string): void;
-  /**
-   * `undefined` while it grows. @param soFar - returns the part that is stored already. @throws {ServiceError} 404, also
-   * without a film.
-   */
-  film(sessionId: string, replayId: string, soFar?: boolean): Promise<OpenedFilm | undefined>;
-  /** Returns the complete file; `undefined` while it grows. @throws {ServiceError} 404, also without a film. */
-  read(
-    sessionId: string,
-    replayId: string,
-  ): Promise<{ readonly stream: Readable; readonly sizeBytes: number } | undefined>;
-  /**
-   * Waits a few seconds for the files. Call it before stopping the instance. Never rejects. `undefined` = no
-   * recordings.
-   */
-  finish(sessionId: string, instance: Instance): Promise<void> | undefined;
-  /** By project, on this server. */
-  usedBytes(): Promise<ReadonlyMap<string, number>>;
-  /** Call it once, at the end of the session. */
-  wasRecorded(sessionId: string): boolean;
-  localSessions(): Promise<readonly string[]>;
-  hasLocal(session: SessionRef): Promise<boolean>;
-  /** Uploads complete films of a session to the store, and removes them here. */
-  store(session: SessionRef, isOver: boolean, signal: AbortSignal): Promise<void>;
-  /** Deletes recordings after their retention. @returns their number. */
-  sweep(nowMs?: number): Promise<number>;
-}
-
 export interface ReplayStoreOptions {
   readonly directory: string;
   /** Recordings in the store; absent: all remain in the directory. */
@@ -88,11 +42,7 @@ interface Going extends RunningRecording {
   isStopping: boolean;
 }
 
-export function createReplayStore(options: ReplayStoreOptions): ReplayStore {
-  return new FileReplayStore(options);
-}
-
-class FileReplayStore implements ReplayStore {
+export class ReplayStore {
   readonly retentionDays: number;
   readonly #files: ReplayFiles;
   readonly #limits: RecordingLimits;
@@ -112,6 +62,7 @@ class FileReplayStore implements ReplayStore {
     this.#onFilm = onFilm ?? (() => undefined);
   }
 
+  /** Checks the limits for a new recording. @throws {ServiceError} 409, 507. */
   async admit(session: RecordedSession): Promise<void> {
     await (this.#measured ??= this.#measure());
     const stored = (await this.#stored?.list(session.id)) ?? [];
@@ -128,6 +79,10 @@ class FileReplayStore implements ReplayStore {
     this.#limits.admit(session, this.#going.values());
   }
 
+  /**
+   * @param replay - description by the instance. @throws {ServiceError} 409, 507: limits apply even if the instance
+   * ignores them.
+   */
   async keep(session: RecordedSession, instance: Instance, replay: Replay): Promise<void> {
     const { replay_id: id } = replay;
     const key = keyOf(session.id, id);
@@ -143,6 +98,7 @@ class FileReplayStore implements ReplayStore {
     await done.begun;
   }
 
+  /** Oldest first. */
   async list(sessionId: string): Promise<Replay[]> {
     const startOf = ({ started_at }: Replay): number => (typeof started_at === "string" ? Date.parse(started_at) : 0);
     const local = await this.#local(sessionId);
@@ -152,6 +108,7 @@ class FileReplayStore implements ReplayStore {
     return [...byId.values()].sort((a, b) => startOf(a) - startOf(b));
   }
 
+  /** @throws {ServiceError} 404. */
   async show(sessionId: string, replayId: string): Promise<Replay> {
     const replay = isReplayId(replayId)
       ? ((await this.#load(sessionId, replayId)) ?? (await this.#stored?.find(sessionId, replayId))?.replay)
@@ -166,6 +123,7 @@ class FileReplayStore implements ReplayStore {
     return replay;
   }
 
+  /** Default position: now, or the end of the recording. @throws {ServiceError} 404; 409 when there are too many. */
   async mark(sessionId: string, replayId: string, { title, offset_seconds }: MarkReplay): Promise<ReplayMark> {
     const { started_at, finished_at } = await this.show(sessionId, replayId);
     const mark = { title, offset_seconds: markOffset({ started_at, finished_at }, offset_seconds) };
@@ -176,11 +134,13 @@ class FileReplayStore implements ReplayStore {
     return mark;
   }
 
+  /** Returns `going` while the file grows. @throws {ServiceError} 404. */
   async find(sessionId: string, replayId: string): Promise<{ readonly going: boolean }> {
     await this.show(sessionId, replayId);
     return { going: this.#going.has(keyOf(sessionId, replayId)) };
   }
 
+  /** Limits the time for copying the remaining film. @param replayId - default: all recordings of the session. */
   noteStop(sessionId: string, replayId?: string): void {
     for (const going of this.#going.values()) {
       if (going.session.id !== sessionId || (replayId !== undefined && going.id !== replayId) || going.isStopping)
@@ -195,6 +155,10 @@ class FileReplayStore implements ReplayStore {
     }
   }
 
+  /**
+   * `undefined` while it grows. @param soFar - returns the part that is stored already. @throws {ServiceError} 404, also
+   * without a film.
+   */
   async film(sessionId: string, replayId: string, soFar = false): Promise<OpenedFilm | undefined> {
     const { failure_reason } = await this.show(sessionId, replayId);
     const isGoing = this.#going.has(keyOf(sessionId, replayId));
@@ -212,6 +176,7 @@ class FileReplayStore implements ReplayStore {
     );
   }
 
+  /** Returns the complete file; `undefined` while it grows. @throws {ServiceError} 404, also without a film. */
   async read(
     sessionId: string,
     replayId: string,
@@ -220,6 +185,10 @@ class FileReplayStore implements ReplayStore {
     return film && { stream: film.read(), sizeBytes: film.sizeBytes };
   }
 
+  /**
+   * Waits a few seconds for the files. Call it before stopping the instance. Never rejects. `undefined` = no
+   * recordings.
+   */
   finish(sessionId: string, instance: Instance): Promise<void> | undefined {
     const own = [...this.#going.values()].filter(({ session }) => session.id === sessionId);
     if (own.length === 0) return undefined;
@@ -232,11 +201,13 @@ class FileReplayStore implements ReplayStore {
     return pTimeout(settled, { milliseconds: finishTimeoutMs, fallback: () => undefined });
   }
 
+  /** By project, on this server. */
   async usedBytes(): Promise<ReadonlyMap<string, number>> {
     await (this.#measured ??= this.#measure());
     return this.#limits.usedBytes;
   }
 
+  /** Deletes recordings after their retention. @returns their number. */
   async sweep(nowMs = Date.now()): Promise<number> {
     await (this.#measured ??= this.#measure());
     let removed = 0;
@@ -251,6 +222,7 @@ class FileReplayStore implements ReplayStore {
     return removed;
   }
 
+  /** Call it once, at the end of the session. */
   wasRecorded(sessionId: string): boolean {
     return this.#recorded.delete(sessionId);
   }
@@ -263,6 +235,7 @@ class FileReplayStore implements ReplayStore {
     return (await this.#files.ids(sessionId)).length > 0;
   }
 
+  /** Uploads complete films of a session to the store, and removes them here. */
   async store({ projectId, sessionId }: SessionRef, _isOver: boolean, signal: AbortSignal): Promise<void> {
     if (this.#stored === undefined) return;
     await (this.#measured ??= this.#measure());

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-import { createReplayStore } from "./replay-store.ts";
+import { ReplayStore } from "./replay-store.ts";
 
 describe("stored recordings", () => {
   let server: TestServer;
@@ -212,7 +212,7 @@ function box(type: string, sizeBytes: number): Buffer {
 it("deletes recordings after their retention, and treats recordings of a killed server as ended", async () => {
   const directory = mkdtempSync(join(tmpdir(), "shoal-replays-"));
   try {
-    const store = createReplayStore({
+    const store = new ReplayStore({
       directory,
       retentionDays: 2,
       quota: { maxRunning: 10, maxBytes: 2 ** 30 },

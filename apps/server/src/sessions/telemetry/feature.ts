@@ -5,7 +5,7 @@ import type { Host } from "../../host/host.ts";
 import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
 import type { ParsePool } from "../../storage/parsing/parse-pool.ts";
 import type { SessionFiles } from "../../storage/session-files/session-files.ts";
-import { createTelemetryExports } from "./export/exports.ts";
+import { TelemetryExports } from "./export/exports.ts";
 import { type SessionFinder, telemetryHandlers } from "./handlers.ts";
 import { StoredTelemetry } from "./stored-telemetry.ts";
 import { createTelemetryStore } from "./telemetry-store.ts";
@@ -29,7 +29,7 @@ export function telemetryFeature({ cleanup, config, dataDir, log, serverId }: Ho
     log,
   });
   const { destinations, rule } = needs;
-  const exports = createTelemetryExports({ destinations, rule, store, serverId, log });
+  const exports = new TelemetryExports({ destinations, rule, store, serverId, log });
   cleanup.add("the export of telemetry", () => exports.close());
   return {
     provides: { exports, store },

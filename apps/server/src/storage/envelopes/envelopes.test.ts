@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { StartError } from "../../config/start-error.ts";
-import { createEnvelopes, type Envelopes } from "./envelopes.ts";
+import { Envelopes } from "./envelopes.ts";
 import { type MasterKeySettings, openMasterKeys } from "./master-keys.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "shoal-envelopes-"));
@@ -16,9 +16,7 @@ const [first, second] = ["a".repeat(43), "b".repeat(43)];
 const place = { projectId: "p1", id: "c1", field: "credentials.totp" };
 
 async function open(settings: Partial<MasterKeySettings> = {}, serverSecret = first, installation = "o1") {
-  return createEnvelopes(
-    await openMasterKeys({ master_key: "secret_key", ...settings }, { serverSecret, installation }),
-  );
+  return new Envelopes(await openMasterKeys({ master_key: "secret_key", ...settings }, { serverSecret, installation }));
 }
 
 async function problemOf(action: Promise<unknown>): Promise<string> {

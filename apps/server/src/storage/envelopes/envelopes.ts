@@ -16,18 +16,6 @@ export interface SealedPlace {
   readonly field: string;
 }
 
-/** Encrypts stored secrets, each with its own data key. */
-export interface Envelopes {
-  /** @throws {ServiceError} 500 when the key management fails. */
-  seal(text: string, place: SealedPlace): Promise<Buffer>;
-  /** @throws {ServiceError} 500 when its master key is missing or fails, or the value belongs to another place. */
-  unseal(sealed: Uint8Array, place: SealedPlace): Promise<string>;
-  /** Wraps the data key with the present master key; leaves the encrypted value unchanged. @throws {ServiceError} 500. */
-  rewrap(sealed: Uint8Array): Promise<Buffer>;
-  /** The first bytes of each value under the present master key. */
-  presentPrefix(): Buffer;
-}
-
 const format = 1;
 const dataKeyBytes = 32;
 const maxWrappedBytes = 4096;
@@ -75,7 +63,8 @@ function failed(problem: string, hint: string, cause?: unknown): ServiceError {
 const damaged = () =>
   failed("A stored secret cannot be decrypted: it was changed or moved in the database.", "Store the secret again.");
 
-class MasterKeyEnvelopes implements Envelopes {
+/** Encrypts stored secrets, each with its own data key. */
+export class Envelopes {
   readonly #keys: MasterKeys;
   readonly #limit = pLimit(keyCallsAtOnce);
 
@@ -83,16 +72,19 @@ class MasterKeyEnvelopes implements Envelopes {
     this.#keys = keys;
   }
 
+  /** The first bytes of each value under the present master key. */
   presentPrefix(): Buffer {
     return prefixOf(this.#keys.present().id);
   }
 
+  /** @throws {ServiceError} 500 when the key management fails. */
   async seal(text: string, place: SealedPlace): Promise<Buffer> {
     const dataKey = randomBytes(dataKeyBytes);
     const { keyId, wrapped } = await this.#wrap(dataKey);
     return join({ keyId, wrapped, body: encrypt(dataKey, Buffer.from(text), boundTo(place)) });
   }
 
+  /** @throws {ServiceError} 500 when its master key is missing or fails, or the value belongs to another place. */
   async unseal(sealed: Uint8Array, place: SealedPlace): Promise<string> {
     const parts = split(sealed);
     if (parts === undefined) throw damaged();
@@ -101,6 +93,7 @@ class MasterKeyEnvelopes implements Envelopes {
     return plain.toString();
   }
 
+  /** Wraps the data key with the present master key; leaves the encrypted value unchanged. @throws {ServiceError} 500. */
   async rewrap(sealed: Uint8Array): Promise<Buffer> {
     const parts = split(sealed);
     if (parts === undefined) throw damaged();
@@ -143,8 +136,4 @@ class MasterKeyEnvelopes implements Envelopes {
     }
     throw failed(`The master key ${key.keyId} returned no bytes.`, "The operator can fix master_key_module.");
   }
-}
-
-export function createEnvelopes(keys: MasterKeys): Envelopes {
-  return new MasterKeyEnvelopes(keys);
 }

@@ -2,7 +2,7 @@ import { openSecondDatabase, type SecondDatabase } from "@shoal/database";
 import { databaseDirectory, presentServerSecret } from "../../config/data-dir.ts";
 import type { Config } from "../../config/settings.ts";
 import type { Log } from "../../log/log.ts";
-import { createEnvelopes } from "./envelopes.ts";
+import { Envelopes } from "./envelopes.ts";
 import { openMasterKeys } from "./master-keys.ts";
 import { rewrapAll, type RewrapReport } from "./rewrap.ts";
 
@@ -32,7 +32,7 @@ export async function rewrapService(
     const installation = await installationOf(database.query);
     const keys = await openMasterKeys(config, { serverSecret, installation });
     try {
-      return await rewrapAll({ query: database.query, envelopes: createEnvelopes(keys), onProgress });
+      return await rewrapAll({ query: database.query, envelopes: new Envelopes(keys), onProgress });
     } finally {
       await keys.close();
     }

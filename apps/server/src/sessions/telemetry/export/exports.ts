@@ -31,16 +31,6 @@ export interface ExportTotals {
   readonly open: number;
 }
 
-export interface TelemetryExports {
-  /** @param session - read for each request. */
-  open(destinationId: string, collector: Collector, session: () => ExportedSession): SessionExport;
-  totals(): ExportTotals;
-  /** Resolves when no export reads the events of the session any more. */
-  settled(sessionId: string): Promise<void>;
-  /** Sends remaining events for at most five seconds, then stops. */
-  close(): Promise<void>;
-}
-
 export interface TelemetryExportParts {
   readonly destinations: Pick<TelemetryDestinations, "addressOf">;
   readonly rule: OutboundRule;
@@ -63,7 +53,7 @@ function resourceOf({ id, project_id, name, tags }: ExportedSession, serverId: s
   };
 }
 
-class TelemetryExportService implements TelemetryExports {
+export class TelemetryExports {
   readonly #destinations: Pick<TelemetryDestinations, "addressOf">;
   readonly #store: Pick<TelemetryStore, "read">;
   readonly #serverId: string;
@@ -81,6 +71,7 @@ class TelemetryExportService implements TelemetryExports {
     this.#troubles = createTroubles(log);
   }
 
+  /** @param session - read for each request. */
   open(destinationId: string, collector: Collector, session: () => ExportedSession): SessionExport {
     const { id, project_id: projectId } = session();
     const exporting = exportSession({
@@ -152,11 +143,13 @@ class TelemetryExportService implements TelemetryExports {
     return { ...this.#totals, open: this.#open.size };
   }
 
+  /** Resolves when no export reads the events of the session any more. */
   async settled(sessionId: string): Promise<void> {
     const own = [...this.#open].filter(([, id]) => id === sessionId);
     await Promise.all(own.map(([exporting]) => exporting.done));
   }
 
+  /** Sends remaining events for at most five seconds, then stops. */
   async close(): Promise<void> {
     const left = [...this.#open.keys()];
     const patience = setTimeout(() => {
@@ -176,8 +169,4 @@ class TelemetryExportService implements TelemetryExports {
     this.#gates.set(destinationId, gate);
     return gate;
   }
-}
-
-export function createTelemetryExports(parts: TelemetryExportParts): TelemetryExports {
-  return new TelemetryExportService(parts);
 }
