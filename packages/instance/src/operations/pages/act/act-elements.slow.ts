@@ -186,6 +186,37 @@ describe("fill", () => {
     expect(await session.evaluate("seen.length > 0")).toBe(true);
   });
 
+  const slider = (keys: string, step: number, more = ""): string =>
+    `<div id=f role=slider tabindex=0 aria-label=Volume aria-valuemin=0 aria-valuemax=1000 aria-valuenow=30 ${more}>x</div><script>
+      f.onkeydown = ({ key }) => { const way = { ${keys} }[key]; if (way) setTimeout(() => { f.ariaValueNow = Math.max(0, Math.min(1000, Number(f.ariaValueNow) + way * ${String(step)})); }, f.dataset.ms ?? 0); };</script>`;
+  it.each([
+    ["all arrow keys", slider("ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1", 1), "187"],
+    ["a larger step, downwards", slider("ArrowUp: 1, ArrowDown: -1", 5), "0"],
+    ["two keys", slider("ArrowRight: 1, ArrowLeft: -1", 10), "530"],
+    ["a late value", slider("ArrowUp: 1, ArrowDown: -1", 1, "data-ms=80"), "33"],
+    ["a splitter", slider("ArrowRight: 1, ArrowLeft: -1", 2).replace("role=slider", "role=separator"), "50"],
+    [
+      "a frame next to it",
+      `${slider("ArrowUp: 1, ArrowDown: -1", 1)}<iframe srcdoc="<input autofocus>"></iframe>`,
+      "35",
+    ],
+  ])("moves a drawn slider with %s", async (_title, html, text) => {
+    await session.show(html);
+    await session.done({ type: "fill", selector: "#f", text });
+    expect(await session.evaluate("f.ariaValueNow")).toBe(text);
+  });
+
+  it.each([
+    ["a value between two steps", slider("ArrowUp: 1, ArrowDown: -1", 10), "45", 400, "between two steps"],
+    ["a value out of the range", slider("ArrowUp: 1, ArrowDown: -1", 1), "1001", 400, "a number from 0 to 1000"],
+    ["a text", slider("ArrowUp: 1, ArrowDown: -1", 1), "loud", 400, "a number from 0 to 1000"],
+    ["a slider without keys", slider("", 1), "45", 409, "does not react to arrow keys"],
+  ])("refuses %s", async (_title, html, text, status, message) => {
+    await session.show(html);
+    const answer = await session.act({ type: "fill", selector: "#f", text });
+    expect(answer).toMatchObject({ status, message: expect.stringContaining(message) as string });
+  });
+
   it("keeps passwords out of the answer", async () => {
     await session.show(`<input id=f type=password>`);
     const answer = await session.done({ type: "fill", selector: "#f", text: "hunter-2" });

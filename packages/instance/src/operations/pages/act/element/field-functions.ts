@@ -23,7 +23,7 @@ export const pickFileFieldFunction = `function () {
 }`;
 
 export type PreparedField =
-  | { readonly kind: "typed" | "set" }
+  | { readonly kind: "typed" | "set" | "steps" }
   | { readonly kind: "unfit"; readonly problem: string }
   | { readonly kind: "malformed"; readonly problem: string };
 
@@ -34,6 +34,8 @@ export const prepareFillFunction = `function (value) {
   if (tag === "select") return { kind: "unfit", problem: "is a list of options" };
   if (/^(checkbox|radio)$/.test(type)) return { kind: "unfit", problem: "is a " + type };
   if (type === "file") return { kind: "unfit", problem: "is a file field" };
+  const isStepped = /^(slider|separator|scrollbar|spinbutton)$/.test(this.getAttribute("role") ?? "") && this.hasAttribute("aria-valuenow");
+  if (isStepped && tag !== "input" && !this.isContentEditable) return { kind: "steps" };
   if (/^(button|submit|reset|image|hidden)$/.test(type) || (tag !== "input" && tag !== "textarea" && !this.isContentEditable))
     return { kind: "unfit", problem: "is not a field" };
   const formats = { date: "2026-01-31", time: "14:30", "datetime-local": "2026-01-31T14:30", month: "2026-01", week: "2026-W05", color: "#ff8800", range: "a number within its limits" };

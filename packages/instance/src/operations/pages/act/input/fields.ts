@@ -15,6 +15,7 @@ import {
   selectFunction,
 } from "../element/field-functions.ts";
 import { clickReady } from "./click.ts";
+import { fillSteps } from "./fill-steps.ts";
 import { pressOn } from "./press.ts";
 
 /** Longest wait for an option that is missing, in milliseconds: it may arrive with a request. */
@@ -49,6 +50,7 @@ async function fillNow(tools: ActTools, field: ElementHandle, text: string): Pro
     );
   if (prepared.kind === "set") return true;
   run.hasBegun = true;
+  if (prepared.kind === "steps") return fillSteps(tools, field, text);
   const written = await field.call<Written>(writeValueFunction, text);
   if (written === "refused") throw ServiceError.of(textRefused(await tools.describe(field)));
   return written === "held";
