@@ -36,11 +36,9 @@ it.each([
 ])("returns soon although the page has %s", async (_title, script) => {
   await session.show(`${button}<script>let count = 0; ${script}</script>`);
   for (let round = 1; round <= 3; round++) {
-    const startMs = performance.now();
     const { element, settled } = await session.done({ type: "click", selector: "#b" });
+    // Not settled at its limit of time, which a wait for these requests would reach.
     expect([element?.name, settled]).toEqual([String(round), true]);
-    // The slowest request takes longer.
-    expect(performance.now() - startMs).toBeLessThan(1_900);
     await session.done({ type: "wait_for", selector: "#b" });
   }
 });
