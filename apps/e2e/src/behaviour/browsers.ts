@@ -149,6 +149,22 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       expect(await codeOf(browsers.extend(name, { max_duration_seconds: 604_801 }))).toBe("400 bad_request");
     });
 
+    it("show and change how long they wait for clients", async () => {
+      const { browsers } = test.shoal;
+      await using made = await browsers.create({ disconnect_timeout_seconds: 600, connect_timeout_seconds: 900 });
+      expect([made.disconnect_timeout_seconds, made.connect_timeout_seconds]).toEqual([600, 900]);
+      const changed = await browsers.update(made.session_id, { disconnect_timeout_seconds: 300 });
+      expect([changed.disconnect_timeout_seconds, changed.connect_timeout_seconds]).toEqual([300, 900]);
+      await browsers.update(made.session_id, { disconnect_timeout_seconds: null });
+      expect((await browsers.get(made.session_id)).disconnect_timeout_seconds).toBeUndefined();
+      for (const wrong of [
+        { disconnect_timeout_seconds: -1 },
+        { disconnect_timeout_seconds: 86_401 },
+        { connect_timeout_seconds: 4 },
+      ])
+        expect(await codeOf(browsers.create(wrong))).toBe("400 bad_request");
+    });
+
     it("free their name when they end, and fail to start under a taken name", async () => {
       const { browsers } = test.shoal;
       const name = test.unique("session");

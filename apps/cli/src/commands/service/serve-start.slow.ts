@@ -157,7 +157,9 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
       await expect.poll(() => run.screen(), { timeout: 60_000 }).toContain("Ctrl-C stops the service.");
       // The address, the key, and the next step: only warnings are added, such as that of the process placement.
       const lines = run.screen().trimEnd().split("\n");
-      const unexpected = lines.filter((line) => !/answers at|Admin key|Try in another terminal|isolat|WARN/.test(line));
+      const unexpected = lines.filter(
+        (line) => !/answers at|Admin key|CDP clients connect|Try in another terminal|isolat|WARN/.test(line),
+      );
       expect(unexpected).toEqual([]);
       const env = {
         SHOAL_DATA_DIR: own,

@@ -57,7 +57,8 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   }
   if (terminal.progress)
     terminal.help(
-      `Try in another terminal: ${where}shoal open example.com, or ${where}shoal console for the web console. CDP clients connect to ${server.baseUrl.replace(/^http/, "ws")}/?token=KEY. Ctrl-C stops the service.\n`,
+      `CDP clients connect to ${server.baseUrl.replace(/^http/, "ws")}/?token=KEY\n` +
+        `Try in another terminal: ${where}shoal open example.com, or ${where}shoal console for the web console. Ctrl-C stops the service.\n`,
     );
 
   // A second signal exits at once; the next start removes the files of sessions. In a terminal, SIGHUP means that the
