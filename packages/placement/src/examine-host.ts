@@ -1,5 +1,6 @@
 import { errorOf } from "@shoal/primitives";
 import { type FoundChromium, findChromium, locateFullChromium } from "./chromium/find-chromium.ts";
+import { examineFonts, type FontReport } from "./host/fonts.ts";
 import { findFreezers } from "./host/freezer.ts";
 import { findMemoryGroups, type MemoryGroups } from "./host/memory-groups.ts";
 import { bubblewrapVersion, canTrustAuthorities, findTool, runsAsRoot } from "./host/tools.ts";
@@ -14,6 +15,7 @@ export interface HostFinding {
   readonly name:
     | "chromium"
     | "windows"
+    | "fonts"
     | "authorities"
     | "bubblewrap"
     | "user_namespaces"
@@ -64,6 +66,7 @@ export async function examineHost(options: { readonly chromium?: string } = {}):
     findings: [
       chromiumFinding(browser),
       await windowsFinding(chromium),
+      fontsFinding(await examineFonts()),
       await authoritiesFinding(),
       bubblewrapFinding(sandbox, bubblewrap?.version ?? ""),
       ...(sandbox.works ? [userNamespacesFinding(sandbox.nestedUsers)] : []),
@@ -95,6 +98,25 @@ function chromiumFinding(browser: FoundChromium | Error | undefined): HostFindin
       advice:
         "A headless shell starts three times as fast and uses a quarter of the memory: apt-get install chromium-headless-shell, or npx @puppeteer/browsers install chrome-headless-shell@stable.",
     }),
+  };
+}
+
+function fontsFinding(report: FontReport | undefined): HostFinding {
+  if (report === undefined)
+    return {
+      name: "fonts",
+      state: "warning",
+      detail: "The fonts of this machine are unknown: fc-list is missing.",
+      advice: "apt-get install fontconfig",
+    };
+  const { missing, packages } = report;
+  if (missing.length === 0)
+    return { name: "fonts", state: "ok", detail: "Pictures and PDFs of pages show the scripts of the world." };
+  return {
+    name: "fonts",
+    state: "warning",
+    detail: `Pictures, PDFs, recordings and live views show empty boxes for ${missing.join(", ")}.`,
+    advice: `apt-get install ${packages.join(" ")}`,
   };
 }
 

@@ -32,12 +32,16 @@ export async function openUrl(url: string, env: NodeJS.ProcessEnv): Promise<bool
   });
 }
 
+/** Whether a host name of an address is this machine, for every browser. */
+export function isOwnHost(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+}
+
 /** The next step where {@link openUrl} cannot open a web page. A loopback address needs a port that ssh forwards. */
 export function openElsewhere(url: string): string {
   const { hostname, port, protocol } = new URL(url);
   const fails = "Cannot open a browser on this machine.";
-  if (!/^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/.test(hostname))
-    return `${fails} Open this URL on another machine:`;
+  if (!isOwnHost(hostname)) return `${fails} Open this URL on another machine:`;
   const used = port === "" ? (protocol === "https:" ? "443" : "80") : port;
   return `${fails} Run this on your own machine, and open the URL there:\n  ssh -N -L ${used}:${hostname}:${used} ${userName()}${machineName()}`;
 }

@@ -99,7 +99,9 @@ export class SchemaReader {
     const nullable =
       typesOf(resolved).includes("null") || variants?.some((variant) => variant.type === "null") === true;
     const schema = this.#real(source.schema);
-    const values = schema.enum?.filter((value) => typeof value === "string");
+    const values = (schema.const === undefined ? schema.enum : [schema.const])?.filter(
+      (value) => typeof value === "string",
+    );
     const fallback = resolved.default ?? schema.default;
     const kind = this.#kindOf(schema);
     return {

@@ -96,6 +96,18 @@ export function describeCredentials(test: ServiceUnderTest): void {
       const left = Date.parse(expires_at) - Date.now();
       expect(left > -5_000 && left <= 30_000).toBe(true);
 
+      const settings = { totp_algorithm: "SHA512", totp_digits: 8, totp_period: 60 } as const;
+      const set = await credentials.update(id, { totp_secret: secret, ...settings });
+      expect(set.totp_code).toMatch(/^\d{8}$/);
+      expect((await credentials.totpCode(id)).code).toMatch(/^\d{8}$/);
+      for (const unused of [
+        { totp_digits: 8 },
+        { totp_algorithm: "SHA256" },
+        { totp_period: 60, totp_secret: "" },
+      ] as const)
+        expect(await codeOf(credentials.update(id, unused))).toBe("400 bad_request");
+      const stated = `otpauth://totp/Shop:ada?secret=${secret}&digits=7`;
+      expect((await credentials.update(id, { totp_secret: stated, totp_digits: 8 })).totp_code).toMatch(/^\d{7}$/);
       const uri = `otpauth://totp/Shop:ada?secret=${secret}&digits=8&period=60&algorithm=SHA256`;
       expect((await credentials.update(id, { totp_secret: uri })).totp_code).toMatch(/^\d{8}$/);
       expect((await credentials.totpCode(id)).code).toMatch(/^\d{8}$/);

@@ -2,8 +2,13 @@ import type { Database } from "@shoal/database";
 import { createToken, hashToken } from "./console-token.ts";
 
 const lifetimeMs = 60_000;
+/** Afterwards, used and expired links are kept for a time, so that a person learns why a link does not work. */
+const keptMs = 24 * 60 * 60_000;
 /** Unused links of one key; the oldest become invalid first. */
 const maxPerKey = 20;
+
+/** Why a link does not open the console. `ended`: its key was deleted or has expired. */
+export type LinkProblem = "used" | "expired" | "ended" | "invalid";
 
 /** One-time links with which a person opens the console without typing a key. */
 export class ConsoleLinks {
@@ -40,19 +45,31 @@ export class ConsoleLinks {
     return { code, expiresAtMs };
   }
 
-  /** Invalidates the code. @returns the id of its key; `undefined` for an unknown, used or expired code. */
-  async redeem(code: string, nowMs: number): Promise<string | undefined> {
+  /** Invalidates the code. @returns the id of its key, or why it does not open the console. */
+  async redeem(code: string, nowMs: number): Promise<{ readonly keyId: string } | { readonly reason: LinkProblem }> {
     const hash = hashToken("link", code);
-    if (hash === undefined) return undefined;
-    const row = await this.#query
-      .deleteFrom("console_links")
+    if (hash === undefined) return { reason: "invalid" };
+    const now = new Date(nowMs);
+    const opened = await this.#query
+      .updateTable("console_links")
+      .set({ used_at: now })
       .where("code_hash", "=", hash)
-      .returning(["key_id", "expires_at"])
+      .where("used_at", "is", null)
+      .where("expires_at", ">", now.toISOString())
+      .returning("key_id")
       .executeTakeFirst();
-    return row === undefined || Date.parse(row.expires_at) <= nowMs ? undefined : row.key_id;
+    if (opened !== undefined) return { keyId: opened.key_id };
+    const row = await this.#query
+      .selectFrom("console_links")
+      .select("used_at")
+      .where("code_hash", "=", hash)
+      .executeTakeFirst();
+    if (row === undefined) return { reason: "invalid" };
+    return { reason: row.used_at === null ? "expired" : "used" };
   }
 
   async sweep(nowMs: number): Promise<void> {
-    await this.#query.deleteFrom("console_links").where("expires_at", "<=", new Date(nowMs).toISOString()).execute();
+    const oldest = new Date(nowMs - keptMs).toISOString();
+    await this.#query.deleteFrom("console_links").where("expires_at", "<=", oldest).execute();
   }
 }

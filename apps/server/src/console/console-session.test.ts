@@ -185,7 +185,10 @@ it("opens with a link, once", async () => {
   const [, code = ""] = url.split(`${server.baseUrl}/console/#link=`);
   const opened = await signIn({ link_code: code });
   expect(opened).toMatchObject({ status: 200, body: { principal: { id: key.id } } });
-  expect(await signIn({ link_code: code })).toMatchObject({ status: 410, body: { code: "link_expired" } });
+  expect(await signIn({ link_code: code })).toMatchObject({
+    status: 410,
+    body: { code: "link_expired", details: [{ code: "used" }] },
+  });
   expect(server.log()).not.toContain(code);
 });
 
@@ -193,7 +196,20 @@ it("refuses a link after a minute, and links from a session of the console", asy
   const link = await server.request("POST", "/console/links");
   await server.database.query.updateTable("console_links").set({ expires_at: new Date() }).execute();
   const code = (link.body as { url: string }).url.split("#link=")[1];
-  expect((await signIn({ link_code: code })).status).toBe(410);
+  const reasonOf = async (link_code: string | undefined) => {
+    const { body, status } = await signIn({ link_code });
+    return [status, (body as { details: { code: string }[] }).details[0]?.code];
+  };
+  expect(await reasonOf(code)).toEqual([410, "expired"]);
+  expect(await reasonOf(`${code ?? ""}x`)).toEqual([410, "invalid"]);
+  const key = await createdKey();
+  const ended = await server.request("POST", "/console/links", { key: key.key });
+  await server.database.query
+    .updateTable("api_keys")
+    .set({ expires_at: new Date(0) })
+    .where("id", "=", key.id)
+    .execute();
+  expect(await reasonOf((ended.body as { url: string }).url.split("#link=")[1])).toEqual([410, "ended"]);
   const headers = await signedIn();
   expect((await server.request("POST", "/console/links", { key: null, headers })).status).toBe(401);
 });

@@ -10,7 +10,7 @@ import type { RequestOrigins } from "../http/request-origin.ts";
 import type { Secrets } from "../storage/secrets.ts";
 import type { ReadCache } from "../storage/read-cache.ts";
 import type { ConsoleAuthenticator } from "./console-authenticator.ts";
-import type { ConsoleLinks } from "./console-links.ts";
+import type { ConsoleLinks, LinkProblem } from "./console-links.ts";
 import { type ConsoleSessions, maxSessionMs } from "./console-sessions.ts";
 import { isSecure, sessionCookie, sessionCookieIn } from "./cookie.ts";
 import { consoleEndpoints } from "./endpoints.ts";
@@ -33,6 +33,13 @@ export interface ConsoleParts {
   readonly secrets: Pick<Secrets, "seal" | "unseal">;
   readonly sessions: ConsoleSessions;
 }
+
+const linkProblems: Readonly<Record<LinkProblem, string>> = {
+  used: "This link was used already. It works once.",
+  expired: "This link has expired. It is valid for 60 seconds.",
+  ended: "The key of this link was deleted or has expired.",
+  invalid: "This link is invalid. It may be incomplete, or a newer link replaced it.",
+};
 
 const linkPath = "/console/#link=";
 
@@ -104,11 +111,13 @@ async function signInKey(
   if ((secret === undefined) === (code === undefined)) throw badInput("body", "expected either api_key or link_code");
   if (secret !== undefined) return refuseDeployment(await keyed.identify(request.raw, secret.trim()));
   keyed.checkAddress(request.raw);
-  const keyId = await links.redeem(code ?? "", Date.now());
-  const key = keyId === undefined ? undefined : await keysById.get(keyId);
+  const link = await links.redeem(code ?? "", Date.now());
+  const key = "keyId" in link ? await keysById.get(link.keyId) : undefined;
   if (key !== undefined && keyProblem(key) === undefined) return key;
   keyed.countRefused(request.raw);
-  throw new ServiceError(410, "link_expired", "This link is invalid, was used, or has expired after 60 seconds.", {
+  const reason = "reason" in link ? link.reason : "ended";
+  throw new ServiceError(410, "link_expired", linkProblems[reason], {
+    details: [{ code: reason, message: linkProblems[reason] }],
     hint: "Run shoal console again, or sign in with an API key.",
   });
 }

@@ -109,7 +109,13 @@ export const sessionExamples = {
     },
   ],
   CurlResult: [
-    { status: 200, headers: { "content-type": ["application/json"] }, body: '{"items":1}', duration_ms: 184 },
+    {
+      status: 200,
+      headers: { "content-type": ["application/json"] },
+      body: '{"items":1}',
+      body_encoding: "utf8",
+      duration_ms: 184,
+    },
   ],
   LimitError: [
     {

@@ -42,6 +42,16 @@ export function invalidTotpSecret(problem: string): Refusal {
   });
 }
 
+/** 400 for settings of one-time codes without a secret. */
+export function totpSecretMissing(body: Readonly<Record<string, unknown>>): Refusal | undefined {
+  if (body.totp_secret !== undefined && body.totp_secret !== "") return undefined;
+  const unused = ["totp_algorithm", "totp_digits", "totp_period"].find((field) => body[field] !== undefined);
+  if (unused === undefined) return undefined;
+  return invalid(`body.${unused}`, "needs totp_secret", {
+    hint: "Send the secret again together with it: its settings cannot be changed alone.",
+  });
+}
+
 /** 400 for a text that is not a domain. */
 export function invalidDomain(field: string): Refusal {
   return invalid(field, "expected a domain, with a port if it has one", {

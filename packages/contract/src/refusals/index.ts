@@ -69,6 +69,7 @@ export {
   maxCredentialValues,
   noTotpSecret,
   tooManyValues,
+  totpSecretMissing,
 } from "./credentials.ts";
 export { unreadableArchive, unsafeEntry, unsafeReasons, type UnsafeReason } from "./archives.ts";
 export {

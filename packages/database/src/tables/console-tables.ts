@@ -1,5 +1,5 @@
 import type { ColumnType, Generated } from "kysely";
-import type { Timestamp, TimestampOfInsert } from "./column-types.ts";
+import type { OptionalTimestamp, Timestamp, TimestampOfInsert } from "./column-types.ts";
 
 /** A person who is signed in to the console. */
 export interface ConsoleSessionsTable {
@@ -47,4 +47,5 @@ export interface ConsoleLinksTable {
   key_id: string;
   created_at: TimestampOfInsert;
   expires_at: Timestamp;
+  used_at: OptionalTimestamp;
 }

@@ -66,6 +66,8 @@ export type StreamFrame<T> =
   | { readonly id: string; readonly event?: string; readonly data: T }
   /** Events that this reader missed. Sent only to clients with `X-Shoal-Stream: gaps`; others see a jump in the ids. */
   | { readonly id: string; readonly gap: { readonly missed: number } }
+  /** Moves the position of the reader over events that it did not request. */
+  | { readonly id: string; readonly skipped: true }
   /** The reader has all stored events; the next one is new. Sent only to clients with `X-Shoal-Stream: caught_up`. */
   | { readonly id: string; readonly caughtUp: true };
 

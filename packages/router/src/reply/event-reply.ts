@@ -94,6 +94,7 @@ function frameText(frame: StreamFrame<unknown>, marks: ReadonlySet<string>): str
   if ("gap" in frame)
     return marks.has("gaps") ? `id: ${id}\nevent: gap\ndata: ${JSON.stringify(frame.gap)}\n\n` : undefined;
   if ("caughtUp" in frame) return marks.has("caught_up") ? `id: ${id}\nevent: caught_up\ndata: {}\n\n` : undefined;
+  if ("skipped" in frame) return `id: ${id}\n\n`;
   const event = frame.event === undefined ? "" : `event: ${frame.event}\n`;
   return `id: ${id}\n${event}data: ${JSON.stringify(frame.data)}\n\n`;
 }

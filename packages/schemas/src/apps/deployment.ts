@@ -44,7 +44,7 @@ export const Deployment = lazyObject(() => ({
 export interface DeploymentSource extends z.input<typeof DeploymentSource> {}
 export const DeploymentSource = lazyObject(() => ({
   /** Always `github`. */
-  type: z.enum(["github"]),
+  type: z.literal("github"),
   /** Address of the repository, without `/blob` and `/tree`, up to 2048 characters. */
   url: text(2048),
   /** Branch, tag or commit, up to 255 characters. */
@@ -57,7 +57,7 @@ export const DeploymentSource = lazyObject(() => ({
   auth: z.optional(
     z.object({
       /** Always `github_token`. */
-      method: z.enum(["github_token"]),
+      method: z.literal("github_token"),
       /** A personal access token or an installation's token, up to 1024 characters. It is used once and not kept. */
       token: text(1024),
     }),

@@ -11,6 +11,15 @@ const credentialValues = () =>
 const sites = () => checked(z.array(domain()), z.maxLength(50));
 const domain = () => checked(z.string(), z.minLength(1), z.maxLength(253));
 
+const totpFields = () => ({
+  /** How one-time codes are generated; an `otpauth://` URI that names it takes precedence. `SHA1` when absent. Needs `totp_secret`. */
+  totp_algorithm: z.optional(z.enum(["SHA1", "SHA256", "SHA512"])),
+  /** Digits of a one-time code, 6 to 8; an `otpauth://` URI that names them takes precedence. 6 when absent. Needs `totp_secret`. */
+  totp_digits: z.optional(checked(z.int(), z.minimum(6), z.maximum(8))),
+  /** Seconds for which a one-time code is valid, 1 to 300; an `otpauth://` URI that names them takes precedence. 30 when absent. Needs `totp_secret`. */
+  totp_period: z.optional(checked(z.int(), z.minimum(1), z.maximum(300))),
+});
+
 /** The values that a person signs in with on a site. Secrets are stored encrypted and never returned. */
 export interface Credential extends z.output<typeof Credential> {}
 export const Credential = lazyObject(() => ({
@@ -53,6 +62,7 @@ export const CreateCredential = lazyObject(() => ({
   values: credentialValues(),
   /** Secret of one-time codes (RFC 6238), Base32 or an `otpauth://totp/` URI with its digits, period and algorithm. Case, spaces and hyphens do not matter. */
   totp_secret: z.optional(checked(z.string(), z.maxLength(1024))),
+  ...totpFields(),
   /** Sign-in provider that the login starts with, for example `google`, `github` or `microsoft`; absent = the site's own form. */
   sso_provider: z.optional(checked(z.string(), z.maxLength(255))),
 }));
@@ -72,6 +82,7 @@ export const UpdateCredential = lazyObject(() => ({
   ),
   /** New secret of one-time codes, Base32 or an `otpauth://totp/` URI; an empty text removes it. */
   totp_secret: z.optional(checked(z.string(), z.maxLength(1024))),
+  ...totpFields(),
   /** Sign-in provider that the login starts with; `null` or an empty text = the site's own form. */
   sso_provider: z.optional(z.nullable(checked(z.string(), z.maxLength(255)))),
 }));

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { errorFields } from "../base/error.ts";
-import { checked, lazyObject } from "../base/schema.ts";
+import { alwaysSent, checked, lazyObject, openEnum } from "../base/schema.ts";
 
 /** Input of `browsers.curl`. */
 export interface Curl extends z.input<typeof Curl> {}
@@ -15,7 +15,7 @@ export const Curl = lazyObject(() => ({
   body: z.optional(z.string()),
   /** Milliseconds for the whole exchange, 1000 to 60,000. */
   timeout_ms: z._default(checked(z.int(), z.minimum(1000), z.maximum(60_000)), 30_000),
-  /** How `body` of the answer is written: `utf8` as text, `base64` for bytes. */
+  /** How `body` of the answer is written: `utf8` as text, `base64` for bytes. An answer that is not text is always `base64`. */
   response_encoding: z._default(z.enum(["utf8", "base64"]), "utf8"),
 }));
 
@@ -26,8 +26,10 @@ export const CurlResult = lazyObject(() => ({
   status: z.int(),
   /** Header fields of the answer; each with all of its values. */
   headers: z.record(z.string(), z.array(z.string())),
-  /** Body of the answer, as `response_encoding` said. */
+  /** Body of the answer. Text is decoded by its byte order mark, the charset of the header, or the charset that the document names. */
   body: z.string(),
+  /** How `body` is written: as `response_encoding` requested, and `base64` for an answer that is not text. */
+  body_encoding: alwaysSent(openEnum("utf8", "base64")),
   /** Milliseconds that the exchange took. */
   duration_ms: z.int(),
 }));

@@ -110,11 +110,23 @@ export const telemetryCategories = [
   "monitor",
 ] as const;
 
+const eventTypes = () =>
+  z.optional(
+    checked(
+      z.array(
+        checked(z.string(), z.regex(/^[a-z][a-z0-9_]{0,63}$/, "names of event types only, such as network_response")),
+      ),
+      z.maxLength(100),
+    ),
+  );
+
 /** Input of `browsers.telemetry.events`. */
 export interface ListTelemetryEvents extends z.input<typeof ListTelemetryEvents> {}
 export const ListTelemetryEvents = lazyObject(() => ({
   /** Only events of these categories; all when absent. A page may then be empty though others follow. */
   category: z.optional(z.array(z.enum(telemetryCategories))),
+  /** Only events of these types, `network_response` for example; all when absent. Together with `category`, both must match. */
+  type: eventTypes(),
   /** `asc`: oldest first. `desc`: newest first, one page that ends at `offset`, `until` or now; not together with `since`. */
   order: z._default(checked(z.string(), z.regex(/^(?:asc|desc)$/, "asc or desc only")), "asc"),
   /** Where the window begins: a moment (`2026-01-31T12:00:00Z`), or how long ago (`30s`, `5m`, `2h`); Default `5m`. Ignored with `offset`. */
@@ -130,6 +142,8 @@ export const ListTelemetryEvents = lazyObject(() => ({
 /** Input of `browsers.telemetry.stream`. */
 export interface StreamTelemetry extends z.input<typeof StreamTelemetry> {}
 export const StreamTelemetry = lazyObject(() => ({
+  /** Only events of these types, `network_response` for example; all when absent. The ids of others still arrive now and then. */
+  type: eventTypes(),
   /** `all` starts with the oldest retained event, every other value with new events. `Last-Event-ID` takes precedence. */
   replay: z.optional(checked(z.string(), z.maxLength(64))),
 }));

@@ -7,6 +7,7 @@ import {
   maxCredentialValues,
   noTotpSecret,
   tooManyValues,
+  totpSecretMissing,
 } from "@shoal/contract/refusals";
 import { createId, siteDomain } from "@shoal/primitives";
 import { readTotp, type Totp, totpCode } from "@shoal/primitives/totp";
@@ -43,9 +44,23 @@ function requireSites(sites: readonly string[]): string[] {
   });
 }
 
-function requireTotp(secret: string | undefined): Totp | undefined {
+interface TotpFields {
+  readonly totp_secret?: string | undefined;
+  readonly totp_algorithm?: Totp["algorithm"] | undefined;
+  readonly totp_digits?: number | undefined;
+  readonly totp_period?: number | undefined;
+}
+
+function requireTotp(fields: TotpFields): Totp | undefined {
+  const missing = totpSecretMissing({ ...fields });
+  if (missing !== undefined) throw ServiceError.of(missing);
+  const { totp_algorithm: algorithm, totp_digits: digits, totp_period: period, totp_secret: secret } = fields;
   if (secret === undefined || secret === "") return undefined;
-  const totp = readTotp(secret);
+  const totp = readTotp(secret, {
+    ...(algorithm !== undefined && { algorithm }),
+    ...(digits !== undefined && { digits }),
+    ...(period !== undefined && { period }),
+  });
   if ("problem" in totp) throw ServiceError.of(invalidTotpSecret(totp.problem));
   return totp;
 }
@@ -77,7 +92,7 @@ export function credentialHandlers(store: Store): Handlers<OperationsOf<"credent
     createCredential: ({ body, context: { projectId } }) => {
       const domain = siteDomain(body.domain);
       if (domain === undefined) throw ServiceError.of(invalidDomain("body.domain"));
-      const totp = requireTotp(body.totp_secret);
+      const totp = requireTotp(body);
       refuseTaken(projectId, body.name);
       const now = new Date().toISOString();
       const row: CredentialRow = {
@@ -106,7 +121,7 @@ export function credentialHandlers(store: Store): Handlers<OperationsOf<"credent
     getCredential: ({ params, context }) => withKeys(existing(context.projectId, params.id_or_name)),
     updateCredential: ({ params, body, context }) => {
       const row = existing(context.projectId, params.id_or_name);
-      const totp = requireTotp(body.totp_secret);
+      const totp = requireTotp(body);
       const sites = body.sites === undefined ? row.sites : requireSites(body.sites);
       const values = new Map(row.values);
       for (const key of body.remove_value_keys ?? []) values.delete(key);

@@ -147,6 +147,40 @@ describe.skipIf(withoutScript)(
       expect(run.screen()).not.toMatch(/(wrong|right)-secret/);
     });
 
+    it("shows no keys that are typed before their question, and takes Ctrl-C between questions", async () => {
+      const gate = Promise.withResolvers<undefined>();
+      fake.addSite("example.com", async (login) => {
+        await login.ask({ fields: ["username"] });
+        await gate.promise;
+        await login.ask({ fields: ["password"] });
+        return undefined;
+      });
+      const run = onTerminal(connect, { env });
+      await seen(run, "Username");
+      run.type("ada\r");
+      await seen(run, "Signing in to example.com");
+      run.type("early-secret\r");
+      gate.resolve(undefined);
+      await seen(run, "Password");
+      run.type("late-secret\r");
+      expect(await run.status, run.screen()).toBe(0);
+      expect(run.screen()).not.toMatch(/(early|late)-secret/);
+
+      fake.addSite("example.com", async (login) => {
+        await login.ask({ fields: ["username"] });
+        await new Promise(() => undefined);
+        return undefined;
+      });
+      const stopped = onTerminal(["auth", "connect", "example.com", "--profile", "other"], { env });
+      await seen(stopped, "Username");
+      stopped.type("ada\r");
+      await seen(stopped, "Signing in to example.com");
+      stopped.type("\u0003");
+      await seen(stopped, "Cancel the login?");
+      stopped.type("y");
+      expect(await stopped.status, stopped.screen()).toBe(130);
+    });
+
     it("waits for actions elsewhere, and lets a person choose another way", async () => {
       fake.addSite("example.com", async (login) => {
         const { choice } = await login.ask({

@@ -12,6 +12,7 @@ import { followLogin } from "./follow-login.ts";
 import { Interrupted } from "./interrupted.ts";
 import { LoginCalls, type SpecOf, type WantedConnection } from "./login-calls.ts";
 import { LoginView } from "./login-view.ts";
+import { QuietInput } from "./quiet-input.ts";
 import { WaitingKeys } from "./waiting-keys.ts";
 
 export interface ConnectFlags extends GlobalFlags {
@@ -78,6 +79,15 @@ class ConnectCommand {
   }
 
   async run(): Promise<void> {
+    const input = this.#isGuided ? new QuietInput(this.#run.terminal) : undefined;
+    try {
+      await this.#signIn(input);
+    } finally {
+      input?.end();
+    }
+  }
+
+  async #signIn(input: QuietInput | undefined): Promise<void> {
     const connection = await this.#calls.connection(this.#wanted);
     const { domain, id } = connection;
     const started = await this.#calls.start(id);
@@ -89,7 +99,7 @@ class ConnectCommand {
       helpFor: prompts?.waitingHelp ?? (() => []),
     });
     await this.#announce(connection, started?.hosted_url, view);
-    const answers = this.#answers(domain, view, prompts);
+    const answers = this.#answers(domain, view, prompts, input);
     const over = new AbortController();
     const signal = AbortSignal.any([this.#run.signal, over.signal]);
     try {
@@ -105,6 +115,7 @@ class ConnectCommand {
       await this.#report(connection, end);
     } catch (error) {
       if (!this.#run.signal.aborted && !(error instanceof Interrupted)) throw error;
+      input?.stopDropping();
       await this.#interrupt(id, started?.flow_expires_at);
       throw new ExitError(exitCodes.interrupted.status, `The login to ${printable(domain)} was interrupted.`);
     } finally {
@@ -118,16 +129,31 @@ class ConnectCommand {
     return this.#run.terminal.interactive && this.#flags.output !== "jsonl";
   }
 
-  #answers(domain: string, view: LoginView, prompts: typeof import("./prompts.ts") | undefined): Answerer {
+  #answers(
+    domain: string,
+    view: LoginView,
+    prompts: typeof import("./prompts.ts") | undefined,
+    input: QuietInput | undefined,
+  ): Answerer {
     if (this.#flags.output === "jsonl") return new LineAnswers(this.#run.terminal, domain);
     if (prompts === undefined) return new NoAnswers(domain);
-    return new prompts.PromptAnswers({
+    const answers = new prompts.PromptAnswers({
       keys: new WaitingKeys(this.#run.terminal),
       openPage: ({ hosted_url }) => this.#openPage(hosted_url, view),
       onIdentifier: (value) => {
         this.#identifier = value;
       },
     });
+    return {
+      async answer(state, signal) {
+        input?.stopDropping();
+        try {
+          return await answers.answer(state, signal);
+        } finally {
+          input?.drop();
+        }
+      },
+    };
   }
 
   async #announce(connection: AuthConnection, hostedUrl: string | undefined, view: LoginView): Promise<void> {

@@ -9,7 +9,6 @@ import type {
   PageToolResult,
   PageTools,
 } from "@shoal/schemas";
-import { typedAddress } from "@shoal/primitives";
 import { ApiError } from "@shoal/transport";
 import { basename } from "node:path";
 import { text as textOf } from "node:stream/consumers";
@@ -106,7 +105,8 @@ export class PageRun {
   }
 
   async #open(address: string): Promise<void> {
-    const url = typedAddress(address);
+    // The session completes an address without a scheme, because only it can try https and http.
+    const url = address;
     const type = this.#flags.tab === true ? "open_tab" : "navigate";
     const id = this.#flags.new === true ? undefined : this.#found();
     if (id !== undefined) {

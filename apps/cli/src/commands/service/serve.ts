@@ -5,6 +5,7 @@ import type { Run, Terminal } from "../../core/types.ts";
 import { ExitError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
 import { loadService } from "./load-service.ts";
+import { isOwnHost } from "../../operations/open-url.ts";
 import { styled } from "../../output/output.ts";
 import { defaultDataDir } from "../../connection/settings.ts";
 
@@ -23,11 +24,12 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   let server: Awaited<ReturnType<Service["startServer"]>>;
   let dataDir: string;
   let dev: boolean;
+  let publicUrl: string | undefined;
   // In a terminal, the lines below replace the log of the start.
   const sources = { flags, env: run.env, ...(terminal.progress && { defaults: { log_level: "warn" } }) };
   try {
     const config = service.loadConfig(sources);
-    ({ data_dir: dataDir, dev } = config);
+    ({ data_dir: dataDir, dev, public_url: publicUrl } = config);
     server = await service.startServer(config);
   } catch (error) {
     throw asExitError(service, error);
@@ -44,6 +46,11 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   if (dev)
     terminal.stdout.write(
       "Development mode: sessions reach every port of this machine, such as http://localhost:3000. Do not open untrusted pages.\n",
+    );
+  const url = new URL(publicUrl ?? server.baseUrl);
+  if (url.protocol === "http:" && !isOwnHost(url.hostname))
+    terminal.stdout.write(
+      "Without TLS, keys and pages cross the network in clear text, and the console refuses to open. Put a proxy with TLS in front, and set SHOAL_PUBLIC_URL=https://… (docs/deploying.md).\n",
     );
   // Commands find a key only in the default folder or in SHOAL_DATA_DIR.
   const where = resolve(defaultDataDir(run.env)) === dataDir ? "" : `SHOAL_DATA_DIR=${dataDir} `;

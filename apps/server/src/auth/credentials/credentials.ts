@@ -19,7 +19,7 @@ import { emptyPage, isStorable, newestFirst, toPage } from "../../http/paging.ts
 import type { Envelopes } from "../../storage/envelopes/envelopes.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import { containing } from "../../storage/like.ts";
-import { type CredentialRef, requireTotp, type SealedValue, SecretValues } from "./secret-values.ts";
+import { type CredentialRef, requireTotp, type SealedValue, SecretValues, type TotpFields } from "./secret-values.ts";
 
 /** A credential with its secrets, for a login. */
 export interface OpenedCredential {
@@ -252,14 +252,14 @@ class CredentialService implements Credentials {
 
   async #sealed(
     ref: CredentialRef,
-    { totp_secret: secret, values = {} }: Pick<z.output<typeof UpdateCredential>, "totp_secret" | "values">,
+    { values = {}, ...fields }: Pick<z.output<typeof UpdateCredential>, keyof TotpFields | "values">,
   ): Promise<SealedRequest> {
     refuseNul("body.values", Object.keys(values));
-    const totp = secret === undefined || secret === "" ? undefined : requireTotp(secret);
+    const totp = requireTotp(fields);
     return {
       values: await this.#secrets.sealAll(ref, values),
       totp,
-      ...(secret !== undefined && {
+      ...(fields.totp_secret !== undefined && {
         sealedTotp: totp === undefined ? null : await this.#secrets.sealTotp(ref, totp),
       }),
     };

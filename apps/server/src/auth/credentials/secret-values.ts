@@ -1,5 +1,5 @@
 import { readTotp, type Totp } from "@shoal/primitives/totp";
-import { invalidTotpSecret } from "@shoal/contract/refusals";
+import { invalidTotpSecret, totpSecretMissing } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { Envelopes, SealedPlace } from "../../storage/envelopes/envelopes.ts";
 
@@ -57,9 +57,24 @@ function placeOf({ id, project_id }: CredentialRef, field: string): SealedPlace 
   return { projectId: project_id, id, field };
 }
 
-/** @throws {ServiceError} 400 without the secret. */
-export function requireTotp(secret: string): Totp {
-  const totp = readTotp(secret);
+export interface TotpFields {
+  readonly totp_secret?: string | undefined;
+  readonly totp_algorithm?: Totp["algorithm"] | undefined;
+  readonly totp_digits?: number | undefined;
+  readonly totp_period?: number | undefined;
+}
+
+/** @throws {ServiceError} 400, without the secret in its text. */
+export function requireTotp(fields: TotpFields): Totp | undefined {
+  const missing = totpSecretMissing({ ...fields });
+  if (missing !== undefined) throw ServiceError.of(missing);
+  const { totp_algorithm: algorithm, totp_digits: digits, totp_period: period, totp_secret: secret } = fields;
+  if (secret === undefined || secret === "") return undefined;
+  const totp = readTotp(secret, {
+    ...(algorithm !== undefined && { algorithm }),
+    ...(digits !== undefined && { digits }),
+    ...(period !== undefined && { period }),
+  });
   if ("problem" in totp) throw ServiceError.of(invalidTotpSecret(totp.problem));
   return totp;
 }

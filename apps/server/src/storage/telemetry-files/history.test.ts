@@ -50,6 +50,9 @@ describe("the history of a session", () => {
     expect(seqs(await list(folder, { since: "2026-01-31T11:59:58Z" }))).toEqual([598, 599, 600]);
     expect(seqs(await list(folder, { since: "1m", until: "58s" }))).toEqual([540, 541]);
     expect(seqs(await list(folder, { since: "1h", category: ["network"], limit: 2 }))).toEqual([3, 6]);
+    expect(seqs(await list(folder, { since: "1h", type: ["network_idle"], limit: 2 }))).toEqual([3, 6]);
+    expect(seqs(await list(folder, { since: "1h", type: ["page_load", "network_idle"], limit: 2 }))).toEqual([3, 6]);
+    expect(seqs(await list(folder, { since: "1h", category: ["console"], type: ["network_idle"] }))).toEqual([]);
     expect(await list(folder, { until: "2026-01-30" })).toMatchObject({ items: [], hasMore: false });
     await expect(list(folder, { since: "2026-13-31T00:00:00Z" })).rejects.toThrow("query.since");
     await expect(list(folder, { since: "5m", order: "desc" })).rejects.toThrow("query.since");

@@ -33,6 +33,7 @@ export interface HistoryQuestion {
   /** Infinite = no limit. */
   readonly until: number;
   readonly categories: readonly string[] | undefined;
+  readonly types: readonly string[] | undefined;
 }
 
 export interface HistoryPage {
@@ -52,7 +53,7 @@ export function segmentsFor<Found extends Segment>(
 
 /** @throws {ServiceError} 400 for `since` with `order=desc`, and for invalid dates. */
 export function historyQuestion(directory: string, query: Query, nowMs = Date.now()): HistoryQuestion {
-  const { category, limit, offset } = query;
+  const { category, limit, offset, type } = query;
   const order = query.order === "desc" ? "desc" : "asc";
   if (order === "desc" && query.since !== undefined) {
     throw badInput("query.since", "cannot be combined with order=desc, which begins at until or the newest event", {
@@ -67,6 +68,7 @@ export function historyQuestion(directory: string, query: Query, nowMs = Date.no
     since: momentOf(query.since ?? defaultWindow, "since", nowMs),
     until: query.until === undefined ? Number.POSITIVE_INFINITY : momentOf(query.until, "until", nowMs),
     categories: category === undefined || category.length === 0 ? undefined : category,
+    types: type === undefined || type.length === 0 ? undefined : type,
   };
 }
 
@@ -107,8 +109,9 @@ class HistoryReader {
   }
 
   #fits(envelope: TelemetryEnvelope | undefined): envelope is TelemetryEnvelope {
-    const { categories, order, until } = this.#question;
+    const { categories, order, types, until } = this.#question;
     if (envelope === undefined || (order === "desc" && envelope.event.ts >= until)) return false;
+    if (types?.includes(envelope.event.type) === false) return false;
     return categories === undefined || categories.includes(envelope.event.category);
   }
 

@@ -37,7 +37,8 @@ export const console: readonly string[] = [
     code_hash bytea primary key,
     key_id text collate "C" not null references api_keys on delete cascade,
     created_at timestamptz(3) not null default now(),
-    expires_at timestamptz(3) not null
+    expires_at timestamptz(3) not null,
+    used_at timestamptz(3)
   )`,
   "create index console_links_by_key on console_links (key_id, created_at)",
 ];

@@ -2,6 +2,7 @@ import type { curl } from "@shoal/contract";
 import { type HandlerCall, ServiceError } from "@shoal/router";
 import type { CurlResult } from "@shoal/schemas";
 import type { CurlBrowser } from "./curl-browser.ts";
+import { decodeBody } from "./decode-body.ts";
 import { sendThroughBrowser, toServiceError } from "./send.ts";
 
 /** Largest buffered answer in bytes. */
@@ -44,10 +45,16 @@ export async function runCurl(
     if (Object.hasOwn(values, name)) values[name]?.push(value);
     else Object.defineProperty(values, name, { value: [value], enumerable: true, configurable: true, writable: true });
   }
+  const whole = Buffer.concat(chunks);
+  const { text, encoding } =
+    body.response_encoding === "base64"
+      ? ({ text: whole.toString("base64"), encoding: "base64" } as const)
+      : decodeBody(whole, values["content-type"]?.[0]);
   return {
     status: answer.status,
     headers: values,
-    body: Buffer.concat(chunks).toString(body.response_encoding === "base64" ? "base64" : "utf8"),
+    body: text,
+    body_encoding: encoding,
     duration_ms: Math.round(performance.now() - begun),
   };
 }

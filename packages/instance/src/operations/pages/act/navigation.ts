@@ -21,7 +21,31 @@ export function checkAddress(address: string): string {
   return url.href;
 }
 
-/** @throws {ServiceError} 409 `navigation_failed` with Chromium's reason. */
+/** Failures of a host that does not serve https. Not those of certificates: a person would see a warning. */
+const notServed: ReadonlySet<string> = new Set(
+  [
+    "CONNECTION_CLOSED",
+    "CONNECTION_REFUSED",
+    "CONNECTION_RESET",
+    "CONNECTION_TIMED_OUT",
+    "EMPTY_RESPONSE",
+    "SSL_PROTOCOL_ERROR",
+    "SSL_VERSION_OR_CIPHER_MISMATCH",
+    "TIMED_OUT",
+    "TUNNEL_CONNECTION_FAILED",
+  ].map((name) => `net::ERR_${name}`),
+);
+
+/** The http address of a text without a scheme whose https address failed; `undefined` if https is right. */
+export function plainAddressOf(typed: string, url: string, errorText: string): string | undefined {
+  const hasScheme = typedAddress(typed.trim()) === typed.trim();
+  if (hasScheme || !url.startsWith("https:") || !notServed.has(errorText)) return undefined;
+  const plain = new URL(url);
+  plain.protocol = "http:";
+  return plain.href;
+}
+
+/** An address without a scheme is opened over https, or else over http. @throws {ServiceError} 409 `navigation_failed` with Chromium's reason. */
 export async function navigate(
   { act, run }: ActTools,
   log: EffectLog,
@@ -30,7 +54,14 @@ export async function navigate(
   const url = checkAddress(act.url ?? "");
   const { cdp, session } = run.page;
   run.hasBegun = true;
-  const answer = await run.ask(cdp.send("Page.navigate", { url }, session.sessionId));
+  const open = (address: string) => run.ask(cdp.send("Page.navigate", { url: address }, session.sessionId));
+  let answer = await open(url);
+  const plain = plainAddressOf(act.url ?? "", url, answer?.errorText ?? "");
+  if (plain !== undefined) {
+    const second = await open(plain);
+    // Otherwise the failure of https is the one to report.
+    if ((second?.errorText ?? "") === "") answer = second;
+  }
   if (answer === undefined) throw ServiceError.of(navigationFailed(url, "the browser refused the address"));
   const { errorText = "", isDownload } = answer;
   if (isDownload === true) log.endNavigation();
