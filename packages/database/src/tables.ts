@@ -8,7 +8,7 @@ import type {
   CredentialValuesTable,
 } from "./tables/auth-tables.ts";
 import type { ConsoleLinksTable, ConsoleSessionsTable, UsersTable } from "./tables/console-tables.ts";
-import type { OptionalTimestamp, Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
+import type { OptionalTimestamp, PolicyColumn, Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
 import type { HandoffsTable, LiveViewLinksTable } from "./tables/handoff-tables.ts";
 import type { UsageDaysTable, UsageSessionsTable, UsageStorageTable } from "./tables/usage-tables.ts";
 import type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";
@@ -71,6 +71,8 @@ export interface ApiKeysTable {
   /** For rotations; `null` = unlimited. */
   lifetime_days: number | null;
   deployment_id: Generated<string | null>;
+  /** `null` = every right. Never changes. */
+  policy: PolicyColumn;
 }
 
 interface StoredWebBotAuth {

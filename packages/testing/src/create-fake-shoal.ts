@@ -21,6 +21,7 @@ import { pageAccess } from "./logins/handoff.ts";
 import { FakeLogins } from "./logins/fake-logins.ts";
 import type { FakeAction } from "./state/apps.ts";
 import type { FakeProviderItem, FakeSite } from "./state/logins.ts";
+import { refuseOutsidePolicy, shownWithinPolicy } from "./state/key-policies.ts";
 import { endHandoff } from "./state/handoffs.ts";
 import { Store, type SessionRow } from "./state/store.ts";
 
@@ -196,6 +197,7 @@ class FakeService {
         ? { key: adminKey, projectId: defaultProject.id, namedProjectId: undefined, baseUrl: "" }
         : ((endpoint.handoff === "accepts" ? pageAccess(store, request.headers, call.path) : undefined) ??
           authenticate(store, request.headers));
+    if (endpoint.auth !== "none") refuseOutsidePolicy(store, access, endpoint, call.path);
     // As in the service, the session is looked up before the request is validated.
     const session =
       endpoint.plane === "instance" ? runningSession(store, access.projectId, sessionNameIn(call.path)) : undefined;
@@ -219,7 +221,7 @@ class FakeService {
     if (handler === undefined) throw notInFake(endpoint);
     const result: unknown = await repeatable(endpoint, handler, memory)(given);
     // Cutting a result keeps its kind.
-    return cutLate(result, fault, () => {
+    return cutLate(shownWithinPolicy(given.context, endpoint, result), fault, () => {
       recorded.drop();
     }) as undefined;
   }

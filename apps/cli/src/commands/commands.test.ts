@@ -116,7 +116,7 @@ describe("profiles", () => {
 
 describe("API keys", () => {
   it("are created, shown once, renamed, replaced and deleted", async () => {
-    const made = await run("api-keys", "create", "--name", "ci", "--days-to-expire", "9");
+    const made = await run("api-keys", "create", "--name", "ci", "--expires-in", "9d");
     expect(made).toMatchObject({
       status: 0,
       stderr: "\nSave the key now; it is not shown again. Programs read it from SHOAL_API_KEY.\n",

@@ -9,7 +9,7 @@ export const groups: Readonly<Record<string, Group>> = {
   "api-keys": {
     description: "Manage API keys",
     alias: ["api-key", "apikeys", "apikey"],
-    examples: ["shoal api-keys create --name ci --days-to-expire 90", "shoal api-keys list"],
+    examples: ["shoal api-keys create --name ci --expires-in 90d", "shoal api-keys list"],
   },
   "audit-logs": {
     description: "Search, verify and export the audit log",

@@ -58,9 +58,15 @@ export function parseValue(
 
 /** Reads a duration such as `10m` in the unit of the field's name. */
 function inUnitOf(field: string, text: string | readonly string[]): number | undefined {
-  const unitMs = field.endsWith("_ms") ? 1 : /_(?:sec|seconds)$/.test(field) ? 1000 : undefined;
+  const unitMs = unitMsOf(field);
   const ms = unitMs === undefined || typeof text !== "string" ? undefined : durationMs(text);
   return ms === undefined || unitMs === undefined ? undefined : ms / unitMs;
+}
+
+function unitMsOf(field: string): number | undefined {
+  if (field.endsWith("_ms")) return 1;
+  if (/(?:^|_)days(?:_|$)/.test(field)) return 86_400_000;
+  return /_(?:sec|seconds)$/.test(field) ? 1000 : undefined;
 }
 
 function parseSize(name: string, text: string): unknown {

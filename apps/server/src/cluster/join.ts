@@ -1,6 +1,7 @@
 import type { Database } from "@shoal/database";
 import type { FastifyInstance } from "fastify";
-import type { Authenticator } from "../http/auth/access.ts";
+import type { Authenticator, KeyRow } from "../http/auth/access.ts";
+import type { ReadCache } from "../storage/read-cache.ts";
 import type { Log } from "../log/log.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
@@ -18,7 +19,7 @@ export interface Replicas {
   readonly isPeer: (serverId: string) => boolean;
   readonly isDoubtful: () => boolean;
   forwardingFrom(origins: RequestOrigins): ReplicaForwarding;
-  trusting(authenticator: Authenticator): Authenticator;
+  trusting(authenticator: Authenticator, keys: Pick<ReadCache<KeyRow>, "get">): Authenticator;
   serve(app: FastifyInstance, sessions: LiveFieldsSource): void;
   announce(address: string): Promise<void>;
   announceDrain: Heartbeat["announceDrain"];
@@ -71,7 +72,7 @@ export async function joinReplicas(parts: {
     isPeer: (id) => heartbeat.peers.has(id),
     isDoubtful: () => heartbeat.isDoubtful(),
     forwardingFrom: (origins) => createReplicaForwarding({ peers, trust, origins }),
-    trusting: (authenticator) => trustingReplicas(authenticator, trust),
+    trusting: (authenticator, keys) => trustingReplicas(authenticator, trust, keys),
     serve(app, sessions) {
       serveReplicas(app, { trust, serverId, sessions, address: () => announced });
     },

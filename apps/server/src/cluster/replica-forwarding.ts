@@ -1,11 +1,12 @@
 import { ServiceError } from "@shoal/router";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Access, Authenticator } from "../http/auth/access.ts";
+import type { Access, Authenticator, KeyRow } from "../http/auth/access.ts";
 import type { Elsewhere } from "./elsewhere.ts";
 import { answerHeadersOfServer, type Forwarding, headersForServer, relay, replicaHeader } from "../http/relay.ts";
 import { sessionTokenIn } from "../http/auth/session-path.ts";
 import type { RequestHead, RequestOrigins } from "../http/request-origin.ts";
+import type { ReadCache } from "../storage/read-cache.ts";
 import type { Peers } from "./peers.ts";
 import type { ReplicaTrust } from "./replica-trust.ts";
 
@@ -79,17 +80,30 @@ export function createReplicaForwarding(parts: {
   };
 }
 
-export function trustingReplicas(authenticator: Authenticator, trust: ReplicaTrust): Authenticator {
+/** @param keys - by id. */
+export function trustingReplicas(
+  authenticator: Authenticator,
+  trust: ReplicaTrust,
+  keys: Pick<ReadCache<KeyRow>, "get">,
+): Authenticator {
+  async function withPolicy(access: Access): Promise<Access> {
+    const policy = (await keys.get(access.key.id))?.policy;
+    if (policy === undefined)
+      throw new ServiceError(401, "unauthorized", `The API key ${access.key.id} of a forwarded request was deleted.`);
+    return { ...access, key: { ...access.key, policy } };
+  }
+
   return {
     ...authenticator,
     authenticate(request, options) {
       if (request.headers[replicaHeader] === undefined) return authenticator.authenticate(request, options);
-      const access = trust.read(request)?.access;
+      const vouched = trust.read(request);
+      const access = vouched?.access;
       if (access === undefined)
         throw new ServiceError(401, "unauthorized", "The request was forwarded without the access of its caller.", {
           hint: "Send a valid key to one of the servers.",
         });
-      return access;
+      return vouched?.hasPolicy === true ? withPolicy(access) : access;
     },
     countRefused: (request) => {
       authenticator.countRefused(request);

@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterEach, expect, it, vi } from "vitest";
+import { KeyPolicy } from "@shoal/contract/rights";
+import type { Authenticator } from "../http/auth/access.ts";
+import { trustingReplicas } from "./replica-forwarding.ts";
 import { createReplicaTrust, type Vouched } from "./replica-trust.ts";
 
 const secret = randomBytes(32);
@@ -33,17 +36,34 @@ afterEach(() => {
 });
 
 it("transfers caller, project and address", () => {
-  expect(read(two, one.vouch("two", request, vouched))).toEqual(vouched);
+  expect(read(two, one.vouch("two", request, vouched))).toEqual({ ...vouched, hasPolicy: false });
   const byToken = { ...vouched, access: undefined };
-  expect(read(two, one.vouch("two", request, byToken))).toEqual(byToken);
+  expect(read(two, one.vouch("two", request, byToken))).toEqual({ ...byToken, hasPolicy: false });
   expect(two.read({ headers: {}, method: "GET", url: "/" })).toBeUndefined();
+});
+
+it("reads the policy of the key of a forwarded request", async () => {
+  const policy = new KeyPolicy({ statements: [] });
+  const { access } = vouched;
+  if (access === undefined) throw new Error("the request has a caller");
+  const header = one.vouch("two", request, { ...vouched, access: { ...access, key: { ...access.key, policy } } });
+  const authenticatorWith = (known: KeyPolicy | undefined) =>
+    trustingReplicas({} as Authenticator, two, {
+      get: () => Promise.resolve(known && { ...access.key, policy: known }),
+    });
+  const forwarded = { headers: { "x-shoal-replica": header }, method: request.method, url: request.path };
+  const admitted = await authenticatorWith(policy).authenticate(forwarded as never);
+  expect(admitted.key.policy).toBe(policy);
+  await expect(Promise.resolve(authenticatorWith(undefined).authenticate(forwarded as never))).rejects.toMatchObject({
+    status: 401,
+  });
 });
 
 it("signs long paths within the limit of a request's head", () => {
   const path = `/browsers/x/fs/read_file?path=${"x%2F".repeat(2048)}`;
   const header = one.vouch("two", { ...request, path }, vouched);
   expect(header.length).toBeLessThan(2048);
-  expect(read(two, header, { ...request, path })).toEqual(vouched);
+  expect(read(two, header, { ...request, path })).toEqual({ ...vouched, hasPolicy: false });
   expect(() => read(two, header, { ...request, path: `${path}y` })).toThrow("for another request");
 });
 
@@ -104,7 +124,7 @@ it("rejects claims that are a minute old, or a minute ahead", () => {
   ] as const) {
     vi.useFakeTimers({ toFake: ["Date"], now: now + byMs });
     if (isOld) expect(() => read(two, word)).toThrow("Synchronize the clocks");
-    else expect(read(two, word)).toEqual(vouched);
+    else expect(read(two, word)).toEqual({ ...vouched, hasPolicy: false });
   }
 });
 

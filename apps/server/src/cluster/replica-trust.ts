@@ -18,6 +18,12 @@ export interface Vouched {
   readonly clientIp: string;
 }
 
+/** What another server says of a request. */
+export interface VouchedHere extends Vouched {
+  /** The key has a policy, which the claims do not contain. */
+  readonly hasPolicy: boolean;
+}
+
 /** The proof includes the address, so that another program cannot relay a proof. */
 export interface ProvenServer {
   readonly id: string;
@@ -34,7 +40,7 @@ export interface ReplicaTrust {
    * @throws {ServiceError} 401 when the claims are too old, for another server or request, or not signed by a server of
    * this database.
    */
-  read(request: Pick<IncomingMessage, "headers" | "method" | "url">): Vouched | undefined;
+  read(request: Pick<IncomingMessage, "headers" | "method" | "url">): VouchedHere | undefined;
   /** @param nonce - chosen by the connecting server, used once. */
   prove(server: ProvenServer, nonce: string): string;
   isProof(server: ProvenServer, nonce: string, proof: string | undefined): boolean;
@@ -57,6 +63,8 @@ const Claims = z.object({
         created_by_email: z.string(),
         deployment_id: z.nullable(z.string()),
         expiresAtMs: z.nullable(z.number()),
+        /** The receiving server reads the policy, which may be long. */
+        hasPolicy: z.optional(z.literal(true)),
       }),
       projectId: z.string(),
       named: z.optional(z.string()),
@@ -66,6 +74,10 @@ const Claims = z.object({
     }),
   ),
 });
+
+function keyOf({ hasPolicy: _, expiresAtMs, ...key }: NonNullable<z.output<typeof Claims>["access"]>["key"]) {
+  return { ...key, expiresAtMs: expiresAtMs ?? Infinity };
+}
 
 function signedPath(path: string): string {
   return path.length <= maxSignedPathLength ? path : `sha256:${hash("sha256", path, "base64url")}`;
@@ -112,6 +124,7 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
                 created_by_email: key.created_by_email,
                 deployment_id: key.deployment_id,
                 expiresAtMs: Number.isFinite(key.expiresAtMs) ? key.expiresAtMs : null,
+                ...(key.policy !== undefined && { hasPolicy: true }),
               },
               projectId,
               ...(namedProjectId !== undefined && { named: namedProjectId }),
@@ -148,8 +161,9 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
           ...(access.viewerUrl !== undefined && { viewerUrl: access.viewerUrl }),
           ...(access.role !== undefined && { role: access.role }),
           ...(access.strategy !== undefined && { strategy: access.strategy }),
-          key: { ...access.key, expiresAtMs: access.key.expiresAtMs ?? Infinity },
+          key: keyOf(access.key),
         },
+        hasPolicy: access?.key.hasPolicy === true,
       };
     },
     prove: proofFor,

@@ -24,7 +24,7 @@ export async function answerOf(
 ): Promise<ConsoleSessionAnswer> {
   const expiresAtMs = person === undefined ? Math.min(session.expiresAtMs, key.expiresAtMs) : session.expiresAtMs;
   const roleOf = (project: NamedProject): Role | undefined =>
-    person === undefined ? "admin" : roleIn(person.grants, project);
+    person === undefined ? roleOfKey(key, project.id) : roleIn(person.grants, project);
   const projects = await projectsOf(parts, { key, person });
   return {
     principal: { type: person === undefined ? "api_key" : "user", id: key.id, name: key.name },
@@ -37,9 +37,19 @@ export async function answerOf(
   };
 }
 
+function projectsOfKey({ policy, project_id }: Pick<SignedIn["key"], "policy" | "project_id">): readonly string[] {
+  return project_id === null ? (policy?.projects() ?? []) : [project_id];
+}
+
 function generalRole({ key, person }: Pick<SignedIn, "key" | "person">): Role | undefined {
   if (person !== undefined) return roleEverywhere(person.grants);
-  return key.project_id === null ? "admin" : undefined;
+  if (key.project_id !== null) return undefined;
+  return key.policy === undefined ? "admin" : key.policy.roleEverywhere();
+}
+
+/** The lowest role for a key whose policy has no role: its pages show what single operations allow. */
+function roleOfKey({ policy }: Pick<SignedIn["key"], "policy">, projectId: string): Role {
+  return policy === undefined ? "admin" : (policy.roleIn(projectId) ?? "viewer");
 }
 
 /** The default project is the first. */
@@ -57,7 +67,7 @@ async function projectsOf(
       .orderBy("name_folded")
       .limit(maxProjects)
       .execute();
-  const names = person === undefined ? [key.project_id ?? ""] : projectsIn(person.grants).slice(0, maxProjects);
+  const names = (person === undefined ? projectsOfKey(key) : projectsIn(person.grants)).slice(0, maxProjects);
   const found = new Map<string, NamedProject>();
   for (const name of names) {
     const project = await projects.find(name);

@@ -1,4 +1,5 @@
 import { contract, type Endpoint } from "@shoal/contract";
+import { connectionOperation, type SessionConnection } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import { replyOf } from "@shoal/router/fastify";
 import type { FastifyRequest } from "fastify";
@@ -9,6 +10,7 @@ import { isAudited, markAudited } from "../audit/logs/follow.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access, AuthenticateOptions, Authenticator, OpenCaller } from "../http/auth/access.ts";
 import type { Entering } from "../host/entering.ts";
+import type { KeyScopes } from "../http/auth/key-scopes.ts";
 import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
 import { keyMayMoveSecrets, mayMoveSecrets, refuseWithoutRights } from "../http/auth/rights.ts";
 import { requireSessionToken } from "../http/auth/session-token.ts";
@@ -36,7 +38,13 @@ export interface EntranceParts {
   readonly handoffs: Pick<Handoffs, "admit">;
   readonly isDraining: () => boolean;
   readonly signInBrowsers: Pick<SignInBrowsers, "refuse">;
+  readonly keyScopes: KeyScopes;
 }
+
+/** An operation, or a path of a session that is not an operation. */
+export type SessionWay =
+  | { readonly endpoint: Endpoint; readonly connection?: never }
+  | { readonly endpoint?: never; readonly connection: SessionConnection };
 
 export class Entrance implements Entering {
   readonly #parts: EntranceParts;
@@ -55,7 +63,7 @@ export class Entrance implements Entering {
 
   /** Requires an API key, for an operation outside the contract, and records it. */
   async enterKeyed(request: FastifyRequest, endpoint: Endpoint): Promise<Access> {
-    const access = await this.authenticate(request);
+    const access = await this.#parts.keyScopes.admit(await this.authenticate(request), endpoint, {});
     this.#mark(request, endpoint, access);
     return access;
   }
@@ -84,14 +92,21 @@ export class Entrance implements Entering {
     });
     // HEAD discloses nothing, and pages send it before a download.
     const audited = isAudited(endpoint) && request.method !== "HEAD" && !this.#isForwarded(request);
+    const params = request.params as Record<string, string | undefined>;
     const admit = (known: Access): Access | Promise<Access> => {
       refuseWithoutRights(known, endpoint);
       if (audited) this.#mark(request, endpoint, known);
       if (!looksInto(endpoint)) return known;
-      const { id, id_or_name: idOrName = id ?? "" } = request.params as Readonly<Record<string, string | undefined>>;
+      const { id, id_or_name: idOrName = id ?? "" } = params;
       return this.requireRightTo(known, idOrName) ?? known;
     };
-    return access instanceof Promise ? access.then(admit) : admit(access);
+    const judge = (known: Access): Access | Promise<Access> => {
+      // The log shows also what a policy refused.
+      if (audited && known.key.policy !== undefined) this.#mark(request, endpoint, known);
+      const judged = this.#parts.keyScopes.admit(known, endpoint, params);
+      return judged instanceof Promise ? judged.then(admit) : admit(judged);
+    };
+    return access instanceof Promise ? access.then(judge) : judge(access);
   }
 
   /** @throws {ServiceError} 403 for the browser of a login, without the right to secrets. */
@@ -137,12 +152,13 @@ export class Entrance implements Entering {
   async enterWithToken(
     request: FastifyRequest,
     { token, sessionId }: { readonly token: string; readonly sessionId: string },
-    endpoint: Endpoint | undefined,
+    { connection, endpoint }: SessionWay,
   ): Promise<void> {
     this.#refuseWhileDraining();
     const keyId = await this.#countingRefused(request, () => requireSessionToken(this.#parts, token, sessionId));
-    if (!keyMayMoveSecrets(await this.#parts.issuingKeys.require(keyId)))
-      await this.#parts.signInBrowsers.refuse(undefined, sessionId);
+    const key = await this.#parts.issuingKeys.require(keyId);
+    await this.#parts.keyScopes.requireSession(key, endpoint ?? connectionOperation(connection), sessionId);
+    if (!keyMayMoveSecrets(key)) await this.#parts.signInBrowsers.refuse(undefined, sessionId);
     if (!this.#isForwarded(request)) noteKeyId(request.raw, keyId);
     if (endpoint !== undefined && isAudited(endpoint) && !this.#isForwarded(request))
       this.#mark(request, endpoint, undefined);

@@ -1,4 +1,5 @@
 import { contract, type Endpoint } from "@shoal/contract";
+import { connectionOperation } from "@shoal/contract/rights";
 import type { Instance } from "@shoal/placement";
 import { ServiceError, type UnknownFields } from "@shoal/router";
 import { replyOf, RequestTaken } from "@shoal/router/fastify";
@@ -6,6 +7,7 @@ import type { FastifyRequest } from "fastify";
 import { Elsewhere } from "../cluster/elsewhere.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access } from "../http/auth/access.ts";
+import type { KeyScopes } from "../http/auth/key-scopes.ts";
 import { sessionTokenIn } from "../http/auth/session-path.ts";
 import { neverFound, type Sessions } from "../sessions/browsers/sessions.ts";
 import type { SessionRow } from "../sessions/browsers/session-store.ts";
@@ -16,7 +18,7 @@ import type { ReplayAccess } from "../sessions/replays/handlers.ts";
 import type { ReplayAddresses } from "../sessions/replays/replay-address.ts";
 import type { SessionFileKind } from "../storage/session-files/session-files.ts";
 import type { Secrets } from "../storage/secrets.ts";
-import type { Entrance } from "./entrance.ts";
+import type { Entrance, SessionWay } from "./entrance.ts";
 
 export interface SessionRoutingParts {
   readonly entrance: Entrance;
@@ -25,6 +27,7 @@ export interface SessionRoutingParts {
   readonly replayAddresses: ReplayAddresses;
   readonly secrets: Pick<Secrets, "signSession">;
   readonly unknownFields: UnknownFields;
+  readonly keyScopes: KeyScopes;
 }
 
 interface ForwardedTo {
@@ -40,6 +43,11 @@ interface WantedFiles {
   readonly kind: SessionFileKind;
 }
 
+/** The policy of a key may have replaced a name by an id, so read it after {@link Entrance.enter}. */
+function sessionIn(request: FastifyRequest): string {
+  return (request.params as Readonly<Record<string, string | undefined>>).id ?? "";
+}
+
 /** Admits requests for one session, or forwards them to the server that has it. */
 export class SessionRouting {
   readonly #parts: SessionRoutingParts;
@@ -49,17 +57,19 @@ export class SessionRouting {
   }
 
   /** Accepts a key of the project or the token in the URL. @returns `undefined` when another server answers. */
-  async instanceFor(request: FastifyRequest, sessionId: string, endpoint?: Endpoint): Promise<Instance | undefined> {
-    const { entrance, sessions } = this.#parts;
+  async instanceFor(request: FastifyRequest, way: SessionWay): Promise<Instance | undefined> {
+    const { entrance, keyScopes, sessions } = this.#parts;
     const token = sessionTokenIn(request.raw.url ?? "");
     let access: Access | undefined;
-    if (token !== undefined) await entrance.enterWithToken(request, { token, sessionId }, endpoint);
-    else if (endpoint !== undefined) access = await entrance.enter(request, endpoint);
+    if (token !== undefined) await entrance.enterWithToken(request, { token, sessionId: sessionIn(request) }, way);
+    else if (way.endpoint !== undefined) access = await entrance.enter(request, way.endpoint);
     else {
-      access = await entrance.authenticate(request);
-      await entrance.requireRightTo(access, sessionId);
+      const params = request.params as Record<string, string | undefined>;
+      const caller = await entrance.authenticate(request);
+      access = await keyScopes.admit(caller, connectionOperation(way.connection), params);
+      await entrance.requireRightTo(access, sessionIn(request));
     }
-    const answer = sessions.instanceOf(access?.projectId, sessionId);
+    const answer = sessions.instanceOf(access?.projectId, sessionIn(request));
     const found = answer instanceof Promise ? await answer : answer;
     if (!(found instanceof Elsewhere)) return found;
     await this.#handOver(found, request, access);
@@ -98,7 +108,6 @@ export class SessionRouting {
 
   async replaysFor(request: FastifyRequest, endpoint: Endpoint): Promise<ReplayAccess> {
     const { entrance, replayAddresses, sessions } = this.#parts;
-    const { id = "" } = request.params as Readonly<Record<string, string>>;
     const token = sessionTokenIn(request.raw.url ?? "");
     const base = entrance.baseUrlOf(request);
     const answers = (sessionId: string, projectId: string | undefined, scope: string | undefined): ReplayAccess => ({
@@ -109,10 +118,12 @@ export class SessionRouting {
     });
     if (token === undefined) {
       const access = await entrance.enter(request, endpoint);
-      const { id: sessionId } = await this.#placeHere(request, { access, idOrName: id, kind: "recording" });
+      const idOrName = sessionIn(request);
+      const { id: sessionId } = await this.#placeHere(request, { access, idOrName, kind: "recording" });
       return answers(sessionId, access.projectId, access.projectId);
     }
-    await entrance.enterWithToken(request, { token, sessionId: id }, endpoint);
+    const id = sessionIn(request);
+    await entrance.enterWithToken(request, { token, sessionId: id }, { endpoint });
     await this.requireFilesHere(request, id);
     return answers(id, sessions.projectOf(id), undefined);
   }
@@ -120,11 +131,11 @@ export class SessionRouting {
   /** @throws {RequestTaken} when the instance or another server answers. */
   async downloadsFor(request: FastifyRequest, endpoint: Endpoint): Promise<KeptOf> {
     const { entrance, sessions, unknownFields } = this.#parts;
-    const { id = "" } = request.params as Readonly<Record<string, string>>;
     const token = sessionTokenIn(request.raw.url ?? "");
     let access: Access | undefined;
     if (token === undefined) access = await entrance.enter(request, endpoint);
-    else await entrance.enterWithToken(request, { token, sessionId: id }, endpoint);
+    else await entrance.enterWithToken(request, { token, sessionId: sessionIn(request) }, { endpoint });
+    const id = sessionIn(request);
     const forwarded = { endpoint, access, unknownFields };
     if (sessions.isHere(id)) await this.#forwardToInstance(request, id, forwarded);
     const place = await this.#placeHere(request, { access, idOrName: id, kind: "download" });

@@ -41,7 +41,7 @@ export function openEntry(host: Host, needs: EntryNeeds) {
   const { contentUrl, handoffs, limits, liveViews, loginWaits, recorder, replayAddresses, traffic } = needs;
   const { config, isStopping, secrets } = host;
   const { localUrl, origins, ownRequests } = traffic;
-  const { issuingKeys, keys, keysById, keyUses, lookup } = needs.resources.apiKeys.provides;
+  const { issuingKeys, keys, keysById, keyScopes, keyUses, lookup } = needs.resources.apiKeys.provides;
   const { cluster, liveViews: views, sessions: core } = needs.sessions;
   const { sessions, signInBrowsers } = core.provides;
   const { forwarding: replicas, replicas: servers } = cluster.provides;
@@ -56,8 +56,8 @@ export function openEntry(host: Host, needs: EntryNeeds) {
   });
   const { people } = needs;
   const console = consoleFeature(host, { contentUrl, keyed, keysById, origins, ownRequests, people, projects: lookup });
-  const authenticator = servers.trusting(console.provides);
-  const shared = { authenticator, issuingKeys, origins, replicas, secrets, sessions, signInBrowsers };
+  const authenticator = servers.trusting(console.provides, keysById);
+  const shared = { authenticator, issuingKeys, keyScopes, origins, replicas, secrets, sessions, signInBrowsers };
   const entrance = new Entrance({ ...shared, ...limits, handoffs, isDraining: isStopping });
   const connect = connectFeature(host, {
     ...shared,

@@ -4,6 +4,7 @@ import { mount } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { forPages } from "../auth/handoff/page-answers.ts";
 import { type Access, isOpen, type OpenCaller } from "../http/auth/access.ts";
+import { withinPolicies } from "../http/auth/key-scopes.ts";
 import { forRoles } from "../http/auth/role-answers.ts";
 import { serveForwarded } from "../sessions/instance-plane/forward.ts";
 import { explainingClosedProjects } from "../storage/errors/closed-project.ts";
@@ -20,6 +21,7 @@ export function mountOperations(
 ): void {
   const unknownFields = config.unknown_fields;
   const idempotency = features.idempotency.provides;
+  const { policyObjects } = features.apiKeys.provides;
   const keyed: Readonly<Record<string, unknown>> = { ...keyedHandlers(all) };
   const open: Readonly<Record<string, unknown>> = { ...openHandlers(all) };
   const enter = (request: FastifyRequest, endpoint: Endpoint) => entrance.enter(request, endpoint);
@@ -35,8 +37,8 @@ export function mountOperations(
     if (endpoint.plane === "instance") {
       serveForwarded(app, endpoint, {
         unknownFields,
-        async instanceFor(request, sessionId) {
-          const instance = await routing.instanceFor(request, sessionId, endpoint);
+        async instanceFor(request) {
+          const instance = await routing.instanceFor(request, { endpoint });
           if (instance !== undefined && !isImplemented(name)) throw notImplementedError(endpoint);
           return instance;
         },
@@ -47,7 +49,10 @@ export function mountOperations(
       // `keyedHandlers` ties the name to its handler.
       const own = keyed[name] as Handler<Endpoint, Access>;
       const handler = explainingClosedProjects(
-        forRoles(endpoint, endpoint.handoff === undefined ? own : forPages(endpoint, own)),
+        forRoles(
+          endpoint,
+          withinPolicies(endpoint, endpoint.handoff === undefined ? own : forPages(endpoint, own), policyObjects),
+        ),
       ) as Handler<Endpoint, Access>;
       mount(app, endpoint, handler, {
         unknownFields,

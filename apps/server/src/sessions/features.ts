@@ -88,7 +88,7 @@ function fileFeatures(host: Host, needs: SessionRoomNeeds, { idHere, onFiles, st
 /** Sessions, and everything that belongs to one. Registers the server. */
 export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
   const { liveViews, loginWaits, origins, recorder, resources, signer } = needs;
-  const { issuingKeys, lookup } = resources.apiKeys.provides;
+  const { issuingKeys, keyScopes, lookup } = resources.apiKeys.provides;
   const store = await openSessionStore(host, needs.observation);
   const cluster = await clusterFeature(host, {
     ...needs,
@@ -151,6 +151,7 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
       addresses: liveViews,
       gate,
       issuingKeys,
+      keyScopes,
       logins: loginWaits,
       origins,
       recorder,
@@ -160,7 +161,7 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
       store,
     }),
     direct: directFeature({
-      instanceFor: (request, sessionId) => needs.routing().instanceFor(request, sessionId),
+      instanceFor: (request, way) => needs.routing().instanceFor(request, way),
       socketsOf: (request, sessionId) => needs.routing().socketsOf(request, sessionId),
     }),
     pools,

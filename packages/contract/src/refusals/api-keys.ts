@@ -1,3 +1,11 @@
+import {
+  type KeyPolicy,
+  policyResource,
+  type PolicyStatement,
+  type PolicyStatements,
+  type Role,
+  statementProblem,
+} from "../rights/index.ts";
 import { invalid, notFound, type Refusal } from "./refusal.ts";
 
 /** 404 for a key that does not exist or was deleted. */
@@ -94,4 +102,124 @@ function problemOf(endsAtMs: number, issuerEndsAtMs: number, nowMs: number): Ref
   return invalid("", `the new key would outlive the calling key, which expires at ${end}`, {
     hint: "Set an earlier end, or use a key that lives longer.",
   });
+}
+
+/** The limits that a caller requests for a new key. */
+export interface AskedPolicy {
+  readonly policy?: PolicyStatements | null | undefined;
+  readonly role?: Role | null | undefined;
+  readonly operations?: readonly string[] | null | undefined;
+  readonly browser_ids?: readonly string[] | null | undefined;
+}
+
+/** Where a new key belongs. */
+export interface PolicyPlace {
+  readonly organizationId: string;
+  /** The project of the key; `null` = all projects. */
+  readonly projectId: string | null;
+  /** The project of the request, to which `browser_ids` belong. */
+  readonly requestProjectId: string;
+  /** Names of operations that a statement can have. */
+  readonly operations: readonly string[];
+  /** Of the calling key; `undefined` = it has every right. */
+  readonly callerPolicy: KeyPolicy | undefined;
+}
+
+/** Returns the policy of a new key; `null` = every right. Objects are not looked up. */
+export function policyOfKey(asked: AskedPolicy, place: PolicyPlace): PolicyStatements | null | Refusal {
+  const short = shortStatements(asked, place);
+  if (short !== undefined && asked.policy != null)
+    return invalid("body.policy", "cannot be combined with role, operations and browser_ids", {
+      hint: "Write them as statements of the policy, or omit the policy.",
+    });
+  const statements = asked.policy?.statements ?? short;
+  for (const [index, statement] of (statements ?? []).entries()) {
+    const problem = statementProblem(statement, place.operations) ?? outside(statement, place);
+    if (problem !== undefined)
+      return invalid(
+        fieldOf(asked, statement, `body.policy.statements[${String(index)}].${problem.field}`),
+        problem.problem,
+      );
+  }
+  const policy = statements === undefined ? null : { statements };
+  return widerThan(place.callerPolicy, policy) ? widerKey() : policy;
+}
+
+/** Whether a key has rights that its caller has not. */
+export function widerThan(caller: KeyPolicy | undefined, policy: PolicyStatements | null): boolean {
+  return caller !== undefined && (policy === null || !caller.covers(policy));
+}
+
+/** 403 for a key that would have more rights than the calling key. */
+export function widerKey(): Refusal {
+  return {
+    status: 403,
+    code: "insufficient_scope",
+    problem: "The new key would have rights that the calling key does not have.",
+    hint: "Request a role or a policy within that of the calling key; auth.context.get shows it.",
+  };
+}
+
+/** 403 for a request that the policy of the key does not allow. */
+export function outsidePolicy(operationId: string, what: string | undefined): Refusal {
+  return {
+    status: 403,
+    code: "insufficient_scope",
+    problem: `The policy of this API key does not allow ${operationId}${what === undefined ? "" : ` with ${what}`}.`,
+    hint: "Use another key, or create one with apiKeys.create whose policy allows it.",
+  };
+}
+
+/** 400 for an object that a policy names and that does not exist. */
+export function policyObjectMissing(asked: AskedPolicy, statement: PolicyStatement, index: number): Refusal {
+  return invalid(
+    fieldOf(asked, statement, `body.policy.statements[${String(index)}].resource`),
+    `${statement.resource} was not found`,
+    { hint: "Take ids from the list operations; names are not accepted." },
+  );
+}
+
+/** The field that the caller sent: `role`, `operations` and `browser_ids` are short forms of statements. */
+function fieldOf(
+  { browser_ids, operations, policy }: AskedPolicy,
+  { action, resource }: PolicyStatement,
+  own: string,
+): string {
+  if (policy != null) return own;
+  const name = action.slice("operation:".length);
+  if (operations?.includes(name) === true && resource.endsWith("/*"))
+    return `body.operations[${String(operations.indexOf(name))}]`;
+  const id = resource.split("/").at(-1) ?? "";
+  return browser_ids?.includes(id) === true ? `body.browser_ids[${String(browser_ids.indexOf(id))}]` : "body.role";
+}
+
+function shortStatements(
+  { browser_ids, operations, role }: AskedPolicy,
+  { organizationId, projectId, requestProjectId }: PolicyPlace,
+): PolicyStatement[] | undefined {
+  if (role == null && operations == null && browser_ids == null) return undefined;
+  const named = (operations ?? []).map((name) => `operation:${name}`);
+  const ownRole = operations == null ? (role ?? "operator") : role;
+  const actions = [...named, ...(ownRole == null ? [] : [`role:${ownRole}`])];
+  const resources = browser_ids?.map((id) => `projects/${projectId ?? requestProjectId}/browsers/${id}`) ?? [
+    projectId === null ? `organizations/${organizationId}/*` : `projects/${projectId}/*`,
+  ];
+  return resources.flatMap((resource) => actions.map((action) => ({ action, resource })));
+}
+
+function outside(
+  { resource }: PolicyStatement,
+  { organizationId, projectId }: PolicyPlace,
+): { readonly field: "resource"; readonly problem: string } | undefined {
+  const found = policyResource(resource);
+  if (found === undefined) return undefined;
+  if ("organizationId" in found) {
+    if (projectId !== null) return { field: "resource", problem: `must be inside of the key's project ${projectId}` };
+    return found.organizationId === organizationId
+      ? undefined
+      : { field: "resource", problem: `is another organization than ${organizationId}` };
+  }
+  return projectId === null || found.projectId === projectId
+    ? undefined
+    : { field: "resource", problem: `must be inside of the key's project ${projectId}` };
 }

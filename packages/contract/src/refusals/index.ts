@@ -15,6 +15,13 @@ export {
   keyForOtherProject,
   keyProjectNotFound,
   successorExpiresFirst,
+  type AskedPolicy,
+  outsidePolicy,
+  policyObjectMissing,
+  policyOfKey,
+  type PolicyPlace,
+  widerKey,
+  widerThan,
 } from "./api-keys.ts";
 export {
   actionNotFound,

@@ -109,10 +109,35 @@ export class KeyPolicy {
 
   /** The project of all its statements; `undefined` for several, and for statements of the organization. */
   onlyProject(): string | undefined {
-    const projects = new Set(
-      this.#statements.map(({ resource }) => ("projectId" in resource ? resource.projectId : undefined)),
-    );
-    return projects.size === 1 ? [...projects][0] : undefined;
+    const [first, ...others] = this.projects();
+    return others.length > 0 || this.#statements.some(({ resource }) => "organizationId" in resource)
+      ? undefined
+      : first;
+  }
+
+  /** The projects that its statements name. */
+  projects(): readonly string[] {
+    return [
+      ...new Set(this.#statements.flatMap(({ resource }) => ("projectId" in resource ? [resource.projectId] : []))),
+    ];
+  }
+
+  /** The role in the whole organization, if it has one. */
+  roleEverywhere(): Role | undefined {
+    return this.#highestRole((resource) => "organizationId" in resource);
+  }
+
+  /** The role in a whole project, if it has one. */
+  roleIn(projectId: string): Role | undefined {
+    return this.#highestRole((resource) => coversProject(resource, projectId));
+  }
+
+  #highestRole(isWanted: (resource: PolicyResource) => boolean): Role | undefined {
+    let best: Role | undefined;
+    for (const { action, resource } of this.#statements)
+      if ("role" in action && isWanted(resource) && (best === undefined || isAtLeast(action.role, best)))
+        best = action.role;
+    return best;
   }
 
   #byRoleOrName(operation: JudgedOperation, projectId: string, object: PolicyObject | undefined): Grant | undefined {

@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, GeneratedAlways } from "kysely";
-import type { OptionalTimestamp, Timestamp, TimestampOfInsert } from "./column-types.ts";
+import type { OptionalTimestamp, PolicyColumn, Timestamp, TimestampOfInsert } from "./column-types.ts";
 
 export interface DeploymentsTable {
   id: string;
@@ -30,6 +30,8 @@ export interface DeploymentsTable {
   attempts: Generated<number>;
   artifact: Generated<string | null>;
   language: Generated<"node" | "python" | null>;
+  /** Of the key that made the deployment, and of the key of the deployment. */
+  policy: PolicyColumn;
   created_at: TimestampOfInsert;
   updated_at: OptionalTimestamp;
   deleted_at: OptionalTimestamp;

@@ -122,6 +122,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "no",
     advice: "Use a new key for each new request.",
   },
+  insufficient_scope: {
+    statuses: [403],
+    meaning: "The policy of the API key does not allow the operation, or an object that the request names.",
+    again: "no",
+    advice: "Use a key whose policy allows it. `auth.context.get` shows the policy of the calling key.",
+  },
   insufficient_storage: {
     statuses: [507],
     meaning: "No space left in the session, on the service's disk, or in its database.",

@@ -19,6 +19,7 @@ export const errorCodes = [
   "forbidden",
   "handoff_active",
   "idempotency_conflict",
+  "insufficient_scope",
   "insufficient_storage",
   "internal_error",
   "invalid_input",

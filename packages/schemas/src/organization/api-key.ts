@@ -13,6 +13,22 @@ export const ApiKeyCreator = lazyObject(() => ({
   name: z.nullable(z.string()),
 }));
 
+/** What one statement of a policy allows. */
+export interface KeyPolicyStatement extends z.output<typeof KeyPolicyStatement> {}
+export const KeyPolicyStatement = lazyObject(() => ({
+  /** An action on objects (`browsers:create`, `use`, `write`, `delete`; `profiles:`, `vaults:` and `proxies:` also `read`; `projects:read`, `organizations:read`), a role (`role:viewer`, `role:operator`, `role:admin`), or an operation by name (`operation:browsers.screenshot`, `operation:browsers.computer.*`). */
+  action: checked(z.string(), z.minLength(1), z.maxLength(255)),
+  /** `organizations/ID/*`, `projects/ID/*`, or one object: `projects/ID/browsers/ID`, and in the same way `profiles`, `vaults` and `proxies`. */
+  resource: checked(z.string(), z.minLength(1), z.maxLength(1024)),
+}));
+
+/** What a key may do. Everything that no statement allows is refused. */
+export interface KeyPolicy extends z.output<typeof KeyPolicy> {}
+export const KeyPolicy = lazyObject(() => ({
+  /** At most 100. */
+  statements: checked(z.array(KeyPolicyStatement), z.maxLength(100)),
+}));
+
 const apiKeyFields = () => ({
   /** Stable identifier. */
   id: z.string(),
@@ -34,6 +50,8 @@ const apiKeyFields = () => ({
   masked_key: z.string(),
   /** When it last opened the service, some seconds late; absent when it never did. */
   last_used_at: z.optional(Timestamp),
+  /** The only things that it may do; absent = everything in its project, or in every project. It never changes. */
+  policy: z.optional(KeyPolicy),
 });
 
 /** A key that opens the service, without its secret. */
@@ -59,6 +77,22 @@ export const CreateApiKey = lazyObject(() => ({
   expires_at: z.optional(z.nullable(Timestamp)),
   /** The only project that it opens; `null` or absent = the project of the calling key, or every project if that key is organisation-wide. */
   project_id: z.optional(z.nullable(checked(z.string(), z.minLength(1), z.maxLength(255)))),
+  /** The only things that it may do, within the rights of the calling key; `null` or absent = everything. */
+  policy: z.optional(z.nullable(KeyPolicy)),
+  /** Short form of a policy: the rights of a person in this role. `viewer` reads, `operator` works with sessions, `admin` does everything. */
+  role: z.optional(z.nullable(z.enum(["viewer", "operator", "admin"]))),
+  /** Short form of a policy: the names of the only operations, at most 50, such as `browsers.screenshot` or `browsers.computer.*`. Together with `role`: also these. */
+  operations: z.optional(
+    z.nullable(
+      checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(200))), z.minLength(1), z.maxLength(50)),
+    ),
+  ),
+  /** Short form of a policy: ids of the only sessions that it opens, at most 50; as an operator without `role` and `operations`. */
+  browser_ids: z.optional(
+    z.nullable(
+      checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.minLength(1), z.maxLength(50)),
+    ),
+  ),
 }));
 
 /** Input of `apiKeys.update`. */

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { KeyPolicy } from "./api-key.ts";
 import { Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 
@@ -143,6 +144,8 @@ export const AuthContext = lazyObject(() => ({
     credential_scope: Scope,
     /** What this call could reach: the credential's scope, narrowed by the project that the call names. */
     effective_scope: Scope,
+    /** The policy of the calling key; absent = every right in its scope. */
+    policy: z.optional(KeyPolicy),
   }),
   /** The caller's organisation. */
   organization: z.object({

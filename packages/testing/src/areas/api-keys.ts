@@ -6,13 +6,19 @@ import {
   keyDeletesItself,
   keyForOtherProject,
   keyProjectNotFound,
+  policyObjectMissing,
+  policyOfKey,
   projectClosed,
   successorExpiresFirst,
+  widerKey,
+  widerThan,
 } from "@shoal/contract/refusals";
 import { ServiceError, type Handlers } from "@shoal/router";
 import type { ApiKey, CreateApiKey, CreatedApiKey, ListApiKeys, RotateApiKey } from "@shoal/schemas";
 import type * as z from "zod/mini";
+import { KeyPolicy } from "@shoal/contract/rights";
 import type { Access } from "../state/access.ts";
+import { fakeOrganizationId, policyObjectExists, policyOperations } from "../state/key-policies.ts";
 import { byText, folded, holds, pageOf } from "../state/listing.ts";
 import { createKey, dayMs, type ApiKeyRow, type Store } from "../state/store.ts";
 
@@ -46,6 +52,7 @@ class FakeApiKeys {
       name: body.name,
       projectId: this.#projectFor(access, body.project_id ?? null),
       ...endFor(access, body),
+      policy: this.#policyFor(access, body),
       createdBy: madeBy(access),
     });
     this.#store.apiKeys.push(row);
@@ -84,9 +91,10 @@ class FakeApiKeys {
     const days = body.days_to_expire === undefined ? old.lifetimeDays : body.days_to_expire;
     const graceDays = body.expire_in_days ?? Math.min(defaultGraceDays, days ?? defaultGraceDays);
     if (days !== null && days < graceDays) throw ServiceError.of(successorExpiresFirst(days, graceDays));
-    const { name, projectId } = old;
+    if (widerThan(access.key.policy, old.policy?.wire ?? null)) throw ServiceError.of(widerKey());
+    const { name, policy, projectId } = old;
     const end = endFor(access, body.days_to_expire === undefined ? { usualDays: days } : { days_to_expire: days });
-    const row = createKey({ name, projectId, ...end, createdBy: madeBy(access) });
+    const row = createKey({ name, projectId, policy, ...end, createdBy: madeBy(access) });
     old.expiresAt = Math.min(old.expiresAt ?? Infinity, Date.now() + graceDays * dayMs);
     this.#store.apiKeys.push(row);
     return this.#created(row);
@@ -104,6 +112,7 @@ class FakeApiKeys {
       project_name: this.#projectNameOf(row),
       masked_key: masked(row.secret),
       ...(row.lastUsedAt !== undefined && { last_used_at: row.lastUsedAt }),
+      ...(row.policy && { policy: { statements: [...row.policy.wire.statements] } }),
     };
   }
 
@@ -133,6 +142,22 @@ class FakeApiKeys {
     if (project === undefined) throw ServiceError.of(keyProjectNotFound(id));
     if (project.status === "archived") throw ServiceError.of(projectClosed(id));
     return id;
+  }
+
+  #policyFor(access: Access, asked: z.output<typeof CreateApiKey>): KeyPolicy | undefined {
+    const policy = policyOfKey(asked, {
+      organizationId: fakeOrganizationId,
+      projectId: asked.project_id ?? access.key.projectId,
+      requestProjectId: access.projectId,
+      operations: policyOperations,
+      callerPolicy: access.key.policy,
+    });
+    if (policy === null) return undefined;
+    if ("status" in policy) throw ServiceError.of(policy);
+    for (const [index, statement] of policy.statements.entries())
+      if (!policyObjectExists(this.#store, statement.resource))
+        throw ServiceError.of(policyObjectMissing(asked, statement, index));
+    return new KeyPolicy(policy);
   }
 
   #matches(key: ApiKeyRow, part: string): boolean {
@@ -177,8 +202,9 @@ export function authContextHandlers(): Handlers<OperationsOf<"auth.context">, Ac
       authorization: {
         credential_scope: { project_id: key.projectId },
         effective_scope: { project_id: namedProjectId ?? key.projectId },
+        ...(key.policy && { policy: { statements: [...key.policy.wire.statements] } }),
       },
-      organization: { id: "fake" },
+      organization: { id: fakeOrganizationId },
       principal: { id: key.id, type: "api_key" },
     }),
   };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { AuthConnection, Browser, Handoff, LiveViewLink, TimelineEvent, WebBotAuth } from "@shoal/schemas";
 import { createId } from "@shoal/primitives";
+import type { KeyPolicy } from "@shoal/contract/rights";
 import type { Totp } from "@shoal/primitives/totp";
 import type { FileTree } from "../files/file-tree.ts";
 import type { Watches } from "../files/watches.ts";
@@ -30,6 +31,8 @@ export interface ApiKeyRow {
   /** Epoch milliseconds; `null` = never. */
   expiresAt: number | null;
   readonly lifetimeDays: number | null;
+  /** `undefined` = every right. */
+  readonly policy?: KeyPolicy | undefined;
   deletedAt: string | null;
   lastUsedAt: string | undefined;
 }
@@ -191,7 +194,7 @@ export class Store {
 
 /** Creates a key without storing it. @param secret - default random. */
 export function createKey(
-  about: Pick<ApiKeyRow, "name" | "projectId" | "lifetimeDays" | "expiresAt" | "createdBy">,
+  about: Pick<ApiKeyRow, "name" | "projectId" | "lifetimeDays" | "expiresAt" | "createdBy" | "policy">,
   secret = `sk_shoal_${randomBytes(32).toString("base64url")}`,
 ): ApiKeyRow {
   return {

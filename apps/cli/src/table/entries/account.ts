@@ -61,16 +61,24 @@ export const accountEntries: Readonly<Record<string, CommandEntry>> = {
   },
   "apiKeys.create": {
     summary: "Create an API key",
-    about: "The secret is shown only once. A project key can create keys only for its project.",
+    about:
+      "The secret is shown only once. A project key can create keys only for its project. Without a role, operations, sessions and a policy, the key may do everything there.",
     help: {
       name: "Name, up to 255 characters; need not be unique",
-      days_to_expire: "Days until the key expires, 1 to 3650; default: never",
+      days_to_expire: "Days until the key expires, 1 to 3650, such as 30d; default: never",
+      role: "Rights of the key: viewer reads, operator works with sessions, admin does everything",
+      operations: "Only these operations, by their names in the reference; can be repeated",
+      browser_ids: "Only the session with this id; can be repeated",
+      policy: "Statements with an action and a resource, as JSON or @FILE",
       project_id: "Restrict the key to this project; default: the project of the calling key, or every project",
     },
+    flags: { days_to_expire: "--expires-in", operations: "--operation", browser_ids: "--browser-id" },
     first: ["id", "name", "key"],
     next: keepKey,
     examples: [
-      "shoal api-keys create --name ci --days-to-expire 90",
+      "shoal api-keys create --name ci --expires-in 90d",
+      "shoal api-keys create --name support --role viewer --expires-in 7d",
+      "shoal api-keys create --name one-session --browser-id ID",
       "export SHOAL_API_KEY=$(shoal api-keys create --name ci --query key)",
     ],
   },
@@ -116,6 +124,7 @@ export const accountEntries: Readonly<Record<string, CommandEntry>> = {
   "apiKeys.rotate": {
     summary: "Replace an API key with a new one",
     about: "The new key has the same name and project. The old key keeps working for --expire-in-days.",
+    flags: { days_to_expire: "--expires-in" },
     help: {
       days_to_expire: "Days until the new key expires, 1 to 3650; null: never; default: the lifetime of the old key",
       expire_in_days: "Days that the old key keeps working, 0 to 3650; default: 7",

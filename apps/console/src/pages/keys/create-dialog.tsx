@@ -3,6 +3,13 @@ import type { CreatedApiKey } from "@shoal/schemas";
 import { useSignedIn } from "../../api/shoal.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 
+const rights = [
+  { value: "all", label: "Everything" },
+  { value: "viewer", label: "Viewer: read, for support" },
+  { value: "operator", label: "Operator: work with sessions" },
+  { value: "admin", label: "Admin: everything in the project" },
+] as const;
+
 const lifetimes = [
   { value: "30", label: "30 days" },
   { value: "90", label: "90 days" },
@@ -23,11 +30,12 @@ export function CreateDialog({ isOpen, close, done }: CreateDialogProps) {
       isOpen={isOpen}
       title="New API key"
       action="Create"
-      initial={{ name: "", days_to_expire: "90", project_id: project?.id ?? "" }}
-      submit={({ name, days_to_expire: days, project_id }) =>
+      initial={{ name: "", days_to_expire: "90", role: "all", project_id: project?.id ?? "" }}
+      submit={({ name, days_to_expire: days, project_id, role }) =>
         shoal.apiKeys.create({
           name,
           ...(project_id !== "" && { project_id }),
+          ...(role !== "all" && { role: role as "admin" | "operator" | "viewer" }),
           days_to_expire: days === "never" ? null : Number(days),
         })
       }
@@ -49,6 +57,7 @@ export function CreateDialog({ isOpen, close, done }: CreateDialogProps) {
             data={session.projects.map(({ id, name }) => ({ value: id, label: name }))}
             {...text("project_id")}
           />
+          <NativeSelect label="Rights" data={[...rights]} {...text("role")} />
           <NativeSelect label="Expires after" data={lifetimes} {...text("days_to_expire")} />
         </>
       )}

@@ -22,6 +22,7 @@ const columns: readonly Column<ApiKey>[] = [
   { name: "Name", cell: (key) => <KeyName apiKey={key} />, share: 2 },
   { name: "Key", cell: ({ masked_key }) => <Code>{masked_key}</Code>, share: 1.5 },
   { name: "Project", cell: ({ project_name }) => project_name ?? "All projects" },
+  { name: "Rights", cell: (key) => <Rights apiKey={key} /> },
   { name: "Last use", cell: ({ last_used_at: at }) => (at === undefined ? "Never" : <Ago at={at} />) },
   { name: "Expires", cell: ({ expires_at }) => <Expiry at={expires_at} /> },
 ];
@@ -46,7 +47,7 @@ export function KeysPage() {
       search="Search by name, creator or project"
       programs={{
         sdk: 'const { key } = await shoal.apiKeys.create({ name: "order-agent", days_to_expire: 90 });',
-        cli: "api-keys create --name order-agent --days-to-expire 90",
+        cli: "api-keys create --name order-agent --expires-in 90d",
         curl: { method: "POST", path: "/org/api_keys", body: { name: "order-agent", days_to_expire: 90 } },
       }}
     >
@@ -88,6 +89,19 @@ function KeyName({ apiKey: { name, created_by, created_at } }: { readonly apiKey
     >
       {name}
     </NameCell>
+  );
+}
+
+function Rights({ apiKey: { policy } }: { readonly apiKey: ApiKey }) {
+  if (policy === undefined) return <>Everything</>;
+  const lines = policy.statements.map(({ action, resource }) => `${action} on ${resource}`);
+  const [first] = policy.statements;
+  const role = policy.statements.length === 1 ? /^role:(\w+)$/.exec(first?.action ?? "")?.[1] : undefined;
+  return (
+    <span title={lines.join("\n")}>
+      {role ??
+        (lines.length === 0 ? "Nothing" : `${String(lines.length)} ${lines.length === 1 ? "statement" : "statements"}`)}
+    </span>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Page } from "@shoal/contract";
 import { deploymentNotFound } from "@shoal/contract/refusals";
 import { containsFolded, type Database, type DeploymentsTable } from "@shoal/database";
+import type { PolicyStatements } from "@shoal/contract/rights";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { AppVersion, Deployment, ListApps, ListDeployments } from "@shoal/schemas";
@@ -39,7 +40,10 @@ export class DeploymentStore {
   }
 
   /** @throws {ServiceError} 429 when too many builds of the project wait. */
-  async insert(projectId: string, requested: RequestedDeployment): Promise<Deployment> {
+  async insert(
+    projectId: string,
+    requested: RequestedDeployment & { readonly policy: PolicyStatements | undefined },
+  ): Promise<Deployment> {
     await this.#admit(projectId);
     const { archive, env, repository } = requested;
     const id = createId();
@@ -64,6 +68,7 @@ export class DeploymentStore {
             : await this.#envelopes.seal(repository.auth.token, sealedPlace(of, "source_token")),
         source_checksum: archive?.sha256 ?? null,
         source_blob: archive?.name ?? null,
+        policy: requested.policy === undefined ? null : JSON.stringify(requested.policy),
         env_names: JSON.stringify(Object.keys(env)),
         env: await this.#envelopes.seal(JSON.stringify(env), sealedPlace(of, "env")),
       })

@@ -1,6 +1,7 @@
 import type { Page } from "@shoal/contract";
 import { deploymentBuildMissing } from "@shoal/contract/refusals";
 import { type Database, outageOf } from "@shoal/database";
+import type { Access } from "../../http/auth/access.ts";
 import { type MultipartPart, ServiceError, type StreamFrame, type UnknownFields } from "@shoal/router";
 import type { AppVersion, Deployment, DeploymentEvent, ListApps, ListDeployments } from "@shoal/schemas";
 import type * as z from "zod/mini";
@@ -48,12 +49,15 @@ export class Deployments {
     this.#parts = parts;
   }
 
-  /** @throws {ServiceError} 400, 413, 429. */
-  async create(projectId: string, parts: AsyncIterable<MultipartPart>): Promise<Deployment> {
+  /** The app gets the policy of the caller. @throws {ServiceError} 400, 413, 429. */
+  async create(
+    { key, projectId }: Pick<Access, "key" | "projectId">,
+    parts: AsyncIterable<MultipartPart>,
+  ): Promise<Deployment> {
     const { blobs, store } = this.#parts;
     const requested = await takeRequest(parts, this.#parts);
     try {
-      return await store.insert(projectId, requested);
+      return await store.insert(projectId, { ...requested, policy: key.policy?.wire });
     } catch (error) {
       // After a broken connection the row may exist: keep the archive; a sweep removes it if the row does not exist.
       if (requested.archive !== undefined && outageOf(error) === undefined)

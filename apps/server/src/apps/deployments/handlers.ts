@@ -16,7 +16,7 @@ type DeploymentEndpoints = Pick<
 
 export function deploymentHandlers(deployments: Deployments): Handlers<DeploymentEndpoints, Access> {
   return {
-    createDeployment: ({ body, context }) => deployments.create(context.projectId, body),
+    createDeployment: ({ body, context }) => deployments.create(context, body),
     listDeployments: ({ query, context }) => deployments.list(context.projectId, query),
     getDeployment: ({ params, context }) => deployments.get(context.projectId, params.id),
     deleteDeployment: ({ params, context }) => deployments.delete(context.projectId, params.id),

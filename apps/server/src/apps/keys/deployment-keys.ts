@@ -110,6 +110,7 @@ async function insertKey(
       expires_at: null,
       lifetime_days: null,
       deleted_at: null,
+      policy: sql<string | null>`(select policy from deployments where id = ${deploymentId})`,
     })
     .execute();
   return id;

@@ -15,7 +15,7 @@ import type { RateLimits } from "../limits/rate-limits.ts";
 import type { ReadCache } from "../../storage/read-cache.ts";
 import { hashKey, isKeySecret } from "./api-key-secret.ts";
 import { keyProblem } from "./key-problem.ts";
-import type { Role } from "@shoal/contract/rights";
+import type { Grant, KeyPolicy, Role } from "@shoal/contract/rights";
 
 export interface KeyRow {
   readonly id: string;
@@ -28,6 +28,8 @@ export interface KeyRow {
   readonly isPerson?: true;
   /** `Infinity` = never. */
   readonly expiresAtMs: number;
+  /** The only rights of the key; `undefined` = every right in its scope. */
+  readonly policy?: KeyPolicy | undefined;
 }
 
 export interface Access {
@@ -43,8 +45,15 @@ export interface Access {
   readonly handoff?: { readonly flowId: string };
   /** How the caller authenticated, for the audit log; `undefined` = with an API key. */
   readonly strategy?: "dashboard" | "oauth" | undefined;
-  /** Of a person; `undefined` = an API key, which has every right in its scope. */
+  /** Of a person, or of a key with a policy for this operation; `undefined` = a key with every right in its scope. */
   readonly role?: Role | undefined;
+  /** What the policy of the key allows for this operation; `undefined` = no policy. */
+  readonly grant?: Grant | undefined;
+}
+
+/** Whether the caller is a person of the OpenID Connect provider. */
+export function isPerson({ key, role }: Pick<Access, "key" | "role">): boolean {
+  return role !== undefined && key.policy === undefined;
 }
 
 /** The caller of an operation without authentication. */
@@ -183,7 +192,8 @@ export class KeyAuthenticator implements Authenticator {
       return key.project_id === null
         ? this.#toNamed(presented, named)
         : this.#toOwnNamed(presented, key.project_id, named);
-    const own = key.project_id === null ? projects.standard() : projects.find(key.project_id);
+    const projectId = key.project_id ?? key.policy?.onlyProject();
+    const own = projectId === undefined ? projects.standard() : projects.find(projectId);
     return own instanceof Promise
       ? own.then((project) => this.#toOwn(presented, project))
       : this.#toOwn(presented, own);

@@ -6,6 +6,8 @@ import type { Access, KeyRow } from "./access.ts";
 /** @throws {ServiceError} 403 `forbidden` for a caller without the rights to the data that the operation moves. */
 export function refuseWithoutRights(access: Pick<Access, "key" | "role">, endpoint: Endpoint): void {
   refuseApp(access.key, endpoint);
+  // The policy of a key has judged the operation.
+  if (access.key.policy !== undefined) return;
   refuseRole(access, neededRole(endpoint), endpoint.operationId);
 }
 
@@ -32,10 +34,14 @@ function refuseApp({ deployment_id }: Pick<KeyRow, "deployment_id">, endpoint: E
  */
 export function mayMoveSecrets({ handoff, key, role }: Pick<Access, "handoff" | "key" | "role">): boolean {
   if (handoff !== undefined || key.deployment_id !== null) return false;
-  return role === undefined || mayMove(role, "read secrets");
+  return role === undefined ? key.policy === undefined : mayMove(role, "read secrets");
 }
 
 /** For an address that was issued to the key: the role of a person is unknown then, so it opens no secrets. */
-export function keyMayMoveSecrets({ deployment_id, isPerson }: Pick<KeyRow, "deployment_id" | "isPerson">): boolean {
-  return deployment_id === null && isPerson !== true;
+export function keyMayMoveSecrets({
+  deployment_id,
+  isPerson,
+  policy,
+}: Pick<KeyRow, "deployment_id" | "isPerson" | "policy">): boolean {
+  return deployment_id === null && isPerson !== true && policy === undefined;
 }

@@ -1,5 +1,6 @@
 import type { Page } from "@shoal/contract";
 import { containsFolded, type Database, folded } from "@shoal/database";
+import { KeyPolicy, type PolicyStatements } from "@shoal/contract/rights";
 import type { ApiKey, ListApiKeys } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { KeyRow } from "../../http/auth/access.ts";
@@ -20,6 +21,7 @@ export interface StoredKey {
   readonly deleted_at: string | null;
   readonly lifetime_days: number | null;
   readonly last_used_at: string | null;
+  readonly policy: PolicyStatements | null;
 }
 
 /** Only the hash of the secret is stored. */
@@ -37,14 +39,31 @@ export function toApiKey(row: StoredKey): ApiKey {
     project_name: row.project_name,
     masked_key: row.masked_key,
     ...(row.last_used_at !== null && { last_used_at: row.last_used_at }),
+    ...(row.policy !== null && { policy: { statements: [...row.policy.statements] } }),
   };
 }
 
 function toKeyRow(
-  row: (Omit<KeyRow, "expiresAtMs"> & { readonly expires_at: string | null }) | undefined,
+  row:
+    | (Omit<KeyRow, "expiresAtMs" | "policy"> & {
+        readonly expires_at: string | null;
+        readonly policy: PolicyStatements | null;
+      })
+    | undefined,
 ): KeyRow | undefined {
-  return row && { ...row, expiresAtMs: row.expires_at === null ? Infinity : Date.parse(row.expires_at) };
+  if (row === undefined) return undefined;
+  const { policy, ...plain } = row;
+  return {
+    ...plain,
+    expiresAtMs: row.expires_at === null ? Infinity : Date.parse(row.expires_at),
+    ...(policy !== null && { policy: new KeyPolicy(policy) }),
+  };
 }
+
+const inserted = ({ policy, ...key }: NewKey) => ({
+  ...key,
+  policy: policy === null ? null : JSON.stringify(policy),
+});
 
 class PostgresApiKeyStore {
   readonly #query: Database["query"];
@@ -61,6 +80,10 @@ class PostgresApiKeyStore {
   /** Skips deleted keys. */
   async findActive(id: string): Promise<KeyRow | undefined> {
     return toKeyRow(await this.#active().where("id", "=", id).executeTakeFirst());
+  }
+
+  async organizationId(): Promise<string> {
+    return (await this.#query.selectFrom("organization").select("id").executeTakeFirstOrThrow()).id;
   }
 
   /** Counts deleted keys as well. */
@@ -112,7 +135,7 @@ class PostgresApiKeyStore {
   }
 
   async insert(key: NewKey): Promise<void> {
-    await this.#query.insertInto("api_keys").values(key).execute();
+    await this.#query.insertInto("api_keys").values(inserted(key)).execute();
   }
 
   /** @returns `undefined` when the project does not have the key. */
@@ -137,6 +160,7 @@ class PostgresApiKeyStore {
         "expires_at",
         "deleted_at",
         "lifetime_days",
+        "policy",
       ])
       .returning((row) =>
         row
@@ -172,7 +196,7 @@ class PostgresApiKeyStore {
         .where("deleted_at", "is", null)
         .executeTakeFirst();
       if (numUpdatedRows === 0n) return false;
-      await transaction.insertInto("api_keys").values(successor).execute();
+      await transaction.insertInto("api_keys").values(inserted(successor)).execute();
       return true;
     });
   }
@@ -196,6 +220,7 @@ class PostgresApiKeyStore {
         "api_keys.expires_at",
         "api_keys.deleted_at",
         "api_keys.lifetime_days",
+        "api_keys.policy",
         "api_key_uses.last_used_at",
       ])
       .where("api_keys.deployment_id", "is", null);
@@ -204,7 +229,7 @@ class PostgresApiKeyStore {
   #active() {
     return this.#query
       .selectFrom("api_keys")
-      .select(["id", "name", "project_id", "created_by_email", "deployment_id", "expires_at"])
+      .select(["id", "name", "project_id", "created_by_email", "deployment_id", "expires_at", "policy"])
       .where("deleted_at", "is", null);
   }
 }

@@ -1,19 +1,27 @@
 import {
   apiKeyNotFound,
   type AskedEnd,
+  type AskedPolicy,
   endOfKey,
   type KeyEnd,
   keyDeletesItself,
   keyForOtherProject,
   keyProjectNotFound,
+  policyObjectMissing,
+  policyOfKey,
   projectClosed,
   successorExpiresFirst,
+  widerKey,
+  widerThan,
 } from "@shoal/contract/refusals";
 import type { Page } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
 import type { ApiKey, CreateApiKey, CreatedApiKey, ListApiKeys, RotateApiKey } from "@shoal/schemas";
 import type * as z from "zod/mini";
-import type { KeyRow } from "../../http/auth/access.ts";
+import type { PolicyStatements } from "@shoal/contract/rights";
+import type { Access, KeyRow } from "../../http/auth/access.ts";
+import { operationNames } from "../../http/auth/key-scopes.ts";
+import type { PolicyObjects } from "../../http/auth/key-scopes.ts";
 import { createKeySecret, hashKey, maskKey } from "../../http/auth/api-key-secret.ts";
 import { createId } from "@shoal/primitives";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
@@ -24,7 +32,7 @@ const defaultGraceDays = 7;
 
 /** `caller` is the key of the request. The key of a project sees and creates keys of that project only. */
 export interface ApiKeys {
-  create(caller: KeyRow, request: z.output<typeof CreateApiKey>): Promise<CreatedApiKey>;
+  create(caller: Pick<Access, "key" | "projectId">, request: z.output<typeof CreateApiKey>): Promise<CreatedApiKey>;
   list(caller: KeyRow, filter: z.output<typeof ListApiKeys>): Promise<Page<ApiKey>>;
   get(caller: KeyRow, id: string, includeDeleted: boolean): Promise<ApiKey>;
   rename(caller: KeyRow, id: string, name: string): Promise<ApiKey>;
@@ -48,21 +56,36 @@ function endFor(caller: KeyRow, asked: AskedEnd): KeyEnd {
   return end;
 }
 
+export interface ApiKeysParts {
+  readonly store: ApiKeyStore;
+  readonly projects: ProjectLookup;
+  readonly objects: PolicyObjects;
+  /** Receives each changed id before the answer is sent, so that no later request uses the old state. */
+  readonly forget: (id: string) => Promise<void>;
+}
+
 class ApiKeyService implements ApiKeys {
   readonly #store: ApiKeyStore;
   readonly #projects: ProjectLookup;
+  readonly #objects: PolicyObjects;
   readonly #forget: (id: string) => Promise<void>;
 
-  constructor(store: ApiKeyStore, projects: ProjectLookup, forget: (id: string) => Promise<void>) {
+  constructor({ forget, objects, projects, store }: ApiKeysParts) {
     this.#store = store;
+    this.#objects = objects;
     this.#projects = projects;
     this.#forget = forget;
   }
 
-  async create(caller: KeyRow, request: z.output<typeof CreateApiKey>): Promise<CreatedApiKey> {
+  async create(
+    access: Pick<Access, "key" | "projectId">,
+    request: z.output<typeof CreateApiKey>,
+  ): Promise<CreatedApiKey> {
+    const caller = access.key;
     const project = await this.#projectFor(caller, request.project_id ?? null);
+    const policy = await this.#policyFor(access, request, project?.id ?? null);
     const { secret, row } = this.#mint(
-      { name: request.name, projectId: project?.id ?? null, end: endFor(caller, request) },
+      { name: request.name, projectId: project?.id ?? null, end: endFor(caller, request), policy },
       this.#madeBy(caller),
     );
     await this.#store.insert(row);
@@ -102,12 +125,16 @@ class ApiKeyService implements ApiKeys {
 
   async rotate(caller: KeyRow, id: string, request: z.output<typeof RotateApiKey>): Promise<CreatedApiKey> {
     const old = await this.#existing(caller, id);
+    if (widerThan(caller.policy, old.policy)) throw ServiceError.of(widerKey());
     const days = request.days_to_expire === undefined ? old.lifetime_days : request.days_to_expire;
     // The default grace period ends with the new key; only an explicit one can be longer.
     const graceDays = request.expire_in_days ?? Math.min(defaultGraceDays, days ?? defaultGraceDays);
     if (days !== null && days < graceDays) throw ServiceError.of(successorExpiresFirst(days, graceDays));
     const end = endFor(caller, request.days_to_expire === undefined ? { usualDays: days } : { days_to_expire: days });
-    const { secret, row } = this.#mint({ name: old.name, projectId: old.project_id, end }, this.#madeBy(caller));
+    const { secret, row } = this.#mint(
+      { name: old.name, projectId: old.project_id, end, policy: old.policy },
+      this.#madeBy(caller),
+    );
     try {
       if (!(await this.#store.replace(id, row, new Date(Date.now() + graceDays * dayMs)))) throw notFound(id);
     } finally {
@@ -121,7 +148,7 @@ class ApiKeyService implements ApiKeys {
 
   async createAdmin(): Promise<string> {
     const { secret, row } = this.#mint(
-      { name: "admin", projectId: null, end: { endsAtMs: null, lifetimeDays: null } },
+      { name: "admin", projectId: null, end: { endsAtMs: null, lifetimeDays: null }, policy: null },
       { created_by_id: "shoal", created_by_email: "admin@localhost", created_by_name: "Shoal" },
     );
     await this.#store.insert(row);
@@ -130,7 +157,7 @@ class ApiKeyService implements ApiKeys {
 
   async isAdmin(secret: string): Promise<boolean> {
     const key = await this.#store.findByHash(hashKey(secret));
-    return key?.project_id === null && key.expiresAtMs > Date.now();
+    return key?.project_id === null && key.policy === undefined && key.expiresAtMs > Date.now();
   }
 
   isEmpty(): Promise<boolean> {
@@ -144,7 +171,7 @@ class ApiKeyService implements ApiKeys {
   }
 
   #mint(
-    about: { name: string; projectId: string | null; end: KeyEnd },
+    about: { name: string; projectId: string | null; end: KeyEnd; policy: PolicyStatements | null },
     creator: Pick<StoredKey, "created_by_id" | "created_by_email" | "created_by_name">,
   ) {
     const secret = createKeySecret();
@@ -162,6 +189,7 @@ class ApiKeyService implements ApiKeys {
         created_at: new Date().toISOString(),
         expires_at: about.end.endsAtMs === null ? null : new Date(about.end.endsAtMs).toISOString(),
         lifetime_days: about.end.lifetimeDays,
+        policy: about.policy,
       },
     };
   }
@@ -172,6 +200,27 @@ class ApiKeyService implements ApiKeys {
       created_by_email: caller.created_by_email,
       created_by_name: caller.name,
     };
+  }
+
+  /** @throws {ServiceError} 400 for a policy without a meaning, 403 for one with more rights than the caller. */
+  async #policyFor(
+    { key, projectId: requestProjectId }: Pick<Access, "key" | "projectId">,
+    asked: AskedPolicy,
+    projectId: string | null,
+  ): Promise<PolicyStatements | null> {
+    const policy = policyOfKey(asked, {
+      organizationId: await this.#store.organizationId(),
+      projectId,
+      requestProjectId,
+      operations: operationNames,
+      callerPolicy: key.policy,
+    });
+    if (policy === null) return null;
+    if ("status" in policy) throw ServiceError.of(policy);
+    for (const [index, statement] of policy.statements.entries())
+      if (!(await this.#objects.exists(statement.resource)))
+        throw ServiceError.of(policyObjectMissing(asked, statement, index));
+    return policy;
   }
 
   async #projectFor(caller: KeyRow, requested: string | null): Promise<{ id: string; name: string } | null> {
@@ -186,11 +235,6 @@ class ApiKeyService implements ApiKeys {
   }
 }
 
-/** @param forget - receives each changed id before the answer is sent, so that no later request uses the old state. */
-export function createApiKeys(
-  store: ApiKeyStore,
-  projects: ProjectLookup,
-  forget: (id: string) => Promise<void>,
-): ApiKeys {
-  return new ApiKeyService(store, projects, forget);
+export function createApiKeys(parts: ApiKeysParts): ApiKeys {
+  return new ApiKeyService(parts);
 }

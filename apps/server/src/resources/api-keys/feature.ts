@@ -2,8 +2,10 @@ import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
 import type { KeyRow } from "../../http/auth/access.ts";
 import { createIssuingKeys } from "../../http/auth/issuing-keys.ts";
+import { KeyScopes } from "../../http/auth/key-scopes.ts";
 import { keyStreams } from "../../http/auth/key-streams.ts";
 import { type KeyConnection, KeyWatch } from "../../http/auth/key-watch.ts";
+import { PolicyObjects } from "../../http/auth/key-scopes.ts";
 import { createProjectLookup } from "../../http/auth/project-lookup.ts";
 import type { InFlight } from "../../http/in-flight.ts";
 import { createReadCache } from "../../storage/read-cache.ts";
@@ -53,15 +55,30 @@ export function apiKeysFeature({ cleanup, database, log }: Host, { inFlight, key
       keyWatch.look();
     }
   };
-  const apiKeys = createApiKeys(store, lookup, (id) =>
-    database.afterwards(() => {
-      forgetKey(id);
-    }),
-  );
+  const policyObjects = new PolicyObjects(database);
+  const apiKeys = createApiKeys({
+    store,
+    projects: lookup,
+    objects: policyObjects,
+    forget: (id) =>
+      database.afterwards(() => {
+        forgetKey(id);
+      }),
+  });
   const keyUses = createKeyUses(database, log);
   cleanup.add("the last uses of keys", () => keyUses.close());
   return {
-    provides: { apiKeys, forgetKey, issuingKeys: createIssuingKeys(keysById), keys, keysById, keyUses, lookup },
+    provides: {
+      apiKeys,
+      forgetKey,
+      issuingKeys: createIssuingKeys(keysById),
+      keys,
+      keysById,
+      keyScopes: new KeyScopes(policyObjects),
+      keyUses,
+      lookup,
+      policyObjects,
+    },
     handlers: apiKeyHandlers(apiKeys),
     changes: {
       api_keys: forgetKey,

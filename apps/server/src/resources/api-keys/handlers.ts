@@ -5,7 +5,7 @@ import type { ApiKeys } from "./api-keys.ts";
 
 export function apiKeyHandlers(apiKeys: ApiKeys): Handlers<OperationsOf<"apiKeys">, Access> {
   return {
-    createApiKey: ({ body, context }) => apiKeys.create(context.key, body),
+    createApiKey: ({ body, context }) => apiKeys.create(context, body),
     listApiKeys: ({ query, context }) => apiKeys.list(context.key, query),
     getApiKey: ({ params, query, context }) => apiKeys.get(context.key, params.id, query.include_deleted),
     updateApiKey: ({ params, body, context }) => apiKeys.rename(context.key, params.id, body.name),

@@ -1,23 +1,24 @@
 import type { OperationsOf } from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
 import type { AuthContext, OrgEntitlements } from "@shoal/schemas";
-import type { Access } from "../../http/auth/access.ts";
+import { type Access, isPerson } from "../../http/auth/access.ts";
 import type { Organization } from "./organization.ts";
 
 function contextOf({ key, namedProjectId, role, strategy }: Access, organizationId: string): AuthContext {
-  const isPerson = role !== undefined;
+  const isUser = isPerson({ key, role });
   return {
     authentication: {
-      method: isPerson ? "jwt" : "api_key",
+      method: isUser ? "jwt" : "api_key",
       source: strategy ?? "api_key",
-      credential_id: isPerson ? null : key.id,
+      credential_id: isUser ? null : key.id,
     },
     authorization: {
       credential_scope: { project_id: key.project_id },
       effective_scope: { project_id: namedProjectId ?? key.project_id },
+      ...(key.policy && { policy: { statements: [...key.policy.wire.statements] } }),
     },
     organization: { id: organizationId },
-    principal: { id: key.id, type: isPerson ? "user" : "api_key" },
+    principal: { id: key.id, type: isUser ? "user" : "api_key" },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { SessionLifecycle } from "@shoal/database";
 import type { EndedReason } from "@shoal/schemas";
-import type { Access } from "../../http/auth/access.ts";
+import { type Access, isPerson } from "../../http/auth/access.ts";
 import type { RunningSession } from "./running-session.ts";
 
 export interface EndCause {
@@ -46,7 +46,7 @@ export function lifecycleAtEnd(
 
 /** The caller as the end of a session names it. */
 export function enderOf({ key, role }: Pick<Access, "key" | "role">): NonNullable<EndCause["by"]> {
-  return role === undefined
+  return !isPerson({ key, role })
     ? { type: "api_key", id: key.id, name: key.name }
     : { type: "user", id: key.id, ...(key.created_by_email !== "" && { name: key.created_by_email }) };
 }

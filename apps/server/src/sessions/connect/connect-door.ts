@@ -1,9 +1,12 @@
 import { contract } from "@shoal/contract";
+import { connectionOperation } from "@shoal/contract/rights";
 import { KeyedMutex } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Regions } from "../../cluster/regions.ts";
 import type { Access, Authenticator } from "../../http/auth/access.ts";
+import type { KeyScopes } from "../../http/auth/key-scopes.ts";
+import { requireNewSession } from "../../http/auth/key-scopes.ts";
 import { refuseTwoKeys } from "../../http/auth/connect-address.ts";
 import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
@@ -24,6 +27,7 @@ import { WaitingLine } from "./waiting-line.ts";
 export interface ConnectDoorParts {
   readonly authenticator: Authenticator;
   readonly issuingKeys: IssuingKeys;
+  readonly keyScopes: KeyScopes;
   readonly projects: Pick<ProjectLookup, "find">;
   readonly sessions: Sessions;
   readonly profiles: Pick<Profiles, "get">;
@@ -86,7 +90,7 @@ export class ConnectDoor {
     const { projectId } = access;
     if (settings.sessionId !== undefined) {
       const { row } = await this.#parts.sessions.get(projectId, settings.sessionId, false);
-      return { access, sessionId: row.id, isCreated: false };
+      return this.#joined(access, row.id);
     }
     const idOrName = settings.create.name ?? ticketId;
     if (idOrName === undefined) return this.#create(client, caller);
@@ -134,8 +138,9 @@ export class ConnectDoor {
       const row = await this.#find(access.projectId, idOrName);
       if (row !== undefined) {
         if (row.ended_at !== null) throw hasEnded(row.id, row.ended_reason, row.ended_at);
+        const joined = await this.#joined(access, row.id);
         if (settings.create.name !== undefined) await refuseOtherSettings(settings.create, row, this.#parts.profiles);
-        return { access, sessionId: row.id, isCreated: false };
+        return joined;
       }
       if (isExpired)
         throw new ServiceError(401, "unauthorized", "The ticket of this address has expired.", {
@@ -148,6 +153,13 @@ export class ConnectDoor {
         if (!isTaken || attempt === attempts) throw error;
       }
     }
+  }
+
+  async #joined(caller: Access, sessionId: string): Promise<ConnectedSession> {
+    const access = await this.#parts.keyScopes.admit(caller, connectionOperation("browsers.cdp.connect"), {
+      id: sessionId,
+    });
+    return { access, sessionId, isCreated: false };
   }
 
   async #find(projectId: string, idOrName: string): Promise<SessionRow | undefined> {
@@ -163,6 +175,7 @@ export class ConnectDoor {
     const { overload, regions, sessions } = this.#parts;
     const { request, requestId, signal } = client;
     client.onCreate(access);
+    await requireNewSession(access, settings.create, this.#parts.keyScopes.objects);
     const call = { context: access, headers: request.headers, requestId, signal, body: settings.create };
     const wishes = { apiKeyId: access.key.id, ...(ticketId !== undefined && { id: ticketId }) };
     const untilMs = performance.now() + settings.waitMs;

@@ -1,3 +1,4 @@
+import type { SessionConnection } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import {
@@ -10,7 +11,12 @@ import { answerHeadersOfSite, siteRequestHeadersFor } from "./forwarded-headers.
 import { forward, type InstancePlane } from "./forward.ts";
 import { sessionTokenIn } from "../../http/auth/session-path.ts";
 
-export interface DirectPlane extends Pick<InstancePlane, "instanceFor"> {
+export interface DirectPlane {
+  /** As {@link InstancePlane.instanceFor}. */
+  instanceFor(
+    request: FastifyRequest,
+    way: { readonly connection: SessionConnection },
+  ): ReturnType<InstancePlane["instanceFor"]>;
   socketsOf(request: FastifyRequest, sessionId: string): Promise<SessionSockets>;
 }
 
@@ -25,7 +31,7 @@ export function serveDirect(app: FastifyInstance, plane: DirectPlane): void {
     async handler(request, reply) {
       const { id } = request.params;
       try {
-        const instance = await plane.instanceFor(request, id);
+        const instance = await plane.instanceFor(request, { connection: "browsers.curl.raw" });
         if (instance === undefined) return;
         // If the URL has the token, `authorization` and `cookie` are for the site.
         const isForSite = sessionTokenIn(request.raw.url ?? "") !== undefined;
@@ -46,7 +52,7 @@ export function serveDirect(app: FastifyInstance, plane: DirectPlane): void {
       exposeHeadRoute: false,
       async handler(request, reply) {
         const { id } = request.params;
-        const instance = await plane.instanceFor(request, id);
+        const instance = await plane.instanceFor(request, { connection: "browsers.cdp.connect" });
         if (instance === undefined) return;
         if (!isAddressDocument(request.raw.url ?? "")) {
           await forward(instance, id, { request, reply }, { request: {}, answer: answerHeadersOfPort });

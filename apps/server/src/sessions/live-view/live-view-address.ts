@@ -1,5 +1,7 @@
+import { connectionOperation } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import { LRUCache } from "lru-cache";
+import type { KeyScopes } from "../../http/auth/key-scopes.ts";
 import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import type { SignInBrowsers, ViewUntil } from "./sign-in-browsers.ts";
 import type { Secrets } from "../../storage/secrets.ts";
@@ -72,6 +74,7 @@ export interface PersonLinks {
 export interface LiveViewGate {
   readonly addresses: Pick<LiveViewAddresses, "open">;
   readonly issuingKeys: Pick<IssuingKeys, "require">;
+  readonly keyScopes: Pick<KeyScopes, "requireSession">;
   readonly logins: Pick<LoginWaits, "isWaiting">;
   readonly persons: Pick<PersonLinks, "find">;
   readonly signInBrowsers: Pick<SignInBrowsers, "admitView">;
@@ -89,14 +92,18 @@ export async function admitLiveView(gate: LiveViewGate, token: string): Promise<
 
 /** @throws {ServiceError} 401 for an expired or revoked link. */
 export async function admitAccess(
-  { issuingKeys, logins, persons, signInBrowsers }: Omit<LiveViewGate, "addresses">,
+  { issuingKeys, keyScopes, logins, persons, signInBrowsers }: Omit<LiveViewGate, "addresses">,
   access: LiveViewAccess,
 ): Promise<AdmittedView> {
   const person = await persons.find(access);
   const key = await issuingKeys.require(person?.keyId ?? access.keyId);
   await requireWaiting(logins, access);
+  const mode = person?.mode ?? access.mode;
+  // The link of a login is enough for its sign-in page.
+  if (!access.isForLogin)
+    await keyScopes.requireSession(key, connectionOperation(`browsers.liveView.${mode}`), access.sessionId);
   const until = await signInBrowsers.admitView(access, key);
-  return { ...access, person, until, keyId: person?.keyId ?? access.keyId, mode: person?.mode ?? access.mode };
+  return { ...access, person, until, keyId: person?.keyId ?? access.keyId, mode };
 }
 
 /** @throws {ServiceError} 401 if the address is for a login that does not wait. */

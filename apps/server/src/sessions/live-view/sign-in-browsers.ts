@@ -45,7 +45,7 @@ export class SignInBrowsers {
   /** @throws {ServiceError} 403 if the view is closed. @returns when it ends. */
   async admitView(
     { isForLogin, sessionId }: { readonly isForLogin: boolean; readonly sessionId: string },
-    key: Pick<KeyRow, "deployment_id" | "isPerson">,
+    key: Pick<KeyRow, "deployment_id" | "isPerson" | "policy">,
   ): Promise<ViewUntil> {
     if (keyMayMoveSecrets(key) && !isForLogin) return undefined;
     if (!(await this.#signsIn(undefined, sessionId))) return undefined;

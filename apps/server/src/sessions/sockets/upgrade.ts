@@ -1,4 +1,5 @@
 import type { InstanceSleep } from "@shoal/placement";
+import { connectionOperation } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import { refuseAmbiguousHost, requestIdOf } from "@shoal/router/fastify";
 import type { IncomingMessage, Server } from "node:http";
@@ -10,6 +11,7 @@ import type { ReplicaForwarding } from "../../cluster/replica-forwarding.ts";
 import type { Access, Authenticator } from "../../http/auth/access.ts";
 import { isConnectAddress, takeKey } from "../../http/auth/connect-address.ts";
 import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
+import type { KeyScopes } from "../../http/auth/key-scopes.ts";
 import { keyMayMoveSecrets, mayMoveSecrets, refuseRole } from "../../http/auth/rights.ts";
 import { requireSessionToken } from "../../http/auth/session-token.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
@@ -81,6 +83,7 @@ export interface UpgradeParts {
   readonly sessions: Sessions;
   readonly secrets: Pick<Secrets, "verifySession">;
   readonly issuingKeys: IssuingKeys;
+  readonly keyScopes: KeyScopes;
   readonly authenticator: Authenticator;
   readonly origins: RequestOrigins;
   readonly liveViews: LiveViewAddresses;
@@ -245,11 +248,11 @@ export class SessionUpgrades {
 
   /** @param enter - called once the caller is authenticated, before anything else can fail. */
   async #innerFor(url: URL, request: IncomingMessage, enter: (entrant: Entrant) => void): Promise<Inner> {
-    const { authenticator, issuingKeys, loginWaits, persons, replicas, signInBrowsers } = this.#parts;
+    const { authenticator, issuingKeys, keyScopes, loginWaits, persons, replicas, signInBrowsers } = this.#parts;
     const asked = await this.#liveViewOf(url, request);
     if (asked !== undefined) {
       const view = await this.#refuseInvalid(request, () =>
-        admitAccess({ issuingKeys, logins: loginWaits, persons, signInBrowsers }, asked),
+        admitAccess({ issuingKeys, keyScopes, logins: loginWaits, persons, signInBrowsers }, asked),
       );
       const { expiresAtMs: untilMs, isControl, isForLogin, keyId, path, sessionId } = admittedTarget(asked, view);
       const way = isControl ? "browsers.liveView.control" : "browsers.liveView.watch";
@@ -265,15 +268,19 @@ export class SessionUpgrades {
     const token = url.searchParams.get("jwt");
     const { authorization, cookie } = request.headers;
     if (token === null && ((authorization ?? cookie) !== undefined || replicas.isForwarded(request))) {
-      const access = await authenticator.authenticate(request, { console: "socket" });
+      const params = { id };
+      const caller = await authenticator.authenticate(request, { console: "socket" });
+      const access = await keyScopes.admit(caller, connectionOperation(way), params);
       refuseRole(access, "operator", way);
-      if (!mayMoveSecrets(access)) await signInBrowsers.refuse(access.projectId, id);
-      enter({ way, sessionId: id, access, keyId: access.key.id });
-      const there = await this.#reach(request, { projectId: access.projectId, id, access }, `/${target}`);
+      if (!mayMoveSecrets(access)) await signInBrowsers.refuse(access.projectId, params.id);
+      enter({ way, sessionId: params.id, access, keyId: access.key.id });
+      const there = await this.#reach(request, { projectId: access.projectId, id: params.id, access }, `/${target}`);
       return { ...there, isClient: isClientOf(target) };
     }
     const keyId = await this.#refuseInvalid(request, () => requireSessionToken(this.#parts, token ?? "", id));
-    if (!keyMayMoveSecrets(await issuingKeys.require(keyId))) await signInBrowsers.refuse(undefined, id);
+    const key = await issuingKeys.require(keyId);
+    await keyScopes.requireSession(key, connectionOperation(way), id);
+    if (!keyMayMoveSecrets(key)) await signInBrowsers.refuse(undefined, id);
     enter({ way, sessionId: id, access: undefined, keyId });
     return { ...(await this.#reach(request, { id }, `/${target}`)), isClient: isClientOf(target) };
   }
@@ -379,7 +386,7 @@ function isClientOf(target: string): boolean {
   return !target.startsWith("process/");
 }
 
-function wayTo(target: string): Entrant["way"] {
+function wayTo(target: string): Exclude<Entrant["way"], "browsers.create"> {
   if (target.startsWith("process/")) return "browsers.process.attach";
   return target === "webdriver" ? "browsers.webdriver.connect" : "browsers.cdp.connect";
 }
