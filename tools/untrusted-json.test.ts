@@ -26,6 +26,7 @@ const readers = {
     "apps/server/src/http/idempotency/claim.ts",
     "apps/server/src/http/openapi.ts",
     "apps/server/src/resources/telemetry-destinations/destinations.ts",
+    "apps/server/src/sessions/connect/connect-tickets.ts",
     "apps/server/src/sessions/downloads/kept-files.ts",
     "apps/server/src/sessions/replays/replay-files.ts",
     "apps/server/src/storage/backup/restore-backup.ts",
@@ -73,6 +74,7 @@ const readers = {
     "apps/server/src/auth/providers/stores/onepassword.ts",
     "apps/server/src/resources/extensions/archive-rules.ts",
     "apps/server/src/resources/proxies/exit-address.ts",
+    "apps/server/src/sessions/connect/launch-options.ts",
     "apps/server/src/storage/archives/unpack-zip.ts",
   ],
 } as const;
