@@ -1,12 +1,13 @@
 import { SegmentedControl, Stack, Text } from "@mantine/core";
 import { useState } from "react";
+import { serviceUrl } from "../../../base/place.ts";
 import { CodeBlock } from "../../../parts/code.tsx";
 import { Section } from "../../../parts/detail/section.tsx";
 import { connectProgramsOf } from "./connect-programs.ts";
 
 /** How other programs connect to the running session. */
 export function ConnectCard({ sessionId }: { readonly sessionId: string }) {
-  const programs = connectProgramsOf(sessionId);
+  const programs = connectProgramsOf(sessionId, serviceUrl);
   const [label, setLabel] = useState("CDP");
   const code = programs.find((program) => program.label === label)?.code ?? "";
   return (

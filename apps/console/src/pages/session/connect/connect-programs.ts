@@ -1,13 +1,10 @@
-import { quoted } from "../../../base/programs.ts";
-import { serviceUrl } from "../../../base/place.ts";
-
 export interface ConnectProgram {
   readonly label: string;
   readonly code: string;
 }
 
 /** How clients connect to a running session, with the key in SHOAL_API_KEY. */
-export function connectProgramsOf(sessionId: string, service = serviceUrl): readonly ConnectProgram[] {
+export function connectProgramsOf(sessionId: string, service: string): readonly ConnectProgram[] {
   const socket = `${service.replace(/^http/, "ws")}/?sessionId=${sessionId}`;
   const shown = `${socket}&token=$SHOAL_API_KEY`;
   const inScript = `\`${socket}&token=\${process.env.SHOAL_API_KEY}\``;
@@ -34,7 +31,7 @@ const [page] = await browser.pages();`,
 from playwright.sync_api import sync_playwright
 
 with sync_playwright() as playwright:
-    address = ${quoted(`${socket}&token=`)} + os.environ["SHOAL_API_KEY"]
+    address = "${socket}&token=" + os.environ["SHOAL_API_KEY"]
     browser = playwright.chromium.connect_over_cdp(address)
     page = browser.contexts[0].pages[0]`,
     },
