@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { sharedMemoryBytes, sharedMemoryFolder } from "./launcher.ts";
+import { diskParts, makesIpc, sharedMemoryBytes, sharedMemoryFolder } from "./launcher.ts";
 import type { SandboxEtc } from "./etc.ts";
 import type { SandboxTools } from "../host/tools.ts";
 
@@ -47,25 +47,13 @@ export const maxProcesses = 1024;
 export function sandboxCommand(command: SandboxCommand): readonly [program: string, ...rest: string[]] {
   const { tools, etc, root, owner, memoryFiles, hasInterface = false } = command;
   const asRoot = owner !== undefined;
+  const parts = memoryFiles && diskParts(memoryFiles.bytes);
   return [
     tools.bwrap,
-    ...(asRoot
-      ? [
-          "--unshare-ipc",
-          "--unshare-pid",
-          "--unshare-uts",
-          "--unshare-cgroup-try",
-          ...(hasInterface ? [] : ["--unshare-net"]),
-        ]
-      : [
-          "--unshare-all",
-          ...(hasInterface ? ["--share-net"] : []),
-          "--unshare-user",
-          "--uid",
-          "1000",
-          "--gid",
-          "1000",
-        ]),
+    ...["--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"],
+    ...(makesIpc(hasInterface, memoryFiles?.mounted === true) ? [] : ["--unshare-ipc"]),
+    ...(hasInterface ? [] : ["--unshare-net"]),
+    ...(asRoot ? [] : ["--unshare-user", "--uid", "1000", "--gid", "1000"]),
     ...[
       "--die-with-parent",
       "--new-session",
@@ -79,7 +67,7 @@ export function sandboxCommand(command: SandboxCommand): readonly [program: stri
     ...["--proc", "/proc", "--dev", "/dev"],
     ...(memoryFiles?.mounted === true
       ? ["--bind", join(root, sharedMemoryFolder), "/dev/shm"]
-      : ["--perms", "1777", "--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm"]),
+      : ["--perms", "1777", "--size", String(parts?.sharedMemory ?? sharedMemoryBytes), "--tmpfs", "/dev/shm"]),
     ...["--remount-ro", "/dev"],
     // Bubblewrap would create them without access for other users.
     ...parentsOf([...command.readOnly, ...command.writable]).flatMap((folder) => ["--perms", "0755", "--dir", folder]),
@@ -127,7 +115,7 @@ function rootInMemory({
 }): readonly string[] {
   const parents = parentsOf(folders.map((to) => ({ from: "", to }))).filter((path) => !folders.includes(path));
   return [
-    ...["--size", String(bytes), "--perms", "0755", "--tmpfs", "/"],
+    ...["--size", String(diskParts(bytes).files), "--perms", "0755", "--tmpfs", "/"],
     ...parents.flatMap((path) => ["--perms", "0755", "--dir", path]),
     ...folders.flatMap((path) => ["--perms", "1777", "--dir", path]),
   ];

@@ -1,6 +1,24 @@
 import type { SandboxTools } from "../host/tools.ts";
 
 export const sharedMemoryBytes = 512 * 1024 * 1024;
+const systemVBytes = 64 * 1024 * 1024;
+const pageBytes = 4096;
+
+/** The parts of a box's disk: files, `/dev/shm`, and shared memory of System V. Together they are the disk. */
+export function diskParts(bytes: number): {
+  readonly files: number;
+  readonly sharedMemory: number;
+  readonly systemV: number;
+} {
+  const sharedMemory = Math.min(sharedMemoryBytes, Math.floor(bytes / 4));
+  const systemV = Math.min(systemVBytes, Math.floor(bytes / 32));
+  return { files: bytes - sharedMemory - systemV, sharedMemory, systemV };
+}
+
+/** Of the IPC namespace: shared memory, message queues, semaphores. Before Linux 5.19, only root can set them. */
+const limitIpc = (bytes: number): string =>
+  `{ echo ${String(Math.ceil(bytes / pageBytes))} >/proc/sys/kernel/shmall; echo 64 >/proc/sys/kernel/msgmni; echo '1024 32000 500 64' >/proc/sys/kernel/sem; } 2>/dev/null; true`;
+
 /** Each inode costs about 1 KiB of kernel memory. */
 const bytesPerFile = 8_192;
 const sharedMemoryFiles = 16_384;
@@ -34,7 +52,10 @@ export interface LauncherOptions {
   readonly owner: number | undefined;
 }
 
-/** Does what bubblewrap cannot: limits the number of files in memory, and adds a network interface. */
+/** Whether {@link boxLauncher} makes the box's IPC namespace, so that bubblewrap must not. */
+export const makesIpc = (hasInterface: boolean, filesAreMounted: boolean): boolean => hasInterface || filesAreMounted;
+
+/** Does what bubblewrap cannot: limits the number of files in memory and the memory of IPC, and adds a network interface. */
 export function boxLauncher(
   tools: SandboxTools,
   { files, hasInterface = false, owner }: LauncherOptions,
@@ -43,10 +64,11 @@ export function boxLauncher(
   const addInterface = hasInterface
     ? [`printf '%s\\n' ${interfaceSteps.map((step) => `'${step}'`).join(" ")} | ${tools.ip ?? "ip"} -batch -`]
     : [];
-  if (files === undefined && !hasInterface) return ["/bin/sh", "-c", `${score}; exec "$@"`, "shoal"];
+  if (!makesIpc(hasInterface, files !== undefined)) return ["/bin/sh", "-c", `${score}; exec "$@"`, "shoal"];
   const entered = [
     tools.unshare ?? "unshare",
     ...(owner === undefined ? ["--user", "--map-root-user"] : []),
+    "--ipc",
     ...(hasInterface ? ["--net"] : []),
   ];
   if (files === undefined)
@@ -55,10 +77,11 @@ export function boxLauncher(
       ...entered.slice(1),
       "/bin/sh",
       "-c",
-      `${score}; ${addInterface.join("")} && exec "$@"`,
+      `${[score, limitIpc(systemVBytes), ...addInterface].join("; ")} && exec "$@"`,
       "shoal",
     ];
   const { root, bytes, folders } = files;
+  const parts = diskParts(bytes);
   const user = owner === undefined ? "" : `,uid=${String(owner)},gid=${String(owner)}`;
   const usual = "nosuid,nodev";
   const made = [...folders, sharedMemoryFolder].map((path) => `"$1/${path}"`).join(" ");
@@ -70,12 +93,13 @@ export function boxLauncher(
     "shift 3",
     ...addInterface,
   ].join(" && ");
+  const limited = `${score}; ${limitIpc(parts.systemV)}; ${prepare}`;
   return [
     entered[0] ?? "",
     ...entered.slice(1),
     ...["--mount", "--propagation", "private"],
-    ...["/bin/sh", "-c", `${score}; ${prepare} && exec "$@"`, "shoal", root],
-    `${usual},mode=0755,size=${String(bytes)},nr_inodes=${String(Math.ceil(bytes / bytesPerFile))}${user}`,
-    `${usual},mode=1777,size=${String(sharedMemoryBytes)},nr_inodes=${String(sharedMemoryFiles)}`,
+    ...["/bin/sh", "-c", `${limited} && exec "$@"`, "shoal", root],
+    `${usual},mode=0755,size=${String(parts.files)},nr_inodes=${String(Math.ceil(bytes / bytesPerFile))}${user}`,
+    `${usual},mode=1777,size=${String(parts.sharedMemory)},nr_inodes=${String(sharedMemoryFiles)}`,
   ];
 }

@@ -1,4 +1,4 @@
-import { boxLauncher, sharedMemoryBytes } from "./launcher.ts";
+import { boxLauncher, diskParts } from "./launcher.ts";
 import type { Instance } from "../interface/placement.ts";
 import { sandboxCommand } from "./command.ts";
 import { findSandboxTools, spareUserId } from "../host/tools.ts";
@@ -45,17 +45,23 @@ describeWith(["linux", "chromium", "bubblewrap"], "files of a box in memory", ()
       expect(places.map(([, , , folder]) => folder)).toEqual(
         expect.arrayContaining(["/", "/tmp", "/home/shoal", "/var/lib/shoal", "/dev/shm"]),
       );
+      const parts = diskParts(diskBytes);
       for (const [blockBytes, blocks, files, folder] of places) {
         const limits =
           folder === "/dev/shm"
-            ? { bytes: sharedMemoryBytes, files: 16_384 }
-            : { bytes: diskBytes + 4_096, files: diskFiles };
-        expect([folder, Number(blockBytes) * Number(blocks) <= limits.bytes, Number(files) <= limits.files]).toEqual([
-          folder,
-          true,
-          true,
-        ]);
+            ? { bytes: parts.sharedMemory, files: 16_384 }
+            : { bytes: parts.files, files: diskFiles };
+        const isLimited = Number(blockBytes) * Number(blocks) <= limits.bytes + 4_096;
+        expect([folder, isLimited, Number(files) <= limits.files]).toEqual([folder, true, true]);
       }
+      // Segments stay until the end of the box, without a process.
+      const { systemV } = parts;
+      const segments = await runInside(
+        instance,
+        `n=0; while [ $n -lt 99 ] && ipcmk -M ${String(Math.floor(systemV / 4))} >/dev/null; do n=$((n+1)); done; echo $n`,
+      );
+      expect(Number(segments.stdout)).toBeLessThanOrEqual(4);
+      expect(segments.stderr).toContain("No space left on device");
       const made = await runInside(
         instance,
         "cd ~ && i=0; while (: > f$i) 2>/dev/null; do i=$((i+1)); done; echo $i; : > one-more",
@@ -106,7 +112,7 @@ describeWith(["linux", "chromium", "bubblewrap"], "files of a box in memory", ()
     for (const [blockBytes, blocks, , path] of places)
       expect([path, Number(blockBytes) * Number(blocks)]).toEqual([
         path,
-        expect.toSatisfy((bytes: number) => bytes <= sharedMemoryBytes),
+        expect.toSatisfy((bytes: number) => bytes <= diskBytes),
       ]);
   });
 });

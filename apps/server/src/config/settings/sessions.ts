@@ -122,7 +122,7 @@ export const sessions = {
       ),
     ),
     summary:
-      "Room in MiB for the files of a sandboxed session, one file for each 8 KiB. They are in memory and count towards session_memory_mb. 0 = on the disk, without a limit.",
+      "Room in MiB for the files of a sandboxed session, one file for each 8 KiB. A quarter of it, at most 512, is shared memory (/dev/shm), and a part of 32, at most 64, that of System V. All are in memory and count towards session_memory_mb. 0 = on the disk, without a limit.",
     fallback: defaultSessionDiskMb,
     default: "2048, or half of the machine's memory if that is less",
   }),
