@@ -28,6 +28,7 @@ describeWith(["chromium", "bubblewrap"], "examineHost on a complete host", () =>
     });
     expect(report.chromium?.version).toMatch(/^\d+\./);
     expect(report.limits).toContain("at most 1024 processes and threads per session");
-    expect(report.findings.filter(({ state }) => state !== "ok")).toEqual([]);
+    // A complete host may lack the fonts of some scripts.
+    expect(report.findings.filter(({ name, state }) => state !== "ok" && name !== "fonts")).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ const texts = [
   `1:${"a".repeat(64)}`,
   `whsec_${"a".repeat(32)}`,
 ];
-const numbers = [1, 0, 10, 50, 300, 1000, 4096];
+const numbers = [1, 0, 6, 10, 50, 300, 1000, 4096];
 
 const fits = (schema: z.core.$ZodType, value: unknown) => z.safeParse(schema, value).success;
 const firstOf = <Value>(schema: z.core.$ZodType, candidates: readonly Value[]): Value => {

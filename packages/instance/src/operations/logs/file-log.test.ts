@@ -31,8 +31,12 @@ describe("a log file", () => {
       await frames.return?.();
     });
     return async () => {
-      const step = await frames.next();
-      return step.done !== true && "data" in step.value ? step.value.data.message : undefined;
+      // Also yields a mark where the stored lines end.
+      for (;;) {
+        const step = await frames.next();
+        if (step.done === true) return undefined;
+        if ("data" in step.value) return step.value.data.message;
+      }
     };
   };
 
