@@ -14,6 +14,7 @@ it("exports exactly the public API", () => {
     "answerText",
     "assignInstance",
     "callInstance",
+    "checkAnswer",
     "checkPrivateHosts",
     "createEgressProbe",
     "createOutboundRule",

@@ -18,7 +18,7 @@ export {
   type LocatedChromium,
 } from "./chromium/find-chromium.ts";
 export { assignInstance, type AssignOptions } from "./instances/assign-instance.ts";
-export { callInstance, InstanceRefusal, streamFromInstance } from "./instances/call-instance.ts";
+export { callInstance, checkAnswer, InstanceRefusal, streamFromInstance } from "./instances/call-instance.ts";
 export { FrontPage } from "./instances/front-page.ts";
 export { createPlacement } from "./create-placement.ts";
 export { checkPrivateHosts } from "./policy/private-hosts.ts";

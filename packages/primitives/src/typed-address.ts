@@ -23,3 +23,14 @@ export function typedAddress(text: string): string {
     privateNames.test(host) || privateIpv4.test(host) || privateIpv6.test(host) || /^[^.[]+$/.test(host);
   return `${isPrivate ? "http" : "https"}://${typed}`;
 }
+
+/** Schemes that run scripts in the present page, or that only the browser's own pages use. */
+const refusedSchemes = /^(?:javascript|view-source|devtools|chrome-untrusted):$/;
+
+/** Why a browser cannot open a typed address; `undefined` if it can. */
+export function addressProblem(typed: string): { readonly problem: string; readonly hint: string } | undefined {
+  const url = URL.parse(typedAddress(typed.trim()));
+  if (url === null) return { problem: "not an address", hint: "Example: https://example.com/path." };
+  if (!refusedSchemes.test(url.protocol)) return undefined;
+  return { problem: `addresses with ${url.protocol} cannot be opened`, hint: "Use http or https." };
+}

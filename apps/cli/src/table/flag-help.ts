@@ -102,7 +102,8 @@ export const flagHelp: Readonly<Record<string, string>> = {
   max_duration_seconds: "End the session after this many seconds even if it is in use, 10 to 604800 (7 days)",
   max_pooled_sessions: "Deprecated: pools count towards --max-concurrent-sessions",
   max_retries: "With --async, run again after a failure, up to this number of times, 0 to 10",
-  memory: "Memory limit, for sessions with --no-headless in a sandbox; default: the limit of the service",
+  memory:
+    "Memory limit, for sessions in a sandbox; 8GiB and 16GiB need --no-headless; default: the limit of the service",
   method: "HTTP method",
   mfa_option_id: "Deprecated: use --choice-id",
   missing_ok: "Succeed if the directory does not exist",

@@ -67,6 +67,18 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       });
     });
 
+    it("open another page when they are changed", async () => {
+      const { browsers } = test.shoal;
+      await using made = await browsers.create({ start_url: "about:blank" });
+      const changed = await browsers.update(made.session_id, { start_url: "data:text/html,<title>a</title>" });
+      expect(changed.start_url).toBe("data:text/html,<title>a</title>");
+      expect((await browsers.update(made.session_id, { start_url: "" })).start_url).toBe(changed.start_url);
+      expect((await browsers.get(made.session_id)).start_url).toBe(changed.start_url);
+      expect(await codeOf(browsers.update(made.session_id, { start_url: "javascript:alert(1)" }))).toBe(
+        "400 bad_request",
+      );
+    });
+
     it("have network rules in one notation, which can be changed", async () => {
       const { browsers } = test.shoal;
       const { session_id, network } = await browsers.create({

@@ -41,6 +41,11 @@ const sessions: Refused = async function* ({ shoal }, name) {
   yield ["a GPU", browsers.create({ gpu: true })];
   yield ["another region", browsers.create({ region: "us-east" })];
   yield ["a NUL in the address", browsers.create({ start_url: "https://example.com/\0" })];
+  for (const start_url of ["javascript:alert(1)", "https://", "https://example.com/\0"])
+    yield [`the page ${JSON.stringify(start_url)}, later on`, browsers.update(other.session_id, { start_url })];
+  yield ["a window's memory without a window", browsers.create({ memory: "8GiB" })];
+  yield ["too little memory for a window", browsers.create({ headless: false, memory: "2GiB" })];
+  yield ["memory that no session has", browsers.create({ memory: "6GiB" })];
   await browsers.delete(other.session_id);
   yield ["a session that has ended", browsers.get(other.session_id)];
   yield ["to delete an ended session", browsers.delete(other.session_id)];

@@ -122,6 +122,7 @@ export {
   needsOwnBrowser,
   type OwnBrowserOptions,
   projectSessionsExhausted,
+  refuseMemorySize,
   refuseOwnBrowserOptions,
   regionUnavailable,
   tooManyLiveViewLinks,

@@ -61,6 +61,31 @@ export function gpuUnavailable(): Refusal {
   });
 }
 
+/** Sizes that requests may choose; others only appear in answers. */
+const memoryChoices = { headless: ["1GiB", "2GiB", "4GiB"], windowed: ["8GiB", "16GiB"] } as const;
+
+/** 400 for a size of memory that no such session can have. */
+export function refuseMemorySize({
+  headless = true,
+  memory,
+}: {
+  readonly headless?: boolean | undefined;
+  readonly memory?: string | undefined;
+}): Refusal | undefined {
+  if (memory === undefined) return undefined;
+  const { headless: small, windowed } = memoryChoices;
+  const choices: readonly string[] = headless ? small : windowed;
+  if (choices.includes(memory)) return undefined;
+  const isOther = headless && windowed.some((size) => size === memory);
+  return invalid(
+    "body.memory",
+    isOther
+      ? `${memory} needs headless: false; a session without a window can have ${small.join(", ")}`
+      : `a session ${headless ? "without" : "with"} a window can have ${choices.join(", ")}`,
+    { limit: choices.join(", "), hint: "Omit the field for the limit of the service." },
+  );
+}
+
 /** 400 for a region without a running server. @param regions - the regions with a server. */
 export function regionUnavailable(region: string, regions: readonly string[]): Refusal {
   const limit = regions.join(", ");

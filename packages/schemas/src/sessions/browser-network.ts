@@ -22,7 +22,7 @@ export const BrowserNetworkConfig = lazyObject(() => ({
 }));
 
 /** Sizes of a session's memory that the wire has words for. */
-export const memorySizes = ["1GiB", "2GiB", "6GiB", "8GiB", "16GiB"] as const;
+export const memorySizes = ["1GiB", "2GiB", "4GiB", "6GiB", "8GiB", "16GiB"] as const;
 
 /** Memory that a session may take: other sizes of whole GiB, and of MiB, are possible too. */
 export const BrowserMemory = suggestedText("1GiB", "2GiB", "4GiB", "6GiB", "8GiB", "16GiB");

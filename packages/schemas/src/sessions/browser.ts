@@ -328,7 +328,7 @@ export const CreateBrowser = z.lazy(() =>
       web_bot_auth: z.optional(WebBotAuth),
       /** Where it runs, by the name of a region of the service; where the server is that is asked, when absent. */
       region: z.optional(BrowserRegionName),
-      /** Memory that it may take, browser and all, beyond which the kernel ends its largest process: `8GiB` or `16GiB`, for sessions with a window (`headless: false`) in a sandbox. The service's own limit when absent. */
+      /** Memory that it may take, browser and all, beyond which the kernel ends its largest process: `1GiB`, `2GiB` or `4GiB`; with a window (`headless: false`), `8GiB` or `16GiB`. For sessions in a sandbox. The service's own limit when absent. */
       memory: z.optional(z.enum(memorySizes)),
       /** Size of the visible page; 1920 × 1080 when absent. */
       viewport: z.optional(BrowserViewport),
@@ -378,6 +378,8 @@ export const UpdateBrowser = z.lazy(() =>
       sleep_after_seconds: z.optional(checked(z.int(), z.minimum(0), z.maximum(259_200))),
       /** The new size. */
       viewport: z.optional(BrowserViewportUpdate),
+      /** A page to open in the front tab, after all other changes; `""` opens none. Where the page cannot be opened, the answer is 409 `navigation_failed`, and the other changes stay. */
+      start_url: z.optional(checked(z.string(), z.maxLength(8192))),
       /** The new enterprise policies, at most 1000, and 5 MiB as JSON; they replace the old ones, `{}` takes them away. They need a sandbox and a full Chromium. Where the browser has to be started again for them, CDP clients are closed with 1012. */
       chrome_policy: z.optional(z.record(z.string(), z.unknown())),
       /** What telemetry is to capture from now on. */

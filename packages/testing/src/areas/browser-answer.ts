@@ -14,6 +14,7 @@ export function toBrowser(row: SessionRow, baseUrl: string): Browser {
     created_at: row.createdAt,
     cdp_ws_url: `${socket}/cdp?jwt=fake`,
     webdriver_ws_url: `${socket}/webdriver?jwt=fake`,
+    memory,
     ...row.shown,
     timeout_seconds: row.timeoutSeconds,
     ...(row.name !== null && { name: row.name }),
@@ -26,7 +27,6 @@ export function toBrowser(row: SessionRow, baseUrl: string): Browser {
     usage: { uptime_ms: Math.max(0, endMs - Date.parse(row.createdAt)) },
     placement: "process",
     region,
-    memory,
     browser_restarts: 0,
     ...(row.ended === undefined
       ? {

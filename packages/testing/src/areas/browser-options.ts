@@ -2,11 +2,14 @@ import { changedNetworkRules, type NetworkRuleLists, type RequestedNetworkRules 
 import {
   containsNul,
   gpuUnavailable,
+  invalid,
   type OwnBrowserOptions,
+  refuseMemorySize,
   refuseOwnBrowserOptions,
   regionUnavailable,
   viewportTooLarge,
 } from "@shoal/contract/refusals";
+import { addressProblem } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
 import { maxScreenPixels, maxViewportPixels } from "@shoal/schemas/viewport-limits";
@@ -17,7 +20,7 @@ type Create = z.output<typeof CreateBrowser>;
 
 /** @throws {ServiceError} 501 for options of areas without behaviour. */
 export function refuseUnsupported(
-  body: Pick<Create, "extensions" | "memory"> &
+  body: Pick<Create, "extensions"> &
     Partial<Pick<Create, "web_bot_auth">> & { readonly network?: object | undefined } & Pick<
       z.output<typeof UpdateBrowser>,
       "proxy" | "proxy_id" | "telemetry"
@@ -25,7 +28,6 @@ export function refuseUnsupported(
 ): void {
   const fields = [
     body.extensions !== undefined && body.extensions.length > 0 && "extensions",
-    body.memory !== undefined && "memory",
     body.web_bot_auth?.enabled === true && "web_bot_auth",
     body.network !== undefined && "private_hosts" in body.network && "network.private_hosts",
     Boolean(body.proxy_id) && "proxy_id",
@@ -72,13 +74,24 @@ export function refuseImpossible({
 
 /** Checks options that depend on the server. */
 export function refuseUnavailable(
-  body: Pick<Create, "region" | "start_url" | "viewport" | "headless" | "gpu" | "isolation"> & OwnBrowserOptions,
+  body: Pick<Create, "region" | "start_url" | "viewport" | "headless" | "gpu" | "isolation" | "memory"> &
+    OwnBrowserOptions,
 ): void {
   if (body.region !== undefined && body.region !== region)
     throw ServiceError.of(regionUnavailable(body.region, [region]));
   refuseImpossible(body);
   if (body.gpu === true) throw ServiceError.of(gpuUnavailable());
+  const size = refuseMemorySize(body);
+  if (size !== undefined) throw ServiceError.of(size);
   if (body.isolation === "context") refuseSharing(body);
+}
+
+/** Checks the page of a running session. */
+export function refusePage(start_url: string | undefined): void {
+  if (start_url === undefined || start_url === "") return;
+  refuseImpossible({ start_url, viewport: undefined });
+  const refusal = addressProblem(start_url);
+  if (refusal !== undefined) throw ServiceError.of(invalid("body.start_url", refusal.problem, { hint: refusal.hint }));
 }
 
 /** Checks options of a session that shares its browser. */

@@ -25,6 +25,7 @@ import { region, toBrowser } from "./browser-answer.ts";
 import {
   networkRulesOf,
   refuseImpossible,
+  refusePage,
   refuseSharing,
   refuseUnavailable,
   refuseUnsupported,
@@ -129,6 +130,7 @@ class FakeBrowsers {
   update(idOrName: string, body: z.output<typeof UpdateBrowser>, { baseUrl, projectId }: Access): Browser {
     refuseUnsupported(body);
     refuseImpossible({ start_url: undefined, viewport: body.viewport });
+    refusePage(body.start_url);
     const row = this.#existing(projectId, idOrName);
     if (row.shown.isolation === "context") refuseSharing(body);
     const network = networkRulesOf(body.network, row.network);
@@ -142,6 +144,7 @@ class FakeBrowsers {
       row.disconnectTimeoutSeconds = body.disconnect_timeout_seconds ?? undefined;
     if (body.sleep_after_seconds !== undefined) row.sleepAfterSeconds = body.sleep_after_seconds;
     if (body.viewport !== undefined) row.viewport = sizeOf(body.viewport);
+    if (body.start_url) row.shown = { ...row.shown, start_url: body.start_url };
     if (body.network !== undefined) row.network = network;
     if (profile !== undefined) row.profile = profile;
     return toBrowser(row, baseUrl);
@@ -195,7 +198,7 @@ class FakeBrowsers {
     body: Create,
     { apiKeyId, profile, projectId }: Pick<SessionRow, "apiKeyId" | "profile" | "projectId">,
   ): SessionRow {
-    const { chrome_policy, gpu, headless = true, isolation, kiosk_mode, start_url, stealth = false } = body;
+    const { chrome_policy, gpu, headless = true, isolation, kiosk_mode, memory, start_url, stealth = false } = body;
     const files = new FileTree();
     return {
       id: createId(),
@@ -220,6 +223,7 @@ class FakeBrowsers {
         ...(isolation === "context" && { isolation }),
         ...(body.connect_timeout_seconds !== undefined && { connect_timeout_seconds: body.connect_timeout_seconds }),
         ...(kiosk_mode !== undefined && { kiosk_mode }),
+        ...(memory !== undefined && { memory }),
         ...(start_url !== undefined && { start_url }),
       },
       ended: undefined,

@@ -96,7 +96,7 @@ export interface SessionRow {
   profile: { readonly row: ProfileRow; readonly savesChanges: boolean } | undefined;
   network: { allow?: string[]; deny?: string[] } | undefined;
   /** Start options without behaviour, shown in answers. */
-  readonly shown: Pick<Browser, "headless" | "stealth"> & Partial<Browser>;
+  shown: Pick<Browser, "headless" | "stealth"> & Partial<Browser>;
   ended: { readonly at: string; readonly reason: string } | undefined;
   readonly files: FileTree;
   readonly watches: Watches;

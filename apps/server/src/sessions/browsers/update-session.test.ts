@@ -128,6 +128,17 @@ describe("a change that is refused changes nothing", () => {
     expect(await seen()).toEqual(before);
   });
 
+  it.each(["javascript:alert(1)", "https://", "view-source:https://a.example", "about:blank\0"])(
+    "the start page %j",
+    async (start_url) => {
+      expect(await patch({ ...others, name: "new", start_url })).toMatchObject({
+        status: 400,
+        body: { code: "bad_request", message: expect.stringMatching(/^body\.start_url: /) as unknown },
+      });
+      expect(await seen()).toEqual(before);
+    },
+  );
+
   it("a viewport during a recording", async () => {
     const { body } = await server.request("POST", `/browsers/${id}/replays`, { body: {} });
     const { replay_id } = body as { replay_id: string };
@@ -167,4 +178,49 @@ it("applies every field of an accepted change, one change at a time", async () =
     body: { code: "conflict" },
   });
   expect(await seen()).toMatchObject({ name: last });
+});
+
+/** Address and title of the page in front. */
+async function page() {
+  const { body } = await server.request("POST", `/browsers/${id}/observe`, { body: {} });
+  return body as { url: string; title: string };
+}
+
+describe("a start page", () => {
+  const titled = (title: string) => `data:text/html,<title>${title}</title>`;
+
+  it("is opened in the front tab, after the other changes, again and again", async () => {
+    for (const title of ["first", "second", "second"]) {
+      const answer = await patch({ start_url: titled(title), tags: { title }, viewport: { width: 640, height: 480 } });
+      expect(answer).toMatchObject({ status: 200, body: { start_url: titled(title), tags: { title } } });
+      expect(await page()).toMatchObject({ title });
+      await server.request("POST", `/browsers/${id}/act`, { body: { type: "navigate", url: titled("other") } });
+    }
+    expect(await seen()).toMatchObject({ inside: [640, 480] });
+  });
+
+  it.each([{}, { start_url: "" }])("stays with %j", async (body) => {
+    await patch({ start_url: titled("present") });
+    expect((await patch({ ...body, tags: { a: "b" } })).status).toBe(200);
+    expect(await page()).toMatchObject({ title: "present" });
+    expect((await server.request("GET", `/browsers/${id}`)).body).toMatchObject({ start_url: titled("present") });
+  });
+
+  it("that cannot be opened is reported, and the other changes stay", async () => {
+    expect(await patch({ start_url: "http://nobody.invalid/?secret", tags: { kept: "yes" } })).toMatchObject({
+      status: 409,
+      body: {
+        code: "navigation_failed",
+        message: expect.stringMatching(
+          /^body\.start_url: Cannot open .*net::ERR_.*\(the other changes were made\)/,
+        ) as unknown,
+      },
+    });
+    expect((await server.request("GET", `/browsers/${id}`)).body).toMatchObject({ tags: { kept: "yes" } });
+    const { body } = await patch({ start_url: "http://nobody.invalid/" });
+    expect(body).toMatchObject({
+      code: "navigation_failed",
+      message: expect.not.stringContaining("other changes") as unknown,
+    });
+  });
 });

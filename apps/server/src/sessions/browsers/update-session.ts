@@ -13,6 +13,7 @@ import { changeProxy } from "./change-proxy.ts";
 import { applyPolicies } from "./options/chrome-policy.ts";
 import { networkRulesOf } from "../../resources/projects/network-rules.ts";
 import type { SessionOptions } from "./options/session-options.ts";
+import { openStartPage, refuseAddress } from "./options/start-page.ts";
 import { changeViewport, effectiveViewport } from "./options/viewport.ts";
 import type { RunningSession, SessionView } from "./running-session.ts";
 import { nameTaken, notFound, refuseImpossible } from "./session-errors.ts";
@@ -58,12 +59,13 @@ export class SessionUpdates {
     this.#parts = parts;
   }
 
-  /** Applies every field of a request, or none. */
+  /** Applies every field of a request, or none; then opens its page. */
   async update(projectId: string, idOrName: string, request: Request, signal: AbortSignal): Promise<SessionView> {
     const { handoffs } = this.#parts;
     const { chrome_policy, sleep_after_seconds } = request;
     this.#parts.choices.refuseUnable({ chrome_policy, sleep_after_seconds });
-    refuseImpossible({ viewport: request.viewport });
+    refuseImpossible({ viewport: request.viewport, start_url: request.start_url });
+    if (request.start_url) refuseAddress(request.start_url);
     const { id } = await this.#parts.existing(projectId, idOrName);
     const isSeen = changesWhatIsSeen(request);
     if (isSeen) await handoffs.admit(id, signal);
@@ -87,6 +89,8 @@ export class SessionUpdates {
     let row = isStored ? await this.#write(present, changes) : present;
     if (running !== undefined) row = await this.#apply({ present, row, request }, plan, running);
     runner.rename(row);
+    if (running !== undefined && request.start_url)
+      await openStartPage(running.instance, request.start_url, Object.keys(request).length === 1);
     return runner.view(row);
   }
 
@@ -105,7 +109,7 @@ export class SessionUpdates {
     if (profile && present.profile_id !== null) throw hasProfile(id, present.profile_id);
     const options = optionsWith(request, present.options);
     let running: Plan["running"];
-    if (chosen !== undefined || options || profile || request.telemetry || request.viewport) {
+    if (chosen !== undefined || options || profile || request.telemetry || request.viewport || request.start_url) {
       const session = runner.sessions.get(id);
       if (session === undefined) throw new Elsewhere(id, present.server_id).toError();
       running = { session, instance: answeringInstance(runner.instanceOf(session), session) };
@@ -120,6 +124,7 @@ export class SessionUpdates {
       ...(chosen !== undefined && { proxy: chosen?.shown ?? null }),
       ...(options && { options }),
       ...(viewport && { viewport }),
+      ...(request.start_url && { start_url: request.start_url }),
       ...(destination !== present.telemetry_destination_id && { telemetry_destination_id: destination }),
       ...(profile && { ...profile, profile_version: null }),
     };

@@ -38,9 +38,18 @@ it("is refused when the server cannot provide it, with the reason and the altern
   expect(refusal({})).toBeUndefined();
   expect(refusal({ headless: false, memory: "16GiB" })).toBeUndefined();
   for (const headless of [true, undefined])
-    expect(refusal({ ...(headless && { headless }), memory: "8GiB" })).toMatch(
-      /^400 body\.memory: needs headless: false.*4GiB$/,
-    );
+    for (const memory of ["1GiB", "2GiB", "4GiB"] as const) {
+      expect(refusal({ ...(headless && { headless }), memory })).toBeUndefined();
+      expect(refusal({ ...(headless && { headless }), memory }, { unlimitedBecause: "No groups." })).toMatch(
+        /^400 body\.memory: .*No groups\./,
+      );
+      expect(refusal({ ...(headless && { headless }), memory }, {}, gib / 2)).toMatch(/session_memory_max_mb/);
+    }
+  for (const memory of ["8GiB", "16GiB"] as const)
+    expect(refusal({ memory })).toMatch(/^400 body\.memory: \d+GiB needs headless: false; .*1GiB, 2GiB, 4GiB/);
+  expect(refusal({ memory: "6GiB" })).toMatch(
+    /^400 body\.memory: a session without a window can have 1GiB, 2GiB, 4GiB/,
+  );
   expect(refusal({ headless: false, memory: "8GiB" }, { unlimitedBecause: "Sessions have no sandbox." })).toMatch(
     /^400 body\.memory: .*Sessions have no sandbox\./,
   );
@@ -51,9 +60,9 @@ it("is refused when the server cannot provide it, with the reason and the altern
     /^400 body\.memory: 16GiB is more than a session.*8GiB \(session_memory_max_mb\)/,
   );
   expect(refusal({ headless: false, memory: "8GiB" }, {}, 8 * gib)).toBeUndefined();
-  for (const memory of ["1GiB", "2GiB", "6GiB"] as const)
-    expect(refusal({ headless: false, memory })).toBe(
-      "400 body.memory: can be 8GiB or 16GiB. Omit the field: the session may then use 4GiB",
+  for (const memory of ["1GiB", "2GiB", "4GiB", "6GiB"] as const)
+    expect(refusal({ headless: false, memory })).toMatch(
+      /^400 body\.memory: a session with a window can have 8GiB, 16GiB\. Omit the field/,
     );
 });
 
@@ -75,6 +84,14 @@ describe("of a session on this machine", () => {
     const usual = Browser.parse((await server.request("POST", "/browsers", { body: { name: "usual" } })).body);
     const isLimited = usual.memory === "1536MiB";
     expect(limits().includes(String(1536 * 2 ** 20))).toBe(isLimited);
+
+    const small = await server.request("POST", "/browsers", { body: { name: "small", memory: "2GiB" } });
+    expect(small.status).toBe(isLimited ? 200 : 400);
+    if (isLimited) {
+      expect(small.body).toMatchObject({ headless: true, memory: "2GiB" });
+      expect(limits()).toContain(String(2 * gib));
+      expect((await server.request("DELETE", "/browsers/small")).status).toBe(204);
+    }
 
     const asked = await server.request("POST", "/browsers", {
       body: { name: "asked", headless: false, memory: "8GiB", viewport: { width: 800, height: 600 } },
@@ -101,7 +118,7 @@ describe("of a session on this machine", () => {
     }
     expect(await server.request("POST", "/browsers", { body: { memory: "8GiB" } })).toMatchObject({
       status: 400,
-      body: { message: expect.stringMatching(/^body\.memory: needs headless: false/) as unknown },
+      body: { message: expect.stringMatching(/^body\.memory: 8GiB needs headless: false/) as unknown },
     });
     expect(await server.request("POST", "/browsers", { body: { headless: false, memory: "3GiB" } })).toMatchObject({
       status: 400,

@@ -1,4 +1,6 @@
+import { refuseMemorySize } from "@shoal/contract/refusals";
 import type { PlacementMemory } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
 import type { CreateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { badField } from "../../../http/bad-field.ts";
@@ -10,9 +12,6 @@ const mibBytes = 2 ** 20;
 export function memoryText(bytes: number): string {
   return bytes % gibBytes === 0 ? `${String(bytes / gibBytes)}GiB` : `${String(Math.floor(bytes / mibBytes))}MiB`;
 }
-
-/** Requests may choose these; other sizes only appear in answers. */
-const choices: ReadonlySet<string> = new Set(["8GiB", "16GiB"]);
 
 export type RequestedMemory = NonNullable<z.output<typeof CreateBrowser>["memory"]>;
 
@@ -27,12 +26,12 @@ export function refuseMemory(
   maxBytes: number,
 ): void {
   if (size === undefined) return;
+  const refusal = refuseMemorySize({ headless, memory: size });
+  if (refusal !== undefined) throw ServiceError.of(refusal);
   const without = `Omit the field: the session may then use ${memoryText(memory.usualBytes)}`;
   const bytes = bytesOfMemory(size);
   let problem: string | undefined;
-  if (headless !== false) problem = `needs headless: false. ${without}`;
-  else if (!choices.has(size)) problem = `can be 8GiB or 16GiB. ${without}`;
-  else if (memory.unlimitedBecause !== undefined)
+  if (memory.unlimitedBecause !== undefined)
     problem = `sessions of this server have no separate memory limit. ${memory.unlimitedBecause} ${without}`;
   else if (bytes > memory.machineBytes)
     problem = `${size} is more than this server has, which is ${memoryText(memory.machineBytes)}. ${without}`;

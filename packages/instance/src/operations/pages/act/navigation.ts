@@ -1,24 +1,16 @@
 import { invalid } from "@shoal/contract/refusals";
-import { typedAddress } from "@shoal/primitives";
+import { addressProblem, typedAddress } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { egressErrors, type EgressFailures, egressTarget } from "../../../egress/failures.ts";
 import { navigationFailed, noHistory } from "./act-errors.ts";
 import type { ActTools } from "./act-tools.ts";
 import type { EffectLog } from "./effects/effect-log.ts";
 
-/** Schemes that run scripts in the present page, or that only the browser's own pages use. */
-const refusedSchemes = /^(?:javascript|view-source|devtools|chrome-untrusted):$/;
-
 /** @returns the address with its scheme. @throws {ServiceError} 400 for an address that cannot be opened. */
 export function checkAddress(address: string): string {
-  const url = URL.parse(typedAddress(address.trim()));
-  if (url === null)
-    throw ServiceError.of(invalid("body.url", "not an address", { hint: "Example: https://example.com/path." }));
-  if (refusedSchemes.test(url.protocol))
-    throw ServiceError.of(
-      invalid("body.url", `addresses with ${url.protocol} cannot be opened`, { hint: "Use http or https." }),
-    );
-  return url.href;
+  const refusal = addressProblem(address);
+  if (refusal !== undefined) throw ServiceError.of(invalid("body.url", refusal.problem, { hint: refusal.hint }));
+  return new URL(typedAddress(address.trim())).href;
 }
 
 /** Failures of a host that does not serve https. Not those of certificates: a person would see a warning. */
