@@ -82,7 +82,11 @@ it("needs the actions on the session, and on its profile", () => {
 
 it("limits a role to one session, whose operations it may call, and which it alone lists", () => {
   const policy = policyOf(["role:operator", "projects/p1/browsers/b1"]);
-  expect(policy.permit(contract.actOnPage, "p1", { id: "b1" })).toMatchObject({ role: "operator", isByObject: false });
+  expect(policy.permit(contract.actOnPage, "p1", { id: "b1" })).toMatchObject({
+    role: "operator",
+    isByObject: false,
+    isNarrow: true,
+  });
   expect(policy.permit(contract.actOnPage, "p1", { id: "b2" })).toBeUndefined();
   expect(policy.permit(contract.listBrowsers, "p1")).toBeDefined();
   expect(policy.permit(contract.listBrowsers, "p1", { id: "b2" })).toBeUndefined();

@@ -33,8 +33,10 @@ export interface Grant {
   readonly role: Role;
   /** The statement is about the whole organization. */
   readonly isEverywhere: boolean;
-  /** Only actions on objects allow it: other objects that the body names need actions too. */
+  /** Only actions on objects allow it. */
   readonly isByObject: boolean;
+  /** Only actions on objects, or statements about one object, allow it: other objects that the body names need actions too. */
+  readonly isNarrow: boolean;
 }
 
 interface Known {
@@ -81,7 +83,8 @@ export class KeyPolicy {
   permit(operation: JudgedOperation, projectId: string, object?: PolicyObject): Grant | undefined {
     const whole = this.#byRoleOrName(operation, projectId, object);
     const isByObject = this.#byObject(operation, projectId, object);
-    if (whole === undefined) return isByObject ? { role: "operator", isEverywhere: false, isByObject } : undefined;
+    if (whole === undefined)
+      return isByObject ? { role: "operator", isEverywhere: false, isByObject, isNarrow: true } : undefined;
     const role = isByObject && !isAtLeast(whole.role, "operator") ? "operator" : whole.role;
     return { ...whole, role };
   }
@@ -143,16 +146,18 @@ export class KeyPolicy {
   #byRoleOrName(operation: JudgedOperation, projectId: string, object: PolicyObject | undefined): Grant | undefined {
     const needed = neededRole(operation);
     let best: Grant | undefined;
+    let isNarrow = true;
     for (const { action, resource } of this.#statements) {
       if ("object" in action || !reaches(resource, operation, projectId, object)) continue;
       if ("role" in action ? !isAtLeast(action.role, needed) : !namesOperation(action, operation.operationId)) continue;
       // A named operation shows the fields that an operator sees.
       const role = "role" in action ? action.role : "operator";
       const isEverywhere = "organizationId" in resource;
-      if (best === undefined || !isAtLeast(best.role, role)) best = { role, isEverywhere, isByObject: false };
+      if (!("kind" in resource)) isNarrow = false;
+      if (best === undefined || !isAtLeast(best.role, role)) best = { role, isEverywhere, isByObject: false, isNarrow };
       else if (best.role === role && isEverywhere) best = { ...best, isEverywhere };
     }
-    return best;
+    return best && { ...best, isNarrow };
   }
 
   #byObject(operation: JudgedOperation, projectId: string, object: PolicyObject | undefined): boolean {

@@ -203,6 +203,31 @@ describe("a key of one session", () => {
     await server.request("PATCH", "/browsers/was-own", { body: { name: "own" } });
   });
 
+  it("names no other object when it changes this session", async () => {
+    await server.request("POST", "/profiles", { body: { name: "bank" } });
+    const proxy = { name: "exit", type: "custom", config: { host: "proxy.example.com", port: 8080 } };
+    const { id } = (await server.request("POST", "/proxies", { body: proxy })).body as { id: string };
+    const named = await keyWith(
+      policy(["operation:browsers.update", `projects/${projectId}/browsers/${own.session_id}`]),
+    );
+    for (const limited of [key, named.key])
+      for (const body of [
+        { profile: { name: "bank" } },
+        { proxy_id: id },
+        { proxy: { name: "exit" } },
+        { telemetry: { export: { otlp: {} } } },
+      ])
+        expect([body, await statusOf("PATCH", "/browsers/own", limited, body)]).toEqual([body, "insufficient_scope"]);
+    expect(await statusOf("PATCH", "/browsers/own", key, { tags: { team: "docs" } })).toBe(200);
+    const wide = await keyWith(
+      policy(
+        ["role:operator", `projects/${projectId}/browsers/${own.session_id}`],
+        ["role:operator", `projects/${projectId}/*`],
+      ),
+    );
+    expect(await statusOf("PATCH", "/browsers/own", wide.key, { profile: { name: "none" } })).toBe(404);
+  });
+
   it("gets no answer of a request that another key made", async () => {
     const headers = { "idempotency-key": "shared" };
     const first = await server.request("POST", "/profiles", { headers, body: { name: "once" } });
@@ -314,6 +339,25 @@ describe("a key that creates sessions", () => {
     );
     expect(await statusOf("PATCH", `/browsers/${made.session_id}`, key, { name: "x" })).toBe("insufficient_scope");
     await server.request("DELETE", `/browsers/${made.session_id}`);
+  });
+
+  it("gets the object that was checked, and none with its id as a name", async () => {
+    const make = async (name: string) => {
+      const body = { name, type: "custom", config: { host: "proxy.example.com", port: 8080 } };
+      return ((await server.request("POST", "/proxies", { body })).body as { id: string }).id;
+    };
+    const allowed = await make("allowed");
+    await make(allowed);
+    const { key } = await keyWith(
+      policy(
+        ["browsers:create", `projects/${projectId}/*`],
+        ["browsers:use", `projects/${projectId}/*`],
+        ["proxies:use", `projects/${projectId}/proxies/${allowed}`],
+      ),
+    );
+    const made = await open({ proxy: { name: allowed } }, key);
+    await server.request("DELETE", `/browsers/${made.session_id}`);
+    expect(made.proxy).toMatchObject({ id: allowed });
   });
 
   it("is judged over every setting of a session", () => {

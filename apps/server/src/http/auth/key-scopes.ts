@@ -218,8 +218,7 @@ export function withinPolicies(
     const { policy } = key;
     if (policy === undefined) return handler(call) as undefined;
     const judged: Judged = { policy, projectId, operationId: endpoint.operationId, objects };
-    if (isSession && grant?.isByObject !== false)
-      await requireSettings(judged, call.body as unknown as SessionSettings);
+    if (isSession && grant?.isNarrow !== false) await requireSettings(judged, call.body as unknown as SessionSettings);
     const answer = (await handler(call)) as unknown;
     if (!isList) return answer as undefined;
     const page = answer as Page<ListedObject>;
@@ -233,21 +232,24 @@ export function withinPolicies(
 
 /**
  * For a connection that creates its session.
+ * @returns the settings, with ids instead of names of objects.
  * @throws {ServiceError} 403 `insufficient_scope` unless the policy allows to create it and to connect to every session.
  */
-export async function requireNewSession(
+export async function requireNewSession<Settings extends object>(
   { key: { policy }, projectId }: Pick<Access, "key" | "projectId">,
-  settings: unknown,
+  settings: Settings,
   objects: KeyScopes["objects"],
-): Promise<void> {
-  if (policy === undefined) return;
+): Promise<Settings> {
+  if (policy === undefined) return settings;
   const { operationId } = contract.createBrowser;
   const connect = connectionOperation("browsers.cdp.connect");
   const grant = policy.permit(contract.createBrowser, projectId);
   if (grant === undefined) throw ServiceError.of(outsidePolicy(operationId, undefined));
   if (policy.permit(connect, projectId, { id: "" }) === undefined)
     throw ServiceError.of(outsidePolicy(connect.operationId, "a new session"));
-  if (grant.isByObject) await requireSettings({ policy, projectId, operationId, objects }, settings as SessionSettings);
+  const checked = { ...settings };
+  if (grant.isNarrow) await requireSettings({ policy, projectId, operationId, objects }, checked);
+  return checked;
 }
 
 interface ListedObject {
@@ -257,41 +259,49 @@ interface ListedObject {
 }
 
 interface SessionSettings {
-  readonly profile?: { readonly id?: string; readonly name?: string; readonly save_changes?: boolean };
+  profile?: { readonly id?: string; readonly name?: string; readonly save_changes?: boolean };
+  proxy?: { readonly id?: string; readonly name?: string };
   readonly proxy_id?: string | null;
-  readonly proxy?: { readonly id?: string; readonly name?: string };
   readonly telemetry?: { readonly export?: unknown } | null;
 }
 
-/** @throws {ServiceError} 403 `insufficient_scope` for an object or a setting that the policy does not allow. */
+/**
+ * Replaces names by the ids that were checked, because a name can move to another object.
+ * @throws {ServiceError} 403 `insufficient_scope` for an object or a setting that the policy does not allow.
+ */
 async function requireSettings(judged: Judged, settings: SessionSettings): Promise<void> {
   const { profile, proxy, proxy_id, telemetry, ...others } = settings;
   for (const [name, value] of Object.entries(others))
     if (value !== undefined && value !== null && value !== "" && !plainSettings.has(name))
       throw refused(judged, `body.${name}`);
   if (telemetry?.export !== undefined) throw refused(judged, "body.telemetry.export");
-  if (profile !== undefined)
-    await requireObject(judged, profile.save_changes === true ? ["profiles:use", "profiles:write"] : ["profiles:use"], {
-      field: "body.profile",
-      idOrName: profile.id ?? profile.name,
-    });
+  if (profile !== undefined) {
+    const { name, ...kept } = profile;
+    const idOrName = profile.id ?? name;
+    const id = await requireObject(
+      judged,
+      profile.save_changes === true ? ["profiles:use", "profiles:write"] : ["profiles:use"],
+      { field: "body.profile", idOrName },
+    );
+    settings.profile = { ...kept, id };
+  }
   const proxyName = proxy?.id ?? proxy?.name ?? proxy_id;
-  if (proxyName !== undefined && proxyName !== null && proxyName !== "")
-    await requireObject(judged, ["proxies:use"], {
-      field: proxy === undefined ? "body.proxy_id" : "body.proxy",
-      idOrName: proxyName,
-    });
+  if (proxyName === undefined || proxyName === null || proxyName === "") return;
+  const field = proxy === undefined ? "body.proxy_id" : "body.proxy";
+  const id = await requireObject(judged, ["proxies:use"], { field, idOrName: proxyName });
+  if (proxy !== undefined) settings.proxy = { id };
 }
 
 async function requireObject(
   judged: Judged,
   actions: readonly ObjectAction[],
   { field, idOrName = "" }: { readonly field: string; readonly idOrName: string | undefined },
-): Promise<void> {
+): Promise<string> {
   const { objects, policy, projectId } = judged;
   const kind = actions[0]?.startsWith("profiles:") === true ? "profiles" : "proxies";
   const id = (await objects.find(kind, projectId, idOrName))?.id ?? "";
   if (!actions.every((action) => policy.allows(action, projectId, id))) throw refused(judged, field);
+  return id;
 }
 
 function refused({ operationId }: Judged, what: string): ServiceError {

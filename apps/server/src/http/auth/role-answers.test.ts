@@ -1,5 +1,5 @@
 import { contract, type Endpoint } from "@shoal/contract";
-import type { Role } from "@shoal/contract/rights";
+import { KeyPolicy, type Role } from "@shoal/contract/rights";
 import type { Handler, HandlerCall } from "@shoal/router";
 import { expect, it } from "vitest";
 import type { Access } from "./access.ts";
@@ -40,4 +40,18 @@ it("shows an app no environment of a deployment", async () => {
   const shown = await shownTo({ deploymentId: "other" });
   expect(shown).toContain('"cdp_ws_url":"ws://canary"');
   expect(shown).not.toContain("TOKEN");
+});
+
+it("shows the links of a login only to keys whose policy allows to start one", async () => {
+  const shownWith = async (action: string) => {
+    const policy = new KeyPolicy({ statements: [{ action, resource: "projects/p/*" }] });
+    const grant = policy.permit(contract.getAuthConnection, "p");
+    const context = { key: { ...key, policy }, projectId: "p", role: grant?.role };
+    return JSON.stringify(
+      await forRoles(contract.getAuthConnection, read)({ context } as unknown as HandlerCall<Endpoint, Access>),
+    );
+  };
+  expect(await shownWith("operation:auth.connections.get")).not.toContain("http://canary");
+  expect(await shownWith("operation:auth.connections.*")).toContain("http://canary");
+  expect(await shownWith("role:operator")).toContain("http://canary");
 });

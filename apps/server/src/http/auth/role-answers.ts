@@ -1,4 +1,4 @@
-import type { Endpoint } from "@shoal/contract";
+import { contract, type Endpoint } from "@shoal/contract";
 import type { Handler, HandlerCall, StreamFrame } from "@shoal/router";
 import type { Access } from "./access.ts";
 import { type Data, mayAppMove, mayMove } from "@shoal/contract/rights";
@@ -8,6 +8,8 @@ interface Withheld {
   readonly data: Data;
   /** For a field that the contract requires; optional fields are removed. */
   readonly replacement?: "" | Readonly<Record<string, never>>;
+  /** The operation that the value replaces: its holder needs no key. A key with a policy gets it only with this right. */
+  readonly opens?: Endpoint;
 }
 
 /** Fields with other data than the rest of their answers. */
@@ -15,8 +17,8 @@ const withheld: ReadonlyMap<string, Withheld> = new Map<string, Withheld>([
   ["browser_live_view_url", { data: "access_links" }],
   ["cdp_ws_url", { data: "access_links", replacement: "" }],
   ["webdriver_ws_url", { data: "access_links", replacement: "" }],
-  ["handoff_code", { data: "access_links" }],
-  ["hosted_url", { data: "access_links" }],
+  ["handoff_code", { data: "access_links", opens: contract.startLogin }],
+  ["hosted_url", { data: "access_links", opens: contract.startLogin }],
   ["live_view_url", { data: "access_links" }],
   ["env_vars", { data: "secrets", replacement: {} }],
   ["output", { data: "invocation_data" }],
@@ -24,12 +26,17 @@ const withheld: ReadonlyMap<string, Withheld> = new Map<string, Withheld>([
 ]);
 
 /** What a caller may read. */
-type Reader = (data: Data) => boolean;
+type Reader = (field: Withheld) => boolean;
 
 /** `undefined` for callers with every right. */
-function readerOf({ key, role }: Pick<Access, "key" | "role">): Reader | undefined {
-  if (key.deployment_id !== null) return (data) => mayAppMove(`read ${data}`);
-  return role === undefined || role === "admin" ? undefined : (data) => mayMove(role, `read ${data}`);
+function readerOf({ key, projectId, role }: Pick<Access, "key" | "projectId" | "role">): Reader | undefined {
+  const { policy } = key;
+  const isOpen = ({ opens }: Withheld) =>
+    opens === undefined || policy === undefined || policy.permit(opens, projectId) !== undefined;
+  if (key.deployment_id !== null) return (field) => mayAppMove(`read ${field.data}`) && isOpen(field);
+  return role === undefined || role === "admin"
+    ? undefined
+    : (field) => mayMove(role, `read ${field.data}`) && isOpen(field);
 }
 
 function isPlain(value: object): boolean {
@@ -45,7 +52,7 @@ function shownTo(may: Reader, value: unknown): unknown {
   for (const mark of Object.getOwnPropertySymbols(value)) shown[mark] = Reflect.get(value, mark) as unknown;
   for (const [name, item] of Object.entries(value)) {
     const rule = withheld.get(name);
-    if (rule === undefined || may(rule.data)) shown[name] = shownTo(may, item);
+    if (rule === undefined || may(rule)) shown[name] = shownTo(may, item);
     else if (rule.replacement !== undefined) shown[name] = rule.replacement;
   }
   return shown;

@@ -59,8 +59,8 @@ interface Caller {
   readonly settings: ConnectSettings;
   /** Of the session that the ticket names. */
   readonly ticketId: string | undefined;
-  /** The first connection comes too late. */
-  readonly isExpired: boolean;
+  /** Epoch milliseconds, of the ticket: from then on it joins only sessions that began before. */
+  readonly expiresAtMs: number;
 }
 
 const ticketSetting = "ticket";
@@ -89,8 +89,9 @@ export class ConnectDoor {
     this.#parts.rateLimits.admit(access.key.id, () => undefined);
     const { projectId } = access;
     if (settings.sessionId !== undefined) {
-      const { row } = await this.#parts.sessions.get(projectId, settings.sessionId, false);
-      return this.#joined(access, row.id);
+      const joined = await this.#joined(access, settings.sessionId);
+      const { row } = await this.#parts.sessions.get(projectId, joined.sessionId, false);
+      return { ...joined, sessionId: row.id };
     }
     const idOrName = settings.create.name ?? ticketId;
     if (idOrName === undefined) return this.#create(client, caller);
@@ -104,7 +105,7 @@ export class ConnectDoor {
     query.delete(ticketSetting);
     if (signed === null) {
       const access = await authenticator.authenticate(request);
-      return { access, settings: readConnectSettings(query), ticketId: undefined, isExpired: false };
+      return { access, settings: readConnectSettings(query), ticketId: undefined, expiresAtMs: Infinity };
     }
     const ticket = this.#countingRefused(request, () => openTicket(secrets, signed));
     const key = await issuingKeys.require(ticket.keyId);
@@ -112,14 +113,28 @@ export class ConnectDoor {
     if (project?.status !== "active")
       throw new ServiceError(404, "project_not_found", "The project of this address was archived or deleted.");
     const merged = new URLSearchParams(ticket.query);
+    const [added] = [...query].find(([name, value]) => merged.get(name) !== value) ?? [];
+    if (added !== undefined) await this.#requireKeyToo(request, ticket.keyId, added);
     // Some clients add the settings of the address that they were given.
     for (const [name, value] of query) merged.set(name, value);
     return {
       access: { key, projectId: project.id, namedProjectId: project.id, baseUrl: authenticator.baseUrlOf(request) },
       settings: readConnectSettings(merged),
       ticketId: ticket.sessionId,
-      isExpired: ticket.expiresAtMs < Date.now(),
+      expiresAtMs: ticket.expiresAtMs,
     };
+  }
+
+  /** A ticket opens the session that it was issued for: other settings need its key. @throws {ServiceError} 400 or 401. */
+  async #requireKeyToo(request: IncomingMessage, keyId: string, setting: string): Promise<void> {
+    if (request.headers.authorization !== undefined) {
+      const { key } = await this.#parts.authenticator.authenticate(request);
+      if (key.id === keyId) return;
+    }
+    throw new ServiceError(400, "bad_request", "the ticket was issued with another value, or without one", {
+      field: setting.slice(0, 100),
+      hint: "Request /json/version with this setting, or send the key too.",
+    });
   }
 
   #countingRefused<Result>(request: IncomingMessage, check: () => Result): Result {
@@ -132,17 +147,18 @@ export class ConnectDoor {
   }
 
   async #joinOrCreate(client: ConnectingClient, caller: Caller, idOrName: string): Promise<ConnectedSession> {
-    const { access, isExpired, settings } = caller;
+    const { access, expiresAtMs, settings, ticketId } = caller;
     for (let attempt = 1; ; attempt += 1) {
       client.signal.throwIfAborted();
       const row = await this.#find(access.projectId, idOrName);
-      if (row !== undefined) {
-        if (row.ended_at !== null) throw hasEnded(row.id, row.ended_reason, row.ended_at);
+      const isOver = expiresAtMs < Date.now();
+      if (row !== undefined && !(isOver && row.id !== ticketId && Date.parse(row.created_at) > expiresAtMs)) {
         const joined = await this.#joined(access, row.id);
+        if (row.ended_at !== null) throw hasEnded(row.id, row.ended_reason, row.ended_at);
         if (settings.create.name !== undefined) await refuseOtherSettings(settings.create, row, this.#parts.profiles);
         return joined;
       }
-      if (isExpired)
+      if (isOver)
         throw new ServiceError(401, "unauthorized", "The ticket of this address has expired.", {
           hint: "Request /json/version again.",
         });
@@ -155,11 +171,10 @@ export class ConnectDoor {
     }
   }
 
-  async #joined(caller: Access, sessionId: string): Promise<ConnectedSession> {
-    const access = await this.#parts.keyScopes.admit(caller, connectionOperation("browsers.cdp.connect"), {
-      id: sessionId,
-    });
-    return { access, sessionId, isCreated: false };
+  async #joined(caller: Access, idOrName: string): Promise<ConnectedSession> {
+    const params = { id: idOrName };
+    const access = await this.#parts.keyScopes.admit(caller, connectionOperation("browsers.cdp.connect"), params);
+    return { access, sessionId: params.id, isCreated: false };
   }
 
   async #find(projectId: string, idOrName: string): Promise<SessionRow | undefined> {
@@ -175,8 +190,8 @@ export class ConnectDoor {
     const { overload, regions, sessions } = this.#parts;
     const { request, requestId, signal } = client;
     client.onCreate(access);
-    await requireNewSession(access, settings.create, this.#parts.keyScopes.objects);
-    const call = { context: access, headers: request.headers, requestId, signal, body: settings.create };
+    const body = await requireNewSession(access, settings.create, this.#parts.keyScopes.objects);
+    const call = { context: access, headers: request.headers, requestId, signal, body };
     const wishes = { apiKeyId: access.key.id, ...(ticketId !== undefined && { id: ticketId }) };
     const untilMs = performance.now() + settings.waitMs;
     const { session_id: sessionId } = await this.#line.take(access.projectId, { signal, untilMs }, () => {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { type CdpClient, connectCdp } from "../../testing/cdp-client.ts";
 import { sharedSecret, startSecondServer } from "../../testing/second-server.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
@@ -121,6 +121,44 @@ it("describes a browser without creating one, and answers the holder of a key wi
   await open(unnamed.slice(socketOf("").length));
   expect(await running()).toHaveLength(2);
   one.close();
+});
+
+async function ticketOf(query = ""): Promise<string> {
+  const { body } = await version(`/json/version?token=${project.key}${query}`);
+  return (body.webSocketDebuggerUrl ?? "").slice(socketOf("").length);
+}
+
+it("opens with a ticket the session that it was issued for, and no other", async () => {
+  await open(`/?token=${project.key}&name=kept`);
+  const [kept] = await running();
+  const path = await ticketOf();
+  for (const setting of ["name=kept", `sessionId=${kept?.session_id ?? ""}`, "proxy=none", "profile=bank"])
+    expect(await refused(`${path}&${setting}`), setting).toMatchObject({
+      status: 400,
+      sentence: expect.stringContaining("issued with another value") as unknown,
+    });
+  const authorization = `Bearer ${project.key}`;
+  expect((await refused(`${path}&proxy=none`, { authorization })).status).toBe(404);
+  expect((await refused(`${path}&proxy=none`, { authorization: `Bearer ${server.key}` })).status).toBe(400);
+  expect(await running()).toHaveLength(1);
+  await open(`${await ticketOf("&name=kept")}&name=kept`);
+  expect(await running()).toHaveLength(1);
+});
+
+it("does not open a later session of the same name with an old ticket", async () => {
+  const path = await ticketOf("&name=again&keep_alive=true");
+  const present = await ticketOf("&name=present");
+  await open(`/?token=${project.key}&name=present`);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 120_000 });
+  try {
+    expect((await refused(path)).sentence).toContain("ticket of this address has expired");
+    await open(`/?token=${project.key}&name=again`);
+    expect((await refused(path)).sentence).toContain("ticket of this address has expired");
+    await open(present);
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(await running()).toHaveLength(2);
 });
 
 it.each<[string, string, Record<string, string>, [number, string]]>([
