@@ -4,10 +4,14 @@ import ts from "typescript";
 /** Fields that only a server, a document or a command line reads. */
 const unread = new Set([
   "area",
+  "aboutExistence",
+  "audited",
   "handoff",
   "idempotency",
   "moves",
+  "scope",
   "summary",
+  "tool",
   "params",
   "query",
   "errors",
@@ -15,8 +19,7 @@ const unread = new Set([
 ]);
 
 /**
- * Finds the parts of an emitted module that clients do not need: validation of requests, limits (which newer services
- * may
+ * Finds the parts of an emitted module that clients do not need: validation of requests, limits (which newer services may
  * change) and texts. Without them, bundles of the whole client are a tenth smaller.
  * @param {string} text - of a module of the contract or its schemas.
  */
