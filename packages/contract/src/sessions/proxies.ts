@@ -3,9 +3,9 @@ import { defineEndpoint, empty, json, optionalJson, page } from "../base/endpoin
 
 /** Network exits that sessions can use. */
 const area = "Proxies";
-const id = lazyObject(() => ({
-  /** The proxy's id. */
-  id: Id,
+const idOrName = lazyObject(() => ({
+  /** The proxy's id, or a name that only this proxy has. */
+  id_or_name: Id,
 }));
 
 /** `custom` is your own proxy server. The service's operator provides the other types. */
@@ -39,7 +39,7 @@ export const listProxies = defineEndpoint({
   errors: [400, 401, 403, 500],
 });
 
-/** By id only, since names need not be unique. */
+/** A name that several proxies have is refused. */
 export const getProxy = defineEndpoint({
   operationId: "proxies.get",
   area,
@@ -47,11 +47,11 @@ export const getProxy = defineEndpoint({
   moves: ["read proxies"],
   scope: ["proxies:read"],
   method: "GET",
-  path: "/proxies/{id}",
+  path: "/proxies/{id_or_name}",
   summary: "Get a proxy.",
-  params: id,
+  params: idOrName,
   responses: { 200: json(Proxy) },
-  errors: [401, 403, 404, 500],
+  errors: [400, 401, 403, 404, 500],
 });
 
 /** Other fields cannot be changed. */
@@ -62,9 +62,9 @@ export const updateProxy = defineEndpoint({
   moves: ["write proxies"],
   scope: ["proxies:write"],
   method: "PATCH",
-  path: "/proxies/{id}",
+  path: "/proxies/{id_or_name}",
   summary: "Rename a proxy.",
-  params: id,
+  params: idOrName,
   body: json(UpdateProxy),
   responses: { 200: json(Proxy) },
   errors: [400, 401, 403, 404, 500],
@@ -78,9 +78,9 @@ export const deleteProxy = defineEndpoint({
   moves: ["write proxies"],
   scope: ["proxies:delete"],
   method: "DELETE",
-  path: "/proxies/{id}",
+  path: "/proxies/{id_or_name}",
   summary: "Delete a proxy.",
-  params: id,
+  params: idOrName,
   responses: { 204: empty },
   errors: [400, 401, 403, 404, 500],
 });
@@ -93,9 +93,9 @@ export const checkProxy = defineEndpoint({
   moves: ["read proxies", "write traffic"],
   scope: ["proxies:use", "proxies:read"],
   method: "POST",
-  path: "/proxies/{id}/check",
+  path: "/proxies/{id_or_name}/check",
   summary: "Check whether a proxy works.",
-  params: id,
+  params: idOrName,
   body: optionalJson(CheckProxy),
   responses: { 200: json(Proxy) },
   errors: [400, 401, 403, 404, 422, 500],

@@ -113,7 +113,7 @@ const poolFields = () => ({
   refresh_on_profile_update: z.optional(z.boolean()),
   /** Extensions that they start with, at most 20. */
   extensions: z.optional(checked(z.array(BrowserExtension), z.maxLength(20))),
-  /** The proxy that their traffic leaves by. */
+  /** The proxy that their traffic leaves by, by id or name. */
   proxy_id: z.optional(z.string()),
   /** What they may reach; the rules of the service and of the project when absent. */
   network: z.optional(BrowserNetworkConfig),
@@ -178,7 +178,7 @@ export const UpdateBrowserPool = lazyObject(() => ({
   refresh_on_profile_update: z.optional(z.boolean()),
   /** Extensions that browsers start with, at most 20; they replace the old ones. */
   extensions: z.optional(checked(z.array(BrowserExtension), z.maxLength(20))),
-  /** The proxy that their traffic leaves by; `""` takes it away. */
+  /** The proxy that their traffic leaves by, by id or name; `""` takes it away. */
   proxy_id: z.optional(z.string()),
   /** What they may reach; replaces all three lists, and `{}` goes back to the rules of the service and of the project. */
   network: z.optional(BrowserNetworkConfig),

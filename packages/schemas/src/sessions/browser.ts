@@ -318,7 +318,7 @@ export const CreateBrowser = z.lazy(() =>
       profile: z.optional(BrowserProfile),
       /** Extensions to start with, at most 20. */
       extensions: z.optional(checked(z.array(BrowserExtension), z.maxLength(20))),
-      /** Id of the proxy that its traffic leaves by; pass either this or `proxy`. */
+      /** Id or name of the proxy that its traffic leaves by; pass either this or `proxy`. */
       proxy_id: z.optional(z.string()),
       /** What its traffic leaves by: a proxy by id or by name, or none; pass either this or `proxy_id`. */
       proxy: z.optional(BrowserProxyConfig),
@@ -362,7 +362,7 @@ export const UpdateBrowser = z.lazy(() =>
       ),
       /** The new labels; they replace the old ones. `null` leaves them, `{}` takes them away. */
       tags: z.optional(z.nullable(Tags)),
-      /** The proxy that its traffic leaves by; `null` or `""` takes it away. */
+      /** The proxy that its traffic leaves by, by id or name; `null` or `""` takes it away. */
       proxy_id: z.optional(z.nullable(z.string())),
       /** What its traffic leaves by: a proxy by id or by name, or none; not together with `proxy_id` and `disable_default_proxy`. */
       proxy: z.optional(BrowserProxyConfig),

@@ -261,7 +261,7 @@ interface ListedObject {
 interface SessionSettings {
   profile?: { readonly id?: string; readonly name?: string; readonly save_changes?: boolean };
   proxy?: { readonly id?: string; readonly name?: string };
-  readonly proxy_id?: string | null;
+  proxy_id?: string | null;
   readonly telemetry?: { readonly export?: unknown } | null;
 }
 
@@ -289,7 +289,8 @@ async function requireSettings(judged: Judged, settings: SessionSettings): Promi
   if (proxyName === undefined || proxyName === null || proxyName === "") return;
   const field = proxy === undefined ? "body.proxy_id" : "body.proxy";
   const id = await requireObject(judged, ["proxies:use"], { field, idOrName: proxyName });
-  if (proxy !== undefined) settings.proxy = { id };
+  if (proxy === undefined) settings.proxy_id = id;
+  else settings.proxy = { id };
 }
 
 async function requireObject(

@@ -7,9 +7,9 @@ export function proxyHandlers(proxies: Proxies): Handlers<OperationsOf<"proxies"
   return {
     createProxy: ({ body, context }) => proxies.create(context.projectId, body),
     listProxies: ({ query, context }) => proxies.list(context.projectId, query),
-    getProxy: ({ params, context }) => proxies.get(context.projectId, params.id),
-    updateProxy: ({ params, body, context }) => proxies.rename(context.projectId, params.id, body.name),
-    deleteProxy: ({ params, context }) => proxies.delete(context.projectId, params.id),
-    checkProxy: ({ params, body, context }) => proxies.check(context.projectId, params.id, body.url),
+    getProxy: ({ params, context }) => proxies.get(context.projectId, params.id_or_name),
+    updateProxy: ({ params, body, context }) => proxies.rename(context.projectId, params.id_or_name, body.name),
+    deleteProxy: ({ params, context }) => proxies.delete(context.projectId, params.id_or_name),
+    checkProxy: ({ params, body, context }) => proxies.check(context.projectId, params.id_or_name, body.url),
   };
 }

@@ -359,9 +359,70 @@ describe("a session", () => {
       await server.request("POST", "/browsers", { key: owner.key, body: { proxy: { name: "twice" } } }),
     ).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining("proxy.id") as unknown },
+      body: { message: expect.stringMatching(/Several proxies .*"twice".*proxy\.id/) as unknown },
     });
     for (const { key } of [owner, stranger])
       expect((await server.request("GET", "/browsers", { key })).body).toEqual([]);
+  });
+
+  it("takes a name in each place of an id, and refuses a name of two", async () => {
+    const { key } = await server.addProject("names");
+    const ask = (method: string, path: string, body?: object) =>
+      server.request(method, path, { key, ...(body && { body }) });
+    const idOf = async (name: string) => {
+      const { body } = await ask("POST", "/proxies", { ...custom(), name });
+      return (body as { id: string }).id;
+    };
+    const [one, twin] = [await idOf("the office"), await idOf("twin")];
+    await idOf("twin");
+    // An id comes before a name.
+    const named = await idOf(one);
+    expect((await ask("GET", `/proxies/${one}`)).body).toMatchObject({ id: one, name: "the office" });
+    expect((await ask("GET", "/proxies/the%20office")).body).toMatchObject({ id: one });
+    expect((await ask("PATCH", "/proxies/the%20office", { name: "office" })).body).toMatchObject({ id: one });
+    expect((await ask("GET", "/proxies/the%20office")).status).toBe(404);
+    expect((await ask("POST", "/proxies/office/check", { url: "ftp://a" })).body).toMatchObject({
+      code: "bad_request",
+    });
+    for (const body of [
+      { proxy_id: "office" },
+      { proxy: { id: "office" } },
+      { proxy: { name: "office" } },
+      { proxy_id: one },
+    ]) {
+      const made = await ask("POST", "/browsers", body);
+      expect([body, made.body]).toMatchObject([body, { proxy_id: one, proxy: { id: one } }]);
+      const { session_id } = made.body as { session_id: string };
+      expect((await ask("PATCH", `/browsers/${session_id}`, { proxy_id: null })).status).toBe(200);
+      expect((await ask("PATCH", `/browsers/${session_id}`, body)).body).toMatchObject({ proxy_id: one });
+      await ask("DELETE", `/browsers/${session_id}`);
+    }
+    const pool = await ask("POST", "/browser_pools", { name: "by-name", size: 1, proxy_id: "office" });
+    expect(pool.body).toMatchObject({ browser_pool_config: { proxy_id: one } });
+    const changed = (proxy_id: string) => ask("PATCH", "/browser_pools/by-name", { proxy_id });
+    expect((await changed(twin)).body).toMatchObject({ browser_pool_config: { proxy_id: twin } });
+    expect((await changed("office")).body).toMatchObject({ browser_pool_config: { proxy_id: one } });
+    for (const answer of [
+      await ask("GET", "/proxies/twin"),
+      await ask("PATCH", "/proxies/twin", { name: "x" }),
+      await ask("DELETE", "/proxies/twin"),
+      await ask("POST", "/proxies/twin/check", {}),
+      await ask("POST", "/browsers", { proxy_id: "twin" }),
+      await ask("POST", "/browsers", { proxy: { name: "twin" } }),
+      await changed("twin"),
+    ])
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          code: "bad_request",
+          message: expect.stringContaining('Several proxies of this project are named "twin"') as unknown,
+        },
+      });
+    expect((await ask("DELETE", "/browser_pools/by-name", { force: true })).status).toBe(204);
+    const { key: stranger } = await server.addProject("other names");
+    expect((await server.request("GET", "/proxies/office", { key: stranger })).status).toBe(404);
+    expect((await ask("DELETE", "/proxies/office")).status).toBe(204);
+    expect((await ask("DELETE", `/proxies/${one}`)).status).toBe(204);
+    expect((await ask("GET", `/proxies/${named}`)).status).toBe(404);
   });
 });

@@ -1,5 +1,5 @@
 import type { Page } from "@shoal/contract";
-import { proxyUsedByConnection } from "@shoal/contract/refusals";
+import { proxyUsedByConnection, type Refusal } from "@shoal/contract/refusals";
 import { containsFolded, type Database, folded } from "@shoal/database";
 import type { EgressProbe, EgressUpstream } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
@@ -81,6 +81,15 @@ function notFound(id: string): ServiceError {
   });
 }
 
+function severalProxies(name: string): Refusal {
+  return {
+    status: 400,
+    code: "bad_request",
+    problem: `Several proxies of this project are named ${JSON.stringify(name)}.`,
+    hint: "Use the id instead (proxy.id): proxies.list shows it.",
+  };
+}
+
 const placeOf = (id: string, projectId: string): SealedPlace => ({ projectId, id, field: "proxies.password" });
 
 export class Proxies {
@@ -155,24 +164,24 @@ export class Proxies {
     return toPage(found, { limit, offset }, toProxy);
   }
 
-  async get(projectId: string, id: string): Promise<Proxy> {
-    return toProxy(await this.#existing(projectId, id));
+  async get(projectId: string, idOrName: string): Promise<Proxy> {
+    return toProxy(await this.#existing(projectId, { idOrName }));
   }
 
-  async rename(projectId: string, id: string, name: string): Promise<Proxy> {
-    const { id: known } = await this.#existing(projectId, id);
+  async rename(projectId: string, idOrName: string, name: string): Promise<Proxy> {
+    const { id: known } = await this.#existing(projectId, { idOrName });
     const row = await this.#query
       .updateTable("proxies")
       .set({ name })
       .where("id", "=", known)
       .returning(columns)
       .executeTakeFirst();
-    if (row === undefined) throw notFound(id);
+    if (row === undefined) throw notFound(idOrName);
     return toProxy(row);
   }
 
-  async delete(projectId: string, id: string): Promise<void> {
-    if (!isStorable(id)) throw notFound(id);
+  async delete(projectId: string, idOrName: string): Promise<void> {
+    const { id } = await this.#existing(projectId, { idOrName });
     const { numDeletedRows } = await this.#query
       .deleteFrom("proxies")
       .where("project_id", "=", projectId)
@@ -181,7 +190,7 @@ export class Proxies {
       .catch(async (error: unknown) => {
         throw isForeignKeyViolation(error) ? await this.#explainUse(id, error) : error;
       });
-    if (numDeletedRows === 0n) throw notFound(id);
+    if (numDeletedRows === 0n) throw notFound(idOrName);
   }
 
   async #explainUse(id: string, cause: unknown): Promise<unknown> {
@@ -194,8 +203,8 @@ export class Proxies {
   }
 
   /** @param url - default: the operator's test page, whose result is stored. @throws {ServiceError} 422 on failure. */
-  async check(projectId: string, id: string, url: string | undefined): Promise<Proxy> {
-    const row = await this.#existing(projectId, id);
+  async check(projectId: string, idOrName: string, url: string | undefined): Promise<Proxy> {
+    const row = await this.#existing(projectId, { idOrName });
     const target = URL.parse(url ?? this.#checkUrl);
     if (target === null || !/^https?:$/.test(target.protocol))
       throw badField("url", "expected an http:// or https:// address");
@@ -204,7 +213,7 @@ export class Proxies {
     const address = result.outcome === "answered" && result.status === 200 ? exitAddressIn(result.text) : undefined;
     if (result.outcome === "answered" && result.status < 400 && (url !== undefined || address !== undefined)) {
       const stored = url === undefined ? await this.#store(row.id, { status: "available", address }) : row;
-      if (stored === undefined) throw notFound(id);
+      if (stored === undefined) throw notFound(idOrName);
       return { ...toProxy(stored), latency_ms: result.latencyMs };
     }
     if (url === undefined) await this.#store(row.id, { status: "unavailable", address: undefined });
@@ -220,50 +229,47 @@ export class Proxies {
     });
   }
 
-  /** @throws {ServiceError} 404; 400 when several proxies have the name, or its type is no longer configured. */
+  /**
+   * @param wanted - an id may also be a name, but a name is never an id.
+   * @throws {ServiceError} 404; 400 when several proxies have the name, or its type is no longer configured.
+   */
   async choose(
     projectId: string,
     { id, name }: { readonly id?: string | undefined; readonly name?: string | undefined },
     sessionId: string,
   ): Promise<ChosenProxy> {
-    if (id !== undefined || name === undefined) {
-      const row = await this.#existing(projectId, id ?? "");
-      return {
-        shown: { id: row.id, ...(row.name !== null && { name: row.name }) },
-        upstream: await this.#upstreamFor(row, sessionId),
-      };
-    }
-    const rows = isStorable(name)
-      ? await this.#query
-          .selectFrom("proxies")
-          .select(columns)
-          .select("ca_bundle")
-          .where("project_id", "=", projectId)
-          .where("name", "=", name)
-          .limit(2)
-          .execute()
-      : [];
-    const [row, other] = rows;
-    if (row === undefined) throw notFound(name);
-    if (other !== undefined)
-      throw badField("proxy.name", `several proxies of this project are named ${JSON.stringify(name)}`, {
-        hint: "Set proxy.id instead.",
-      });
-    return { shown: { id: row.id, name }, upstream: await this.#upstreamFor(row, sessionId) };
+    const row = await this.#existing(
+      projectId,
+      id === undefined && name !== undefined ? { name } : { idOrName: id ?? "" },
+    );
+    return {
+      shown: { id: row.id, ...(row.name !== null && { name: row.name }) },
+      upstream: await this.#upstreamFor(row, sessionId),
+    };
   }
 
-  async #existing(projectId: string, id: string): Promise<UsableRow> {
-    const row = isStorable(id)
-      ? await this.#query
-          .selectFrom("proxies")
-          .select(columns)
-          .select("ca_bundle")
-          .where("project_id", "=", projectId)
-          .where("id", "=", id)
-          .executeTakeFirst()
-      : undefined;
-    if (row === undefined) throw notFound(id);
-    return row;
+  /** An id comes before a name. @throws {ServiceError} 404; 400 when several proxies have the name. */
+  async #existing(
+    projectId: string,
+    wanted: { readonly idOrName: string } | { readonly name: string },
+  ): Promise<UsableRow> {
+    const text = "name" in wanted ? wanted.name : wanted.idOrName;
+    if (!isStorable(text)) throw notFound(text);
+    const rows = await this.#query
+      .selectFrom("proxies")
+      .select(columns)
+      .select("ca_bundle")
+      .where("project_id", "=", projectId)
+      .where((where) =>
+        "name" in wanted ? where("name", "=", text) : where.or([where("id", "=", text), where("name", "=", text)]),
+      )
+      .orderBy(sql`id = ${text}`, "desc")
+      .limit(2)
+      .execute();
+    const [row, other] = rows;
+    if (row === undefined) throw notFound(text);
+    if (other === undefined || ("idOrName" in wanted && row.id === text)) return row;
+    throw ServiceError.of(severalProxies(text));
   }
 
   async #upstreamFor(row: UsableRow, sessionId: string): Promise<EgressUpstream> {

@@ -36,17 +36,18 @@ export class PooledSessions {
     projectId: string,
     request: z.output<typeof CreateBrowser>,
     destination?: string,
-  ): Promise<Pick<PooledRequest, "extension_ids" | "profile_id" | "telemetry_destination_id">> {
+  ): Promise<Pick<PooledRequest, "extension_ids" | "profile_id" | "proxy_id" | "telemetry_destination_id">> {
     const { choices } = this.#parts;
     refuseImpossible(request);
     choices.refuseUnable(request);
     selectCategories(request.telemetry, undefined);
-    await choices.proxy(projectId, request, createId());
+    const proxy = await choices.proxy(projectId, request, createId());
     const profile = request.profile && (await choices.profile(projectId, request.profile));
     const to = await choices.destination(projectId, request.telemetry, destination ?? null);
     return {
       ...(await choices.extensions(projectId, request)),
       ...(profile?.profile_id && { profile_id: profile.profile_id }),
+      ...(proxy?.shown?.id !== undefined && { proxy_id: proxy.shown.id }),
       ...(to !== null && { telemetry_destination_id: to }),
     };
   }

@@ -28,7 +28,7 @@ function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["
   };
 }
 
-type Found = Pick<PooledRequest, "extension_ids" | "profile_id" | "telemetry_destination_id">;
+type Found = Pick<PooledRequest, "extension_ids" | "profile_id" | "proxy_id" | "telemetry_destination_id">;
 
 function profileOf(
   body: Create | Update,
@@ -129,7 +129,7 @@ export function configOf(body: Create, found: Found): PoolConfig {
     network,
     stealth,
     web_bot_auth,
-    proxy_id: body.proxy_id,
+    proxy_id: found.proxy_id,
     start_url: body.start_url,
     ...(viewport && { viewport }),
     ...(sleep !== undefined && { sleep_after_seconds: sleep }),
@@ -144,7 +144,8 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
   return tidy({
     fill_rate_per_minute: body.fill_rate_per_minute ?? config.fill_rate_per_minute,
     timeout_seconds: body.timeout_seconds ?? config.timeout_seconds,
-    proxy_id: body.proxy_id ?? config.proxy_id,
+    // A name may pass to another proxy, so the id is stored; `""` takes the proxy away.
+    proxy_id: found.proxy_id ?? body.proxy_id ?? config.proxy_id,
     start_url: body.start_url ?? config.start_url,
     chrome_policy: body.chrome_policy ?? config.chrome_policy,
     headless: body.headless ?? config.headless,
