@@ -12,8 +12,6 @@ export type { HeldConnection, OneTransaction } from "./one-transaction.ts";
 export { type Outage, outageOf } from "./outage.ts";
 export { isOutdatedPlan } from "./prepared-statements.ts";
 export type {
-  ApiKeysTable,
-  ApiKeyUsesTable,
   AuditChainTable,
   AuditExportDestinationsTable,
   AuditLogsTable,
@@ -34,6 +32,7 @@ export type {
   SessionsTable,
   Tables,
 } from "./tables.ts";
+export type { ApiKeysTable, ApiKeyUsesTable } from "./tables/api-key-tables.ts";
 export type {
   AppActionColumn,
   AppLogChunksTable,

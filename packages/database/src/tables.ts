@@ -7,8 +7,9 @@ import type {
   CredentialsTable,
   CredentialValuesTable,
 } from "./tables/auth-tables.ts";
+import type { ApiKeysTable, ApiKeyUsesTable } from "./tables/api-key-tables.ts";
 import type { ConsoleLinksTable, ConsoleSessionsTable, UsersTable } from "./tables/console-tables.ts";
-import type { OptionalTimestamp, PolicyColumn, Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
+import type { OptionalTimestamp, Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
 import type { HandoffsTable, LiveViewLinksTable } from "./tables/handoff-tables.ts";
 import type { UsageDaysTable, UsageSessionsTable, UsageStorageTable } from "./tables/usage-tables.ts";
 import type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";
@@ -45,34 +46,6 @@ export interface OrganizationTable {
   /** For projects without `max_sessions`; 0 = no limit, `null` = the server's setting. */
   default_max_sessions: number | null;
   created_at: TimestampOfInsert;
-}
-
-/** Updated with a delay of some seconds. */
-export interface ApiKeyUsesTable {
-  key_id: string;
-  last_used_at: Timestamp;
-}
-
-export interface ApiKeysTable {
-  id: string;
-  name: string;
-  name_folded: GeneratedAlways<string>;
-  /** SHA-256 of the key, which is not stored. */
-  key_hash: Buffer;
-  masked_key: string;
-  /** `null` = all projects. */
-  project_id: string | null;
-  created_by_id: string;
-  created_by_email: string;
-  created_by_name: string | null;
-  created_at: TimestampOfInsert;
-  expires_at: Timestamp | null;
-  deleted_at: Timestamp | null;
-  /** For rotations; `null` = unlimited. */
-  lifetime_days: number | null;
-  deployment_id: Generated<string | null>;
-  /** `null` = every right. Never changes. */
-  policy: PolicyColumn;
 }
 
 interface StoredWebBotAuth {

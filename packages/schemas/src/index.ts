@@ -8,6 +8,7 @@ export * from "./base/schema.ts";
 export * from "./sessions/browser-network.ts";
 export * from "./sessions/browser-pool.ts";
 export * from "./sessions/browser.ts";
+export * from "./sessions/browser-requests.ts";
 export * from "./sessions/extension.ts";
 export * from "./sessions/profile.ts";
 export * from "./sessions/proxy.ts";

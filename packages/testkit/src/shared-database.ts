@@ -8,7 +8,10 @@ export async function sharedDatabase(): Promise<SharedDatabase | undefined> {
   const databases = process.env.SHOAL_TEST_DATABASES;
   if (databases === undefined) return undefined;
   const url = await ask(databases, "POST");
-  return { url, drop: async () => void (await ask(databases, "DELETE", url)) };
+  const drop = async (): Promise<void> => {
+    await ask(databases, "DELETE", url);
+  };
+  return { url, drop };
 }
 
 async function ask(databases: string, method: string, body?: string): Promise<string> {

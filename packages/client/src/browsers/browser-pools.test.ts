@@ -70,6 +70,7 @@ describe("a lease", () => {
         status: 200,
         headers: { "content-type": ["text/plain"] },
         body: btoa(`${params.id} ${body.url}`),
+        body_encoding: "base64",
         duration_ms: 1,
       }),
     });

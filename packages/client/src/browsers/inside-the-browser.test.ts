@@ -117,6 +117,7 @@ describe("browsers.fetch over browsers.curl", () => {
         status: body.method === "DELETE" ? 204 : 418,
         headers: { "content-type": ["text/plain"], "set-cookie": ["a=1", "b=2"], "x-sent": [JSON.stringify(body)] },
         body: body.method === "DELETE" ? "" : base64("größe"),
+        body_encoding: "base64",
         duration_ms: 1,
       }),
     });

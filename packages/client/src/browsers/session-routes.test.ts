@@ -26,7 +26,7 @@ const handlers = (who: string) => ({
   writeFile: async ({ body }: { body: Readable }) => {
     await body.toArray();
   },
-  curl: () => ({ status: 200, headers: { by: [who] }, body: "", duration_ms: 1 }),
+  curl: () => ({ status: 200, headers: { by: [who] }, body: "", body_encoding: "utf8", duration_ms: 1 }),
   streamTelemetry: () => Readable.from([{ id: "1", data: { seq: 1, event: { type: `from_${who}` } as never } }]),
 });
 

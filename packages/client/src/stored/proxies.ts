@@ -17,20 +17,20 @@ export class Proxies {
   list(query: ListProxies = {}, options?: CallOptions): Call<ItemPage<Proxy>> {
     return this.#transport.call(listProxies, { query }, options);
   }
-  /** Gets a proxy by its id; names need not be unique. @throws {ApiError} 404 `not_found`. */
-  get(id: string, options?: CallOptions): Call<Proxy> {
-    return this.#transport.call(getProxy, { params: { id } }, options);
+  /** Gets a proxy by its id or its name. @throws {ApiError} 404 `not_found`; 400 for the name of several proxies. */
+  get(idOrName: string, options?: CallOptions): Call<Proxy> {
+    return this.#transport.call(getProxy, { params: { id_or_name: idOrName } }, options);
   }
   /** Renames a proxy. @throws {ApiError} 404 `not_found`. */
-  update(id: string, body: UpdateProxy, options?: CallOptions): Call<Proxy> {
-    return this.#transport.call(updateProxy, { params: { id }, body }, options);
+  update(idOrName: string, body: UpdateProxy, options?: CallOptions): Call<Proxy> {
+    return this.#transport.call(updateProxy, { params: { id_or_name: idOrName }, body }, options);
   }
   /** Deletes a proxy. Running sessions keep it. @throws {ApiError} 404 `not_found`. */
-  delete(id: string, options?: CallOptions): Call<void> {
-    return this.#transport.call(deleteProxy, { params: { id } }, options);
+  delete(idOrName: string, options?: CallOptions): Call<void> {
+    return this.#transport.call(deleteProxy, { params: { id_or_name: idOrName } }, options);
   }
   /** Tests the proxy with a request. The result is stored unless `body.url` is set. @throws {ApiError} 404 `not_found`; 422 when the request failed. */
-  check(id: string, body: CheckProxy = {}, options?: CallOptions): Call<Proxy> {
-    return this.#transport.call(checkProxy, { params: { id }, body }, options);
+  check(idOrName: string, body: CheckProxy = {}, options?: CallOptions): Call<Proxy> {
+    return this.#transport.call(checkProxy, { params: { id_or_name: idOrName }, body }, options);
   }
 }

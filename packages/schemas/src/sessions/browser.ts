@@ -8,12 +8,12 @@ import {
   BrowserRegionName,
   memorySizes,
 } from "./browser-network.ts";
-import { DeletionStatus, pageFields, SlugName, Tags, Timestamp } from "../base/common.ts";
+import { SlugName, Tags, Timestamp } from "../base/common.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
-import { UpdateNetworkRules } from "../base/network-rules.ts";
 import { Profile } from "./profile.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { TelemetryExportRequest, TelemetryExport } from "../telemetry/telemetry-export.ts";
+import { disconnectTimeout } from "./timeouts.ts";
 
 /** Size of the visible page; of the whole screen where the browser has a window. */
 export interface BrowserViewport extends z.output<typeof BrowserViewport> {}
@@ -283,8 +283,6 @@ export const Browser = lazyObject(() => ({
   isolation: z.optional(openEnum("process", "context")),
 }));
 
-const disconnectTimeout = () => checked(z.int(), z.minimum(0), z.maximum(86_400));
-
 /** Input of `browsers.create`. */
 export interface CreateBrowser extends z.input<typeof CreateBrowser> {}
 export const CreateBrowser = z.lazy(() =>
@@ -347,81 +345,3 @@ export const CreateBrowser = z.lazy(() =>
     ),
   ),
 );
-
-/** Input of `browsers.update`. */
-export interface UpdateBrowser extends z.input<typeof UpdateBrowser> {}
-export const UpdateBrowser = z.lazy(() =>
-  checked(
-    z.object({
-      /** The new name, unique among the project's running sessions; `null` or `""` takes it away. */
-      name: z.optional(
-        z.pipe(
-          z.transform((name: string | null) => (name === "" ? null : name)),
-          z.nullable(SlugName),
-        ),
-      ),
-      /** The new labels; they replace the old ones. `null` leaves them, `{}` takes them away. */
-      tags: z.optional(z.nullable(Tags)),
-      /** The proxy that its traffic leaves by, by id or name; `null` or `""` takes it away. */
-      proxy_id: z.optional(z.nullable(z.string())),
-      /** What its traffic leaves by: a proxy by id or by name, or none; not together with `proxy_id` and `disable_default_proxy`. */
-      proxy: z.optional(BrowserProxyConfig),
-      /** Connect directly, not through the default proxy. */
-      disable_default_proxy: z.optional(z.boolean()),
-      /** Hosts that it may reach from now on, within the rules of its project. Open connections that the new rules refuse are closed. */
-      network: z.optional(UpdateNetworkRules),
-      /** The profile to load; only while the session has none. */
-      profile: z.optional(BrowserProfile),
-      /** End the session when its last CDP or WebDriver BiDi client has been gone for as many seconds, 0 to 86400, counted from this change if none is connected; `null` = it goes on without clients. */
-      disconnect_timeout_seconds: z.optional(z.nullable(disconnectTimeout())),
-      /** Freeze the session after as many seconds without use, 1 to 259200; 0 = never. */
-      sleep_after_seconds: z.optional(checked(z.int(), z.minimum(0), z.maximum(259_200))),
-      /** The new size. */
-      viewport: z.optional(BrowserViewportUpdate),
-      /** A page to open in the front tab, after all other changes; `""` opens none. Where the page cannot be opened, the answer is 409 `navigation_failed`, and the other changes stay. */
-      start_url: z.optional(checked(z.string(), z.maxLength(8192))),
-      /** The new enterprise policies, at most 1000, and 5 MiB as JSON; they replace the old ones, `{}` takes them away. They need a sandbox and a full Chromium. Where the browser has to be started again for them, CDP clients are closed with 1012. */
-      chrome_policy: z.optional(z.record(z.string(), z.unknown())),
-      /** What telemetry is to capture from now on. */
-      telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
-    }),
-    z.refine(
-      (change) =>
-        change.proxy === undefined || (change.proxy_id === undefined && change.disable_default_proxy === undefined),
-      "give proxy alone, without proxy_id and disable_default_proxy",
-    ),
-  ),
-);
-
-/** Input of `browsers.extend`. */
-export interface ExtendBrowser extends z.input<typeof ExtendBrowser> {}
-export const ExtendBrowser = lazyObject(() => ({
-  /** New maximum duration in seconds from now, 10 to 604800 (7 days). Default: the same number of seconds as before, or no limit if the session has none. */
-  max_duration_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(604_800))),
-}));
-
-/** Input of `browsers.list`. */
-export interface ListBrowsers extends z.input<typeof ListBrowsers> {}
-export const ListBrowsers = lazyObject(() => ({
-  ...pageFields,
-  /** Sessions that run, that ended, or both. */
-  status: z._default(DeletionStatus, "active"),
-  /** @deprecated `status=all` says the same. */
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- a declaration is not a use
-  include_deleted: z._default(z.boolean(), false),
-  /** Part of a session's name or id, or of the id of its profile or proxy, or of its pool's name; case does not matter. */
-  query: z.optional(z.string()),
-  /** Only sessions of this pool, by its id or name. */
-  pool: z.optional(z.string()),
-  /** Only sessions that run there. */
-  region: z.optional(BrowserRegionName),
-  /** Only sessions that carry all of these labels. */
-  tags: z.optional(z.record(z.string(), z.string())),
-}));
-
-/** Query of `browsers.get`. */
-export interface GetBrowser extends z.input<typeof GetBrowser> {}
-export const GetBrowser = lazyObject(() => ({
-  /** Find the session even if it has ended. */
-  include_deleted: z._default(z.boolean(), false),
-}));
