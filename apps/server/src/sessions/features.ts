@@ -134,10 +134,9 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
     isRunning: (id) => sessions.isHere(id),
   });
   const uploads: SessionUploads = upload.provides;
-  const { regions } = replicas;
   const pools = await browserPoolsFeature(host, {
     limits: rules.limits,
-    regions,
+    regions: replicas.regions,
     sessions,
     sessionStore: store,
     signer,
