@@ -94,7 +94,10 @@ export class KeyPolicy {
     return this.#resourcesOf(action).some((resource) => coversProject(resource, projectId));
   }
 
-  /** @param id - of the object; names are not accepted, because they can move to another object. */
+  /**
+   * Whether an action is allowed on one object.
+   * @param id - of the object; names are not accepted, because they can move to another object.
+   */
   allows(action: ObjectAction, projectId: string, id: string): boolean {
     if (this.allowsAll(action, projectId)) return true;
     return this.#resourcesOf(action).some(

@@ -14,7 +14,7 @@ export type ObjectAction = (typeof objectActions)[number];
 
 /** Kinds of resources that a policy can name one by one. */
 export const policyKinds = ["browsers", "profiles", "vaults", "proxies"] as const;
-/** One of {@link policyKinds}. */
+/** A kind of resources that a policy can name one by one. */
 export type PolicyKind = (typeof policyKinds)[number];
 
 function actionsOf<const Kind extends string, const Verb extends string>(kind: Kind, verbs: readonly Verb[]) {
