@@ -11,6 +11,7 @@ import {
   observationText,
   type PageTool,
   pageTools,
+  toolsOfPages,
 } from "@shoal/contract/agent";
 import type { ActOnPage } from "@shoal/schemas";
 import { ApiError, isShoalError } from "@shoal/transport";
@@ -140,7 +141,7 @@ export async function asToolError<Answer>(
     const failure = failureOf(error);
     if (failure === undefined) throw error;
     // Messages of the service quote the page.
-    throw new ToolCallError(fromPage(failureText(failure)), { cause: error });
+    throw new ToolCallError(fromPage(failureText(failure, toolsOfPages)), { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Endpoint } from "../base/endpoint.ts";
-import * as contract from "../operations.ts";
+/** Names of tools by the operation that they call. The service names its operations; a model knows tools. */
+export type ToolNames = ReadonlyMap<string, string>;
 
 /** An error of a call. */
 export interface Failure {
@@ -28,25 +28,17 @@ export function failureOfAnswer(answer: {
 }
 
 /** Text for an error that a model can act on: code, message, details, fields, next step. */
-export function failureText({ code, details = [], fields = {}, hint, message }: Failure): string {
-  const rows = [`${code}: ${forTools(message)}`, ...details.map(forTools)];
-  if (Object.keys(fields).length > 0) rows.push(forTools(JSON.stringify(fields)));
-  if (hint !== undefined && !message.includes(hint)) rows.push(`Next step: ${forTools(hint)}`);
+export function failureText({ code, details = [], fields = {}, hint, message }: Failure, tools: ToolNames): string {
+  const told = (text: string) => forTools(text, tools);
+  const rows = [`${code}: ${told(message)}`, ...details.map(told)];
+  if (Object.keys(fields).length > 0) rows.push(told(JSON.stringify(fields)));
+  if (hint !== undefined && !message.includes(hint)) rows.push(`Next step: ${told(hint)}`);
   return rows.join("\n");
 }
 
-/** The service names its operations; a model knows tools. */
-const toolsOfOperations = (): ReadonlyMap<string, string> =>
-  (tools ??= new Map(
-    Object.values<Endpoint>(contract).flatMap(({ operationId, tool }) =>
-      tool === undefined ? [] : [[operationId, tool] as const],
-    ),
-  ));
-let tools: ReadonlyMap<string, string> | undefined;
-
 /** Replaces names of operations by those of tools, and paths in requests, as `body.ref`, by fields. */
-export function forTools(message: string): string {
+export function forTools(message: string, tools: ToolNames): string {
   return message
-    .replaceAll(/\b(?:browsers|profiles)\.[A-Za-z.]*[A-Za-z]/g, (name) => toolsOfOperations().get(name) ?? name)
+    .replaceAll(/\b(?:browsers|profiles)\.[A-Za-z.]*[A-Za-z]/g, (name) => tools.get(name) ?? name)
     .replaceAll(/(?<![\w./])(?:body|query|params)\.(?=[a-z_])/g, "");
 }

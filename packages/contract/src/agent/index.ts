@@ -10,7 +10,7 @@ export {
   ownField,
   type ToolSchema,
 } from "./fields.ts";
-export { type Failure, failureOfAnswer, failureText, forTools } from "./failure-text.ts";
+export { type Failure, failureOfAnswer, failureText, forTools, type ToolNames } from "./failure-text.ts";
 export { actText, markdownText, observationText } from "./page-text.ts";
-export { type PageTool, pageTools } from "./page-tools.ts";
+export { type PageTool, pageTools, toolsOfPages } from "./page-tools.ts";
 export { fittingWidth, jpegSize, type PictureSize, scaledNote } from "./pictures.ts";

@@ -1,5 +1,6 @@
 import { ActOnPage, ObservePage, ReadPage, ScreenshotPage } from "@shoal/schemas";
 import * as z from "zod/mini";
+import type { ToolNames } from "./failure-text.ts";
 import { type Fields, fieldsOf, joined, neededFieldsOf, noFields, ownField } from "./fields.ts";
 
 /** A tool of a model that is one call of a page's operations. */
@@ -181,3 +182,8 @@ export const pageTools: readonly PageTool[] = [
     }),
   },
 ];
+
+/** Names of these tools by the operation that they call; of actions none, because many tools are one operation. */
+export const toolsOfPages: ToolNames = new Map(
+  pageTools.flatMap(({ group, name }) => (group === "act" ? [] : [[`browsers.${group}`, name] as const])),
+);

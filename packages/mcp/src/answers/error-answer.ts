@@ -1,7 +1,14 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { type Failure, failureOfAnswer, failureText, forTools } from "@shoal/contract/agent";
+import { contract, type Endpoint } from "@shoal/contract";
+import { type Failure, failureOfAnswer, failureText, forTools, type ToolNames } from "@shoal/contract/agent";
 import { ApiError, isShoalError } from "@shoal/transport";
 import { ToolError } from "../base/tool-error.ts";
+
+const tools: ToolNames = new Map(
+  Object.values<Endpoint>(contract).flatMap(({ operationId, tool }) =>
+    tool === undefined ? [] : [[operationId, tool] as const],
+  ),
+);
 
 /** An error that a model can act on: code, message, next step. */
 export function errorAnswer(error: unknown): CallToolResult {
@@ -9,12 +16,12 @@ export function errorAnswer(error: unknown): CallToolResult {
   const { code, fields = {}, hint, message } = failure;
   return {
     isError: true,
-    content: [{ type: "text", text: failureText(failure) }],
+    content: [{ type: "text", text: failureText(failure, tools) }],
     _meta: {
       "shoal/error": {
         code,
-        message: forTools(message),
-        ...(hint !== undefined && { hint: forTools(hint) }),
+        message: forTools(message, tools),
+        ...(hint !== undefined && { hint: forTools(hint, tools) }),
         ...fields,
       },
     },
