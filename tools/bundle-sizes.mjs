@@ -30,6 +30,11 @@ const programs = [
     contents: 'export { Shoal } from "@shoal/client";',
   },
   {
+    name: "agent-tools",
+    what: "tools of a session for an agent SDK",
+    contents: 'export { browserTools } from "@shoal/client/ai-sdk";',
+  },
+  {
     name: "onkernel-sdk",
     what: "the whole @onkernel/sdk, unchecked",
     contents: 'export { default } from "@onkernel/sdk";',

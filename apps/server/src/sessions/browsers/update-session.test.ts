@@ -207,7 +207,7 @@ describe("a start page", () => {
   });
 
   it("that cannot be opened is reported, and the other changes stay", async () => {
-    expect(await patch({ start_url: "http://nobody.invalid/?secret", tags: { kept: "yes" } })).toMatchObject({
+    expect(await patch({ start_url: "http://missing.invalid/?secret", tags: { kept: "yes" } })).toMatchObject({
       status: 409,
       body: {
         code: "navigation_failed",
@@ -217,7 +217,7 @@ describe("a start page", () => {
       },
     });
     expect((await server.request("GET", `/browsers/${id}`)).body).toMatchObject({ tags: { kept: "yes" } });
-    const { body } = await patch({ start_url: "http://nobody.invalid/" });
+    const { body } = await patch({ start_url: "http://missing.invalid/" });
     expect(body).toMatchObject({
       code: "navigation_failed",
       message: expect.not.stringContaining("other changes") as unknown,
