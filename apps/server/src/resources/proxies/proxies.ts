@@ -231,7 +231,7 @@ export class Proxies {
 
   /**
    * @param wanted - an id may also be a name, but a name is never an id.
-   * @throws {ServiceError} 404; 400 when several proxies have the name, or its type is no longer configured.
+   * @throws {ServiceError} 404; 400 when several proxies have the name, or the type is not configured.
    */
   async choose(
     projectId: string,

@@ -22,7 +22,7 @@ it("starts sessions side by side", async () => {
   expect(line.size).toBe(0);
 });
 
-it("gives places to clients in their order, also while the session of an earlier one starts", async () => {
+it("serves clients in their order, also while the session of an earlier one starts", async () => {
   const line = new WaitingLine();
   let places = 0;
   const order: number[] = [];
