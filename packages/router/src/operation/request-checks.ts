@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import type { IgnoredFields } from "../request/ignored-fields.ts";
 import { issueMessage, maxProblems, problemsOf, type Problem } from "../request/issues.ts";
 import { createQueryReader, unknownParameter, unwrap, type QueryReader } from "../request/query-reader.ts";
-import { restrictingProblems } from "../request/restricting-fields.ts";
+import { consequentialProblems } from "../request/consequential-fields.ts";
 import { strict } from "../request/strict-schema.ts";
 import { removeUnknownKeys } from "../request/unknown-keys.ts";
 import type { Exchange } from "./exchange.ts";
@@ -56,10 +56,9 @@ export class RequestChecks {
     if (ignored === undefined) return check("body", schema, value, problems);
     const result = z.safeParse(schema, value, parseOptions);
     if (result.success) return result.data;
-    removeUnknownKeys(schema, value, ({ fields, ...removed }) => {
+    removeUnknownKeys(schema, value, (removed) => {
       ignored.add({ root: "body", ...removed });
-      if (problems.length < maxProblems)
-        problems.push(...restrictingProblems(removed.path, fields).slice(0, maxProblems));
+      if (problems.length < maxProblems) problems.push(...consequentialProblems(removed));
     });
     return check("body", schema, value, problems);
   }

@@ -59,10 +59,22 @@ describe.each(adapters)("fields unknown to the contract, over $name", ({ start }
     expect(JSON.stringify(answer.body)).not.toContain("zzz");
   });
 
+  it.each([
+    [{ proxies: true }, ["body.proxies"]],
+    [{ proxyUrl: "http://x", zzz: 1 }, ["body.proxyUrl"]],
+    [{ viewport: { width: 1, height: 1, network: { zzz: 1 } } }, ["body.viewport.network"]],
+    [{ profile_version: 3, vaults: [] }, ["body.profile_version", "body.vaults"]],
+  ])("are refused where they decide where traffic, identity or secrets go: %j", async (body, paths) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(400);
+    for (const path of paths) expect(JSON.stringify(answer.body)).toContain(path);
+    expect(JSON.stringify(answer.body)).not.toContain("zzz");
+  });
+
   it("are dropped where a restriction is off", async () => {
-    expect(await post({ policy: null, expires_at: null, read_only: false })).toMatchObject({
+    expect(await post({ policy: null, expires_at: null, read_only: false, proxy: null })).toMatchObject({
       status: 201,
-      ignored: "body.policy, body.expires_at, body.read_only",
+      ignored: "body.policy, body.expires_at, body.read_only, body.proxy",
     });
   });
 
