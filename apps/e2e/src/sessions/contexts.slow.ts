@@ -329,6 +329,29 @@ describe.each(placements.slice(0, 1))("sessions in one browser, placement $title
       ).not.toContain(secret);
     });
 
+    it("keep permissions, quotas, the pointer, dialogs and the focus apart", async () => {
+      const { origin } = new URL(site.url);
+      const state = `Promise.all([navigator.permissions.query({ name: "geolocation" }), navigator.storage?.estimate()])
+        .then(([{ state }, { quota = 0 } = {}]) => [state, quota, document.hasFocus(), document.visibilityState].join())`;
+      const before = await other.cdp.evaluate(state, other.sessionId);
+      await hostile.cdp.result("Browser.grantPermissions", { permissions: ["geolocation"] });
+      await hostile.cdp.result("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1_000 }, hostile.sessionId);
+      await hostile.cdp.result("Page.bringToFront", {}, hostile.sessionId);
+      const gesture = { expression: "void document.body.requestPointerLock()", userGesture: true };
+      await hostile.cdp.result("Runtime.evaluate", gesture, hostile.sessionId);
+      void hostile.cdp.send("Runtime.evaluate", { expression: "alert()" }, hostile.sessionId);
+      expect(await other.cdp.evaluate(state, other.sessionId)).toBe(before);
+      await other.cdp.evaluate(
+        "window.moved = []; onmousemove = ({ clientX }) => moved.push(clientX)",
+        other.sessionId,
+      );
+      for (const x of [300, 310])
+        await other.cdp.result("Input.dispatchMouseEvent", { type: "mouseMoved", x, y: 200 }, other.sessionId);
+      expect(await other.cdp.evaluate("moved.join()", other.sessionId)).toBe("300,310");
+      await hostile.cdp.result("Page.handleJavaScriptDialog", { accept: true }, hostile.sessionId);
+      await hostile.cdp.result("Browser.resetPermissions");
+    });
+
     it("have separate rules for the network", async () => {
       const { shoal } = test;
       await shoal.browsers.update(attacker.session_id, { network: { deny: ["127.0.0.1"] } });

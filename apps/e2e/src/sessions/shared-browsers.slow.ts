@@ -107,6 +107,42 @@ describe.each(kinds)("sessions that share $name, placement $title", ({ executabl
       await viewer.close();
     });
 
+    it("paste nothing that another session copied or selected, whichever key, command or button they use", async () => {
+      const theft = "Zxq7Secret";
+      const send = (method: string, params: object, at: OpenSession) => at.cdp.send(method, params, at.page);
+      await other.cdp.evaluate(`field.value = "${theft}"; field.focus()`, other.page);
+      const mouse = { x: 20, y: 10, button: "left", clickCount: 3 };
+      // The browser has a second clipboard, for the text that a mouse selected.
+      for (const type of ["mousePressed", "mouseReleased"])
+        await other.cdp.result("Input.dispatchMouseEvent", { type, ...mouse }, other.page);
+      const copy = { type: "rawKeyDown", modifiers: 2, key: "c", code: "KeyC", windowsVirtualKeyCode: 67 };
+      await other.cdp.result("Input.dispatchKeyEvent", copy, other.page);
+      await one.cdp.result("Page.bringToFront", {}, one.page);
+      await one.cdp.evaluate("field.value = ''; field.focus()", one.page);
+      const names = ["Paste", "Open", "Insert", "v", "V", "Unidentified", "Process", ""];
+      const commands = [
+        "Paste",
+        "PasteAndMatchStyle",
+        "pasteGlobalSelection",
+        "PasteAsPlainText",
+        "yank",
+        "insertText",
+      ];
+      const keys = [0, 1, 2, 4, 8, 10].flatMap((modifiers) => [
+        ...names.map((key) => ({ modifiers, key })),
+        ...names.map((code) => ({ modifiers, code })),
+        ...[45, 86, 96, 197].map((windowsVirtualKeyCode) => ({ modifiers, windowsVirtualKeyCode })),
+      ]);
+      for (const params of [...keys, ...commands.map((name) => ({ key: "a", commands: [name] }))])
+        for (const type of ["rawKeyDown", "keyDown", "char"])
+          await send("Input.dispatchKeyEvent", { type, ...params }, one);
+      for (const method of ["Input.dispatchMouseEvent", "Input.emulateTouchFromMouseEvent"])
+        for (const type of ["mousePressed", "mouseReleased"])
+          await send(method, { type, x: 20, y: 10, button: "middle", clickCount: 1 }, one);
+      expect(await field()).not.toContain(theft);
+      await other.cdp.evaluate("getSelection().empty(); field.value = ''", other.page);
+    });
+
     it("copy the selection that the keys before the copy have made", async () => {
       const viewer = await watch((await test.shoal.browsers.get(one.id)).browser_live_view_url);
       await viewer.locator("#screen").click({ position: { x: 100, y: 40 } });

@@ -2,6 +2,7 @@ import { refusedForOthers } from "../cdp/cdp-connection.ts";
 import { type ContextScope, isInside } from "./context-scope.ts";
 import { missingFile } from "../../system/missing-file.ts";
 import { pageMethods } from "./page-methods.ts";
+import { buttonMayPaste, keyMayPaste } from "./shared-input.ts";
 
 export type Params = Readonly<Record<string, unknown>>;
 
@@ -28,9 +29,6 @@ const serverError = -32000;
 /** Others could show files of the machine or pages of the browser itself. */
 const openSchemes: ReadonlySet<string> = new Set(["about:", "blob:", "data:", "http:", "https:"]);
 const fetchSchemes: ReadonlySet<string> = new Set(["http:", "https:"]);
-const pasteKeys: ReadonlySet<unknown> = new Set(["v", "V", "KeyV", 86]);
-const insertKeys: ReadonlySet<unknown> = new Set(["Insert", 45]);
-const modifier = { control: 2, meta: 4, shift: 8 };
 
 const wholeBrowser = "it concerns the whole browser, which other sessions share";
 const nextStep = 'Create the session without isolation: "context".';
@@ -139,7 +137,10 @@ export class CommandRules {
           ? refusal(`data.files is not available with isolation: "context". Use DOM.setFileInputFiles.`, badParams)
           : { send: params },
       ),
-      ofPage("Input.dispatchKeyEvent", (params) => (pastes(params) ? refuseClipboard() : { send: params })),
+      ofPage("Input.dispatchKeyEvent", (params) => (keyMayPaste(params) ? refuseClipboard() : { send: params })),
+      ...["Input.dispatchMouseEvent", "Input.emulateTouchFromMouseEvent"].map((name) =>
+        ofPage(name, (params) => (buttonMayPaste(params) ? refuseMiddle() : { send: params })),
+      ),
     ];
   }
 
@@ -182,6 +183,13 @@ function notAvailable(method: string): CommandVerdict {
 
 function refuseClipboard(): CommandVerdict {
   return refusal(`The clipboard cannot be read: ${sharedClipboard}`, refusedForOthers);
+}
+
+function refuseMiddle(): CommandVerdict {
+  return refusal(
+    `button: middle would paste a selection, and the sessions of a shared browser have one. For a new tab, hold Control and click. ${nextStep}`,
+    refusedForOthers,
+  );
 }
 
 /** As Chromium answers for an id that does not exist. */
@@ -237,13 +245,4 @@ function readsClipboard(permissions: unknown): boolean {
 function hasFiles(data: unknown): boolean {
   if (typeof data !== "object" || data === null || !("files" in data)) return false;
   return !Array.isArray(data.files) || data.files.length > 0;
-}
-
-function pastes({ code, commands, key, modifiers, windowsVirtualKeyCode }: Params): boolean {
-  if (commands !== undefined && (!Array.isArray(commands) || commands.some((name) => /paste/i.test(String(name)))))
-    return true;
-  const held = typeof modifiers === "number" ? modifiers : 0;
-  const named = [key, code, windowsVirtualKeyCode];
-  if ((held & (modifier.control | modifier.meta)) !== 0 && named.some((name) => pasteKeys.has(name))) return true;
-  return (held & modifier.shift) !== 0 && named.some((name) => insertKeys.has(name));
 }

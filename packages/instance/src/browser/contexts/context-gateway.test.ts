@@ -147,6 +147,56 @@ describe("commands", () => {
     expect(toBrowser).toHaveLength(3);
   });
 
+  it("passes the keys of a keyboard, and refuses keys that may read the clipboard and unknown ones", () => {
+    const { attach, command, toBrowser, toClient } = open();
+    attach("OWN", "S");
+    const key = (params: object) => {
+      command({ id: 1, method: "Input.dispatchKeyEvent", params: { type: "rawKeyDown", ...params }, sessionId: "S" });
+    };
+    const pasting = [
+      ...["Paste", "Open", "paste", "Foo", "F25", "ab"].map((name) => ({ key: name })),
+      ...["Paste", "Open", "Foo"].map((code) => ({ code })),
+      ...[2, 4, 10, 15, -1].flatMap((modifiers) => [
+        { key: "v", modifiers },
+        { code: "KeyV", modifiers },
+        { windowsVirtualKeyCode: 86, modifiers },
+      ]),
+      ...[8, 12].map((modifiers) => ({ windowsVirtualKeyCode: 45, modifiers })),
+      { key: 1 },
+      { commands: "paste" },
+      ...["Paste", "PasteAndMatchStyle", "pasteGlobalSelection", "yank", "insertFromPaste", " paste", 1].map(
+        (name) => ({
+          commands: ["selectAll", name],
+        }),
+      ),
+    ];
+    for (const params of pasting) key(params);
+    expect(toBrowser).toEqual([]);
+    expect(toClient.flatMap(({ error }) => error?.code ?? [])).toEqual(pasting.map(() => -32_090));
+    const harmless = [
+      ...["a", "é", "😀", "Enter", "F5", "Dead", "Process", "Unidentified", ""].map((name) => ({ key: name })),
+      ...["", "KeyV", "NumpadAdd", "Numpad0", "F12", "ArrowLeft", "IntlYen", "MetaRight"].map((code) => ({ code })),
+      { key: "c", code: "KeyC", windowsVirtualKeyCode: 67, modifiers: 2, commands: ["Copy"] },
+      { key: "v", modifiers: 1 },
+      { commands: ["moveToBeginningOfLineAndModifySelection", "insertNewline", "selectAll", "deleteWordBackward"] },
+    ];
+    for (const params of harmless) key(params);
+    expect(toBrowser).toHaveLength(harmless.length);
+  });
+
+  it("presses no middle button, which pastes a selection of another session", () => {
+    const { attach, command, toBrowser, toClient } = open();
+    attach("OWN", "S");
+    for (const method of ["Input.dispatchMouseEvent", "Input.emulateTouchFromMouseEvent"])
+      for (const type of ["mousePressed", "mouseReleased"])
+        command({ id: 1, method, params: { type, x: 1, y: 1, button: "middle" }, sessionId: "S" });
+    expect(toBrowser).toEqual([]);
+    expect(toClient.filter(({ error }) => error !== undefined)).toHaveLength(4);
+    const left = { type: "mousePressed", x: 1, y: 1, button: "left" };
+    command({ id: 2, method: "Input.dispatchMouseEvent", params: left, sessionId: "S" });
+    expect(toBrowser).toHaveLength(1);
+  });
+
   it("refuses every method of the protocol without a rule, and every unknown one", () => {
     const { attach, command, toBrowser, toClient } = open();
     attach("OWN", "S");

@@ -31,7 +31,7 @@ const byDomain: Readonly<Record<string, string>> = {
   IndexedDB:
     "clearObjectStore deleteDatabase deleteObjectStoreEntries disable enable requestData getMetadata requestDatabase requestDatabaseNames",
   Input:
-    "insertText imeSetComposition dispatchMouseEvent dispatchTouchEvent cancelDragging emulateTouchFromMouseEvent setIgnoreInputEvents setInterceptDrags synthesizePinchGesture synthesizeScrollGesture synthesizeTapGesture",
+    "insertText imeSetComposition dispatchTouchEvent cancelDragging setIgnoreInputEvents setInterceptDrags synthesizePinchGesture synthesizeScrollGesture synthesizeTapGesture",
   Inspector: "disable enable",
   LayerTree:
     "compositingReasons disable enable loadSnapshot makeSnapshot profileSnapshot releaseSnapshot replaySnapshot snapshotCommandLog",
