@@ -51,6 +51,12 @@ async function runProgram(program: Program, args: readonly string[], run: Run): 
       run.terminal.stdout.write(`${line}\n`);
     return;
   }
+  const isRootHelp = args[0] === "help" || args[0] === "--help" || args[0] === "-h";
+  if (isRootHelp && args[1] === "--all") {
+    program.listAll();
+    await program.root.parseAsync(["--help"], { from: "user" });
+    return;
+  }
   // Commander supports only one word after help: `shoal help browsers get`.
   await program.root.parseAsync(args[0] === "help" && args.length > 1 ? [...args.slice(1), "--help"] : args, {
     from: "user",

@@ -89,9 +89,14 @@ function rankOf(command: Command): number {
   return command.commands.length > 0 ? 999 : 500;
 }
 
-function visibleCommands(this: Help, command: Command): Command[] {
-  return Help.prototype.visibleCommands
-    .call(this, command)
+/** The commands of a first day, which `shoal --help` lists. */
+const firstDay = new Set(
+  "serve doctor login console browsers mcp init deploy open snapshot click close help".split(" "),
+);
+
+function visibleCommands(command: Command): Command[] {
+  return new Help()
+    .visibleCommands(command)
     .filter((child) => child.name() !== "help" || command.parent === null)
     .sort((a, b) => rankOf(a) - rankOf(b));
 }
@@ -123,16 +128,30 @@ function formatItem(term: string, termWidth: number, description: string, helper
 }
 
 function subcommandTerm(command: Command): string {
-  const words = command.registeredArguments.map((argument) => {
-    const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
-    return argument.required ? `<${name}>` : `[${name}]`;
-  });
-  return [command.name(), ...words].join(" ");
+  const [first = ""] = command.registeredArguments.length === 0 ? [] : command.usage().split("\n");
+  return `${command.name()} ${first.replace(/\[(?:options|command)\] ?/g, "")}`.trimEnd();
+}
+
+/** Adds flags that people know from other programs. Help does not list them. */
+function addGuessedFlags(command: Command): void {
+  const has = (long: string) => command.options.some((option) => option.long === long);
+  const add = (flags: string, implied: Readonly<Record<string, unknown>>) => {
+    const option = new Option(flags).implies(implied).hideHelp();
+    if (!has(flags)) command.addOption(option);
+  };
+  if (has("--output")) add("--json", { output: "json" });
+  if (has("--no-headless")) for (const flag of ["--headful", "--headed"]) add(flag, { headless: false });
+  if (!has("--timeout-seconds") || has("--timeout")) return;
+  command.addOption(new Option("--timeout <number>").hideHelp());
+  command.on("option:timeout", (value: string) => command.setOptionValue("timeoutSeconds", value));
 }
 
 export class RootCommand {
   readonly command: Command;
   readonly #terminal: Terminal;
+  #listsAll = false;
+  /** Names of all commands but those of plugins. */
+  #own: ReadonlySet<string> = new Set();
   /** The help of a group without a command, which commander writes to stderr but is not an error here. */
   #held = "";
 
@@ -141,7 +160,7 @@ export class RootCommand {
     this.command = new Command("shoal")
       .description("Real browsers for AI agents, self-hosted.")
       .helpOption("-h, --help", "Print help")
-      .helpCommand("help [command]", "Print help for a command")
+      .helpCommand("help [command]", "Print help for a command; --all lists every command")
       .option("--base-url <url>", "URL of the service (SHOAL_BASE_URL; default: the service on this machine)")
       .option("--project <id-or-name>", "Project to use (SHOAL_PROJECT)")
       .option("--context <name>", "Context to use: a service and its key (SHOAL_CONTEXT)")
@@ -156,7 +175,11 @@ export class RootCommand {
       "shoal browsers create --name research",
       "shoal browsers fs watch research /home/shoal/Downloads",
     ];
-    this.command.addHelpText("after", `${examplesHelp(examples)}\n\nExit status:\n${exitCodeHelp()}`);
+    const more = () =>
+      this.#listsAll
+        ? `Exit status:\n${exitCodeHelp()}`
+        : `shoal help --all lists all ${String(this.command.commands.length)} commands, shoal COMMAND --help explains one.`;
+    this.command.addHelpText("after", () => `${examplesHelp(examples)}\n\n${more()}`);
   }
 
   #configure(): void {
@@ -167,7 +190,11 @@ export class RootCommand {
         showGlobalOptions: true,
         minWidthToWrap: 20,
         subcommandTerm,
-        visibleCommands,
+        visibleCommands: (command) =>
+          visibleCommands(command).filter(
+            (each) =>
+              command.parent !== null || this.#listsAll || !this.#own.has(each.name()) || firstDay.has(each.name()),
+          ),
         visibleOptions,
         formatHelp,
         padWidth,
@@ -193,7 +220,17 @@ export class RootCommand {
       });
   }
 
-  /** Print help on stdout and throw {@link CommandLineError}, also for subcommands. Call it after adding commands. */
+  /** Takes the commands so far as those of which the short help lists a few. */
+  listFew(): void {
+    this.#own = new Set(this.command.commands.map((command) => command.name()));
+  }
+
+  /** Makes the help list every command. */
+  listAll(): void {
+    this.#listsAll = true;
+  }
+
+  /** Print help on stdout, throw {@link CommandLineError}, and accept guessed flags, also for subcommands. Call it after adding commands. */
   finish(command: Command): void {
     command.exitOverride((error) => {
       if (!error.code.startsWith("commander.help"))
@@ -202,6 +239,7 @@ export class RootCommand {
       this.#held = "";
       throw error;
     });
+    addGuessedFlags(command);
     for (const child of command.commands) this.finish(child);
   }
 }

@@ -21,6 +21,12 @@ it("prints help without arguments", async () => {
   expect(await help("help")).toBe(text);
 });
 
+it("lists every command with --all", async () => {
+  const text = await help("help", "--all");
+  await expect(`${text}\n`).toMatchFileSnapshot(golden("help-all"));
+  expect(await help("--help", "--all")).toBe(text);
+});
+
 it("prints the help of a group and of its aliases", async () => {
   const text = await help("profiles");
   await expect(`${text}\n`).toMatchFileSnapshot(golden("profiles"));
@@ -56,9 +62,9 @@ it("lists the fields of results and events", async () => {
 it("documents both forms of a watch", async () => {
   const text = await help("browsers", "fs", "watch", "--help");
   expect(text).toContain(
-    "Usage: shoal browsers fs watch [options] <id-or-name> <path>\n       shoal browsers fs watch [command]\n",
+    "Usage: shoal browsers fs watch [options] [id-or-name] <path>\n       shoal browsers fs watch [command]\n",
   );
-  expect(text).toContain("\n  follow <id-or-name> <path>      Follow changes in a directory until Ctrl-C\n");
+  expect(text).toContain("\n  follow [id-or-name] <path>      Follow changes in a directory until Ctrl-C\n");
 });
 
 it.each<[string[], string]>([

@@ -5,6 +5,7 @@ import { markNotYet, notYetExplained } from "../table/not-yet.ts";
 import { byName } from "../table/request.ts";
 import { flagName, kebab } from "../table/words.ts";
 import { collect, examplesHelp, fileOption, outputOption, queryOption } from "./command-line.ts";
+import { addSessionArguments, hasSessionArgument, sessionArguments } from "./session-argument.ts";
 
 /** As in a shell. Help does not list them. */
 const shortNames: Readonly<Record<string, string>> = {
@@ -50,7 +51,7 @@ export function addOperation(
     await runOperation(
       spec,
       {
-        args: command.args,
+        args: hasSessionArgument(spec) ? sessionArguments(command, run) : command.args,
         options: command.opts(),
         globals: command.optsWithGlobals(),
         flags,
@@ -64,19 +65,24 @@ export function addOperation(
 function addArguments(command: Command, spec: CommandSpec, fieldNames: Record<string, string>): void {
   const { arguments: positional = [], id, many, rest } = spec.entry;
   const helpOf = (field: string) => spec.flags.find((flag) => flag.field === field)?.description ?? "";
-  spec.params.forEach((param, index) => {
-    const name = kebab(byName(spec, param.name));
-    const isMany = many === true && index === spec.params.length - 1;
-    fieldNames[param.name] = `<${name}>`;
-    command.argument(
-      `<${name}${isMany ? "..." : ""}>`,
-      param.name === "id" && id !== undefined ? id : param.description,
+  const named = [
+    ...spec.params.map(({ name, description }, index) => ({
+      field: name,
+      name: kebab(byName(spec, name)),
+      isMany: many === true && index === spec.params.length - 1,
+      help: name === "id" && id !== undefined ? id : description,
+    })),
+    ...positional.map((field) => ({ field, name: kebab(field), isMany: false, help: helpOf(field) })),
+  ];
+  for (const { field, name } of named) fieldNames[field] = `<${name}>`;
+  if (hasSessionArgument(spec)) {
+    addSessionArguments(
+      command,
+      named.slice(1).map(({ name, help }) => [name, help]),
     );
-  });
-  for (const field of positional) {
-    fieldNames[field] = `<${kebab(field)}>`;
-    command.argument(`<${kebab(field)}>`, helpOf(field));
+    return;
   }
+  for (const { help, isMany, name } of named) command.argument(`<${name}${isMany ? "..." : ""}>`, help);
   if (rest !== undefined) command.argument(`[${kebab(rest)}...]`, helpOf(rest));
 }
 
@@ -181,7 +187,8 @@ function describe(flag: Flag): string {
   const [text = "", fallback] = flag.description.split("; default: ", 2);
   const notes = [
     flag.required && "required",
-    (flag.kind === "list" || flag.kind === "map") && "repeatable",
+    flag.kind === "list" && flag.values !== undefined && `of ${flag.values.join(", ")}; several with commas`,
+    ((flag.kind === "list" && flag.values === undefined) || flag.kind === "map") && "repeatable",
     flag.kind === "json" && "JSON or @FILE",
     flag.secret === true &&
       (flag.kind === "map"

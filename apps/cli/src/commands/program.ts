@@ -57,6 +57,7 @@ class CommandProgram implements Program {
     addSessionCommands(this.#adding);
     for (const word of index.tables) this.#groupFor([word]);
     for (const spec of index.roots) addOperation(this.root, spec, this.#adding);
+    this.#rootCommand.listFew();
     this.finish();
     this.root.hook("preSubcommand", (_root, group) => {
       this.fill(group.name());
@@ -64,6 +65,10 @@ class CommandProgram implements Program {
     this.root.hook("preAction", (_root, command) => {
       this.#running = command;
     });
+  }
+
+  listAll(): void {
+    this.#rootCommand.listAll();
   }
 
   finish(): void {

@@ -61,8 +61,8 @@ export interface CommandEntry {
   readonly first?: readonly string[];
   /** Printed on a terminal instead of all fields. Lines with a missing field are omitted. */
   readonly brief?: readonly string[];
-  /** Prints rows that are computed from the items instead of the items. */
-  readonly rows?: "sessions";
+  /** Prints rows that are computed from the items, or a line for each event, instead of the items. */
+  readonly rows?: "sessions" | "events";
   /** Next steps, printed on stderr below an object. */
   readonly next?: readonly string[];
   /** Print JSON instead of a table. */
@@ -240,6 +240,8 @@ export interface Program {
   readonly root: Command;
   /** Completes commands of plugins, so that their help and errors work like those of other commands. */
   finish(): void;
+  /** Makes the help of `shoal` list every command. */
+  listAll(): void;
   /** Returns the operation of a command, or the one whose arguments it takes. */
   specFor(command: Command): CommandSpec | undefined;
   operations(word: string): readonly CommandSpec[];

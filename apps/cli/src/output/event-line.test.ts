@@ -29,7 +29,7 @@ it.each([
   [{ event: "error", error: { code: "x", message: "it broke" }, timestamp }, `${timestamp}  error  it broke\n`],
   [
     { seq: 7, event: { ts: 1_767_225_600_000_000, type: "console_log", category: "console", data: { text: "hi" } } },
-    '7  2026-01-01T00:00:00.000Z  [console]  console_log  {"text":"hi"}\n',
+    "2026-01-01T00:00:00.000Z  INFO   console      hi\n",
   ],
   [
     {

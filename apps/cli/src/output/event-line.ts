@@ -1,6 +1,7 @@
 import type { OutputFormat, Terminal } from "../core/types.ts";
 import { cell, printable, printableLines } from "./format.ts";
 import { printJsonLine, styled } from "./output.ts";
+import { telemetryLine } from "./telemetry-line.ts";
 
 const fileColours = { CREATE: "green", WRITE: "yellow", DELETE: "red", RENAME: "cyan" } as const;
 
@@ -18,7 +19,7 @@ export function printEvent(terminal: Terminal, event: object, format: OutputForm
     logLine(terminal, fields) ??
     stateLine(terminal, fields) ??
     versionLine(terminal, fields) ??
-    telemetryLine(terminal, fields);
+    telemetryOf(terminal, fields);
   if (written === undefined) printJsonLine(terminal, event);
   else terminal.stdout.write(written);
 }
@@ -79,10 +80,6 @@ function versionLine(terminal: Terminal, { event, timestamp, app_name, version, 
   return `${when === undefined ? "" : `${styled(terminal, "dim", printable(when))}  `}${cell(app_name)} ${cell(version)}: ${names.join(", ")}\n`;
 }
 
-function telemetryLine(terminal: Terminal, { seq, event }: Fields): string | undefined {
-  if (typeof event !== "object" || event === null) return undefined;
-  const { ts, type, category, data } = event as Fields;
-  if (typeof type !== "string") return undefined;
-  const when = typeof ts === "number" ? new Date(ts / 1000).toISOString() : cell(ts);
-  return `${styled(terminal, "dim", `${cell(seq)}  ${when}`)}  ${category === undefined ? "" : `[${cell(category)}]  `}${printable(type)}${data === undefined ? "" : `  ${printable(JSON.stringify(data))}`}\n`;
+function telemetryOf(terminal: Terminal, { event }: Fields): string | undefined {
+  return typeof event === "object" && event !== null ? telemetryLine(terminal, event as Fields) : undefined;
 }

@@ -1,4 +1,5 @@
 import type { CommandSpec, OutputFormat, Terminal } from "../core/types.ts";
+import { printEvent } from "./event-line.ts";
 import { cell, printable, printableLines } from "./format.ts";
 import { printFields, printJson, printJsonLine, printTable } from "./output.ts";
 import { sessionRow } from "./session-row.ts";
@@ -81,9 +82,10 @@ export async function printList(
   else if (format !== "table") await printValue(terminal, items, format);
   else if (items.length === 0) {
     if (!quiet) terminal.stderr.write(`${entry.empty ?? "Nothing found."}\n`);
-  } else if (items.every((item) => typeof item === "object" && item !== null))
-    printTables(terminal, items, { entry, fields, quiet });
-  else for (const item of items) terminal.stdout.write(`${cell(item)}\n`);
+  } else if (!items.every((item) => typeof item === "object" && item !== null))
+    for (const item of items) terminal.stdout.write(`${cell(item)}\n`);
+  else if (entry.rows === "events") for (const item of items) printEvent(terminal, item, format);
+  else printTables(terminal, items, { entry, fields, quiet });
 }
 
 function printTables(

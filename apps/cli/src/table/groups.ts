@@ -64,7 +64,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   "browsers fs watch": {
     description: "Follow changes in a directory until Ctrl-C, or manage watches with the commands below",
-    usage: "[options] <id-or-name> <path>\n       shoal browsers fs watch [command]",
+    usage: "[options] [id-or-name] <path>\n       shoal browsers fs watch [command]",
     examples: [
       "shoal browsers fs watch research /home/shoal/Downloads",
       "shoal browsers fs watch research /home/shoal --recursive -o jsonl",

@@ -39,7 +39,7 @@ export function parseValue(
     case "file":
       return text;
     case "list":
-      return typeof text === "string" ? [text] : text;
+      return listOf(flag, typeof text === "string" ? [text] : text, name);
     case "map":
       return Object.fromEntries(
         (typeof text === "string" ? [text] : text).map((pair) => {
@@ -54,6 +54,15 @@ export function parseValue(
     case "size":
       return parseSize(name, String(text));
   }
+}
+
+/** Known values may also be separated by commas: none of them contains one. */
+function listOf({ values }: Flag, given: readonly string[], name: string): readonly string[] {
+  if (values === undefined) return given;
+  const items = given.flatMap((text) => text.split(",")).map((text) => text.trim());
+  for (const item of items)
+    if (!values.includes(item)) throw new UsageError(`${name} takes ${values.join(", ")}, not "${item}".`);
+  return items;
 }
 
 /** Reads a duration such as `10m` in the unit of the field's name. */

@@ -99,11 +99,12 @@ export class SchemaReader {
     const nullable =
       typesOf(resolved).includes("null") || variants?.some((variant) => variant.type === "null") === true;
     const schema = this.#real(source.schema);
-    const values = (schema.const === undefined ? schema.enum : [schema.const])?.filter(
+    const kind = this.#kindOf(schema);
+    const chosen = kind === "list" ? this.#real(schema.items ?? {}) : schema;
+    const values = (chosen.const === undefined ? chosen.enum : [chosen.const])?.filter(
       (value) => typeof value === "string",
     );
     const fallback = resolved.default ?? schema.default;
-    const kind = this.#kindOf(schema);
     return {
       field,
       place,

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import type { Adding, GlobalFlags, OutputFormat } from "../../core/types.ts";
 import { examplesHelp, fileOption, outputOption } from "../command-line.ts";
+import { currentSessionId } from "../../connection/current-session.ts";
+import { addSessionArguments, sessionArguments } from "../session-argument.ts";
 
 const session = ["<id-or-name>", "ID or name of the session"] as const;
 const fileNames = { id: "<id-or-name>", path: "<path>", mode: "--mode", recursive: "--recursive" };
@@ -32,14 +34,13 @@ function register({ names, specs, specOf }: Adding, command: Command, fields: Re
 }
 
 function addView({ groupFor, run, specOf }: Adding): void {
-  groupFor(["browsers"])
-    .command("view")
-    .argument(...session)
+  addSessionArguments(groupFor(["browsers"]).command("view"))
     .description("Print the URL of a session's live view")
     .option("--read-only", "Print the URL of a view without input")
     .addOption(outputOption())
     .addHelpText("after", examplesHelp(["shoal browsers view research", "shoal browsers view research --read-only"]))
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .action(async (_id: unknown, _options: unknown, command: Command) => {
+      const [id = ""] = sessionArguments(command, run);
       const { viewBrowser } = await import("./view.ts");
       await viewBrowser(specOf("browsers.get"), id, command.optsWithGlobals<Flags>(), run);
     });
@@ -47,10 +48,9 @@ function addView({ groupFor, run, specOf }: Adding): void {
 
 function addReadFile(adding: Adding): void {
   const { groupFor, run, specOf } = adding;
-  const command = groupFor(["browsers", "fs"])
-    .command("read-file")
-    .argument(...session)
-    .argument("<path>", "Absolute path in the session")
+  const command = addSessionArguments(groupFor(["browsers", "fs"]).command("read-file"), [
+    ["path", "Absolute path in the session"],
+  ])
     .addOption(fileOption("write"))
     .summary("Read a file")
     .description(
@@ -63,7 +63,8 @@ function addReadFile(adding: Adding): void {
         "shoal browsers fs read-file research /home/shoal/notes.txt | less",
       ]),
     )
-    .action(async (id: string, path: string, _options: unknown, command: Command) => {
+    .action(async (_id: unknown, _path: unknown, _options: unknown, command: Command) => {
+      const [id = "", path = ""] = sessionArguments(command, run);
       const { readFile } = await import("./files.ts");
       await readFile(specOf("browsers.fs.readFile"), { id, path }, command.optsWithGlobals<Flags>(), run);
     });
@@ -72,10 +73,9 @@ function addReadFile(adding: Adding): void {
 
 function addWriteFile(adding: Adding): void {
   const { groupFor, run, specOf } = adding;
-  const command = groupFor(["browsers", "fs"])
-    .command("write-file")
-    .argument(...session)
-    .argument("<path>", "Absolute path in the session")
+  const command = addSessionArguments(groupFor(["browsers", "fs"]).command("write-file"), [
+    ["path", "Absolute path in the session"],
+  ])
     .addOption(fileOption("read"))
     .option("--mode <octal>", "Permissions of a new file (default: 644)")
     .summary("Write a file")
@@ -87,7 +87,8 @@ function addWriteFile(adding: Adding): void {
         "echo hello | shoal browsers fs write-file research /home/shoal/hello.txt",
       ]),
     )
-    .action(async (id: string, path: string, _options: unknown, command: Command) => {
+    .action(async (_id: unknown, _path: unknown, _options: unknown, command: Command) => {
+      const [id = "", path = ""] = sessionArguments(command, run);
       const { writeFile } = await import("./files.ts");
       await writeFile(specOf("browsers.fs.writeFile"), { id, path }, command.optsWithGlobals<Flags>(), run);
     });
@@ -113,10 +114,9 @@ function addUpload(adding: Adding): void {
 
 function addUploadZip(adding: Adding): void {
   const { groupFor, run, specOf } = adding;
-  const command = groupFor(["browsers", "fs"])
-    .command("upload-zip")
-    .argument(...session)
-    .argument("<archive>", "Local ZIP archive, or - for stdin")
+  const command = addSessionArguments(groupFor(["browsers", "fs"]).command("upload-zip"), [
+    ["archive", "Local ZIP archive, or - for stdin"],
+  ])
     .requiredOption("--to <directory>", "Absolute path of the target directory; created if missing (required)")
     .summary("Upload a ZIP archive and unpack it")
     .description(
@@ -129,7 +129,8 @@ function addUploadZip(adding: Adding): void {
         "shoal browsers fs download-dir-zip old /home/shoal/site | shoal browsers fs upload-zip new - --to /home/shoal/site",
       ]),
     )
-    .action(async (id: string, archive: string, _options: unknown, command: Command) => {
+    .action(async (_id: unknown, _archive: unknown, _options: unknown, command: Command) => {
+      const [id = "", archive = ""] = sessionArguments(command, run);
       const { uploadZip } = await import("./files.ts");
       await uploadZip(specOf("browsers.fs.uploadZip"), { id, archive }, command.optsWithGlobals<Flags>(), run);
     });
@@ -138,17 +139,17 @@ function addUploadZip(adding: Adding): void {
 
 function addDownloadZip(adding: Adding): void {
   const { groupFor, run, specOf } = adding;
-  const command = groupFor(["browsers", "fs"])
-    .command("download-dir-zip")
-    .argument(...session)
-    .argument("<path>", "Absolute path of a directory in the session")
+  const command = addSessionArguments(groupFor(["browsers", "fs"]).command("download-dir-zip"), [
+    ["path", "Absolute path of a directory in the session"],
+  ])
     .addOption(fileOption("write"))
     .description("Download a directory of the session as a ZIP archive")
     .addHelpText(
       "after",
       examplesHelp(["shoal browsers fs download-dir-zip research /home/shoal/Downloads -f downloads.zip"]),
     )
-    .action(async (id: string, path: string, _options: unknown, command: Command) => {
+    .action(async (_id: unknown, _path: unknown, _options: unknown, command: Command) => {
+      const [id = "", path = ""] = sessionArguments(command, run);
       const { downloadZip } = await import("./files.ts");
       await downloadZip(specOf("browsers.fs.downloadDirZip"), { id, path }, command.optsWithGlobals<Flags>(), run);
     });
@@ -181,10 +182,9 @@ function addExtensionUpload(adding: Adding): void {
 
 function addFollow(adding: Adding): void {
   const { groupFor, run, specOf } = adding;
-  const command = groupFor(["browsers", "fs", "watch"])
-    .command("follow", { isDefault: true })
-    .argument(...session)
-    .argument("<path>", "Absolute path of a directory in the session")
+  const command = addSessionArguments(groupFor(["browsers", "fs", "watch"]).command("follow", { isDefault: true }), [
+    ["path", "Absolute path of a directory in the session"],
+  ])
     .option("-r, --recursive", "Include subdirectories")
     .addOption(outputOption())
     .summary("Follow changes in a directory until Ctrl-C")
@@ -196,7 +196,8 @@ function addFollow(adding: Adding): void {
         "shoal browsers fs watch research /home/shoal --recursive -o jsonl",
       ]),
     )
-    .action(async (id: string, path: string, _options: unknown, command: Command) => {
+    .action(async (_id: unknown, _path: unknown, _options: unknown, command: Command) => {
+      const [id = "", path = ""] = sessionArguments(command, run);
       const { followDirectory } = await import("./follow-directory.ts");
       await followDirectory(
         {
@@ -215,7 +216,7 @@ function addFollow(adding: Adding): void {
 function addAttach({ groupFor, names, run, specOf }: Adding): void {
   const command = groupFor(["browsers", "process"])
     .command("attach")
-    .argument(...session)
+    .argument("[id-or-name]", "ID or name of the session (default: SHOAL_SESSION, or this terminal's)")
     .argument("[process-id]", "ID of a process started with --allocate-tty (default: a new shell)")
     .summary("Open a shell, or attach to a process")
     .description(
@@ -229,7 +230,9 @@ function addAttach({ groupFor, names, run, specOf }: Adding): void {
         "echo 'ls -la' | shoal browsers process attach research",
       ]),
     )
-    .action(async (id: string, processId: string | undefined, _options: unknown, command: Command) => {
+    .action(async (named: string | undefined, processId: string | undefined, _options: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>();
+      const id = currentSessionId(named, flags, run);
       const { attach } = await import("./attach.ts");
       await attach(
         {
@@ -238,7 +241,7 @@ function addAttach({ groupFor, names, run, specOf }: Adding): void {
           status: specOf("browsers.process.status"),
         },
         { id, processId },
-        command.optsWithGlobals<Flags>(),
+        flags,
         run,
       );
     });

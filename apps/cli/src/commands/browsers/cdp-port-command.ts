@@ -1,13 +1,12 @@
 import type { Command } from "commander";
 import type { Adding, GlobalFlags } from "../../core/types.ts";
 import { examplesHelp } from "../command-line.ts";
+import { addSessionArguments, sessionArguments } from "../session-argument.ts";
 
 type Flags = GlobalFlags & { readonly port: string };
 
 export function addCdpPortCommand({ groupFor, run, specOf }: Adding): void {
-  groupFor(["browsers"])
-    .command("cdp-port")
-    .argument("<id-or-name>", "ID or name of the session")
+  addSessionArguments(groupFor(["browsers"]).command("cdp-port"))
     .option("-p, --port <number>", "Port on 127.0.0.1, 0 for a free port (default: 9222)", "9222")
     .summary("Forward a local port to a session's CDP until Ctrl-C")
     .description(
@@ -17,7 +16,8 @@ export function addCdpPortCommand({ groupFor, run, specOf }: Adding): void {
       "after",
       examplesHelp(["shoal browsers cdp-port research", "shoal browsers cdp-port research --port 0 --quiet"]),
     )
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .action(async (_id: unknown, _options: unknown, command: Command) => {
+      const [id = ""] = sessionArguments(command, run);
       const { runCdpPort } = await import("./run-cdp-port.ts");
       await runCdpPort(specOf("browsers.get"), id, command.optsWithGlobals<Flags>(), run);
     });

@@ -22,7 +22,7 @@ import { actLines, outlineLines } from "../../output/act-lines.ts";
 import { printable, printableLines } from "../../output/format.ts";
 import { notify, printTable } from "../../output/output.ts";
 import { printValue } from "../../output/print-result.ts";
-import { CurrentSession, currentSessionId } from "./current-session.ts";
+import { CurrentSession, currentSessionId } from "../../connection/current-session.ts";
 import { millisecondsOf, numberOf, objectOf, refOf, targetOf } from "./page-arguments.ts";
 import type { PageFlags } from "./page-flags.ts";
 

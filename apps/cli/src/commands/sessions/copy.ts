@@ -12,7 +12,7 @@ import { send, sourceOf } from "../../operations/upload.ts";
 import { printable } from "../../output/format.ts";
 import { notify } from "../../output/output.ts";
 import { filesText, type Place, placeOf } from "./copy-places.ts";
-import { currentSessionId } from "../pages/current-session.ts";
+import { currentSessionId } from "../../connection/current-session.ts";
 
 export interface CopyFlags extends GlobalFlags {
   readonly recursive?: boolean;

@@ -5,7 +5,7 @@ import { notify, printTable } from "../../output/output.ts";
 import { printList } from "../../output/print-result.ts";
 import { formatBytes } from "../../output/progress.ts";
 import { ageOf } from "../../output/session-row.ts";
-import { currentSessionId } from "../pages/current-session.ts";
+import { currentSessionId } from "../../connection/current-session.ts";
 
 export interface ListProcessesFlags extends GlobalFlags {
   /** Also processes that have ended. */

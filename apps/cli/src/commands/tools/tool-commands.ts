@@ -1,6 +1,7 @@
 import { Argument, type Command } from "commander";
 import type { Adding, GlobalFlags, OutputFormat } from "../../core/types.ts";
 import { collect, examplesHelp, outputOption, queryOption } from "../command-line.ts";
+import { addSessionArguments, sessionArguments } from "../session-argument.ts";
 
 type Flags = GlobalFlags & {
   readonly output: OutputFormat;
@@ -46,15 +47,14 @@ function addApi({ groupFor, run }: Adding): void {
 }
 
 function addOpen({ groupFor, likeOperation, run, specOf }: Adding): void {
-  const open = groupFor([])
-    .command("view")
-    .argument("<id-or-name>", "ID or name of the session")
+  const open = addSessionArguments(groupFor([]).command("view"))
     .option("--print", "Print the URL instead of opening it")
     .option("--read-only", "Open a view without input")
     .summary("Open a session's live view in your browser")
     .description("Open a session's live view in your browser\n\nPrints the URL if no browser can be opened.")
     .addHelpText("after", examplesHelp(["shoal view research", "shoal view research --print"]))
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .action(async (_id: unknown, _options: unknown, command: Command) => {
+      const [id = ""] = sessionArguments(command, run);
       const { openBrowser } = await import("../browsers/view.ts");
       await openBrowser(specOf("browsers.get"), id, command.optsWithGlobals<Flags>(), run);
     });

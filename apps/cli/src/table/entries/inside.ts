@@ -284,14 +284,12 @@ export const insideEntries: Readonly<Record<string, CommandEntry>> = {
       offset: "Continue at this position, as printed below the previous page",
       limit: "Events per page, 1 to 100",
     },
-    columns: [
-      ["SEQ", "seq"],
-      ["EVENT", "event"],
-    ],
+    rows: "events",
     flags: { category: "--category" },
     empty: "No events.",
     examples: [
       "shoal browsers telemetry events research",
+      "shoal browsers telemetry events research --category console,network --since 1h",
       "shoal browsers telemetry events research --category network --query '[].event.type'",
     ],
   },

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { chmodSync, fstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { configDir } from "../../connection/contexts.ts";
-import { reach } from "../../connection/reach.ts";
-import { ExitError } from "../../core/errors.ts";
-import { exitCodes } from "../../core/exit-codes.ts";
-import { homeFolder } from "../../core/home-folder.ts";
-import type { GlobalFlags, Run } from "../../core/types.ts";
+import { configDir } from "./contexts.ts";
+import { reach } from "./reach.ts";
+import { ExitError } from "../core/errors.ts";
+import { exitCodes } from "../core/exit-codes.ts";
+import { homeFolder } from "../core/home-folder.ts";
+import type { GlobalFlags, Run } from "../core/types.ts";
 
 /** Which session the commands of a terminal use, per service. */
 export class CurrentSession {
@@ -40,11 +40,15 @@ export class CurrentSession {
   }
 }
 
+/** @returns `SHOAL_SESSION` or the terminal's session. */
+export function findCurrentSession(flags: GlobalFlags, run: Run): string | undefined {
+  const { SHOAL_SESSION: given } = run.env;
+  return given === undefined || given === "" ? new CurrentSession(run.env, reach(flags, run).baseUrl).read() : given;
+}
+
 /** @param named - ID or name; otherwise `SHOAL_SESSION` or the terminal's session. @throws {ExitError} without one. */
 export function currentSessionId(named: string | undefined, flags: GlobalFlags, run: Run): string {
-  const given = named ?? run.env.SHOAL_SESSION;
-  const id =
-    given === undefined || given === "" ? new CurrentSession(run.env, reach(flags, run).baseUrl).read() : given;
+  const id = named === undefined || named === "" ? findCurrentSession(flags, run) : named;
   if (id !== undefined) return id;
   throw new ExitError(
     exitCodes.usage.status,
