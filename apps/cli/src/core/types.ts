@@ -93,6 +93,8 @@ export interface CommandEntry {
   readonly failsUnless?: { readonly field: string; readonly message: string };
   /** Fields of days that also take `7d`, seven days ago. */
   readonly relativeDays?: readonly string[];
+  /** By field, a moment that also takes how long ago it was, as `2h`; the value is used without the flag. */
+  readonly moments?: Readonly<Record<string, string>>;
   /** Fields whose sums are printed on stderr below a table. */
   readonly totals?: readonly string[];
   /** Runs if the group is called without a command. */

@@ -41,6 +41,7 @@ function specOf(source: Source, entry: CommandEntry, reader: SchemaReader): Comm
       ...flag,
       description: entry.help?.[flag.field] ?? flagHelp[flag.field] ?? flag.description,
       ...(isOnByDefault(flag, entry) && { negated: true as const }),
+      ...(entry.moments?.[flag.field] !== undefined && { required: false }),
     })),
     ...bodyOf(operation),
     result,

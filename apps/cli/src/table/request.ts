@@ -144,6 +144,12 @@ function dayOf(value: unknown): unknown {
   return days === undefined ? value : new Date(Date.now() - Number(days) * dayMs).toISOString().slice(0, 10);
 }
 
+/** `2h` is the moment two hours ago. Other values stay the same. */
+function momentOf(value: unknown): unknown {
+  const agoMs = typeof value === "string" ? durationMs(value) : undefined;
+  return agoMs === undefined ? value : new Date(Date.now() - agoMs).toISOString();
+}
+
 /** @throws {UsageError} for a missing or invalid value. */
 export function buildRequest(spec: CommandSpec, given: GivenValues): CommandRequest {
   const params: Record<string, string> = {};
@@ -162,18 +168,18 @@ export function buildRequest(spec: CommandSpec, given: GivenValues): CommandRequ
     const index = positional.indexOf(flag.field);
     const { key = "", name = flagName(flag.field) } = given.flags[flag.field] ?? {};
     const others = given.args.slice(spec.params.length + positional.length);
+    const { [flag.field]: usual } = spec.entry.moments ?? {};
     const raw =
-      flag.field === rest
-        ? others.length > 0
-          ? others
-          : given.options[key]
+      (flag.field === rest && others.length > 0
+        ? others
         : index >= 0
           ? given.args[spec.params.length + index]
-          : given.options[key];
+          : given.options[key]) ?? usual;
     const into = flag.place === "query" ? query : body;
     if (raw === undefined) continue;
     const value = parseValue(flag, raw as string | boolean | string[], index >= 0 ? `<${kebab(flag.field)}>` : name);
-    place(into, flag.field, spec.entry.relativeDays?.includes(flag.field) === true ? dayOf(value) : value);
+    const isDay = spec.entry.relativeDays?.includes(flag.field) === true;
+    place(into, flag.field, isDay ? dayOf(value) : usual === undefined ? value : momentOf(value));
   }
   for (const { field, required } of spec.flags)
     if (required && !field.includes(".") && !(field in query) && !(field in body))

@@ -10,5 +10,5 @@ export function tell(message: string): void {
 }
 
 export function tellFailure(error: unknown): void {
-  void show({ title: "This did not work", message: textOf(error), color: "red" });
+  void show({ title: "Request failed", message: textOf(error), color: "red" });
 }

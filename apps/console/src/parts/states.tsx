@@ -45,7 +45,7 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
     <Alert
       color="red"
       icon={<CircleAlert aria-hidden />}
-      title={isMissing ? "Not found" : "This did not work"}
+      title={isMissing ? "Not found" : "Request failed"}
       role="alert"
       my="md"
     >

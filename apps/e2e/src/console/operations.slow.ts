@@ -175,7 +175,7 @@ it("stores headers without showing them again, changes and deletes a destination
   await choose(page, "Actions for destination collector", "Delete");
   await page.getByRole("button", { name: "Delete the destination" }).click();
   // A session uses it.
-  await page.getByText("This did not work").waitFor();
+  await page.getByText("Request failed").waitFor();
   await test.shoal.browsers.delete("exporting");
   await choose(page, "Actions for destination collector", "Delete");
   await page.getByRole("button", { name: "Delete the destination" }).click();

@@ -79,7 +79,7 @@ it("keeps its frame and its rows while the service is away, tells so once, and c
   await notice.waitFor();
   expect(await notice.count()).toBe(1);
   expect([await rows.isVisible(), await navigation.isVisible()]).toEqual([true, true]);
-  for (const text of ["This did not work", "No session is running", "No session matches"])
+  for (const text of ["Request failed", "No session is running", "No session matches"])
     expect([text, await page.getByText(text).count()]).toEqual([text, 0]);
 
   // A page whose files were not loaded before.

@@ -56,7 +56,7 @@ it("creates a provider of a kind with its settings, and reports a test that fail
   await page.getByRole("cell", { name: "HashiCorp Vault" }).waitFor();
   await page.getByRole("button", { name: "Actions for provider company" }).click();
   await page.getByRole("menuitem", { name: "Test" }).click();
-  await page.getByText("This did not work").waitFor();
+  await page.getByText("Request failed").waitFor();
   await page.getByRole("button", { name: "Actions for provider company" }).click();
   await page.getByRole("menuitem", { name: "Disable" }).click();
   await page.getByText("Disabled", { exact: true }).waitFor();

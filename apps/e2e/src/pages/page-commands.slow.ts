@@ -79,7 +79,11 @@ it("signs in, downloads a file and answers a dialog with commands of one session
   expect((await shoal(["dialog", "accept"])).status).toBe(0);
   await expect.poll(async () => (await shoal(["tabs"])).stdout).toMatch(/t1 .*Deleted/);
   expect((await shoal(["screenshot", "-f", "page.png"])).stderr).toMatch(/^Saved page\.png/);
-  expect(readFileSync(join(folder, "page.png")).subarray(1, 4).toString()).toBe("PNG");
+  const picture = readFileSync(join(folder, "page.png"));
+  expect(picture.subarray(1, 4).toString()).toBe("PNG");
+  expect((await shoal(["screenshot"])).stderr).toMatch(/^Saved page-2\.png/);
+  expect((await shoal(["screenshot"])).stderr).toMatch(/^Saved page-3\.png/);
+  expect(readFileSync(join(folder, "page.png"))).toEqual(picture);
   expect(await shoal(["close"])).toMatchObject({ status: 0 });
 });
 

@@ -157,7 +157,7 @@ export const pageCommands: readonly PageCommand[] = [
     takes: ["[element]"],
     summary: "Save a picture of the page",
     options: [
-      ["-f, --file <path>", "File to write, or - for stdout (default: page.png)"],
+      ["-f, --file <path>", "File to write, or - for stdout (default: page.png, or page-2.png and so on)"],
       ["--full-page", "The whole page instead of its visible part"],
       ["--labels", "Draw the references of usable elements"],
     ],
@@ -166,7 +166,7 @@ export const pageCommands: readonly PageCommand[] = [
   {
     name: "pdf",
     summary: "Save the page as PDF",
-    options: [["-f, --file <path>", "File to write, or - for stdout (default: page.pdf)"]],
+    options: [["-f, --file <path>", "File to write, or - for stdout (default: page.pdf, or page-2.pdf and so on)"]],
     examples: ["shoal pdf -f report.pdf"],
   },
   { name: "back", summary: "Go back", options: [timeout], examples: ["shoal back"] },

@@ -10,7 +10,8 @@ import type {
   PageTools,
 } from "@shoal/schemas";
 import { ApiError } from "@shoal/transport";
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, parse } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { call } from "../../connection/call.ts";
 import { reach } from "../../connection/reach.ts";
@@ -180,7 +181,7 @@ export class PageRun {
   }
 
   async #save(operationId: string, body: Readonly<Record<string, unknown>>, name: string): Promise<void> {
-    const file = typeof this.#flags.file === "string" ? this.#flags.file : name;
+    const file = typeof this.#flags.file === "string" ? this.#flags.file : freeName(name);
     await this.#whileThere((id) =>
       download(
         { spec: this.#specOf(operationId), request: { params: { id }, query: {}, body }, label: name },
@@ -381,4 +382,12 @@ function printTabs({ terminal }: Run, tabs: readonly BrowserTab[]): void {
     ["TITLE", "title"],
     ["URL", "url"],
   ]);
+}
+
+/** @returns the name, or with a number the first name that no file here has: `page-2.png`. */
+function freeName(name: string): string {
+  const { ext, name: stem } = parse(name);
+  let free = name;
+  for (let number = 2; existsSync(free); number += 1) free = `${stem}-${String(number)}${ext}`;
+  return free;
 }

@@ -3,6 +3,13 @@ import type { CommandEntry } from "../../core/types.ts";
 const search = { query: "--search" } as const;
 const project = "ID or name of the project";
 const exampleDestination = "n6ymbq3ub5nxvlj4e1vk9hgy";
+const period = {
+  help: {
+    start: "Start time (2026-01-31T12:00:00Z) or how long ago (30m, 2h, 7d); default: 1d",
+    end: "End time, or how long ago; default: now",
+  },
+  moments: { start: "1d", end: "0s" },
+};
 const exportWords = (verb: string) => ["audit-logs", "export", verb];
 const created = ["CREATED", "created_at"] as const;
 const name = ["NAME", "name"] as const;
@@ -145,7 +152,12 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
   "auditLogs.list": {
     summary: "Search the audit log",
     about: "Newest first. The period can be up to 30 days.",
-    help: { method: "Only this HTTP method", limit: "Entries per page, 1 to 100" },
+    help: {
+      method: "Only this HTTP method",
+      limit: "Entries per page, 1 to 100",
+      ...period.help,
+    },
+    moments: period.moments,
     words: ["audit-logs", "search"],
     alias: ["list"],
     columns: [
@@ -159,7 +171,7 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
     flags: { search_user_id: "--user-id" },
     empty: "No entries in this period.",
     examples: [
-      "shoal audit-logs search --start 2026-01-01T00:00:00Z --end 2026-01-02T00:00:00Z",
+      "shoal audit-logs search --start 2h",
       "shoal audit-logs search --start 2026-01-01T00:00:00Z --end 2026-01-02T00:00:00Z --method DELETE --all -o jsonl",
     ],
   },
@@ -170,7 +182,9 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
       method: "Only this HTTP method",
       limit: "Entries per chunk, 1 to 50000",
       format: "jsonl.gz (compressed) or jsonl",
+      ...period.help,
     },
+    moments: period.moments,
     words: ["audit-logs", "download"],
     chunks: true,
     flags: { search_user_id: "--user-id" },

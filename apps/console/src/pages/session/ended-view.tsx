@@ -42,7 +42,7 @@ export function EndedView({ browser }: { readonly browser: Browser }) {
             Watch the recording
           </Button>
         )}
-        <TabButton tab="details">How it went</TabButton>
+        <TabButton tab="details">Details</TabButton>
         <TabButton tab="console">Console</TabButton>
         <TabButton tab="network">Network</TabButton>
       </Group>

@@ -18,7 +18,7 @@ export function LifeCard({ browser }: { readonly browser: Browser }) {
   const shown = events.length > maxLifeEvents ? [...events.slice(0, 1), ...events.slice(1 - maxLifeEvents)] : events;
   return (
     <Section
-      title="Its life"
+      title="Timeline"
       actions={
         isAdmin && (
           <Anchor

@@ -61,6 +61,19 @@ describe("the session of a command", () => {
   });
 });
 
+describe("the period of the audit log", () => {
+  const periodOf = async (...args: readonly string[]) => {
+    const query = new URL((await requestOf(["audit-logs", "search", ...args])).url).searchParams;
+    return (Date.parse(query.get("end") ?? "") - Date.parse(query.get("start") ?? "")) / 3_600_000;
+  };
+
+  it("is the last day, and takes times as how long ago they were", async () => {
+    expect(await periodOf()).toBeCloseTo(24, 1);
+    expect(await periodOf("--start", "7d", "--end", "1d")).toBeCloseTo(6 * 24, 1);
+    expect(await periodOf("--start", "2026-01-01T00:00:00Z", "--end", "2026-01-01T02:00:00Z")).toBe(2);
+  });
+});
+
 describe("flags that people guess", () => {
   it.each([
     [["--headful"], { headless: false }],

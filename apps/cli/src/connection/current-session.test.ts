@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CurrentSession } from "../../connection/current-session.ts";
+import { CurrentSession } from "./current-session.ts";
 
 describe("the current session", () => {
   let folder: string;
