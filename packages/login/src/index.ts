@@ -17,5 +17,6 @@ export type { LoginPlan, Locator, PlanStep } from "./plan/plan.ts";
 export type { FieldKind } from "./reading/field-kinds.ts";
 export type { ReadField, ReadForm } from "./reading/forms.ts";
 export { type LoginModel, type PageReading, readPage } from "./reading/read-page.ts";
+export { type PageSight, readSight } from "./reading/read-sight.ts";
 export type { CodeSource, ReadWay } from "./reading/ways.ts";
 export { judge, type Sent, type Verdict } from "./verdict/judge.ts";

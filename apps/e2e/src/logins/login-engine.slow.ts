@@ -9,7 +9,7 @@ import {
   type LoginOutcome,
   type LoginPage,
   type LoginPlan,
-  readPage,
+  readSight,
 } from "@shoal/login";
 import { eventually } from "@shoal/testkit";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -29,7 +29,7 @@ let sites: Sites;
 let folder: string;
 let placement: Placement;
 let instance: Instance;
-let page: FrontPage;
+let page: LoginPage;
 
 /** Set it to a folder to renew the saved outlines of `packages/login/src/testing/outlines`. */
 const outlineFolder = process.env.SHOAL_SAVE_OUTLINES;
@@ -40,17 +40,26 @@ function savingPage(site: string): LoginPage {
   return {
     act: (act) => page.act(act),
     settle: (wishes) => page.settle(wishes),
-    async outline() {
-      const outline = await page.outline();
-      const { signature } = readPage(outline);
-      if (outlineFolder === undefined || seen.has(signature)) return outline;
+    async read(status) {
+      const sight = await page.read(status);
+      const { outline } = sight;
+      const { signature } = sight.reading;
+      if (outlineFolder === undefined || seen.has(signature)) return sight;
       seen.add(signature);
       const { frames, nodes, ...rest } = outline;
       const lines = nodes.map((node) => `    ${JSON.stringify(node)}`).join(",\n");
       const head = JSON.stringify({ ...rest, frames }).slice(0, -1);
       await writeFile(join(outlineFolder, `${site}-${String(seen.size)}.json`), `${head},"nodes":[\n${lines}\n]}\n`);
-      return outline;
+      return sight;
     },
+  };
+}
+
+function pageOf(front: FrontPage): LoginPage {
+  return {
+    act: (act) => front.act(act),
+    settle: (wishes) => front.settle(wishes),
+    read: async (status) => readSight(await front.outlineText(), status),
   };
 }
 
@@ -69,7 +78,7 @@ describe.skipIf(skip)(`the login engine, in the placement ${title}`, () => {
     instance = await placement.acquire({ session_id: "login", timeout_seconds: 3600, authorities }, undefined, {
       upstream: { url: `http://${host}:${String(port)}`, bypassHosts: [], authorities },
     });
-    page = new FrontPage(instance);
+    page = pageOf(new FrontPage(instance));
   });
   afterAll(async () => {
     await placement.close();
@@ -98,7 +107,7 @@ describe.skipIf(skip)(`the login engine, in the placement ${title}`, () => {
     checkSignedIn(page, { plan, hosts: allowedHosts(`${site}.test`, allowedDomains) });
 
   const textOf = async (): Promise<string> => {
-    const { frames, nodes } = await page.outline();
+    const { frames, nodes } = (await page.read()).outline;
     return `${frames[0]?.title ?? ""}\n${nodes.map(({ name }) => name).join("\n")}`;
   };
 
@@ -236,14 +245,14 @@ describe.skipIf(skip)(`the login engine, in the placement ${title}`, () => {
 
   async function solveCaptcha(): Promise<void> {
     const click = async (fits: (name: string) => boolean): Promise<void> => {
-      const { nodes } = await page.outline();
+      const { nodes } = (await page.read()).outline;
       const node = nodes.find(({ name, role }) => role !== "text" && fits(name)) ?? expect.fail(JSON.stringify(nodes));
       await page.act({ kind: "click", ref: node.ref });
       await page.settle({ quiet_ms: 300, timeout_ms: 5_000 });
     };
     await click((name) => name.includes("hCaptcha checkbox"));
     await eventually("the captcha shows its pictures", async () => (await textOf()).includes("click each image"));
-    const { frames, nodes } = await page.outline();
+    const { frames, nodes } = (await page.read()).outline;
     const frame = frames.findIndex(({ url }) => url.includes("/challenge"));
     const tiles = nodes.filter(
       (node) => node.frame === frame && node.hidden === undefined && node.role !== "text" && !/verify/i.test(node.name),

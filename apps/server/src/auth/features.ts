@@ -8,6 +8,7 @@ import { credentialsFeature } from "./credentials/feature.ts";
 import { signInHandoffsFeature } from "./handoff/feature.ts";
 import { HandoffCodes } from "./handoff/handoff-codes.ts";
 import { loginsFeature } from "./logins/feature.ts";
+import type { LoginBrowserParts } from "./logins/login-browser.ts";
 import { loginPages } from "./logins/login-pages.ts";
 import { credentialProvidersFeature } from "./providers/feature.ts";
 import { signInPageFeature } from "./sign-in-page/feature.ts";
@@ -15,13 +16,14 @@ import { signInPageFeature } from "./sign-in-page/feature.ts";
 interface AuthNeeds {
   /** Whether browsers can hide that a program uses them. */
   readonly canHide: boolean;
+  readonly parsing: LoginBrowserParts["parsing"];
   readonly liveViews: LiveViewAddresses;
   readonly resources: ResourceFeatures;
   readonly sessions: SessionFeatures;
 }
 
 /** Managed sign-in. The server must be registered. */
-export async function authFeatures(host: Host, { canHide, liveViews, resources, sessions: room }: AuthNeeds) {
+export async function authFeatures(host: Host, { canHide, liveViews, parsing, resources, sessions: room }: AuthNeeds) {
   const { issuingKeys, lookup } = resources.apiKeys.provides;
   const pages = loginPages({ liveViews, codes: new HandoffCodes(host.secrets) });
   const credentials = credentialsFeature(host);
@@ -37,6 +39,7 @@ export async function authFeatures(host: Host, { canHide, liveViews, resources, 
     canHide,
     connections: connections.provides,
     isDoubtful: room.cluster.provides.replicas.isDoubtful,
+    parsing,
     replays: room.replays.provides.store,
     sessions: room.sessions.provides.sessions,
   };

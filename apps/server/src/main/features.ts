@@ -92,6 +92,7 @@ export async function openFeatures(
   const given = addressesOf(host);
   const known = {
     ...given,
+    parsing,
     people,
     placement,
     recorder: auditLog.provides.recorder,
@@ -104,7 +105,6 @@ export async function openFeatures(
     observation,
     origins,
     page: (request) => replayPage(request, origins),
-    parsing,
     routing: () => routing,
     serverSecret,
     usage: usage.provides,

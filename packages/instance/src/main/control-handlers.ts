@@ -4,7 +4,7 @@ import type { SharedContexts } from "./contexts/shared-contexts.ts";
 import type { ProfileState } from "../browser/profile-state/profile-state.ts";
 import type { Refusal } from "../http/replies.ts";
 import type { SessionExtensions } from "../operations/extensions/handlers.ts";
-import type { PageArea } from "../operations/outline/handlers.ts";
+import type { PageArea } from "../operations/sign-in/handlers.ts";
 import type { ReplayArea } from "../operations/replays/handlers.ts";
 import type { Telemetry } from "../operations/telemetry/telemetry.ts";
 import type { instanceControl } from "../protocol/endpoints.ts";

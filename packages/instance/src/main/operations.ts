@@ -10,7 +10,7 @@ import { curlArea } from "../operations/curl/handlers.ts";
 import { sessionComputer } from "../operations/computer/handlers.ts";
 import { SessionExtensions } from "../operations/extensions/handlers.ts";
 import { downloadHandlers } from "../operations/downloads/handlers.ts";
-import { pageArea } from "../operations/outline/handlers.ts";
+import { pageArea } from "../operations/sign-in/handlers.ts";
 import { pagesArea } from "../operations/pages/handlers.ts";
 import { fileSystemHandlers } from "../operations/fs/handlers.ts";
 import type { BrowserSupervisor } from "../browser/chromium/supervisor.ts";

@@ -3,6 +3,9 @@ import * as z from "zod/mini";
 
 /** The service reads at most this many bytes of an outline. */
 export const maxOutlineBytes = 512 * 1024;
+/** Most nodes and frames of an outline. */
+export const maxOutlineNodes = 1_500;
+export const maxOutlineFrames = 100;
 /** Longest text of a node, in characters. */
 export const maxOutlineText = 400;
 
@@ -58,9 +61,9 @@ export const OutlineNode = lazyObject(() => ({
 /** The visible content of the front page, with its frames and shadow roots. Contains no values of fields. */
 export interface PageOutline extends z.output<typeof PageOutline> {}
 export const PageOutline = lazyObject(() => ({
-  frames: z.array(OutlineFrame),
+  frames: checked(z.array(OutlineFrame), z.maxLength(maxOutlineFrames)),
   /** In the order of the document, surrounding nodes first. */
-  nodes: z.array(OutlineNode),
+  nodes: checked(z.array(OutlineNode), z.maxLength(maxOutlineNodes)),
   /** Number of nodes left out because of limits. */
   left_out: z.int(),
   viewport: z.object({ width: Pixels, height: Pixels }),

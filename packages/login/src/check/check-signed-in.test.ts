@@ -2,7 +2,7 @@ import type { PageAct, PageActResult, PageOutline, SettledPage } from "@shoal/in
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { checkSignedIn, type CheckedPlan, type LoginPage } from "../index.ts";
+import { checkSignedIn, type CheckedPlan, type LoginPage, readPage } from "../index.ts";
 
 const load = (name: string): PageOutline =>
   JSON.parse(readFileSync(join(import.meta.dirname, `../testing/outlines/${name}.json`), "utf8")) as PageOutline;
@@ -30,10 +30,10 @@ function pageShowing(outlines: readonly PageOutline[], opened: PageActResult = {
       const nothing = { navigations: [], requests: [], dialogs: [], passkey_calls: [], changed_cookies: [] };
       return Promise.resolve({ quiet: true, url: frame?.url ?? "", host: frame?.host ?? "", status: 200, ...nothing });
     },
-    outline() {
+    read(status) {
       const outline = shown();
       looks += 1;
-      return Promise.resolve(outline);
+      return Promise.resolve({ outline, reading: readPage(outline, status) });
     },
   };
   return { acts, page };

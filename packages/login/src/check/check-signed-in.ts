@@ -35,5 +35,5 @@ export async function checkSignedIn(page: LoginPage, { hosts, plan }: CheckOptio
 
 async function look(page: LoginPage, plan: CheckedPlan, quiet_ms: number): Promise<CheckVerdict> {
   const settled = await page.settle({ quiet_ms, timeout_ms: settleMs });
-  return judgeCheck(await page.outline(), settled, plan);
+  return judgeCheck(await page.read(settled.status), settled, plan);
 }

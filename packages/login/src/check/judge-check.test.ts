@@ -37,7 +37,11 @@ function planEndingAt(outline: PageOutline): CheckedPlan {
 }
 
 const judged = (outline: PageOutline, plan: CheckedPlan, change: Partial<SettledPage> = {}) =>
-  judgeCheck(outline, settledAt(outline, change), plan);
+  judgeCheck(
+    { outline, reading: readPage(outline, settledAt(outline, change).status) },
+    settledAt(outline, change),
+    plan,
+  );
 
 const done = sites.flatMap((site) => {
   const last = pagesOf(site).at(-1);

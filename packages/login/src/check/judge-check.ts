@@ -1,7 +1,8 @@
 import type { OutlineNode, PageOutline, SettledPage } from "@shoal/instance";
 import { isAuthority } from "../driver/hosts.ts";
 import { pageOf, type LoginPlan } from "../plan/plan.ts";
-import { readPage, type PageReading } from "../reading/read-page.ts";
+import type { PageReading } from "../reading/read-page.ts";
+import type { PageSight } from "../reading/read-sight.ts";
 
 /** Parts of a plan that a check compares with the page. */
 export type CheckedPlan = Pick<LoginPlan, "end_url" | "sign_out" | "start_url" | "steps">;
@@ -40,9 +41,9 @@ const rules: readonly Rule[] = [
   atRememberedPage,
 ];
 
-/** Decides from the page at a plan's `end_url` whether the browser is signed in. Accepts any outline. */
-export function judgeCheck(outline: PageOutline, settled: SettledPage, plan: CheckedPlan): CheckVerdict {
-  const seen = { outline, plan, settled, reading: readPage(outline, settled.status) };
+/** Decides from the page at a plan's `end_url` whether the browser is signed in. */
+export function judgeCheck(sight: PageSight, settled: SettledPage, plan: CheckedPlan): CheckVerdict {
+  const seen = { ...sight, plan, settled };
   for (const rule of rules) {
     const verdict = rule(seen);
     if (verdict !== undefined) return verdict;

@@ -1,7 +1,6 @@
 import type { OutlineNode, PageOutline } from "@shoal/instance";
 import type { FieldKind } from "../reading/field-kinds.ts";
 import type { ReadField, ReadForm } from "../reading/forms.ts";
-import { readPage } from "../reading/read-page.ts";
 import type { LoginPage } from "./login-page.ts";
 import { fail, type LoginOutcome } from "./outcome.ts";
 import type { FoundValue } from "./values.ts";
@@ -47,7 +46,7 @@ export class FormFiller {
 
   /** The node in the present page, which may have rendered it again. */
   async #present(node: OutlineNode): Promise<OutlineNode | undefined> {
-    const { nodes } = await this.#page.outline();
+    const { nodes } = (await this.#page.read()).outline;
     return (
       nodes.find(({ ref }) => ref === node.ref) ??
       nodes.find(({ name, role, hidden }) => name === node.name && role === node.role && hidden === undefined)
@@ -124,7 +123,7 @@ export class FormFiller {
       // The last box of a code may send it before the call returns.
       if (outcome === "unusable" && place > 0) return undefined;
       await page.settle({ quiet_ms: 100, timeout_ms: 2_000 });
-      const form = readPage(await page.outline()).form;
+      const { form } = (await page.read()).reading;
       const again: ReadField | undefined = form?.fields.find(
         ({ kind, name }) => kind === field.kind && name === field.name,
       );

@@ -1,8 +1,10 @@
-import type { PageAct, PageActResult, PageOutline, SettledPage } from "@shoal/instance";
+import type { PageAct, PageActResult, SettledPage } from "@shoal/instance";
+import type { PageSight } from "../reading/read-sight.ts";
 
-/** A page of a browser, as the instance's control endpoints offer it. */
+/** A page of a browser, by the instance's control endpoints. */
 export interface LoginPage {
-  outline(): Promise<PageOutline>;
+  /** Reads the page as it is now, on another thread: see `readSight`. @param status - of the page's response. */
+  read(status?: number): Promise<PageSight>;
   act(act: PageAct): Promise<PageActResult>;
   settle(wishes: { readonly quiet_ms: number; readonly timeout_ms: number }): Promise<SettledPage>;
 }

@@ -2,7 +2,7 @@ import type { OutlineNode, PageOutline, SettledPage } from "@shoal/instance";
 import { isAmongHosts } from "@shoal/instance";
 import { formFromPlan, stepOf, withStep, type LoginPlan } from "../plan/plan.ts";
 import type { ReadField, ReadForm } from "../reading/forms.ts";
-import { readPage, type LoginModel, type PageReading } from "../reading/read-page.ts";
+import type { LoginModel, PageReading } from "../reading/read-page.ts";
 import { judge, type Verdict } from "../verdict/judge.ts";
 import { FormFiller } from "./form-filler.ts";
 import { isAuthority } from "./hosts.ts";
@@ -118,8 +118,8 @@ export class Login {
   async #look(timeoutMs = settleMs): Promise<Look> {
     const { model, page, plan } = this.#options;
     const settled = await page.settle({ quiet_ms: quietMs, timeout_ms: timeoutMs });
-    const outline = await page.outline();
-    let reading = readPage(outline, settled.status);
+    const { outline, reading: read } = await page.read(settled.status);
+    let reading = read;
     const known = plan && formFromPlan(outline, plan);
     if (known !== undefined) reading = { ...reading, form: known };
     else if (reading.form === undefined && model !== undefined)

@@ -2,6 +2,7 @@ import type { PageOutline, SettledPage } from "@shoal/instance";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { readPage } from "../reading/read-page.ts";
 import { Login } from "./login.ts";
 
 function load(name: string): PageOutline {
@@ -24,7 +25,7 @@ function loginOn(name: string): Login {
   };
   return new Login({
     page: {
-      outline: () => Promise.resolve(outline),
+      read: (status) => Promise.resolve({ outline, reading: readPage(outline, status) }),
       act: () => Promise.resolve({ outcome: "done" }),
       settle: () => Promise.resolve(settled),
     },

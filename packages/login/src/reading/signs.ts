@@ -28,13 +28,16 @@ const captchaHosts =
 const leastCaptcha = { width: 200, height: 60 };
 const maxMessage = 300;
 const maxTexts = 60;
+/** A page with more of them is hostile. */
+const maxAlerts = 50;
 
 /** Whether a frame asks a person to prove that they are one. */
 export function showsCaptcha(tree: PageTree): boolean {
   const { frames, viewport } = tree.outline;
+  const placed = new Set(tree.nodes.map((inner) => `${String(inner.frame)} ${String(inner.parent)}`));
   const visible = new Set(tree.nodes.filter(({ role, hidden }) => role === "iframe" && hidden === undefined));
   for (const node of visible) {
-    const child = frames.find((frame, place) => isFrameOf(tree, node, place));
+    const child = frames.find((_, place) => placed.has(`${String(place)} ${String(tree.placeOf(node))}`));
     const address = child?.url ?? node.attributes.src ?? "";
     if (!isCaptchaAddress(address) && !captchaWords.says(`${node.name}\n${node.attributes.title ?? ""}`)) continue;
     const { height, width, x } = node.box;
@@ -43,10 +46,6 @@ export function showsCaptcha(tree: PageTree): boolean {
     return true;
   }
   return false;
-}
-
-function isFrameOf(tree: PageTree, node: OutlineNode, place: number): boolean {
-  return tree.nodes.some((inner) => inner.frame === place && inner.parent === tree.placeOf(node));
 }
 
 function isCaptchaAddress(address: string): boolean {
@@ -76,7 +75,7 @@ export function refusalOf(tree: PageTree): string | undefined {
   const alerts = tree.nodes.filter(
     ({ role, frame }) => (role === "alert" || role === "alertdialog" || role === "status") && isOwnFrame(tree, frame),
   );
-  for (const alert of alerts) {
+  for (const alert of alerts.slice(0, maxAlerts)) {
     const text = wordsOf(
       [alert, ...tree.inside(alert)].filter(
         ({ name, role }) => name !== "" && (role === "text" || role === "heading" || role === "alert"),

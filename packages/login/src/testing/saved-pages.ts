@@ -2,6 +2,8 @@ import type { OutlineNode, PageAct, PageActResult, PageOutline, SettledPage } fr
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoginPage } from "../driver/login-page.ts";
+import { readPage } from "../reading/read-page.ts";
+import type { PageSight } from "../reading/read-sight.ts";
 
 export function loadOutline(name: string): PageOutline {
   return JSON.parse(readFileSync(join(import.meta.dirname, `outlines/${name}.json`), "utf8")) as PageOutline;
@@ -28,11 +30,12 @@ export class SavedPages implements LoginPage {
     return this.#present.nodes.find((node) => node.ref === ref);
   }
 
-  outline(): Promise<PageOutline> {
+  read(status?: number): Promise<PageSight> {
     const nodes = this.#present.nodes.map((node) =>
       this.#filled.has(node.ref) ? { ...node, states: [...node.states, "filled" as const] } : node,
     );
-    return Promise.resolve({ ...this.#present, nodes });
+    const outline = { ...this.#present, nodes };
+    return Promise.resolve({ outline, reading: readPage(outline, status) });
   }
 
   act(act: PageAct): Promise<PageActResult> {

@@ -62,10 +62,25 @@ export async function callInstance<E extends ValueEndpoint>(
   return checkAnswer(await send(instance, endpoint, call), endpoint) as Promise<ResultOf<E>>;
 }
 
-export async function checkAnswer(
-  answer: IncomingMessage,
-  { responses }: { readonly responses: Readonly<Partial<Record<number, ResponseContent>>> },
-): Promise<unknown> {
+/** Like {@link callInstance}, without parsing the answer: for another thread. @throws {InstanceRefusal | PlacementError} */
+export async function textOfInstance<E extends ValueEndpoint>(
+  instance: Requestable,
+  endpoint: E,
+  call: CallOf<E>,
+): Promise<string> {
+  return (await boundedAnswer(await send(instance, endpoint, call), endpoint)).text;
+}
+
+interface Answering {
+  readonly responses: Readonly<Partial<Record<number, ResponseContent>>>;
+}
+
+export async function checkAnswer(answer: IncomingMessage, endpoint: Answering): Promise<unknown> {
+  const { content, text } = await boundedAnswer(answer, endpoint);
+  return content.kind === "json" ? parseAnswer(content, text) : undefined;
+}
+
+async function boundedAnswer(answer: IncomingMessage, { responses }: Answering) {
   const status = answer.statusCode ?? 0;
   const content = responses[status];
   const limitBytes = content?.kind === "json" ? (content as JsonBody).limitBytes : undefined;
@@ -74,7 +89,7 @@ export async function checkAnswer(
     throw new PlacementError("instance_lost", `The answer of an instance broke off: ${messageOf(cause)}`, { cause });
   });
   if (content === undefined) throw refusalOf(status, text);
-  return content.kind === "json" ? parseAnswer(content, text) : undefined;
+  return { content, text };
 }
 
 /** The caller limits the stream, and reads or destroys it. @throws {InstanceRefusal | PlacementError} */

@@ -1,12 +1,5 @@
-import {
-  instanceControl,
-  type PageAct,
-  type PageActResult,
-  type PageOutline,
-  type SettledPage,
-  type SettlePage,
-} from "@shoal/instance";
-import { callInstance, type Requestable } from "./call-instance.ts";
+import { instanceControl, type PageAct, type PageActResult, type SettledPage, type SettlePage } from "@shoal/instance";
+import { callInstance, type Requestable, textOfInstance } from "./call-instance.ts";
 
 const callMs = 30_000;
 
@@ -20,8 +13,9 @@ export class FrontPage {
     this.#signal = signal;
   }
 
-  outline(): Promise<PageOutline> {
-    return callInstance(this.#instance, instanceControl.outlinePage, { signal: this.#deadline() });
+  /** The JSON of an outline, within the bounds of its endpoint. It is neither parsed nor checked here. */
+  outlineText(): Promise<string> {
+    return textOfInstance(this.#instance, instanceControl.outlinePage, { signal: this.#deadline() });
   }
 
   act(act: PageAct): Promise<PageActResult> {

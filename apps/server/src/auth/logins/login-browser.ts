@@ -1,3 +1,4 @@
+import type { LoginPage } from "@shoal/login";
 import { FrontPage, type Instance } from "@shoal/placement";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
@@ -8,11 +9,14 @@ import type { Log } from "../../log/log.ts";
 import type { Sessions } from "../../sessions/browsers/sessions.ts";
 import type { ReplayStore } from "../../sessions/replays/replay-store.ts";
 import { startRecording } from "../../sessions/replays/start-recording.ts";
+import type { ParsePool } from "../../storage/parsing/parse-pool.ts";
 import type { ConnectionRow } from "../connections/connection-row.ts";
 
 export interface LoginBrowserParts {
   readonly sessions: Pick<Sessions, "create" | "delete" | "endSaving" | "instanceHere">;
   readonly replays: Pick<ReplayStore, "admit" | "keep">;
+  /** Outlines of instances are hostile. */
+  readonly parsing: Pick<ParsePool, "run">;
   /** Whether this host has a full Chromium, which `stealth` needs. */
   readonly canHide: boolean;
   readonly log: Log;
@@ -106,8 +110,16 @@ export class LoginBrowser {
     }
   }
 
-  page(signal: AbortSignal): FrontPage {
-    return new FrontPage(this.#instance, signal);
+  page(signal: AbortSignal): LoginPage {
+    const page = new FrontPage(this.#instance, signal);
+    return {
+      act: (act) => page.act(act),
+      settle: (wishes) => page.settle(wishes),
+      read: async (status) => {
+        const input = { text: await page.outlineText(), status };
+        return this.#parts.parsing.run("signInPage", input, { owner: this.#projectId, signal });
+      },
+    };
   }
 
   /** @returns whether the profile was saved. */

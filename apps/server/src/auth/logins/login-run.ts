@@ -150,7 +150,7 @@ export class LoginRun {
   #guarded(browser: LoginBrowser, signal: AbortSignal): LoginPage {
     const page = browser.page(signal);
     return {
-      outline: () => page.outline(),
+      read: (status) => page.read(status),
       settle: (wishes) => page.settle(wishes),
       act: (act) => {
         if (act.kind === "fill" || act.kind === "authenticate" || act.kind === "select")

@@ -3,7 +3,7 @@ import { ServiceError } from "@shoal/router";
 import { eventually } from "@shoal/testkit";
 import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { createParsePool, ParseFailure, type ParsePool } from "./parse-pool.ts";
 
 let pool: ParsePool;
@@ -65,6 +65,38 @@ it("rejects invalid data, and continues with the next job", async () => {
   pool = createParsePool({ workers: 1 });
   await expect(read("a", pieces(randomBytes(1000)))).rejects.toThrow(ParseFailure);
   expect(textOf(await read("a", pieces(await archive())))).toContain("a.example");
+});
+
+describe("the page of a sign-in", () => {
+  const box = { x: 0, y: 0, width: 200, height: 30 };
+  const field = (place: number) => ({
+    ...{ ref: `e${String(place)}`, frame: 0, parent: -1, role: "textbox", name: "Password", tag: "input", states: [] },
+    ...{ attributes: { type: "password" }, box },
+  });
+  const outlineOf = (nodes: number): string => {
+    const [frame, viewport] = [{ parent: null, host: "a.example", url: "https://a.example/", title: "Sign in" }, box];
+    const frames = [{ ...frame, width: 800, height: 600 }];
+    return JSON.stringify({
+      frames,
+      nodes: Array.from({ length: nodes }, (_, place) => field(place)),
+      left_out: 0,
+      viewport,
+    });
+  };
+  const readOutline = (text: string) =>
+    pool.run("signInPage", { text, status: 200 }, { owner: "a", signal: forever() });
+
+  it("is read in another thread, whose reading names nodes of the outline", async () => {
+    pool = createParsePool({ workers: 1 });
+    const { outline, reading } = await readOutline(outlineOf(1));
+    expect(reading.form?.fields[0]?.nodes[0]).toBe(outline.nodes[0]);
+  });
+
+  it("is rejected when it has more nodes than an instance sends, or is not JSON", async () => {
+    pool = createParsePool({ workers: 1 });
+    for (const text of [outlineOf(1_501), "[".repeat(1_000), "{}"]) await expect(readOutline(text)).rejects.toThrow();
+    expect((await readOutline(outlineOf(1_500))).outline.nodes).toHaveLength(1_500);
+  });
 });
 
 it("aborts a running or queued job when its client disconnects, and closes its source", async () => {

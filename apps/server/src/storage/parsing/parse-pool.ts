@@ -120,10 +120,15 @@ class WorkerParsePool implements ParsePool {
     const jobs = [...this.#waiting, ...this.#running.keys()];
     const own = jobs.filter(({ options }) => options.owner === owner).length;
     if (jobs.length < this.#limits.jobs && own < this.#limits.jobsPerOwner) return;
-    throw new ServiceError(503, "overloaded", "The server is reading too many saved states and telemetry histories.", {
-      hint: "Retry in a moment.",
-      retryAfterSeconds: 1,
-    });
+    throw new ServiceError(
+      503,
+      "overloaded",
+      "The server is reading too many pages, saved states and telemetry histories.",
+      {
+        hint: "Retry in a moment.",
+        retryAfterSeconds: 1,
+      },
+    );
   }
 
   #startNext(): void {

@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { PageSight } from "@shoal/login";
 import type { Unpacked, UnpackRequest } from "../archives/unpack-zip.ts";
 import type { HistoryQuestion, HistoryPage } from "../telemetry-files/history.ts";
 
@@ -7,6 +8,11 @@ export interface ParseTasks {
   /** Source: the archive of a profile. Returns the JSON of a `StorageState`, empty without a saved state. */
   readonly storageState: { readonly input: undefined; readonly result: Uint8Array<ArrayBuffer> };
   readonly unpackZip: { readonly input: UnpackRequest; readonly result: Unpacked };
+  /** The outline of a page that signs in. `status` is that of its response. */
+  readonly signInPage: {
+    readonly input: { readonly text: string; readonly status: number | undefined };
+    readonly result: PageSight;
+  };
   readonly telemetryHistory: { readonly input: HistoryQuestion; readonly result: HistoryPage };
 }
 

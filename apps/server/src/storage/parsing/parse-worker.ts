@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import type { UnpackRequest } from "../archives/unpack-zip.ts";
 import type { HistoryQuestion } from "../telemetry-files/history.ts";
-import type { ParseRequest, SourceMessage, WorkerMessage } from "./parse-tasks.ts";
+import type { ParseRequest, ParseTasks, SourceMessage, WorkerMessage } from "./parse-tasks.ts";
 
 const invalidData: ReadonlySet<string> = new Set(["ArchiveProblem", "BadProfileArchive"]);
 
@@ -35,9 +35,14 @@ async function work({ kind, input }: ParseRequest, port: MessagePort): Promise<O
       const { unpackZip } = await import("../archives/unpack-zip.ts");
       return { result: await unpackZip(input as UnpackRequest), transfer: [] };
     }
+    case "signInPage": {
+      const { readSight } = await import("@shoal/login");
+      // `ParseTasks` ties the input to the kind.
+      const { status, text } = input as ParseTasks["signInPage"]["input"];
+      return { result: readSight(text, status), transfer: [] };
+    }
     case "telemetryHistory": {
       const { readHistory } = await import("../telemetry-files/history.ts");
-      // `ParseTasks` ties the input to the kind.
       const page = await readHistory(input as HistoryQuestion);
       return { result: page, transfer: [page.items.buffer] };
     }

@@ -1,4 +1,5 @@
 import type { Refusal } from "@shoal/contract/refusals";
+import { ServiceError } from "@shoal/router";
 import { withoutCredentials } from "../tabs/shown-address.ts";
 import type { Obstacle } from "./element/examine.ts";
 
@@ -20,19 +21,24 @@ export function textRefused(element: string): Refusal {
   );
 }
 
-/** 409 for an element that is not ready at the end of the wait. @param element - `e3 (button "Save")` */
-export function notActionable(element: string, obstacle: Obstacle, timeoutMs: number, cover?: string): Refusal {
-  const [problem, hint] =
-    obstacle === "covered"
-      ? [`is covered by ${cover ?? "another element"}`, "Close or move the covering element, then try again."]
-      : obstacles[obstacle];
-  return {
-    status: 409,
-    code: "not_actionable",
-    problem: `${element} ${problem} (waited ${String(timeoutMs)} ms)`,
-    limit: timeoutMs,
-    hint,
-  };
+/** 409 for an element that is not ready at the end of the wait. */
+export class NotActionable extends ServiceError {
+  readonly obstacle: Obstacle;
+
+  /** @param element - `e3 (button "Save")` */
+  constructor(
+    element: string,
+    obstacle: Obstacle,
+    { cover, timeoutMs }: { cover?: string | undefined; timeoutMs: number },
+  ) {
+    const [problem, hint] =
+      obstacle === "covered"
+        ? [`is covered by ${cover ?? "another element"}`, "Close or move the covering element, then try again."]
+        : obstacles[obstacle];
+    const waited = `(waited ${String(timeoutMs)} ms)`;
+    super(409, "not_actionable", `${element} ${problem} ${waited}`, { limit: timeoutMs, hint });
+    this.obstacle = obstacle;
+  }
 }
 
 /** 409 for an element to which the action does not apply. */

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import pTimeout from "p-timeout";
 import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
-import type { FollowedPage } from "../follow/followed-page.ts";
+import type { CommandSender, FollowedPage } from "../follow/followed-page.ts";
 
 /** The page stopped answering before the command's result: it opened a dialog, closed, or is busy. */
 export class Interrupted extends Error {
@@ -21,7 +21,7 @@ const leastAnswerMs = 600;
 const leastWorkMs = 2_000;
 
 /** One action on a page: its time limit, its caller, and whether it has sent input. */
-export class ActRun {
+export class ActRun implements CommandSender {
   readonly page: FollowedPage;
   readonly signal: AbortSignal;
   /** The reference of the request, if the page has replaced its element. */

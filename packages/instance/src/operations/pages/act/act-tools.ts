@@ -1,7 +1,6 @@
 import type { View } from "../../../browser/input/screen.ts";
 import type { Keyboard } from "../../computer/keyboard.ts";
 import { pressChord } from "../../computer/typing.ts";
-import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { createKeyboard } from "../../computer/keyboard.ts";
 import { createPageView } from "../../computer/page-view.ts";
 import { describeElement } from "../tabs/page-errors.ts";
@@ -10,14 +9,15 @@ import type { ActRun } from "./act-run.ts";
 import { Actionable } from "./element/actionable.ts";
 import { describeActed } from "./element/describe.ts";
 import { Pointer } from "./input/pointer.ts";
-import type { ElementHandle } from "./element/element-handle.ts";
+import type { ActedTab, ElementSource } from "../tabs/element-source.ts";
+import type { ElementHandle } from "../follow/element-handle.ts";
 
 /** One action with everything that it uses. */
 export class ActTools {
   readonly act: Act;
   readonly run: ActRun;
-  readonly pages: SessionPages;
-  readonly tab: OpenTab;
+  readonly pages: ElementSource;
+  readonly tab: ActedTab;
   readonly view: View;
   readonly keyboard: Keyboard;
   readonly pointer: Pointer;
@@ -25,7 +25,7 @@ export class ActTools {
 
   constructor(
     act: Act,
-    { pages, run, tab }: { readonly pages: SessionPages; readonly run: ActRun; readonly tab: OpenTab },
+    { pages, run, tab }: { readonly pages: ElementSource; readonly run: ActRun; readonly tab: ActedTab },
   ) {
     this.act = act;
     this.run = run;

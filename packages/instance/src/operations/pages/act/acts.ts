@@ -5,7 +5,7 @@ import { parseChord } from "../../computer/chord.ts";
 import { unfitElement } from "./act-errors.ts";
 import { hasTarget } from "./act-fields.ts";
 import type { ActTools } from "./act-tools.ts";
-import type { ElementHandle } from "./element/element-handle.ts";
+import type { ElementHandle } from "../follow/element-handle.ts";
 import { clickReady } from "./input/click.ts";
 import { Drag } from "./input/drag.ts";
 import { focusFunction } from "./element/field-functions.ts";

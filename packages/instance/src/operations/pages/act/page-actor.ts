@@ -18,7 +18,7 @@ import { BrowserEffects } from "./effects/browser-effects.ts";
 import { EffectLog } from "./effects/effect-log.ts";
 import { reportEffects } from "./effects/report-effects.ts";
 import { settleNewTab, settlePage } from "./effects/settle-page.ts";
-import type { ElementHandle } from "./element/element-handle.ts";
+import type { ElementHandle } from "../follow/element-handle.ts";
 import { checkAddress, goThroughHistory, navigate, reload } from "./navigation.ts";
 
 export interface ActorParts {
@@ -125,7 +125,7 @@ export class PageActor {
       this.#checkDialog(act, tab);
       const element = await this.#perform(tools, log, effects);
       const settled = await this.#settle(run, log, before);
-      return await reportEffects(tools, { before, effects, log, element, settled });
+      return await reportEffects(tools, { before, effects, log, element, pages, settled });
     } catch (error) {
       if (act.type === "open_tab") await pages.closeTab(tab);
       throw error;

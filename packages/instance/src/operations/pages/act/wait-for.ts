@@ -2,10 +2,10 @@ import { ServiceError } from "@shoal/router";
 import { waitedInVain } from "./act-errors.ts";
 import { hasTarget } from "./act-fields.ts";
 import type { ActTools } from "./act-tools.ts";
-import { type ElementHandle, worldIn } from "./element/element-handle.ts";
+import { type ElementHandle, worldIn } from "../follow/element-handle.ts";
 import { stateFunction } from "./element/examine.ts";
 import { describeTarget } from "./element/find-target.ts";
-import { framesOf } from "./element/frames.ts";
+import { framesOf } from "../follow/frame-tree.ts";
 
 /** Milliseconds between two looks. */
 const pausesMs = [20, 50, 100];
@@ -65,7 +65,7 @@ async function lookAtElement({
 async function lookForText({ act, run }: ActTools): Promise<boolean> {
   const { state = "visible", text = "" } = act;
   const seen = await Promise.all(
-    (await framesOf(run)).map(async (frame) => {
+    [...(await framesOf(run)).values()].map(async (frame) => {
       const executionContextId = await worldIn(run, frame);
       if (executionContextId === undefined) return false;
       const params = {

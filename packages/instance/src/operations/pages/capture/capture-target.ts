@@ -1,5 +1,5 @@
-import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { FollowedPage, FrameTarget } from "../follow/followed-page.ts";
+import { framesBelow } from "../follow/frame-tree.ts";
 import { type CapturedProcess, capturedStyles, snapshotParameters } from "../text/captured-page.ts";
 import { type AccessibleTree, readAccessibleTree } from "./accessibility.ts";
 import { DomDocument } from "./dom-snapshot.ts";
@@ -38,7 +38,7 @@ export async function captureTarget(
   if (answers.kind === "gone") throw session.endError();
   if (answers.kind !== "done" || answers.result === undefined) return undefined;
   const { accessible, captured, frames } = answers.result;
-  const loaders = new Map(frames.map(({ id, loaderId }) => [id, loaderId]));
+  const loaders = new Map(frames.map(({ frameId, loaderId }) => [frameId, loaderId]));
   const read = captured.documents.slice(0, maxDocuments).map((document): Captured => {
     const frameId = captured.strings[document.frameId] ?? "";
     const dom = new DomDocument(document, captured.strings, accessible.get(frameId));
@@ -61,15 +61,17 @@ async function readTarget(page: FollowedPage, target: FrameTarget, timeoutMs: nu
   const answer = await session.outcome(sizes, timeoutMs);
   if (answer.kind !== "done") return undefined;
   const [tree, counters] = answer.result;
-  const frames = framesOf(tree.frameTree).slice(0, maxDocuments);
+  const frames = framesBelow(tree.frameTree, target).slice(0, maxDocuments);
   const isSmall = counters.nodes <= maxAccessibleNodes;
   const isLarge = counters.nodes > maxStyledNodes;
   const size = { isBasic: isLarge, timeoutMs: isLarge ? timeoutMs + largeMs : timeoutMs };
-  const readTrees = () => Promise.all(frames.map(({ id }) => readAccessibleTree(page, target.sessionId, id)));
+  const readTrees = () => Promise.all(frames.map(({ frameId }) => readAccessibleTree(page, target.sessionId, frameId)));
   const [captured, first] = await Promise.all([captureProcess(page, target, size), isSmall ? readTrees() : []]);
   if (captured === undefined) return undefined;
   const accessible = isSmall && captured.isLaidOutLater ? await readTrees() : first;
-  const byFrame = new Map<string, AccessibleTree | undefined>(frames.map(({ id }, place) => [id, accessible[place]]));
+  const byFrame = new Map<string, AccessibleTree | undefined>(
+    frames.map(({ frameId }, place) => [frameId, accessible[place]]),
+  );
   return { captured, frames, accessible: byFrame };
 }
 
@@ -117,8 +119,4 @@ async function capture(
   const answer = await session.outcome(snapshot, timeoutMs);
   if (answer.kind === "gone") throw session.endError();
   return answer.kind === "done" ? answer.result : undefined;
-}
-
-function framesOf({ childFrames = [], frame }: Protocol.Page.FrameTree): readonly Protocol.Page.Frame[] {
-  return [frame, ...childFrames.flatMap(framesOf)];
 }

@@ -94,6 +94,7 @@ export class DomNode {
 export class DomDocument {
   readonly frameId: string;
   readonly url: string;
+  readonly title: string;
   readonly scroll: { readonly x: number; readonly y: number };
   readonly nodes: Protocol.DOMSnapshot.NodeTreeSnapshot;
   readonly backendNodeIds: readonly number[];
@@ -121,12 +122,13 @@ export class DomDocument {
     strings: readonly string[],
     accessible?: AccessibleTree,
   ) {
-    const { documentURL, frameId, layout, nodes, scrollOffsetX = 0, scrollOffsetY = 0 } = document;
+    const { documentURL, frameId, layout, nodes, scrollOffsetX = 0, scrollOffsetY = 0, title } = document;
     this.#strings = strings;
     this.#layout = layout;
     this.nodes = nodes;
     this.frameId = this.text(frameId);
     this.url = this.text(documentURL);
+    this.title = this.text(title);
     this.scroll = { x: scrollOffsetX, y: scrollOffsetY };
     this.backendNodeIds = nodes.backendNodeId ?? [];
     this.accessible = accessible;

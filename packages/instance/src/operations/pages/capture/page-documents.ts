@@ -32,7 +32,7 @@ const maxNodes = 400_000;
  * Captures the documents of a page without running scripts in them. Returns `undefined` while a dialog is open.
  * @throws {ServiceError} 409 if the page does not answer or is too large.
  */
-export async function capturePage({ id, page }: OpenTab): Promise<CapturedPage | undefined> {
+export async function capturePage({ id, page }: Pick<OpenTab, "id" | "page">): Promise<CapturedPage | undefined> {
   if (hasDialog(page)) return undefined;
   const [main, ...others] = page.targets;
   if (main === undefined) throw page.session.endError();

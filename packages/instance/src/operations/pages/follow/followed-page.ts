@@ -21,13 +21,20 @@ export interface NodeAddress {
   readonly backendNodeId: number;
 }
 
+/** A followed page, or an action on one with its time limit. */
+export interface CommandSender {
+  readonly page: FollowedPage;
+  /** Returns `undefined` when the browser rejects the command. */
+  ask<T>(command: Promise<T>): Promise<T | undefined>;
+}
+
 /** With a name, each call returns the same world. */
 const worldName = "shoal-page";
 const maxTargets = 50;
 const commandMs = 10_000;
 
 /** Follows one page with all its frames until it is closed. Answers no dialogs and changes nothing in the page. */
-export class FollowedPage {
+export class FollowedPage implements CommandSender {
   readonly cdp: CdpConnection;
   readonly session: PageSession;
   readonly #targets = new Map<string, FrameTarget>();
@@ -90,6 +97,15 @@ export class FollowedPage {
     const outcome = await this.session.outcome(command, commandMs);
     if (outcome.kind === "gone") throw this.session.endError();
     return outcome.kind === "done" ? outcome.result : undefined;
+  }
+
+  get page(): this {
+    return this;
+  }
+
+  /** Like {@link FollowedPage.send}; also `undefined` when the page has ended. */
+  ask<T>(command: Promise<T>): Promise<T | undefined> {
+    return this.send(command).catch(() => undefined);
   }
 
   /** Returns the isolated world of a frame's document: its page's scripts cannot interfere there. */

@@ -1,6 +1,6 @@
 import type { FollowedPage, FrameTarget, NodeAddress } from "../follow/followed-page.ts";
-import { type Frame, framesBelow } from "../follow/frame-tree.ts";
-import { PageElement } from "../follow/page-element.ts";
+import { ElementHandle } from "../follow/element-handle.ts";
+import { type Frame, framesOf } from "../follow/frame-tree.ts";
 import { hitTest } from "./hit-test.ts";
 
 /**
@@ -54,21 +54,16 @@ const raiseFunction = `async function () {${hitTest}
 const takeFunction = `function () { globalThis.shoalShield?.take(this); }`;
 const lowerFunction = `function () { globalThis.shoalShield?.lower(); }`;
 
-export interface ShieldedElement {
-  readonly address: NodeAddress;
-  call(declaration: string): Promise<unknown>;
-}
-
 /** Keeps pointer input from the frames that do not contain the element for which it is meant. */
 export class FrameShield {
   /** Whether the page has frames that are not for this input. */
   readonly hasOthers: boolean;
   /** Whether the element shows frames, which then receive the input. */
   readonly hasInner: boolean;
-  readonly #raised: readonly ShieldedElement[];
+  readonly #raised: readonly ElementHandle[];
 
   private constructor(
-    raised: readonly ShieldedElement[],
+    raised: readonly ElementHandle[],
     { hasInner, hasOthers }: { hasInner: boolean; hasOthers: boolean },
   ) {
     this.#raised = raised;
@@ -76,21 +71,21 @@ export class FrameShield {
     this.hasOthers = hasOthers;
   }
 
-  static async raise(page: FollowedPage, of: ShieldedElement): Promise<FrameShield> {
+  static async raise(page: FollowedPage, of: ElementHandle): Promise<FrameShield> {
     const frames = await framesOf(page);
-    const raised: ShieldedElement[] = [];
+    const raised: ElementHandle[] = [];
     let [others, inner] = [0, 0];
-    let element: ShieldedElement | undefined = of;
+    let element: ElementHandle | undefined = of;
     while (element !== undefined) {
       const { frameId }: NodeAddress = element.address;
       const children = [...frames.values()].filter(({ parentId }) => parentId === frameId);
-      const [found = 0, inside = 0] = ((await element.call(raiseFunction)) ?? []) as number[];
+      const [found = 0, inside = 0] = (await element.call<number[]>(raiseFunction)) ?? [];
       raised.push(element);
       if (found < children.length) await takeHidden(page, element.address, children);
       others += Math.max(found, children.length) - inside;
       if (element === of) inner = inside;
       const owner: NodeAddress | undefined = await ownerOf(page, frames, frameId);
-      element = owner && (await PageElement.find(page, owner));
+      element = owner && (await ElementHandle.connectedAt(page, owner));
     }
     return new FrameShield(raised, { hasInner: inner > 0, hasOthers: others > 0 });
   }
@@ -105,7 +100,7 @@ async function takeHidden(page: FollowedPage, { frameId, loaderId, target }: Nod
     children.map(async (child) => {
       const backendNodeId = await ownerNodeOf(page, child.frameId, target);
       if (backendNodeId === undefined) return;
-      const owner = await PageElement.find(page, { target, frameId, loaderId, backendNodeId });
+      const owner = await ElementHandle.connectedAt(page, { target, frameId, loaderId, backendNodeId });
       await owner?.call(takeFunction);
     }),
   );
@@ -128,18 +123,6 @@ async function ownerNodeOf(
   frameId: string,
   { sessionId }: FrameTarget,
 ): Promise<number | undefined> {
-  const owner = await page.send(page.cdp.send("DOM.getFrameOwner", { frameId }, sessionId)).catch(() => undefined);
+  const owner = await page.ask(page.cdp.send("DOM.getFrameOwner", { frameId }, sessionId));
   return owner?.backendNodeId;
-}
-
-async function framesOf(page: FollowedPage): Promise<ReadonlyMap<string, Frame>> {
-  const trees = await Promise.all(
-    page.targets.map(async (target) => {
-      const answer = await page
-        .send(page.cdp.send("Page.getFrameTree", undefined, target.sessionId))
-        .catch(() => undefined);
-      return answer === undefined ? [] : framesBelow(answer.frameTree, target);
-    }),
-  );
-  return new Map(trees.flat().map((frame) => [frame.frameId, frame]));
 }

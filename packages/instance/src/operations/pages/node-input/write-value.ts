@@ -196,6 +196,8 @@ const editorSteps = `
   };
   const holdsModel = async () => {
     await frame();
+    // The rendered text of a masked element is dots.
+    if (getComputedStyle(this).webkitTextSecurity !== "none") return characters(this.textContent) === characters(wanted);
     const shown = shownText();
     if (!isProxy() && shown === squeezed(wanted)) return true;
     const copied = await modelText();

@@ -1,6 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import { ambiguousTarget, elementNotFound } from "../tabs/page-errors.ts";
-import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
+import type { ActedTab, ElementSource } from "../tabs/element-source.ts";
 import type { PageItemElement } from "../reading/page-items.ts";
 import { readPage } from "../reading/read-page.ts";
 
@@ -20,8 +20,8 @@ const maxSimilar = 5;
  * Returns `undefined` while a dialog is open. @throws {ServiceError} 404 `element_not_found`, 409 `ambiguous_target`.
  */
 export async function findElement(
-  pages: SessionPages,
-  tab: OpenTab,
+  pages: ElementSource,
+  tab: ActedTab,
   wish: ElementWish,
 ): Promise<FoundElement | undefined> {
   const read = await readPage(tab);

@@ -2,7 +2,8 @@ import type { Protocol } from "devtools-protocol";
 import { ServiceError } from "@shoal/router";
 import { maxScreenshotPixels } from "../../computer/page-view.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
-import { inPage, type PageElement } from "../follow/page-element.ts";
+import type { ElementHandle } from "../follow/element-handle.ts";
+import { inPage } from "../follow/points.ts";
 
 /** Chromium cannot draw larger pictures: they are scaled down. */
 const maxSidePixels = 16_384;
@@ -61,7 +62,7 @@ export async function wholePage(page: FollowedPage): Promise<Rectangle | undefin
 }
 
 /** Scrolls to an element, and returns its box. @throws {ServiceError} 409 if it is not displayed. */
-export async function boxOf({ address, page }: PageElement): Promise<Rectangle> {
+export async function boxOf({ address, sender: { page } }: ElementHandle): Promise<Rectangle> {
   const { backendNodeId, target } = address;
   // It fails for elements without a box.
   await page
@@ -77,7 +78,7 @@ export async function boxOf({ address, page }: PageElement): Promise<Rectangle> 
 }
 
 /** The box of an element in the viewport of the page; `undefined` without one. */
-async function quadOf(page: FollowedPage, address: PageElement["address"]): Promise<Rectangle | undefined> {
+async function quadOf(page: FollowedPage, address: ElementHandle["address"]): Promise<Rectangle | undefined> {
   const { backendNodeId, target } = address;
   const answer = await page
     .send(page.cdp.send("DOM.getBoxModel", { backendNodeId }, target.sessionId))

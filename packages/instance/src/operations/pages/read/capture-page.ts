@@ -1,6 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import type { FollowedPage, FrameTarget } from "../follow/followed-page.ts";
-import type { PageElement } from "../follow/page-element.ts";
+import type { ElementHandle } from "../follow/element-handle.ts";
 import { pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
 import { captureProcess, largeMs } from "../capture/capture-target.ts";
@@ -15,7 +15,7 @@ const captureMs = 10_000;
 export type CapturedContent = Pick<CapturedPage, "processes" | "frames" | "root">;
 
 /** Reads a page with layout and without running scripts of the page. @throws {ServiceError} 409 when it does not answer. */
-export async function capturePage(tab: OpenTab, element: PageElement | undefined): Promise<CapturedContent> {
+export async function capturePage(tab: OpenTab, element: ElementHandle | undefined): Promise<CapturedContent> {
   const { page } = tab;
   const targets = element === undefined ? page.targets : [...new Set([element.address.target, ...page.targets])];
   const processes = await Promise.all(targets.map((target) => captureBounded(tab, target)));

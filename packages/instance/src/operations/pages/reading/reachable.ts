@@ -7,7 +7,7 @@ import { countItems, type PageItem, type PageItemElement, type TextItem } from "
 import type { PageTree } from "./page-tree.ts";
 
 /** Those after it count as covered. */
-const maxTests = 300;
+export const maxTests = 300;
 const parallel = 20;
 const maxWrapperLevels = 3;
 /** Its area as a multiple of the control's. */
@@ -26,7 +26,8 @@ export async function keepReachable(page: FollowedPage, tree: PageTree): Promise
   const doubtful = tree.elements.some(({ isDoubtful }) => isDoubtful);
   if (modal === undefined && !doubtful) return { tree, behind: 0 };
   const tests = testsOf(tree.items, modal);
-  const hits = await hitTests(page, tests, tree.places);
+  const usableFirst = [...tests].toSorted((first, second) => rank(first) - rank(second));
+  const hits = await hitTests(page, usableFirst, tree.places);
   const isKept = (item: Leaf): boolean => !tests.has(item) || hits.has(item);
   const items = pruned(tree.items, isKept, modal);
   const elements = tree.elements.filter((element) => !element.isDoubtful || isKept(element));
@@ -51,21 +52,33 @@ function testsOf(items: readonly PageItem[], modal: PageItemElement | undefined)
   return tests;
 }
 
-async function hitTests(
+/** What a hit test needs to know. */
+export interface Tested {
+  readonly node: DomNode;
+  /** In the page's viewport. */
+  readonly box: Box | undefined;
+  readonly isVisible: boolean;
+  /** Whether the part around it may be hit instead. */
+  readonly isDoubtful?: boolean;
+}
+
+/** Returns the items that a click in the visible part of the page reaches. It tests the first {@link maxTests} only. */
+export async function hitTests<T extends Tested>(
   page: FollowedPage,
-  tests: ReadonlySet<Leaf>,
+  tests: readonly T[],
   places: PageTree["places"],
-): Promise<ReadonlySet<Leaf>> {
-  const hits = new Set<Leaf>();
+): Promise<ReadonlySet<T>> {
+  const hits = new Set<T>();
   const limit = pLimit(parallel);
-  const usableFirst = [...tests].toSorted((first, second) => rank(first) - rank(second));
-  const visible = usableFirst.filter(({ isVisible }) => isVisible).slice(0, maxTests);
   await Promise.all(
-    visible.map((item) =>
-      limit(async () => {
-        if (await isHit(page, item, places)) hits.add(item);
-      }),
-    ),
+    tests
+      .filter(({ isVisible }) => isVisible)
+      .slice(0, maxTests)
+      .map((item) =>
+        limit(async () => {
+          if (await isHit(page, item, places)) hits.add(item);
+        }),
+      ),
   );
   return hits;
 }
@@ -74,7 +87,7 @@ function rank(item: Leaf): number {
   return item.kind === "element" && item.isUsable ? 0 : 1;
 }
 
-async function isHit(page: FollowedPage, item: Leaf, places: PageTree["places"]): Promise<boolean> {
+async function isHit(page: FollowedPage, item: Tested, places: PageTree["places"]): Promise<boolean> {
   const { box, node } = item;
   const place = places.get(node.document);
   if (box === undefined || place === undefined) return false;
@@ -86,16 +99,14 @@ async function isHit(page: FollowedPage, item: Leaf, places: PageTree["places"])
   ] as const) {
     const x = Math.floor(shown.x + shown.width * across - place.x);
     const y = Math.floor(shown.y + shown.height * down - place.y);
-    const answer = await page
-      .send(page.cdp.send("DOM.getNodeForLocation", { x, y }, place.target.sessionId))
-      .catch(() => undefined);
+    const answer = await page.ask(page.cdp.send("DOM.getNodeForLocation", { x, y }, place.target.sessionId));
     const hit = answer && node.document.find(answer.backendNodeId);
     if (hit !== undefined && belongsTogether(item, hit)) return true;
   }
   return false;
 }
 
-function belongsTogether({ isDoubtful, node }: Leaf & { readonly isDoubtful?: boolean }, hit: DomNode): boolean {
+function belongsTogether({ isDoubtful, node }: Tested, hit: DomNode): boolean {
   const own = node.isText ? node.parent : node;
   const accepted = new Set([own, node, labelOf(node), isDoubtful === true ? wrapperOf(node) : undefined]);
   for (let at: DomNode | undefined = hit; at !== undefined; at = at.parent) if (accepted.has(at)) return true;

@@ -11,7 +11,7 @@ export interface ReadPage {
 }
 
 /** Reads what a person sees and reaches in a tab. Returns `undefined` while a dialog is open. @throws {ServiceError} 409 */
-export async function readPage(tab: OpenTab): Promise<ReadPage | undefined> {
+export async function readPage(tab: Pick<OpenTab, "id" | "page">): Promise<ReadPage | undefined> {
   const captured = await capturePage(tab);
   if (captured === undefined) return undefined;
   const tree = readTree(captured);

@@ -1,6 +1,6 @@
 import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
-import type { PageElement } from "../follow/page-element.ts";
+import type { ElementHandle } from "../follow/element-handle.ts";
 import { selectElement } from "./select-element.ts";
 import type { OpenTab, SessionPages } from "./session-pages.ts";
 
@@ -17,7 +17,7 @@ interface Choice {
 export async function chooseElement(
   pages: SessionPages,
   { ref, selector, tab: tabId }: Choice,
-): Promise<{ readonly tab: OpenTab; readonly element: PageElement | undefined }> {
+): Promise<{ readonly tab: OpenTab; readonly element: ElementHandle | undefined }> {
   if (ref !== undefined && selector !== undefined)
     throw ServiceError.of(invalid("body.selector", "cannot be combined with `ref`"));
   if (ref === undefined) {

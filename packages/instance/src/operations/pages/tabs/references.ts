@@ -133,6 +133,7 @@ function uniqueBySignature<E extends DescribedElement>(elements: readonly E[]): 
   return found;
 }
 
-function keyOf({ backendNodeId, loaderId, target }: NodeAddress): string {
+/** Text that is the same for the same node of the same document. */
+export function keyOf({ backendNodeId, loaderId, target }: NodeAddress): string {
   return `${target.sessionId} ${loaderId} ${String(backendNodeId)}`;
 }

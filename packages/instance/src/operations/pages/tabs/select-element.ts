@@ -1,6 +1,6 @@
 import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
-import { PageElement } from "../follow/page-element.ts";
+import { type ElementHandle, handleOf } from "../follow/element-handle.ts";
 import { elementNotFound, pageNotResponding } from "./page-errors.ts";
 import type { OpenTab } from "./session-pages.ts";
 
@@ -23,7 +23,7 @@ const findFunction = `(selector) => {
 }`;
 
 /** Returns the first element of a tab's document with a CSS selector. @throws {ServiceError} 400, 404 or 409. */
-export async function selectElement(tab: OpenTab, selector: string): Promise<PageElement> {
+export async function selectElement(tab: OpenTab, selector: string): Promise<ElementHandle> {
   const { page } = tab;
   const [target] = page.targets;
   if (target === undefined) throw page.session.endError();
@@ -42,19 +42,8 @@ export async function selectElement(tab: OpenTab, selector: string): Promise<Pag
   if (answer.exceptionDetails !== undefined)
     throw ServiceError.of(invalid("body.selector", "is not a valid CSS selector"));
   const { objectId } = answer.result;
-  const described =
-    objectId === undefined
-      ? undefined
-      : await page.send(page.cdp.send("DOM.describeNode", { objectId }, target.sessionId));
-  const element =
-    described === undefined
-      ? undefined
-      : await PageElement.find(page, {
-          target,
-          frameId: page.mainFrameId,
-          loaderId: "",
-          backendNodeId: described.node.backendNodeId,
-        });
+  const place = { target, frameId: page.mainFrameId, loaderId: "" };
+  const element = objectId === undefined ? undefined : await handleOf(page, place, objectId);
   if (element === undefined)
     throw ServiceError.of({ ...elementNotFound("element with this selector", []), field: "body.selector" });
   return element;

@@ -6,7 +6,7 @@ import type { BrowserSupervisor } from "../../../browser/chromium/supervisor.ts"
 import { findVisiblePage } from "../../../browser/pages/visible-page.ts";
 import { browserGone } from "../../computer/page-session.ts";
 import { FollowedPage } from "../follow/followed-page.ts";
-import { PageElement } from "../follow/page-element.ts";
+import { ElementHandle } from "../follow/element-handle.ts";
 import { describeElement, noTab, staleReference, unknownReference, unknownTab } from "./page-errors.ts";
 import { type DescribedElement, type KnownElement, References, signatureOf } from "./references.ts";
 import { type ListedTab, TabList } from "./tab-list.ts";
@@ -22,7 +22,7 @@ export interface OpenTab {
 export interface ResolvedElement {
   readonly tab: OpenTab;
   readonly known: KnownElement;
-  readonly element: PageElement;
+  readonly element: ElementHandle;
   /** Whether the page had replaced the element by another one with the same role, name and path. */
   readonly replaced: boolean;
 }
@@ -86,11 +86,11 @@ export class SessionPages {
   }
 
   /** Closes a tab; instead of the last one, an empty tab stays open, because the browser would end. */
-  async closeTab({ page, targetId }: OpenTab): Promise<void> {
+  async closeTab({ page }: Pick<OpenTab, "page">): Promise<void> {
     const { cdp, listed } = await this.#list();
     if (listed.length < 2) await cdp.send("Target.createTarget", { url: "about:blank" });
     // The tab may be closing already.
-    await cdp.send("Target.closeTarget", { targetId }).catch(() => undefined);
+    await cdp.send("Target.closeTarget", { targetId: page.session.targetId }).catch(() => undefined);
     await pTimeout(page.session.end, { milliseconds: closeMs, message: false });
   }
 
@@ -176,6 +176,6 @@ export class SessionPages {
   }
 }
 
-async function find(tab: OpenTab, { address }: DescribedElement): Promise<PageElement | undefined> {
-  return tab.page.hasTarget(address.target.sessionId) ? PageElement.find(tab.page, address) : undefined;
+async function find(tab: OpenTab, { address }: DescribedElement): Promise<ElementHandle | undefined> {
+  return tab.page.hasTarget(address.target.sessionId) ? ElementHandle.connectedAt(tab.page, address) : undefined;
 }

@@ -1,15 +1,17 @@
 import type { ActedElement, ActResult, BrowserTab, PageDialog } from "@shoal/schemas";
 import type { PageSession } from "../../../computer/page-session.ts";
+import type { SessionPages } from "../../tabs/session-pages.ts";
 import type { ActTools } from "../act-tools.ts";
 import { ActRun } from "../act-run.ts";
 import { describeActed } from "../element/describe.ts";
-import { ElementHandle } from "../element/element-handle.ts";
+import { ElementHandle } from "../../follow/element-handle.ts";
 import type { BrowserEffects } from "./browser-effects.ts";
 import type { EffectLog } from "./effect-log.ts";
 
 export interface Effects {
   /** Tabs before the action. */
   readonly before: readonly BrowserTab[];
+  readonly pages: SessionPages;
   readonly effects: BrowserEffects;
   readonly log: EffectLog;
   readonly element: ElementHandle | undefined;
@@ -24,8 +26,8 @@ const describeBusyMs = 300;
 
 /** Returns the answer of an action. */
 export async function reportEffects(
-  { pages, run, tab }: ActTools,
-  { before, effects, element, log, settled }: Effects,
+  { run, tab }: ActTools,
+  { before, effects, element, log, pages, settled }: Effects,
 ): Promise<ActResult> {
   const dialog = await openDialog(run.page.session);
   const acted = dialog === undefined && element !== undefined ? await describeLater(element) : undefined;

@@ -1,5 +1,5 @@
 import { Interrupted, type ActRun } from "../act-run.ts";
-import { mainDocument } from "../element/element-handle.ts";
+import { mainDocument } from "../../follow/element-handle.ts";
 import type { EffectLog } from "./effect-log.ts";
 
 /** A page without activity for this time has processed an action. Milliseconds. */

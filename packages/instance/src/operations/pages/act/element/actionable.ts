@@ -1,12 +1,12 @@
 import { ServiceError } from "@shoal/router";
-import type { Point } from "../../follow/page-element.ts";
-import type { OpenTab, SessionPages } from "../../tabs/session-pages.ts";
+import type { Point } from "../../follow/points.ts";
 import { describeElement } from "../../tabs/page-errors.ts";
-import { notActionable } from "../act-errors.ts";
+import { NotActionable } from "../act-errors.ts";
 import type { Target } from "../act-fields.ts";
 import type { ActRun } from "../act-run.ts";
 import { describeActed } from "./describe.ts";
-import type { ElementHandle } from "./element-handle.ts";
+import type { ActedTab, ElementSource } from "../../tabs/element-source.ts";
+import type { ElementHandle } from "../../follow/element-handle.ts";
 import {
   coverFunction,
   examineFunction,
@@ -45,11 +45,11 @@ const alignments = ["center", "end", "start"] as const;
 export class Actionable {
   readonly finder: TargetFinder;
   readonly #run: ActRun;
-  readonly #pages: SessionPages;
-  readonly #tab: OpenTab;
+  readonly #pages: ElementSource;
+  readonly #tab: ActedTab;
   readonly #timeoutMs: number;
 
-  constructor(pages: SessionPages, tab: OpenTab, run: ActRun, timeoutMs: number) {
+  constructor(pages: ElementSource, tab: ActedTab, run: ActRun, timeoutMs: number) {
     this.finder = new TargetFinder(pages, tab, run);
     this.#run = run;
     this.#pages = pages;
@@ -135,7 +135,7 @@ export class Actionable {
   async #failure(target: Target, element: ElementHandle, obstacle: Obstacle): Promise<ServiceError> {
     const described = await this.#describe(element).catch(() => undefined);
     const cover = obstacle === "covered" ? await this.#describeCover(element).catch(() => undefined) : undefined;
-    return ServiceError.of(notActionable(described ?? describeTarget(target), obstacle, this.#timeoutMs, cover));
+    return new NotActionable(described ?? describeTarget(target), obstacle, { cover, timeoutMs: this.#timeoutMs });
   }
 
   async #describe(element: ElementHandle): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import type { ActedElement } from "@shoal/schemas";
-import type { SessionPages } from "../../tabs/session-pages.ts";
-import type { ElementHandle } from "./element-handle.ts";
+import type { ElementHandle } from "../../follow/element-handle.ts";
+import type { ElementSource } from "../../tabs/element-source.ts";
 
 const maxNameCharacters = 300;
 const maxValueCharacters = 1_000;
@@ -24,10 +24,10 @@ export interface Described {
 }
 
 /** Returns role, name and states as assistive technology gets them; `undefined` when the element has gone. */
-export async function describe({ address, run }: ElementHandle): Promise<Described | undefined> {
+export async function describe({ address, sender }: ElementHandle): Promise<Described | undefined> {
   const { backendNodeId, target } = address;
-  const answer = await run.ask(
-    run.page.cdp.send("Accessibility.getPartialAXTree", { backendNodeId, fetchRelatives: false }, target.sessionId),
+  const answer = await sender.ask(
+    sender.page.cdp.send("Accessibility.getPartialAXTree", { backendNodeId, fetchRelatives: false }, target.sessionId),
   );
   const node = answer?.nodes.find(({ backendDOMNodeId }) => backendDOMNodeId === backendNodeId);
   if (node === undefined) return undefined;
@@ -41,7 +41,7 @@ export async function describe({ address, run }: ElementHandle): Promise<Describ
 
 /** Returns the element as an answer shows it, with a reference; `undefined` when it has gone. */
 export async function describeActed(
-  pages: SessionPages,
+  pages: ElementSource,
   tabId: string,
   element: ElementHandle,
 ): Promise<ActedElement | undefined> {

@@ -2,8 +2,8 @@ import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { Frame } from "../../follow/frame-tree.ts";
 import type { ActRun } from "../act-run.ts";
-import { type ElementHandle, handleOf, worldIn } from "./element-handle.ts";
-import { framesOf } from "./frames.ts";
+import { type ElementHandle, handleOf, worldIn } from "../../follow/element-handle.ts";
+import { framesOf } from "../../follow/frame-tree.ts";
 
 export interface Matches {
   /** Visible matches, or all if none is visible. */
@@ -35,7 +35,7 @@ const findFunction = `function (selector, most) {
 
 /** @throws {ServiceError} 400 for an invalid selector. */
 export async function findBySelector(run: ActRun, selector: string, field: string): Promise<Matches> {
-  const found = await Promise.all((await framesOf(run)).map((frame) => findIn(run, frame, selector)));
+  const found = await Promise.all([...(await framesOf(run)).values()].map((frame) => findIn(run, frame, selector)));
   if (found.some((one) => one?.invalid === true))
     throw ServiceError.of(invalid(field, "is not a valid CSS selector", { hint: "Example: `form.login button`." }));
   const present = found.filter((one) => one !== undefined);

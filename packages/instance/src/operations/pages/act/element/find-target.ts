@@ -1,11 +1,11 @@
 import { ServiceError } from "@shoal/router";
 import { ambiguousTarget, elementNotFound, type NamedElement } from "../../tabs/page-errors.ts";
 import { findElement } from "../../outline/find-element.ts";
-import type { OpenTab, SessionPages } from "../../tabs/session-pages.ts";
 import type { Target } from "../act-fields.ts";
 import { type ActRun, Interrupted } from "../act-run.ts";
 import { describeActed } from "./describe.ts";
-import { ElementHandle } from "./element-handle.ts";
+import type { ActedTab, ElementSource } from "../../tabs/element-source.ts";
+import { ElementHandle } from "../../follow/element-handle.ts";
 import { findBySelector } from "./find-by-selector.ts";
 
 /** Milliseconds between two searches. */
@@ -13,11 +13,11 @@ const pausesMs = [20, 50, 100, 200];
 
 /** Finds the element of an action, in all frames of a tab. */
 export class TargetFinder {
-  readonly #pages: SessionPages;
-  readonly #tab: OpenTab;
+  readonly #pages: ElementSource;
+  readonly #tab: ActedTab;
   readonly #run: ActRun;
 
-  constructor(pages: SessionPages, tab: OpenTab, run: ActRun) {
+  constructor(pages: ElementSource, tab: ActedTab, run: ActRun) {
     this.#pages = pages;
     this.#tab = tab;
     this.#run = run;

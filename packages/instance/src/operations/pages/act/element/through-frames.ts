@@ -1,6 +1,6 @@
-import { ElementHandle } from "./element-handle.ts";
+import { ElementHandle } from "../../follow/element-handle.ts";
 import { type Examined, frameFunction, frameHitFunction } from "./examine.ts";
-import { framesOf } from "./frames.ts";
+import { framesOf } from "../../follow/frame-tree.ts";
 
 interface FramePlace {
   readonly left: number;
@@ -15,19 +15,19 @@ export async function throughFrames(
   point: { readonly x: number; readonly y: number },
   hit: boolean,
 ): Promise<Examined> {
-  const { address, run } = element;
-  if (address.frameId === run.page.mainFrameId) return { x: point.x, y: point.y };
-  const frames = new Map((await framesOf(run)).map((frame) => [frame.frameId, frame]));
+  const { address, sender } = element;
+  if (address.frameId === sender.page.mainFrameId) return { x: point.x, y: point.y };
+  const frames = await framesOf(sender);
   let { x, y } = point;
   let frame = frames.get(address.frameId);
   while (frame?.parentId !== undefined) {
     const parent = frames.get(frame.parentId);
     if (parent === undefined) return { problem: "removed" };
     const { sessionId } = parent.target;
-    const owner = await run.ask(run.page.cdp.send("DOM.getFrameOwner", { frameId: frame.frameId }, sessionId));
+    const owner = await sender.ask(sender.page.cdp.send("DOM.getFrameOwner", { frameId: frame.frameId }, sessionId));
     const { frameId, loaderId, target } = parent;
     const holder =
-      owner && (await ElementHandle.at(run, { target, frameId, loaderId, backendNodeId: owner.backendNodeId }));
+      owner && (await ElementHandle.at(sender, { target, frameId, loaderId, backendNodeId: owner.backendNodeId }));
     const place = await holder?.call<FramePlace>(frameFunction);
     if (holder === undefined || place === undefined) return { problem: "removed" };
     x = place.left + x * place.scaleX;

@@ -1,11 +1,10 @@
 import { ServiceError } from "@shoal/router";
 import { type ClickSeen, guardedFunction, guardFunction } from "../../node-input/click-guard.ts";
 import { FrameShield } from "../../node-input/frame-shield.ts";
-import type { Point } from "../../follow/page-element.ts";
-import { unfitElement } from "../act-errors.ts";
+import type { Point } from "../../follow/points.ts";
 import { Interrupted } from "../act-run.ts";
 import type { ActTools } from "../act-tools.ts";
-import type { ElementHandle } from "../element/element-handle.ts";
+import type { ElementHandle } from "../../follow/element-handle.ts";
 import type { Obstacle } from "../element/examine.ts";
 import type { ClickButton } from "./pointer.ts";
 
@@ -40,6 +39,15 @@ export function clickReady(tools: ActTools, { pick, ...options }: ClickOptions =
   });
 }
 
+/** 409 for a click that another frame may have received. */
+export class ClickTaken extends ServiceError {
+  /** @param element - `e3 (button "Save")` */
+  constructor(element: string) {
+    const problem = `${element} did not receive the click: a frame of the page may have taken it`;
+    super(409, "not_actionable", problem, { hint: "Observe the page again." });
+  }
+}
+
 interface GuardedClick extends Pick<ClickOptions, "button" | "count"> {
   readonly at: Point;
   readonly shield: FrameShield;
@@ -54,14 +62,7 @@ async function clickGuarded(
   await tools.pointer.click(at, click);
   const seen = await readGuard(element);
   if (seen === "missed") return "moving";
-  if (seen === "unseen" && shield.hasOthers && !shield.hasInner)
-    throw ServiceError.of(
-      unfitElement(
-        await tools.describe(element),
-        "did not receive the click: a frame of the page may have taken it",
-        "Observe the page again.",
-      ),
-    );
+  if (seen === "unseen" && shield.hasOthers && !shield.hasInner) throw new ClickTaken(await tools.describe(element));
   return true;
 }
 

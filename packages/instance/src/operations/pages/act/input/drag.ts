@@ -1,10 +1,10 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import pTimeout from "p-timeout";
 import type { Keyboard } from "../../../computer/keyboard.ts";
-import type { Point } from "../../follow/page-element.ts";
+import type { Point } from "../../follow/points.ts";
 import type { ActRun } from "../act-run.ts";
 import type { Pointer } from "./pointer.ts";
-import type { ElementHandle } from "../element/element-handle.ts";
+import type { ElementHandle } from "../../follow/element-handle.ts";
 
 /** Mouse moves between the two places. */
 const steps = 8;

@@ -3,7 +3,7 @@ import { ServiceError } from "@shoal/router";
 import { type Written, writeValueFunction } from "../../node-input/write-value.ts";
 import { textRefused, unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
-import type { ElementHandle } from "../element/element-handle.ts";
+import type { ElementHandle } from "../../follow/element-handle.ts";
 import {
   checkStateFunction,
   type CheckState,
@@ -21,14 +21,20 @@ import { pressOn } from "./press.ts";
 /** Longest wait for an option that is missing, in milliseconds: it may arrive with a request. */
 const optionsMs = 2_000;
 
-/** Replaces the value of a field, as a person who selects its text and types. */
-export async function fill(tools: ActTools): Promise<ElementHandle> {
+/**
+ * Replaces the value of a field, as a person who selects its text and types.
+ * @param check - called before the text goes to the field; its error refuses the field.
+ */
+export async function fill(tools: ActTools, check?: (field: ElementHandle) => Promise<void>): Promise<ElementHandle> {
   const { act, actionable, run } = tools;
   const { submit = false, text = "" } = act;
   const needs = { enabled: true, editable: true };
   const element = await actionable.untilUsed(
     { target: act, field: "body", needs, pick: pickFieldFunction },
-    ({ element: field }) => fillNow(tools, field, text),
+    async ({ element: field }) => {
+      await check?.(field);
+      return fillNow(tools, field, text);
+    },
   );
   run.hasBegun = true;
   if (submit) await pressOn(tools, element, { keys: ["Enter"], field: "body.submit" });
@@ -53,7 +59,8 @@ async function fillNow(tools: ActTools, field: ElementHandle, text: string): Pro
   if (prepared.kind === "steps") return fillSteps(tools, field, text);
   const written = await field.call<Written>(writeValueFunction, text);
   if (written === "refused") throw ServiceError.of(textRefused(await tools.describe(field)));
-  return written === "held";
+  // A document that goes with the text has received it.
+  return written !== "gone";
 }
 
 /** Checks or unchecks with a click. */

@@ -2,7 +2,7 @@ import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
-import type { ElementHandle } from "../element/element-handle.ts";
+import type { ElementHandle } from "../../follow/element-handle.ts";
 import { focusFunction } from "../element/field-functions.ts";
 import { pressOn } from "./press.ts";
 

@@ -1,6 +1,6 @@
 import { FrameShield } from "../../node-input/frame-shield.ts";
 import type { ActTools } from "../act-tools.ts";
-import type { ElementHandle } from "../element/element-handle.ts";
+import type { ElementHandle } from "../../follow/element-handle.ts";
 import type { ChosenFile } from "./chosen-files.ts";
 
 /** Longest wait for a page's answer to a drag, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { Keyboard } from "../../../computer/keyboard.ts";
-import type { Point } from "../../follow/page-element.ts";
+import type { Point } from "../../follow/points.ts";
 import type { ActRun } from "../act-run.ts";
 
 /** As in `MouseEvent.buttons`. */

@@ -3,8 +3,8 @@ import { ServiceError } from "@shoal/router";
 import { FrameShield } from "../../node-input/frame-shield.ts";
 import { unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
-import type { ElementHandle } from "../element/element-handle.ts";
-import { framesOf } from "../element/frames.ts";
+import type { ElementHandle } from "../../follow/element-handle.ts";
+import { framesOf } from "../../follow/frame-tree.ts";
 import { focusFunction } from "../element/field-functions.ts";
 
 /** Whether the element has the focus, also in the page around its frame. */
@@ -57,7 +57,7 @@ export async function pressOn(
       // The dialog receives the other keys; the answer names it.
       if (session.dialog !== undefined || session.ended) break;
       // A key may add the first frame.
-      if (isGuarded && element !== undefined && (await framesOf(run)).length > 1)
+      if (isGuarded && element !== undefined && (await framesOf(run)).size > 1)
         shield ??= await FrameShield.raise(run.page, element);
       if (shield !== undefined && element !== undefined)
         await pressGuarded(tools, element, { chord, field, isFirst: place === 0 });

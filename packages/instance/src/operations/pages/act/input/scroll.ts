@@ -1,6 +1,6 @@
 import { hasTarget } from "../act-fields.ts";
 import type { ActTools } from "../act-tools.ts";
-import { type ElementHandle, mainDocument } from "../element/element-handle.ts";
+import { type ElementHandle, mainDocument } from "../../follow/element-handle.ts";
 
 /** Waits until no ancestor scrolls any more, at most a second. */
 const scrolledFunction = `async function () {

@@ -4,7 +4,7 @@ import pTimeout from "p-timeout";
 import type { SessionRoot } from "../../../fs/paths.ts";
 import { unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
-import { ElementHandle } from "../element/element-handle.ts";
+import { ElementHandle } from "../../follow/element-handle.ts";
 import { type ChosenFile, checkFiles, readFiles } from "./chosen-files.ts";
 import { dropFiles, pasteFiles } from "./given-files.ts";
 import { clickReady } from "./click.ts";

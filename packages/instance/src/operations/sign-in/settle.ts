@@ -1,7 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { SettledPage, SettlePage } from "../../protocol/page.ts";
 import { unchangedMs } from "./page-changes.ts";
-import { readFrames } from "./reading/frames.ts";
 import type { WatchedPage } from "./watched-page.ts";
 
 /** Longest pause between two looks at a page that still works. */
@@ -34,17 +33,17 @@ export async function settle(
 }
 
 async function report(page: WatchedPage, quiet: boolean): Promise<SettledPage> {
-  const [mainTarget] = page.targets;
-  const [facts, history, changed_cookies] = await Promise.all([
-    mainTarget === undefined ? undefined : readFrames(page, mainTarget),
-    page.send(page.cdp.send("Page.getNavigationHistory", undefined, page.session.sessionId)).catch(() => undefined),
+  const [target] = page.targets;
+  const [origin, history, changed_cookies] = await Promise.all([
+    target === undefined ? "" : page.originOf(page.mainFrameId, target),
+    page.ask(page.cdp.send("Page.getNavigationHistory", undefined, page.session.sessionId)),
     page.changedCookies(),
   ]);
   const { status } = page.log;
   return {
     quiet,
     url: (history?.entries[history.currentIndex]?.url ?? "").slice(0, 8_000),
-    host: facts?.get(page.session.targetId)?.host ?? "",
+    host: URL.parse(origin)?.hostname ?? "",
     ...(status !== undefined && { status }),
     ...page.log.changes,
     changed_cookies,

@@ -1,30 +1,37 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import type { NodeAddress } from "../../follow/followed-page.ts";
-import type { ActRun } from "../act-run.ts";
+import type { CommandSender, NodeAddress } from "./followed-page.ts";
 
 type Argument = string | number | boolean | null | readonly (string | number)[];
 
 /** An element in its document's isolated world, where the page's scripts cannot interfere. */
 export class ElementHandle {
-  readonly run: ActRun;
+  readonly sender: CommandSender;
   readonly address: NodeAddress;
   readonly objectId: string;
 
-  constructor(run: ActRun, address: NodeAddress, objectId: string) {
-    this.run = run;
+  constructor(sender: CommandSender, address: NodeAddress, objectId: string) {
+    this.sender = sender;
     this.address = address;
     this.objectId = objectId;
   }
 
   /** Returns `undefined` when the element has gone. */
-  static async at(run: ActRun, address: NodeAddress): Promise<ElementHandle | undefined> {
+  static async at(sender: CommandSender, address: NodeAddress): Promise<ElementHandle | undefined> {
     const { backendNodeId, target } = address;
-    const { cdp } = run.page;
-    const executionContextId = await worldIn(run, address);
+    const { cdp } = sender.page;
+    const executionContextId = await worldIn(sender, address);
     if (executionContextId === undefined) return undefined;
-    const answer = await run.ask(cdp.send("DOM.resolveNode", { backendNodeId, executionContextId }, target.sessionId));
+    const answer = await sender.ask(
+      cdp.send("DOM.resolveNode", { backendNodeId, executionContextId }, target.sessionId),
+    );
     const objectId = answer?.object.objectId;
-    return objectId === undefined ? undefined : new ElementHandle(run, address, objectId);
+    return objectId === undefined ? undefined : new ElementHandle(sender, address, objectId);
+  }
+
+  /** Like {@link ElementHandle.at}, for an element that is in its document. */
+  static async connectedAt(sender: CommandSender, address: NodeAddress): Promise<ElementHandle | undefined> {
+    const element = await ElementHandle.at(sender, address).catch(() => undefined);
+    return (await element?.call("function () { return this.isConnected; }")) === true ? element : undefined;
   }
 
   /**
@@ -41,7 +48,7 @@ export class ElementHandle {
     const answer = await this.#call(declaration, values, false);
     const objectId = answer?.result.objectId;
     if (objectId === undefined || answer?.result.subtype !== "node") return undefined;
-    return handleOf(this.run, this.address, objectId);
+    return handleOf(this.sender, this.address, objectId);
   }
 
   #call(
@@ -58,45 +65,49 @@ export class ElementHandle {
       userGesture: true,
     };
     const { sessionId } = this.address.target;
-    return this.run.ask(this.run.page.cdp.send("Runtime.callFunctionOn", params, sessionId));
+    return this.sender.ask(this.sender.page.cdp.send("Runtime.callFunctionOn", params, sessionId));
   }
 }
 
 type Place = Omit<NodeAddress, "backendNodeId">;
 
 /** Returns the isolated world of a document; `undefined` when its frame has gone. */
-export async function worldIn(run: ActRun, { frameId, target }: Place): Promise<number | undefined> {
-  const world = await run.ask(
+export async function worldIn(sender: CommandSender, { frameId, target }: Place): Promise<number | undefined> {
+  const world = await sender.ask(
     // With a name, each call returns the same world.
-    run.page.cdp.send("Page.createIsolatedWorld", { frameId, worldName: "shoal-page" }, target.sessionId),
+    sender.page.cdp.send("Page.createIsolatedWorld", { frameId, worldName: "shoal-page" }, target.sessionId),
   );
   return world?.executionContextId;
 }
 
 /** Returns a node of a document by its remote object. */
-export async function handleOf(run: ActRun, place: Place, objectId: string): Promise<ElementHandle | undefined> {
+export async function handleOf(
+  sender: CommandSender,
+  place: Place,
+  objectId: string,
+): Promise<ElementHandle | undefined> {
   const { frameId, loaderId, target } = place;
-  const described = await run.ask(run.page.cdp.send("DOM.describeNode", { objectId }, target.sessionId));
+  const described = await sender.ask(sender.page.cdp.send("DOM.describeNode", { objectId }, target.sessionId));
   if (described === undefined) return undefined;
   const { backendNodeId } = described.node;
-  return new ElementHandle(run, { target, frameId, loaderId, backendNodeId }, objectId);
+  return new ElementHandle(sender, { target, frameId, loaderId, backendNodeId }, objectId);
 }
 
 /** Returns the root element of the page; `undefined` while another document replaces it. */
-export async function mainDocument(run: ActRun): Promise<ElementHandle | undefined> {
-  const { cdp, targets } = run.page;
+export async function mainDocument(sender: CommandSender): Promise<ElementHandle | undefined> {
+  const { cdp, targets } = sender.page;
   const [target] = targets;
   if (target === undefined) return undefined;
-  const place = { target, frameId: run.page.mainFrameId, loaderId: "" };
-  const contextId = await worldIn(run, place);
+  const place = { target, frameId: sender.page.mainFrameId, loaderId: "" };
+  const contextId = await worldIn(sender, place);
   if (contextId === undefined) {
-    await run.page.findMainFrame();
+    await sender.page.findMainFrame();
     return undefined;
   }
-  const answer = await run.ask(
+  const answer = await sender.ask(
     cdp.send("Runtime.evaluate", { expression: "document.documentElement", contextId }, target.sessionId),
   );
   const objectId = answer?.result.objectId;
   // Without a reference: it is used for calls only.
-  return objectId === undefined ? undefined : new ElementHandle(run, { ...place, backendNodeId: 0 }, objectId);
+  return objectId === undefined ? undefined : new ElementHandle(sender, { ...place, backendNodeId: 0 }, objectId);
 }

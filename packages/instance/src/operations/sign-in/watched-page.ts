@@ -1,22 +1,28 @@
+import { ServiceError } from "@shoal/router";
 import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import { openPageSession, type PageSession } from "../computer/page-session.ts";
-import { FollowedPage, type FrameTarget, type NodeAddress } from "../pages/follow/followed-page.ts";
+import type { ElementSource } from "../pages/tabs/element-source.ts";
+import { ElementHandle } from "../pages/follow/element-handle.ts";
+import { FollowedPage, type FrameTarget } from "../pages/follow/followed-page.ts";
+import type { FormNode } from "../pages/form/form-view.ts";
+import { unknownReference } from "../pages/tabs/page-errors.ts";
+import { References } from "../pages/tabs/references.ts";
 import { HttpAuthentication } from "./http-authentication.ts";
 import { watchChanges } from "./page-changes.ts";
 import { PageLog } from "./page-log.ts";
 import { passkeyBinding, watchPasskeys } from "./passkey-watch.ts";
 
-const maxRefs = 20_000;
+const tabId = "the front tab";
 
 /** Follows one page for a login, from the first call until it is closed. */
-export class WatchedPage extends FollowedPage {
+export class WatchedPage extends FollowedPage implements ElementSource {
   readonly log = new PageLog();
   readonly authentication: HttpAuthentication;
-  /** References of fields whose characters are hidden. */
+  readonly references = new References();
+  /** Fields whose characters are hidden, by the keys of their nodes. */
   readonly masked = new Set<string>();
-  #refs = new Map<string, string>();
-  #lastRef = 0;
-  #addresses = new Map<string, NodeAddress>();
+  /** The last field that got a value. */
+  filled: ElementHandle | undefined;
   #cookies: ReadonlyMap<string, string> = new Map();
 
   private constructor(session: PageSession) {
@@ -34,25 +40,29 @@ export class WatchedPage extends FollowedPage {
   }
 
   /** References stay the same for the same node of the same document. */
-  refOf(address: NodeAddress): string {
-    const key = `${address.target.sessionId} ${address.loaderId} ${String(address.backendNodeId)}`;
-    let ref = this.#refs.get(key);
-    if (ref === undefined) {
-      ref = `e${String(++this.#lastRef)}`;
-      this.#refs.set(key, ref);
-    }
-    return ref;
+  refOf({ address, content, node }: FormNode): string {
+    const { name, role } = content;
+    return this.references.refOf(tabId, { address, name, role, path: "", url: node.document.url });
   }
 
-  /** Makes these references valid, and no others. */
-  remember(addresses: Map<string, NodeAddress>): void {
-    this.#addresses = addresses;
-    if (this.#refs.size > maxRefs) this.#refs = new Map([...this.#refs].filter(([, ref]) => addresses.has(ref)));
+  async resolve(ref: string): Promise<{ readonly element: ElementHandle; readonly replaced: false }> {
+    const known = this.references.get(ref);
+    const isPresent = known !== undefined && this.hasTarget(known.address.target.sessionId);
+    const element = isPresent ? await ElementHandle.connectedAt(this, known.address) : undefined;
+    if (element === undefined) throw ServiceError.of(unknownReference(ref, tabId));
+    return { element, replaced: false };
   }
 
-  addressOf(ref: string): NodeAddress | undefined {
-    const address = this.#addresses.get(ref);
-    return address !== undefined && this.hasTarget(address.target.sessionId) ? address : undefined;
+  /** The origin of a document as it is now: `null` for an opaque one, empty if it does not answer. */
+  async originOf(frameId: string, target: FrameTarget): Promise<string> {
+    const contextId = await this.worldOf(frameId, target).catch(() => undefined);
+    const params = { expression: "self.origin", returnByValue: true };
+    const answer =
+      contextId === undefined
+        ? undefined
+        : await this.ask(this.cdp.send("Runtime.evaluate", { ...params, contextId }, target.sessionId));
+    const origin: unknown = answer?.result.value;
+    return typeof origin === "string" ? origin : "";
   }
 
   /** Begins the report of a new act. */
@@ -83,9 +93,7 @@ export class WatchedPage extends FollowedPage {
   }
 
   async #readCookies(): Promise<Map<string, string>> {
-    const answer = await this.send(this.cdp.send("Network.getCookies", {}, this.session.sessionId)).catch(
-      () => undefined,
-    );
+    const answer = await this.ask(this.cdp.send("Network.getCookies", {}, this.session.sessionId));
     return new Map(
       answer?.cookies.map(({ name, domain, value, httpOnly }) => [`${httpOnly ? "h" : "s"} ${domain} ${name}`, value]),
     );

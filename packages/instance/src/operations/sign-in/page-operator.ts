@@ -5,7 +5,7 @@ import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { findVisiblePage } from "../../browser/pages/visible-page.ts";
 import type { PageAct, PageActResult, PageOutline, SettledPage, SettlePage } from "../../protocol/page.ts";
 import { actOn } from "./acts.ts";
-import { readOutline } from "./reading/read-outline.ts";
+import { readOutline } from "./read-outline.ts";
 import { settle } from "./settle.ts";
 import { WatchedPage } from "./watched-page.ts";
 
