@@ -1,5 +1,6 @@
-// Builds everything that runs in a clone, without types: the modules of each package, as tsc would write them, the
-// programs, and the pages. `turbo run build` writes types as well, and finishes the packages for the registry.
+// Builds everything that runs in a clone: the modules of each package, as tsc would write them, the programs, and the
+// pages; with `--types` also the types of the SDK. `turbo run build` writes types as well, and finishes the packages for
+// the registry.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -69,11 +70,14 @@ async function run(folder, ...args) {
   if (status !== 0) throw new Error(`The build of ${folder} failed.`);
 }
 
-/** @param {string} folder @param {string} name - of a dependency. @returns {string} the path of its program */
-function programOf(folder, name) {
+/**
+ * @param {string} folder @param {string} name - of a dependency @param {string} program
+ * @returns {string} the path of its program
+ */
+function programOf(folder, name, program = name) {
   const require = createRequire(join(root, folder, "package.json"));
   const manifest = require.resolve(`${name}/package.json`);
-  return join(dirname(manifest), require(manifest).bin[name]);
+  return join(dirname(manifest), require(manifest).bin[program]);
 }
 
 async function buildPrograms() {
@@ -99,3 +103,14 @@ if (parts.includes("console")) await buildConsole();
 // The pages of the server include the console.
 if (parts.length > 0) await run("apps/server", "build.mjs");
 record();
+if (process.argv.includes("--types")) {
+  const sdk = "packages/client";
+  await run(
+    sdk,
+    programOf(sdk, "typescript-7", "tsc"),
+    "-b",
+    "tsconfig.build.json",
+    "--noCheck",
+    "--emitDeclarationOnly",
+  );
+}

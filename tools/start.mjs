@@ -25,11 +25,12 @@ async function start() {
     const status = install(scriptEnvironment(node), folders);
     if (status !== 0) throw new Error("pnpm could not install the packages: see its message above.");
   }
-  if (!isBuilt()) {
-    console.error("Building the programs, a few seconds …");
-    const status = await runToEnd(node, ["--conditions=@shoal/source", join(root, "tools/build.mjs")], {
-      stdio: ["ignore", 2, 2],
-    });
+  // The editor of a new app reads the types of the SDK.
+  const types = args[0] === "init" ? ["--types"] : [];
+  if (!isBuilt() || types.length > 0) {
+    console.error(`Building the ${types.length > 0 ? "SDK" : "programs"}, a few seconds …`);
+    const build = ["--conditions=@shoal/source", join(root, "tools/build.mjs"), ...types];
+    const status = await runToEnd(node, build, { stdio: ["ignore", 2, 2] });
     if (status !== 0) throw new Error("The build failed: see its message above.");
   }
   // Messages of the command name it like this.

@@ -14,6 +14,7 @@ const readers = {
   "the service itself, in its database, its files, or signed": [
     "apps/server/src/apps/deployments/deployment-store.ts",
     "apps/server/src/apps/logs/chunk.ts",
+    "apps/server/src/apps/registry/sdk-packages.ts",
     "apps/server/src/auth/connections/connections.ts",
     "apps/server/src/auth/credentials/secret-values.ts",
     "apps/server/src/auth/flows/flow-store.ts",
@@ -66,6 +67,7 @@ const readers = {
     "packages/placement/src/streams/answer-text.ts",
   ],
   "a tenant, or a service that a tenant names: bounded before": [
+    "apps/server/src/apps/registry/other-versions.ts",
     "apps/server/src/apps/runtime/build-tools.ts",
     "apps/server/src/apps/runtime/manifests.ts",
     "apps/server/src/auth/providers/provider-http.ts",

@@ -1,7 +1,6 @@
 import type { Shoal } from "@shoal/client";
-import { build } from "esbuild";
 import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -22,20 +21,13 @@ interface AppRun {
 /** Deploys an app, invokes it and deletes it. */
 export async function runApp({ shoal, service, folder, url }: AppRun, { step, note }: Transcript): Promise<void> {
   await mkdir(folder);
-  // The bundle includes the SDK, because the demo may have no registry to install it from.
-  await build({
-    entryPoints: [join(import.meta.dirname, "bookkeeper.ts")],
-    outfile: join(folder, "index.js"),
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node24",
-    logLevel: "error",
-  });
-  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "bookkeeper", private: true, type: "module" }));
+  await copyFile(join(import.meta.dirname, "bookkeeper.ts"), join(folder, "index.ts"));
+  const dependencies = { "@shoal/client": "*", zod: "^4.6.0" };
+  const manifest = { name: "bookkeeper", private: true, type: "module", dependencies };
+  await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   const env = { ...process.env, SHOAL_BASE_URL: service.baseUrl, SHOAL_API_KEY: service.apiKey };
   const deployed = await step("deploy an app that uses a browser (shoal deploy)", () =>
-    run(process.execPath, [command, "deploy", join(folder, "index.js"), "-o", "jsonl"], { env }).then(
+    run(process.execPath, [command, "deploy", join(folder, "index.ts"), "-o", "jsonl"], { env }).then(
       () => true,
       (error: unknown) => {
         const { stderr = "" } = error as { readonly stderr?: string };

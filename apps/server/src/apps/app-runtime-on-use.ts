@@ -2,6 +2,7 @@ import type { Placement } from "@shoal/placement";
 import { join } from "node:path";
 import type { Host } from "../host/host.ts";
 import type { BoxConnections } from "../http/box-connections.ts";
+import type { SdkPackages } from "./registry/sdk-packages.ts";
 import type { AppRuntime } from "./runtime/app-runtime.ts";
 import { LazyAppRuntime } from "./runtime/lazy-app-runtime.ts";
 import { LocalAppRuntime } from "./runtime/local-app-runtime.ts";
@@ -11,7 +12,11 @@ const mib = 2 ** 20;
 /** Opens nothing before the first app is built or started. */
 export function appRuntimeOnUse(
   { blobs, cleanup, config, dataDir }: Host,
-  { boxes, placement }: { readonly boxes: BoxConnections; readonly placement: Placement },
+  {
+    boxes,
+    placement,
+    sdk,
+  }: { readonly boxes: BoxConnections; readonly placement: Placement; readonly sdk: SdkPackages },
 ): AppRuntime {
   const runtime = new LazyAppRuntime(() =>
     LocalAppRuntime.open({
@@ -25,6 +30,7 @@ export function appRuntimeOnUse(
         pythonIndex: config.build_python_index,
         allowedHosts: config.build_allowed_hosts,
       },
+      sdk,
       allowScripts: config.build_allow_scripts,
       build: {
         memoryBytes: config.build_memory_mb * mib,

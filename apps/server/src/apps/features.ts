@@ -1,6 +1,7 @@
 import type { Placement } from "@shoal/placement";
 import type { Host } from "../host/host.ts";
 import type { BoxConnections } from "../http/box-connections.ts";
+import type { RequestOrigins } from "../http/request-origin.ts";
 import type { SessionSigner } from "../sessions/browsers/handlers.ts";
 import type { Sessions } from "../sessions/browsers/sessions.ts";
 import { DeploymentStore } from "./deployments/deployment-store.ts";
@@ -9,11 +10,14 @@ import { invocationsFeature } from "./invocations/feature.ts";
 import { AppLogs } from "./logs/app-logs.ts";
 import type { AppRuntime } from "./runtime/app-runtime.ts";
 import { appRuntimeOnUse } from "./app-runtime-on-use.ts";
+import { sdkFeature } from "./sdk-feature.ts";
+import { SdkPackages } from "./registry/sdk-packages.ts";
 import { schedulesFeature } from "./schedules/feature.ts";
 
 interface AppNeeds {
   readonly boxes: BoxConnections;
   readonly isDoubtful: () => boolean;
+  readonly origins: RequestOrigins;
   readonly placement: Placement;
   /** Replaces the runtime, in tests. */
   readonly runtime: AppRuntime | undefined;
@@ -22,15 +26,17 @@ interface AppNeeds {
 }
 
 /** Deployed apps. The server must be registered. */
-export async function appFeatures(host: Host, { boxes, placement, ...needs }: AppNeeds) {
+export async function appFeatures(host: Host, { boxes, origins, placement, ...needs }: AppNeeds) {
+  const sdk = new SdkPackages();
   const shared = {
     ...needs,
     logs: new AppLogs(host),
-    runtime: needs.runtime ?? appRuntimeOnUse(host, { boxes, placement }),
+    runtime: needs.runtime ?? appRuntimeOnUse(host, { boxes, placement, sdk }),
     store: new DeploymentStore(host.database, host.envelopes),
   };
   const invocations = await invocationsFeature(host, shared);
   return {
+    sdk: sdkFeature(sdk, origins),
     schedules: schedulesFeature(host),
     invocations,
     deployments: deploymentsFeature(host, {

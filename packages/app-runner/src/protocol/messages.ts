@@ -51,6 +51,8 @@ export const BuilderTask = z.discriminatedUnion("type", [
     allow_scripts: z.array(z.string()),
     /** Of the tools. */
     env: z.record(z.string(), z.string()),
+    /** Packages that the service has itself, as its registry describes them. */
+    sdk: z.array(z.object({ name: z.string(), version: z.string(), integrity: z.string() })),
     /** The registry's own address, as in lockfiles, and its address in the box. */
     registry: z.optional(z.object({ url: z.string(), inside: z.string() })),
     /** Milliseconds. */

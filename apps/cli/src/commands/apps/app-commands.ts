@@ -10,6 +10,9 @@ interface RepositoryFlags {
   readonly entrypoint: string;
 }
 
+/** The version of a checkout before the first release. */
+const unreleased = "0.0.0";
+
 export function addAppCommands(adding: Adding): void {
   addInit(adding);
   addDeploy(adding);
@@ -24,7 +27,7 @@ function explain(command: Command, isMissing: boolean, summary: string, about: s
     .description([summary, about, ...(isMissing ? [notYetExplained] : [])].join("\n\n"));
 }
 
-function addInit({ groupFor, run }: Adding): void {
+function addInit({ groupFor, run, version }: Adding): void {
   groupFor([])
     .command("init")
     .argument("[folder]", "Folder of the new app")
@@ -37,7 +40,7 @@ function addInit({ groupFor, run }: Adding): void {
     .addHelpText("after", examplesHelp(["shoal init shop", "shoal init shop --template python"]))
     .action(async (folder: string | undefined, _options: unknown, command: Command) => {
       const { init } = await import("./init.ts");
-      await init(folder, command.optsWithGlobals<GlobalFlags>(), run);
+      await init(folder, { ...command.optsWithGlobals<GlobalFlags>(), isReleased: version !== unreleased }, run);
     });
 }
 

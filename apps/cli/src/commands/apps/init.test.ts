@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { shoal } from "../../testing/shoal.ts";
 import { noScript, onTerminal } from "../../testing/terminal.ts";
@@ -12,8 +12,8 @@ afterAll(() => {
 
 describe("init", () => {
   it.each([
-    ["typescript", "index.ts", [".gitignore", "index.ts", "package.json", "tsconfig.json"]],
-    ["javascript", "index.js", [".gitignore", "index.js", "package.json"]],
+    ["typescript", "index.ts", [".gitignore", ".npmrc", "index.ts", "package.json", "tsconfig.json"]],
+    ["javascript", "index.js", [".gitignore", ".npmrc", "index.js", "package.json"]],
     ["python", "main.py", [".gitignore", "main.py", "pyproject.toml"]],
   ])("writes an app in %s and prints the next steps", async (template, entry, files) => {
     const path = join(folder, template);
@@ -22,8 +22,16 @@ describe("init", () => {
     expect(readdirSync(path).toSorted()).toEqual(files);
     expect(stdout.trim().split("\n").toSorted()).toEqual(files.map((file) => join(path, file)));
     expect(stderr).toContain(`Created the app ${template}. Next:\n`);
-    expect(stderr).toContain(`  shoal deploy ${entry}\n`);
+    const here = relative(process.cwd(), path);
+    expect(stderr).toContain(`  (cd ${here} && `);
+    expect(stderr).toContain(`  shoal deploy ${join(here, entry)}\n  shoal invoke ${template} greet`);
     expect(readFileSync(join(path, entry), "utf8")).toContain(`pp("${template}")`);
+  });
+
+  it("gets the SDK from the chosen service", async () => {
+    const path = join(folder, "elsewhere");
+    await shoal(["init", path, "--template", "typescript", "--base-url", "https://shoal.example/api/"]);
+    expect(readFileSync(join(path, ".npmrc"), "utf8")).toContain("@shoal:registry=https://shoal.example/api/npm/\n");
   });
 
   it("never overwrites a file", async () => {
@@ -60,7 +68,7 @@ describe.skipIf(withoutScript)(
       run.type("\u001b[B");
       run.type("\r");
       expect(await run.status).toBe(0);
-      expect(readdirSync(path).toSorted()).toEqual([".gitignore", "index.js", "package.json"]);
+      expect(readdirSync(path).toSorted()).toEqual([".gitignore", ".npmrc", "index.js", "package.json"]);
     });
   },
 );

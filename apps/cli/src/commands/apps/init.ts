@@ -5,6 +5,7 @@ import { messageOf } from "@shoal/primitives";
 import type { GlobalFlags, Run } from "../../core/types.ts";
 import { ExitError, UsageError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
+import { defaultBaseUrl, findConnection } from "../../connection/settings.ts";
 import { printable } from "../../output/format.ts";
 import { newApp, type Template, templates } from "./templates.ts";
 
@@ -15,7 +16,7 @@ const nameRule = "Use 1 to 64 lower-case letters, digits, dots, dashes and under
 /** Existing files stay. */
 export async function init(
   given: string | undefined,
-  flags: GlobalFlags & { readonly name?: string; readonly template?: string },
+  flags: GlobalFlags & { readonly isReleased: boolean; readonly name?: string; readonly template?: string },
   run: Run,
 ): Promise<void> {
   const folder = resolve(given ?? (await askFolder(run)));
@@ -25,7 +26,7 @@ export async function init(
       `${flags.name === undefined ? `The folder's name "${printable(name)}" is invalid as a name. Pass --name.` : `--name "${printable(name)}" is invalid.`} ${nameRule}`,
     );
   const template = flags.template === undefined ? await askTemplate(run) : known(flags.template);
-  const app = newApp(template, name);
+  const app = newApp(template, name, flags.isReleased ? undefined : registryOfService(flags, run));
   const paths = Object.keys(app.files);
   const existing = paths.filter((path) => existsSync(join(folder, path)));
   if (existing.length > 0)
@@ -37,11 +38,25 @@ export async function init(
   if (flags.dryRun !== true) await writeApp(folder, app.files);
   run.terminal.stdout.write(`${paths.map((path) => printable(join(given ?? folder, path))).join("\n")}\n`);
   if (flags.quiet === true) return;
+  // Stays in this folder, where the command may be a relative path.
   const here = relative(process.cwd(), folder);
-  const steps = [...(here === "" ? [] : [`cd ${printable(here)}`]), app.install, `shoal deploy ${app.entry}`];
+  const steps = [
+    here === "" ? app.install : `(cd ${quoted(here)} && ${app.install})`,
+    `shoal deploy ${quoted(join(here, app.entry))}`,
+    `shoal invoke ${name} greet -p '{"name":"Ada"}'`,
+  ];
   run.terminal.stderr.write(
     `${flags.dryRun === true ? "Would create" : "Created"} the app ${name}. Next:\n${steps.map((step) => `  ${step}\n`).join("")}`,
   );
+}
+
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${printable(path).replaceAll("'", "'\\''")}'`;
+}
+
+function registryOfService(flags: GlobalFlags, run: Run): string {
+  const { baseUrl } = findConnection(flags, run.env);
+  return `${(URL.canParse(baseUrl) ? baseUrl : defaultBaseUrl).replace(/\/+$/, "")}/npm/`;
 }
 
 async function writeApp(folder: string, files: Readonly<Record<string, string>>): Promise<void> {

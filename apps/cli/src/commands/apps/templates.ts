@@ -10,11 +10,17 @@ export interface NewApp {
 }
 
 const sdk = "@shoal/client";
+const aboutRegistry = `# Your Shoal service has the SDK. Delete this file to get it from npm's registry.
+`;
 
-export function newApp(template: Template, name: string): NewApp {
+/** @param sdkRegistry - has the SDK, if npm's registry does not */
+export function newApp(template: Template, name: string, sdkRegistry?: string): NewApp {
+  const registry: Readonly<Record<string, string>> =
+    sdkRegistry === undefined ? {} : { ".npmrc": `${aboutRegistry}@shoal:registry=${sdkRegistry}\n` };
   switch (template) {
     case "typescript":
       return nodeApp("index.ts", name, {
+        ...registry,
         "tsconfig.json": json({
           compilerOptions: {
             target: "es2024",
@@ -28,7 +34,7 @@ export function newApp(template: Template, name: string): NewApp {
         }),
       });
     case "javascript":
-      return nodeApp("index.js", name, {});
+      return nodeApp("index.js", name, registry);
     case "python":
       return {
         entry: "main.py",

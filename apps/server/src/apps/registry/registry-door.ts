@@ -11,21 +11,30 @@ import type { Socket } from "node:net";
 import { pipeline } from "node:stream";
 import { rootCertificates } from "node:tls";
 import { OriginRewriter } from "./origin-rewriter.ts";
+import { otherVersions } from "./other-versions.ts";
+import { packumentOf, type SdkPackages } from "./sdk-packages.ts";
 
-/** A registry that needs a secret of the operator. */
+/** A registry that needs a secret of the operator, or is on this machine. */
 export interface RegistryUpstream {
   /** Without user name and password; ends with a slash. */
   readonly url: string;
-  readonly authorization: string;
+  readonly authorization: string | undefined;
   /** Its files may be outside of the index. */
   readonly isPython: boolean;
 }
 
 export interface RegistryDoorOptions {
   readonly upstreams: readonly RegistryUpstream[];
+  /** The door answers for these packages. */
+  readonly sdk: SdkPackages;
+  /** The registry that has other versions of them. */
+  readonly npm: RegistryUpstream;
   /** PEM file with authorities in addition to the usual ones. */
   readonly authorities: string | undefined;
 }
+
+/** Path of the registry that adds the SDK of this version to `npm`. */
+export const sdkPath = "/.sdk/";
 
 const maxPathCharacters = 1_000;
 const idleMs = 60_000;
@@ -36,7 +45,7 @@ const rewritten = /^(?:application\/(?:[\w.-]+\+)?json|text\/html|application\/v
 
 /**
  * Leads boxes of builds to registries that need a secret, and adds it: the box, where code of the app's dependencies may
- * run, never has it. Only reads of packages pass.
+ * run, never has it. Only reads of packages pass. The packages of the SDK come from this service.
  */
 export class RegistryDoor {
   readonly #options: RegistryDoorOptions;
@@ -59,6 +68,11 @@ export class RegistryDoor {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
+    const sdkPackage = sdkPackageIn(request);
+    if (sdkPackage !== undefined) {
+      this.#answerSdk(sdkPackage, request, response).catch(() => response.writeHead(502).end());
+      return;
+    }
     const target = this.#targetOf(request);
     if (typeof target === "number") {
       response.writeHead(target).end();
@@ -68,7 +82,10 @@ export class RegistryDoor {
     const isSecure = url.protocol === "https:";
     const outgoing = (isSecure ? httpsRequest : httpRequest)(url, {
       method: request.method,
-      headers: { ...headersFor(request), authorization: upstream.authorization },
+      headers: {
+        ...headersFor(request),
+        ...(upstream.authorization !== undefined && { authorization: upstream.authorization }),
+      },
       timeout: idleMs,
       ...(isSecure && { ca: [...this.#trusted()] }),
     });
@@ -90,10 +107,40 @@ export class RegistryDoor {
     outgoing.end();
   }
 
+  /** Leads to the registry for what the service does not have. */
+  async #answerSdk(path: string, { headers }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const found = await this.#options.sdk.find(path);
+    const local = `http://${headers.host ?? ""}`;
+    if (found === undefined) {
+      response.writeHead(302, { location: this.#npmUrl(local) + path }).end();
+    } else if (found.isTarball) {
+      response.writeHead(200, { "content-type": "application/octet-stream" }).end(found.package.tarball);
+    } else {
+      const { npm } = this.#options;
+      const others = await otherVersions(
+        {
+          url: new URL(npm.url + found.package.name.replace("/", "%2f")),
+          authorization: npm.authorization,
+          authorities: this.#trusted(),
+        },
+        (text) => text.replaceAll(npm.url, this.#npmUrl(local)),
+      );
+      const own = packumentOf(found.package, local + sdkPath);
+      const all = { ...own, versions: { ...others, ...own.versions } };
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(all));
+    }
+  }
+
+  /** The address of the registry for a box. */
+  #npmUrl(local: string): string {
+    const { npm, upstreams } = this.#options;
+    return upstreams.some(({ url }) => url === npm.url) ? local + new URL(npm.url).pathname : npm.url;
+  }
+
   /** @returns a status for a request that may not pass. */
   #targetOf({ headers, method, url = "" }: IncomingMessage): { upstream: RegistryUpstream; url: URL } | number {
     if (method !== "GET" && method !== "HEAD") return 405;
-    if (!/^127\.0\.0\.1:\d{1,5}$/.test(headers.host ?? "")) return 400;
+    if (!isLocalHost(headers.host)) return 400;
     const found = this.#options.upstreams
       .map((upstream) => ({ upstream, base: new URL(upstream.url) }))
       .toSorted((a, b) => b.base.pathname.length - a.base.pathname.length)
@@ -116,6 +163,18 @@ export class RegistryDoor {
     ];
     return this.#authorities;
   }
+}
+
+/** @returns the path of a package in the registry of the SDK */
+function sdkPackageIn({ headers, method, url = "" }: IncomingMessage): string | undefined {
+  if (method !== "GET" && method !== "HEAD") return undefined;
+  if (!isLocalHost(headers.host) || !url.startsWith(sdkPath)) return undefined;
+  const path = url.slice(sdkPath.length);
+  return isPackagePath(path) ? path : undefined;
+}
+
+function isLocalHost(host: string | undefined): boolean {
+  return /^127\.0\.0\.1:\d{1,5}$/.test(host ?? "");
 }
 
 /** Neither the registry's own operations (`-/whoami`, `-/npm/v1/tokens`), nor dots that lead elsewhere, nor a query. */

@@ -12,6 +12,7 @@ import type { BuildTool, BuildTools } from "./build-tools.ts";
 import type { DependencyCache } from "./dependency-cache.ts";
 import { type InstallPlan, planInstall, readManifests } from "./manifests.ts";
 import type { RegistryDoor } from "../registry/registry-door.ts";
+import type { SdkPackages } from "../registry/sdk-packages.ts";
 import type { Registry } from "./registry.ts";
 
 const run = promisify(execFile);
@@ -29,6 +30,7 @@ export interface AppBuilderParts {
   readonly tools: BuildTools;
   readonly dependencies: DependencyCache;
   readonly registry: Registry;
+  readonly sdk: SdkPackages;
   readonly door: Pick<RegistryDoor, "accept">;
   readonly blobs: Blobs;
   readonly limits: BuildLimits;
@@ -46,6 +48,7 @@ interface Inputs {
   readonly source: BuildSource;
   readonly plan: InstallPlan;
   readonly tool: BuildTool | undefined;
+  readonly sdk: BuildTask["sdk"];
   readonly hash: string | undefined;
   readonly cached: string | undefined;
 }
@@ -78,6 +81,7 @@ export class AppBuilder {
   async #build(source: BuildSource, on: AppOutput, signal: AbortSignal): Promise<BuiltArtifact> {
     signal.throwIfAborted();
     const { allowScripts, dependencies, registry, tools } = this.#parts;
+    const sdk = (await this.#parts.sdk.all()).map(({ integrity, name, version }) => ({ integrity, name, version }));
     // The box has another user.
     if (process.platform !== "win32") await run("chmod", ["-R", "a+rX", source.folder]);
     const surroundings = JSON.stringify([
@@ -89,6 +93,7 @@ export class AppBuilder {
       registry.url,
       registry.pythonIndex,
       allowScripts,
+      sdk,
     ]);
     const plan = planInstall(source.entrypoint, await readManifests(source.folder), surroundings);
     const tool =
@@ -97,7 +102,7 @@ export class AppBuilder {
         : undefined;
     const hash = plan.dependencyHash;
     const cached = hash === undefined ? undefined : await dependencies.find(hash);
-    const inputs = { source, plan, tool, hash, cached };
+    const inputs = { source, plan, tool, sdk, hash, cached };
     return { artifact: await this.#runBox(inputs, on, signal), language: plan.language };
   }
 
@@ -160,7 +165,7 @@ export class AppBuilder {
     };
   }
 
-  #taskOf({ source, plan, tool, hash, cached }: Inputs, work: string, place: ProgramPlace): BuildTask {
+  #taskOf({ source, plan, tool, sdk, hash, cached }: Inputs, work: string, place: ProgramPlace): BuildTask {
     const { allowScripts, esbuild, registry } = this.#parts;
     return {
       type: "build",
@@ -177,6 +182,7 @@ export class AppBuilder {
       esbuild: place.pathOf(`${layout.esbuild}/${basename(esbuild)}`),
       allow_scripts: [...allowScripts],
       env: { ...this.#variables(place), ...registry.toolVariables(plan.install, place) },
+      sdk,
       ...registryPair(registry.url, registry.urlIn(place)),
       install_ms: this.#parts.limits.timeoutMs,
     };

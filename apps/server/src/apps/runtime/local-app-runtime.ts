@@ -19,6 +19,7 @@ import { ArtifactFolders, type UsedFolder } from "./artifact-folders.ts";
 import { layout, proxyVariables } from "./box-layout.ts";
 import { BoxTasks } from "./box-tasks.ts";
 import { RegistryDoor } from "../registry/registry-door.ts";
+import type { SdkPackages } from "../registry/sdk-packages.ts";
 import { BuildTools } from "./build-tools.ts";
 import { CompiledCode } from "./compiled-code.ts";
 import { DependencyCache } from "./dependency-cache.ts";
@@ -31,6 +32,7 @@ export interface LocalAppRuntimeOptions {
   /** Of this server alone. */
   readonly folder: string;
   readonly registry: RegistrySettings;
+  readonly sdk: SdkPackages;
   /** Packages whose install scripts may run. */
   readonly allowScripts: readonly string[];
   readonly build: BuildLimits;
@@ -68,13 +70,18 @@ export class LocalAppRuntime implements AppRuntime {
   }
 
   static async open(options: LocalAppRuntimeOptions): Promise<LocalAppRuntime> {
-    const { blobs, folder, placement } = options;
+    const { blobs, folder, placement, sdk } = options;
     const programs = join(folder, "programs");
     const esbuild = await copyPrograms(programs, join(folder, "esbuild"));
     const keepsArchives = placement.copiesProgramFiles;
     const tasks = new BoxTasks(placement, programs);
     const registry = new Registry(options.registry);
-    const door = new RegistryDoor({ upstreams: registry.upstreams, authorities: options.registry.authorities });
+    const door = new RegistryDoor({
+      upstreams: registry.upstreams,
+      npm: registry.npm,
+      sdk,
+      authorities: options.registry.authorities,
+    });
     const dependencies = new DependencyCache(join(folder, "dependencies"));
     await dependencies.open();
     const builder = new AppBuilder({
@@ -82,6 +89,7 @@ export class LocalAppRuntime implements AppRuntime {
       tools: new BuildTools({ folder: join(folder, "tools"), tasks, registry, door, keepsArchives }),
       dependencies,
       registry,
+      sdk,
       door,
       blobs,
       limits: options.build,

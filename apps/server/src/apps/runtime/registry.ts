@@ -1,5 +1,5 @@
 import type { ProgramFolder, ProgramPlace } from "@shoal/placement";
-import type { RegistryUpstream } from "../registry/registry-door.ts";
+import { type RegistryUpstream, sdkPath } from "../registry/registry-door.ts";
 import { layout } from "./box-layout.ts";
 
 export interface RegistrySettings {
@@ -37,15 +37,24 @@ export class Registry {
     return withoutSecret(this.#settings.pythonIndex);
   }
 
-  /** Boxes reach these through the service, which has the secrets. */
+  /** Of npm packages. */
+  get npm(): RegistryUpstream {
+    const { token, url } = this.#settings;
+    return { url: this.url, authorization: token === undefined ? basicOf(url) : `Bearer ${token}`, isPython: false };
+  }
+
+  /** Boxes reach these through the service, which has the secrets. In a box, 127.0.0.1 is the box itself. */
   get upstreams(): readonly RegistryUpstream[] {
-    const { pythonIndex, token, url } = this.#settings;
-    const npm = token === undefined ? basicOf(url) : `Bearer ${token}`;
-    const python = basicOf(pythonIndex);
-    return [
-      ...(npm === undefined ? [] : [{ url: this.url, authorization: npm, isPython: false }]),
-      ...(python === undefined ? [] : [{ url: this.pythonIndex, authorization: python, isPython: true }]),
-    ];
+    const { pythonIndex } = this.#settings;
+    const python = { url: this.pythonIndex, authorization: basicOf(pythonIndex), isPython: true };
+    return [this.npm, python].filter(
+      ({ authorization, url }) => authorization !== undefined || new URL(url).hostname === "127.0.0.1",
+    );
+  }
+
+  /** The address in a box of the registry that has the SDK of the service. */
+  sdkUrlIn({ apiUrl }: ProgramPlace): string {
+    return apiUrl + sdkPath;
   }
 
   /** The address of npm's registry in a box. */
@@ -72,8 +81,7 @@ export class Registry {
 
   /** The addresses of the service in a box need no proxy. A registry may have a local name, and is reached through it. */
   directVariables(): Readonly<Record<string, string>> {
-    const direct = this.upstreams.length > 0 ? "127.0.0.1" : "";
-    return { NO_PROXY: direct, no_proxy: direct };
+    return { NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1" };
   }
 
   authorityVariables(place: ProgramPlace): Readonly<Record<string, string>> {
@@ -88,6 +96,7 @@ export class Registry {
     if (tool === "pip") return { PIP_INDEX_URL: this.#inside(this.pythonIndex, place), PIP_CONFIG_FILE: "/dev/null" };
     const both: Readonly<Record<string, string>> = {
       registry: this.urlIn(place),
+      "@shoal:registry": this.sdkUrlIn(place),
       // Lockfiles have the registry's own address.
       replace_registry_host: this.urlIn(place) === this.url ? "npmjs" : "always",
       git: "/nonexistent",

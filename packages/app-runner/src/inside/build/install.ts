@@ -3,6 +3,7 @@ import { BuildFailure } from "./build-failure.ts";
 import { causeOf } from "./cause-of.ts";
 import { runTool } from "./run-tool.ts";
 import { restrictNpmSettings } from "./npm-settings.ts";
+import { useSdkOfService } from "./sdk-in-lockfiles.ts";
 import { wantedProgram, withoutPrograms } from "./without-programs.ts";
 import { checkRequirement, readRequirements, type Requirements } from "./python-requirements.ts";
 import { access, lstat, mkdtemp, readFile, realpath, writeFile } from "node:fs/promises";
@@ -34,6 +35,7 @@ export async function install(task: BuildTask): Promise<void> {
 
 async function installNode(task: BuildTask, tool: "npm" | "pnpm"): Promise<void> {
   await restrictNpmSettings(task.work);
+  await useSdkOfService(task);
   const [script] = await existing(task.tool ?? []);
   if (script === undefined) throw new BuildFailure(`This version of ${tool} has no program that this service knows.`);
   const run = (...args: readonly string[]): Promise<void> => runTool(tool, [process.execPath, ...args], task);

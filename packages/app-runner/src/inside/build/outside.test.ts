@@ -33,6 +33,7 @@ async function failureOf(work: string): Promise<string> {
     env: {},
     forward: [],
     allow_scripts: [],
+    sdk: [],
   };
   return bundle(task).then(
     () => "",

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createFileBlobs } from "../../../storage/blobs/blobs.ts";
+import { SdkPackages } from "../../registry/sdk-packages.ts";
 import type { BuildSource, BuiltApp, LogLine, RunnableApp } from "../app-runtime.ts";
 import { LocalAppRuntime, type LocalAppRuntimeOptions } from "../local-app-runtime.ts";
 
@@ -58,6 +59,7 @@ export async function openRuntime({
       allowedHosts: [],
       authorities: process.env.NODE_EXTRA_CA_CERTS,
     },
+    sdk: new SdkPackages(),
     allowScripts: [],
     build: { memoryBytes: 2 ** 30, diskBytes: 2 ** 30, timeoutMs: 120_000 },
     foldersBytes: 2 ** 30,
