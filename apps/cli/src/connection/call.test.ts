@@ -1,8 +1,12 @@
 import { createTransport } from "@shoal/transport";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { plainRequest } from "./call.ts";
 import { endpointOf } from "./endpoint.ts";
 import { builtTable, sampleCall } from "../testing/arguments.ts";
+import { shoal } from "../testing/shoal.ts";
 
 it("sends the same request as the transport for every operation", async () => {
   const to = { baseUrl: "http://shoal.test", apiKey: "sk_test_0123456789", project: "research" };
@@ -35,4 +39,18 @@ it("sends the same request as the transport for every operation", async () => {
     expect(Object.fromEntries(sent?.headers ?? []), spec.operationId).toMatchObject(plain.headers);
   }
   expect(table.length).toBeGreaterThan(100);
+});
+
+it("reports fields that the service ignored", async () => {
+  await using server = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "application/json", "x-shoal-ignored-fields": "body.colour" }).end("{}");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const env = {
+    SHOAL_BASE_URL: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    SHOAL_API_KEY: "sk_test_0123456789",
+  };
+  const { status, stderr } = await shoal(["profiles", "get", "p", "-o", "json"], { env });
+  expect([status, stderr]).toEqual([0, "The service ignored unknown fields: body.colour\n"]);
+  expect((await shoal(["profiles", "get", "p", "-o", "json", "--quiet"], { env })).stderr).toBe("");
 });

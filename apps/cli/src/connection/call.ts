@@ -1,11 +1,14 @@
 import { errorOf } from "@shoal/primitives";
 import { requestUrl } from "@shoal/transport";
 import type { Answer, CommandRequest, CommandSpec, GlobalFlags, Run } from "../core/types.ts";
+import { printable } from "../output/format.ts";
+import { notify } from "../output/output.ts";
 import { reach, type Reached } from "./reach.ts";
 import { endpointOf } from "./endpoint.ts";
 import { type PlainAnswer, type PlainRequest, sendPlain, SendTimeout } from "./send.ts";
 
 const defaultTimeoutMs = 60_000;
+const ignoredFieldsHeader = "x-shoal-ignored-fields";
 
 export function plainRequest(spec: CommandSpec, request: CommandRequest, to: Reached): PlainRequest {
   const headers: Record<string, string> = { accept: spec.result === "empty" ? "*/*" : "application/json" };
@@ -32,6 +35,7 @@ export async function call(spec: CommandSpec, request: CommandRequest, flags: Gl
   try {
     first = await sendPlain(plain, { signal: run.signal, timeoutMs: to.totalTimeoutMs ?? defaultTimeoutMs });
     wire?.answer(first);
+    warnOfIgnoredFields(first.headers[ignoredFieldsHeader], flags, run);
     const answer = readAnswer(spec, first, request);
     if (answer !== undefined) return answer;
   } catch (error) {
@@ -47,6 +51,10 @@ export async function call(spec: CommandSpec, request: CommandRequest, flags: Gl
     first: first instanceof SendTimeout ? undefined : first,
     idempotencyKey: plain.headers["idempotency-key"],
   });
+}
+
+function warnOfIgnoredFields(fields: string | undefined, flags: GlobalFlags, { terminal }: Run): void {
+  if (fields !== undefined) notify(terminal, flags, `The service ignored unknown fields: ${printable(fields)}`);
 }
 
 /** @returns `undefined` for anything except a complete, successful response. */

@@ -3,6 +3,7 @@ import type { Plan, Settings } from "../request/plan.ts";
 import { isShoalError, type TimeoutError } from "../surface/errors.ts";
 import type { FailureInfo, RequestInfo } from "../surface/options.ts";
 import { connectionError, timeoutError, untilAborted } from "./failures.ts";
+import { warnOfIgnoredFields } from "./ignored-fields.ts";
 import { pause } from "./pause.ts";
 import { delayMs } from "./retry.ts";
 import type { UploadAttempt } from "./upload-attempt.ts";
@@ -275,8 +276,8 @@ export class Exchange {
       },
       "shoal answered",
     );
-    const ignored = logger === undefined ? null : headers.get("x-shoal-ignored-fields");
-    if (ignored !== null) logger?.warn({ operation, ignored_fields: ignored }, "shoal ignored unknown fields");
+    const ignored = headers.get("x-shoal-ignored-fields");
+    if (ignored !== null) warnOfIgnoredFields(logger, operation, ignored);
     if (this.#info !== undefined)
       await hooks?.onResponse?.({ ...this.#info, status, responseHeaders: headers, durationMs });
   }

@@ -87,6 +87,7 @@ export interface TransportOptions {
   readonly maxConcurrency?: number | undefined;
   /** Default `error`, with a reduced check for events: see {@link StreamOptions.validate}. */
   readonly validate?: Validation | undefined;
+  /** Without one, fields that the service ignored are written to the console, each text once. */
   readonly logger?: TransportLogger | undefined;
   /** A list is called in order. */
   readonly hooks?: TransportHooks | readonly TransportHooks[] | undefined;
