@@ -1,23 +1,26 @@
 import { defineConfig } from "vitest/config";
 import { testLimitMs } from "./packages/testkit/src/limits.ts";
-import { maxWorkers } from "./vitest.project.ts";
+import { LongestFirst } from "./tools/longest-first.ts";
+import { globalSetup, hookTimeout, maxWorkers, setupFiles, waits } from "./vitest.project.ts";
 
+// A sequencer would replace the random orders of `test:steady`.
+const isShuffled = process.argv.some((argument) => argument.startsWith("--sequence.shuffle"));
+
+/** The fast suite. Tests run on sources instead of built files. */
 export default defineConfig({
+  ssr: { resolve: { conditions: ["@shoal/source"] } },
   test: {
-    projects: [
-      "packages/*",
-      "apps/*",
-      {
-        test: {
-          name: "tools",
-          include: ["tools/*.test.ts"],
-          testTimeout: testLimitMs,
-          hookTimeout: testLimitMs,
-          maxWorkers,
-        },
-      },
-    ],
+    include: ["{packages,apps}/*/src/**/*.test.ts", "tools/*.test.ts"],
+    // Most of the time of a small file is loading modules. All packages are one project, whose files share processes and
+    // the modules in them: a project for each package would load most modules once for each package.
+    isolate: false,
     maxWorkers,
+    setupFiles,
+    globalSetup,
+    testTimeout: testLimitMs,
+    hookTimeout,
+    expect: waits,
+    sequence: isShuffled ? {} : { sequencer: LongestFirst },
     coverage: { provider: "v8", include: ["{packages,apps}/*/src/**/*.ts"] },
     reporters: ["default", "./tools/closing-line.ts"],
   },

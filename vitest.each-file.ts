@@ -3,7 +3,7 @@ import { sep } from "node:path";
 import { afterAll, afterEach, expect } from "vitest";
 
 /**
- * Files of one project share a process and the modules in it, so hooks at the top of a helper would belong only to the
+ * Files of the fast suite share processes and the modules in them, so hooks at the top of a helper would belong only to the
  * first file that imports it. `src/testing/each-file.ts` of a package exports its hooks instead.
  */
 interface EachFile {

@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { defineProject } from "vitest/config";
 import { testLimitMs, waitLimitMs } from "./packages/testkit/src/limits.ts";
 
 // Variables of this machine that change the connections of programs: tests choose proxies and databases themselves.
@@ -10,7 +9,7 @@ for (const name of Object.keys(process.env))
 
 /**
  * Test files that run at once. Tests mostly wait for browsers and databases: one file at a time leaves two processors
- * idle for half of the time. A project does not inherit this setting from the root.
+ * idle for half of the time.
  */
 export const maxWorkers = Math.max(2, Math.ceil(availableParallelism() * 1.5));
 
@@ -27,21 +26,3 @@ export const hookTimeout = testLimitMs * Number(process.env.SHOAL_TEST_SERVERS ?
 
 /** The deadline of `expect.poll` is that of `eventually`. */
 export const waits = { poll: { timeout: waitLimitMs } };
-
-/** Settings for the tests of a package or app, which run on sources instead of built files. */
-export const testsOf = (name: string, { isolate = false } = {}) =>
-  defineProject({
-    ssr: { resolve: { conditions: ["@shoal/source"] } },
-    test: {
-      name,
-      maxWorkers,
-      // Most of the time of a small file is loading modules: the files of a project share a process, and its modules.
-      isolate,
-      setupFiles,
-      globalSetup,
-      include: ["src/**/*.test.ts"],
-      testTimeout: testLimitMs,
-      hookTimeout,
-      expect: waits,
-    },
-  });

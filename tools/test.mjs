@@ -10,14 +10,15 @@ const onSources = "client contract database login mcp primitives router schemas 
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** @param {readonly string[]} args @returns {string[] | undefined} the packages of the paths, if nothing has to be built */
-export function packagesOnSources(args) {
-  const names = args.map((arg) => {
-    const [folder, name = ""] = relative(root, resolve(root, arg)).split(sep);
-    return folder === "packages" && onSources.includes(name) && existsSync(resolve(root, arg)) ? name : undefined;
-  });
-  const known = names.filter((name) => name !== undefined);
-  return names.length > 0 && known.length === names.length ? [...new Set(known)] : undefined;
+/** @param {readonly string[]} args */
+export function needsBuild(args) {
+  return (
+    args.length === 0 ||
+    args.some((arg) => {
+      const [folder, name = ""] = relative(root, resolve(root, arg)).split(sep);
+      return folder !== "packages" || !onSources.includes(name) || !existsSync(resolve(root, arg));
+    })
+  );
 }
 
 /** @param {readonly string[]} command */
@@ -28,7 +29,6 @@ function run([program = "", ...args]) {
 
 if (import.meta.main) {
   const args = process.argv.slice(2).filter((arg) => arg !== "--");
-  const packages = packagesOnSources(args);
-  if (packages === undefined) run(["turbo", "run", "build", "--output-logs=errors-only"]);
-  run(["vitest", "run", ...(packages ?? []).flatMap((name) => ["--project", name]), ...args]);
+  if (needsBuild(args)) run(["turbo", "run", "build", "--output-logs=errors-only"]);
+  run(["vitest", "run", ...args]);
 }

@@ -103,6 +103,7 @@ describe.each(endpoints)("%s", (_id, endpoint) => {
   it("names each missing, mistyped, out-of-range or unknown field, and accepts values within the limits", async () => {
     const complaints: string[] = [];
     for (const wrong of casesFor(endpoint)) {
+      if (!wrong.isSent && areToldApart(endpoint, wrong)) continue;
       const said = await complaint(endpoint, wrong);
       if (said !== undefined) complaints.push(said);
     }

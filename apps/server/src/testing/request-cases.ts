@@ -13,6 +13,8 @@ export interface RequestCase {
   readonly at: string;
   /** Whether the service accepts the value. */
   readonly taken: boolean;
+  /** False for further values of another type in a field: {@link areToldApart} is enough for them. */
+  readonly isSent: boolean;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Json;
   readonly body: unknown;
@@ -312,17 +314,26 @@ function* limitsOf(
 
 function* casesOf(
   place: Place,
-): Generator<{ readonly what: string; readonly at: string; readonly taken: boolean; readonly part: unknown }> {
+): Generator<Pick<RequestCase, "what" | "at" | "taken"> & { readonly part: unknown; readonly isSent?: boolean }> {
   const { at, form, schema } = place;
   const isRoot = !at.includes(".");
   const inner = bare(schema);
   const { def } = inner._zod;
   if (place.isField && !takes(schema, undefined))
     yield { what: "missing", at, taken: false, part: place.with(undefined) };
-  if (!isRoot || form !== "text")
-    for (const value of otherTypes(place))
-      if (!isRoot || value !== null)
-        yield { what: `of another type: ${JSON.stringify(value)}`, at, taken: false, part: place.with(value) };
+  if (!isRoot || form !== "text") {
+    const others = otherTypes(place).filter((value) => !isRoot || value !== null);
+    // Fields take turns, so that requests contain each of the types.
+    const turn = at.length % others.length;
+    for (const [index, value] of others.entries())
+      yield {
+        what: `of another type: ${JSON.stringify(value)}`,
+        at,
+        taken: false,
+        isSent: isRoot || value === null || index === turn,
+        part: place.with(value),
+      };
+  }
   if (def.type === "number" && !takes(inner, 1.5))
     yield { what: "no integer", at, taken: false, part: place.with(1.5) };
   for (const { taken, value, what } of limitsOf(schema)) yield { what, at, taken, part: place.with(value) };
@@ -354,10 +365,10 @@ export function* requestCases(endpoint: Endpoint, params: Readonly<Record<string
       isField: false,
       with: (value) => value,
     })) {
-      for (const { at, part, taken, what } of casesOf(place)) {
+      for (const { at, part, taken, what, isSent = true } of casesOf(place)) {
         // A second, invalid field rejects requests with a valid value, so that they have no effect.
         const refused = taken && typeof part === "object" ? { ...part, zz_unknown: 1 } : part;
-        yield { ...whole, what, at, taken, [name]: refused };
+        yield { ...whole, what, at, taken, isSent, [name]: refused };
       }
     }
   }
@@ -374,6 +385,7 @@ export function* requestCases(endpoint: Endpoint, params: Readonly<Record<string
           what,
           at: `params.${name}`,
           taken,
+          isSent: true,
           params: { ...params, [name]: String(value) },
           query: endpoint.query === undefined ? {} : { ...query, zz_unknown: 1 },
           body,

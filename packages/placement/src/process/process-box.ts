@@ -24,16 +24,20 @@ export interface ProcessBoxOptions extends InstanceFilesOptions {
 export async function createProcessBoxes(options: ProcessBoxOptions): Promise<BoxMaker> {
   const { program } = options;
   const prlimit = process.platform === "linux" ? await findTool("prlimit") : undefined;
-  const cacheDir = await openCompileCache({
-    parent: options.cacheParent,
-    program,
-    surroundings: `process ${String(process.getuid?.())} ${program.path}`,
-    log: options.log,
-    command: async (folder) => [process.execPath, disableInspectorSignal, program.path, "--fill-cache", folder],
-  });
+  // With the first instance: a service that starts none needs no cache.
+  let cache: ReturnType<typeof openCompileCache> | undefined;
+  const openCache = () =>
+    (cache ??= openCompileCache({
+      parent: options.cacheParent,
+      program,
+      surroundings: `process ${String(process.getuid?.())} ${program.path}`,
+      log: options.log,
+      command: async (folder) => [process.execPath, disableInspectorSignal, program.path, "--fill-cache", folder],
+    }));
   return {
     kind: "process",
     async start(id, viewport): Promise<Box> {
+      const cacheDir = await openCache();
       const files = await makeInstanceFiles(id, options);
       const config = configOf(id, { files, viewport, cacheDir, options });
       const home = join(files.root, ...homePath.split("/"));

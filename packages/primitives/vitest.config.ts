@@ -1,3 +1,0 @@
-import { testsOf } from "../../vitest.project.ts";
-
-export default testsOf("primitives");
