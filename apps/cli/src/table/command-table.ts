@@ -13,13 +13,20 @@ export function commandTable(
   return Object.entries(document.paths)
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
     .filter(({ operation }) => typeof operation.operationId === "string")
-    .map((source) => specOf(source, entries[source.operation.operationId] ?? {}, reader));
+    .map((source) => specOf(source, entries[source.operation.operationId] ?? usualEntry(source), reader));
 }
 
 interface Source {
   readonly path: string;
   readonly method: string;
   readonly operation: OpenApiOperation;
+}
+
+/** Of an operation without special cases: only a deletion asks. */
+function usualEntry({ method, operation: { summary = "" } }: Source): CommandEntry {
+  const deleted = /^Delete an? (.+)\.$/.exec(summary)?.[1];
+  if (method !== "delete" || deleted === undefined) return {};
+  return { confirm: `Delete ${deleted} {0}?`, done: `Deleted ${deleted} {0}.` };
 }
 
 function specOf(source: Source, entry: CommandEntry, reader: SchemaReader): CommandSpec {
@@ -39,7 +46,7 @@ function specOf(source: Source, entry: CommandEntry, reader: SchemaReader): Comm
       .map(({ name }) => ({ name, description: argumentHelp(operationId, name) })),
     flags: flagsOf(source, reader).map((flag) => ({
       ...flag,
-      description: entry.help?.[flag.field] ?? flagHelp[flag.field] ?? flag.description,
+      description: entry.help?.[flag.field] ?? flagHelp[flag.field] ?? flag.description.replace(/\.$/, ""),
       ...(isOnByDefault(flag, entry) && { negated: true as const }),
       ...(entry.moments?.[flag.field] !== undefined && { required: false }),
     })),

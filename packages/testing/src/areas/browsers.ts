@@ -21,7 +21,7 @@ import { endHandoff } from "../state/handoffs.ts";
 import { holds, pageOf } from "../state/listing.ts";
 import type { SessionRow, Store } from "../state/store.ts";
 import { recordEvent } from "../state/webhooks.ts";
-import { region, toBrowser } from "./browser-answer.ts";
+import { region, toBrowser } from "../sessions/browser-answer.ts";
 import {
   networkRulesOf,
   refuseImpossible,
@@ -29,7 +29,7 @@ import {
   refuseSharing,
   refuseUnavailable,
   refuseUnsupported,
-} from "./browser-options.ts";
+} from "../sessions/browser-options.ts";
 import { findProfile } from "./profiles.ts";
 
 type Create = z.output<typeof CreateBrowser>;

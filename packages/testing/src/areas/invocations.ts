@@ -19,7 +19,7 @@ import { holds, pageOf } from "../state/listing.ts";
 import { linesSince, sinceMs } from "../state/since.ts";
 import type { SessionRow, Store } from "../state/store.ts";
 import { recordEvent, type RecordedEvent } from "../state/webhooks.ts";
-import { toBrowser } from "./browser-answer.ts";
+import { toBrowser } from "../sessions/browser-answer.ts";
 import { endSession } from "./browsers.ts";
 import { findVersion } from "./deployments.ts";
 

@@ -6,22 +6,11 @@ import {
   profileUsedByConnection,
 } from "@shoal/contract/refusals";
 import { ServiceError, type Handlers } from "@shoal/router";
-import type { Profile } from "@shoal/schemas";
 import type { Access } from "../state/access.ts";
 import { createId } from "@shoal/primitives";
+import { toProfile } from "../sessions/profile-answer.ts";
 import { folded, holds, pageOf } from "../state/listing.ts";
 import type { ProfileRow, Store } from "../state/store.ts";
-
-export function toProfile({ createdAt, id, lastUsedAt, name, updatedAt, webBotAuth }: ProfileRow): Profile {
-  return {
-    id,
-    name,
-    created_at: createdAt,
-    ...(updatedAt !== undefined && { updated_at: updatedAt }),
-    ...(lastUsedAt !== undefined && { last_used_at: lastUsedAt }),
-    ...(webBotAuth?.enabled === true && { web_bot_auth: webBotAuth }),
-  };
-}
 
 /** @throws {ServiceError} 404. */
 export function findProfile(store: Store, projectId: string, idOrName: string): ProfileRow {

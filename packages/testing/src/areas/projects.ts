@@ -19,7 +19,7 @@ import type {
 } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { Access } from "../state/access.ts";
-import { networkRulesOf } from "./browser-options.ts";
+import { networkRulesOf } from "../sessions/browser-options.ts";
 import { folded, holds, pageOf } from "../state/listing.ts";
 import type { ProjectRow, Store } from "../state/store.ts";
 

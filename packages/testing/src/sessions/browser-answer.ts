@@ -1,6 +1,6 @@
 import type { Browser } from "@shoal/schemas";
 import type { SessionRow } from "../state/store.ts";
-import { toProfile } from "./profiles.ts";
+import { toProfile } from "./profile-answer.ts";
 
 /** Defaults of a service without a configured region and memory limit. */
 export const region = "default";
