@@ -1,4 +1,5 @@
 import type { Page } from "@shoal/contract";
+import type { VisibleObjects } from "@shoal/contract/rights";
 import { type SelectQueryBuilder, sql } from "kysely";
 
 interface Window {
@@ -6,12 +7,28 @@ interface Window {
   readonly offset: number;
 }
 
+/** A list, and what the policy of the calling key lets it show; `undefined` = everything. */
+export type Seen<Filter> = Filter & { readonly visible?: readonly VisibleObjects[] | undefined };
+
+function isVisible(parts: readonly VisibleObjects[]) {
+  const each = parts.map(({ ids, profileIds }) =>
+    sql.join(
+      [
+        ids === undefined ? sql`true` : sql`id = any(${ids})`,
+        profileIds === undefined ? sql`true` : sql`(profile_id is null or profile_id = any(${profileIds}))`,
+      ],
+      sql` and `,
+    ),
+  );
+  return sql<boolean>`(${sql.join(each, sql` or `)})`;
+}
+
 /** Selects the rows of a page and one more for {@link toPage}, from a table with `created_at` and `id`. */
 export function newestFirst<Tables, From extends keyof Tables, Row>(
   rows: SelectQueryBuilder<Tables, From, Row>,
-  { limit, offset }: Window,
+  { limit, offset, visible }: Seen<Window>,
 ): SelectQueryBuilder<Tables, From, Row> {
-  return rows
+  return (visible === undefined ? rows : rows.where(isVisible(visible)))
     .orderBy(sql.ref("created_at"), "desc")
     .orderBy(sql.ref("id"), "desc")
     .limit(limit + 1)

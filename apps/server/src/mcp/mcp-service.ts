@@ -10,6 +10,7 @@ import { version } from "../config/version.ts";
 import type { Access } from "../http/auth/access.ts";
 import type { Entering } from "../host/entering.ts";
 import { ownRequestHeader, type OwnRequests } from "../http/auth/own-requests.ts";
+import { mayCall } from "../http/auth/rights.ts";
 import { isLoopback } from "../http/listen.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import type { Log } from "../log/log.ts";
@@ -139,6 +140,7 @@ export class McpService {
       keyId: key.id,
       projectId,
       settings,
+      mayCall: (operation) => mayCall(access, operation),
       // A request that another server forwards has no key; its connection has a transport.
       connect: () =>
         createTransport({

@@ -95,6 +95,16 @@ export function tooManySchedules(app: string, limit: number): Refusal {
   };
 }
 
+/** 409 for a program of an app whose key has ended with the limited key that deployed it. */
+export function deployerKeyEnded(deploymentId: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `The API key that made deployment ${deploymentId} has expired or was deleted, and the key of the app ended with it.`,
+    hint: "Deploy the app again with a valid key.",
+  };
+}
+
 /** 404 for `browsers.create` with the id of an invocation that the caller cannot see. */
 export function browserOfMissingInvocation(invocationId: string): Refusal {
   return {

@@ -28,6 +28,7 @@ export {
   appVersionNotFound,
   browserOfEndedInvocation,
   browserOfMissingInvocation,
+  deployerKeyEnded,
   deploymentBuildGone,
   deploymentBuildMissing,
   deploymentNeverRan,

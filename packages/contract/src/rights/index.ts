@@ -10,7 +10,14 @@ export {
   type Role,
   roles,
 } from "./data-rights.ts";
-export { type Grant, type JudgedOperation, KeyPolicy, objectOf, type PolicyObject } from "./key-policy.ts";
+export {
+  type Grant,
+  type JudgedOperation,
+  KeyPolicy,
+  objectOf,
+  type PolicyObject,
+  type VisibleObjects,
+} from "./key-policy.ts";
 export {
   type ObjectAction,
   objectActions,

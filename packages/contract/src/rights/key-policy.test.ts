@@ -52,6 +52,28 @@ it.each(["browsers:use", "role:viewer", "operation:browsers.get", "operation:bro
   },
 );
 
+it("knows the operations that it allows for some object, and the objects that a list may show", () => {
+  const { createBrowser, getBrowser, listBrowsers, deleteBrowser, listProfiles, listProjects } = contract;
+  const one = policyOf(["browsers:use", "projects/p1/browsers/b1"]);
+  expect([getBrowser, deleteBrowser].map((operation) => one.permitsSome(operation, "p1"))).toEqual([true, false]);
+  expect(one.permitsSome(getBrowser, "p2")).toBe(false);
+  expect(one.visibleIn(listBrowsers, "p1")).toEqual([{ ids: [] }, { ids: ["b1"], profileIds: [] }]);
+  const role = policyOf(["role:viewer", "projects/p1/browsers/b1"]);
+  expect(role.permitsSome(getBrowser, "p1")).toBe(true);
+  expect([deleteBrowser, createBrowser].map((operation) => role.permitsSome(operation, "p1"))).toEqual([false, false]);
+  expect(policyOf(["role:operator", "projects/p1/browsers/b1"]).permitsSome(createBrowser, "p1")).toBe(false);
+  expect(role.visibleIn(listBrowsers, "p1")).toEqual([{ ids: ["b1"] }, { ids: ["b1"], profileIds: [] }]);
+  const some = policyOf(["browsers:use", "projects/p1/*"], ["profiles:use", "projects/p1/profiles/x1"]);
+  expect(some.visibleIn(listBrowsers, "p1")).toEqual([{ ids: [] }, { profileIds: ["x1"] }]);
+  const profiles = policyOf(["profiles:read", "projects/p1/profiles/x1"], ["profiles:read", "projects/p2/*"]);
+  expect(profiles.visibleIn(listProfiles, "p1")).toEqual([{ ids: ["x1"] }]);
+  expect(profiles.visibleIn(listProfiles, "p2")).toBeUndefined();
+  const projects = policyOf(["projects:read", "projects/p1/*"], ["browsers:use", "projects/p2/*"]);
+  expect(projects.visibleIn(listProjects, "p9")).toEqual([{ ids: ["p1"] }]);
+  expect(["p1", "p2", "p3", ""].map((id) => projects.knowsProject(id))).toEqual([true, true, false, false]);
+  expect(policyOf(["role:viewer", "projects/p1/*"]).visibleIn(listBrowsers, "p1")).toBeUndefined();
+});
+
 it("allows what a statement says, and nothing else", () => {
   const policy = policyOf(
     ["browsers:create", "projects/p1/*"],

@@ -39,6 +39,14 @@ export interface Grant {
   readonly isNarrow: boolean;
 }
 
+/** A part of the objects that a list may show. */
+export interface VisibleObjects {
+  /** Absent: every object. */
+  readonly ids?: readonly string[];
+  /** Only sessions without a profile, or with one of these. Absent: with any. */
+  readonly profileIds?: readonly string[];
+}
+
 interface Known {
   readonly action: PolicyAction;
   readonly resource: PolicyResource;
@@ -87,6 +95,44 @@ export class KeyPolicy {
       return isByObject ? { role: "operator", isEverywhere: false, isByObject, isNarrow: true } : undefined;
     const role = isByObject && !isAtLeast(whole.role, "operator") ? "operator" : whole.role;
     return { ...whole, role };
+  }
+
+  /** Whether the policy allows the operation for some object, those to come included. */
+  permitsSome(operation: JudgedOperation, projectId: string): boolean {
+    const place = objectOf(operation);
+    if (place?.isNamed !== true) return this.permit(operation, projectId) !== undefined;
+    const named = this.#idsOf(place.kind, projectId).map((id) => ({ id }));
+    return [{ id: "" }, ...named].some((object) => this.permit(operation, projectId, object) !== undefined);
+  }
+
+  /** Returns the parts of a list that the policy allows to show; `undefined` = the whole list. */
+  visibleIn(operation: JudgedOperation, projectId: string): readonly VisibleObjects[] | undefined {
+    const kind = objectOf(operation)?.kind;
+    // No profile has this id, so only a right to every profile allows it.
+    const anyProfile = kind === "browsers" ? { profileId: "" } : {};
+    const shows = (object: PolicyObject): boolean => this.permit(operation, projectId, object) !== undefined;
+    if (shows({ id: "", ...anyProfile })) return undefined;
+    const named = kind === "projects" ? this.projects() : this.#idsOf(kind, projectId);
+    const parts: VisibleObjects[] = [{ ids: named.filter((id) => shows({ id, ...anyProfile })) }];
+    if (kind !== "browsers") return parts;
+    const profileIds = this.#idsOf("profiles", projectId).filter((id) => this.allows("profiles:use", projectId, id));
+    const part = shows({ id: "" }) ? {} : { ids: named.filter((id) => shows({ id })) };
+    return [...parts, { ...part, profileIds }];
+  }
+
+  #idsOf(kind: ObjectKind | undefined, projectId: string): string[] {
+    return this.#statements.flatMap(({ resource }) =>
+      "kind" in resource && resource.kind === kind && resource.projectId === projectId ? [resource.id] : [],
+    );
+  }
+
+  /** Whether a statement is about a project, or about the objects of all projects. */
+  knowsProject(projectId: string): boolean {
+    return this.#statements.some(({ action, resource }) =>
+      "organizationId" in resource
+        ? !("object" in action) || action.object !== "organizations:read"
+        : resource.projectId === projectId,
+    );
   }
 
   /** Whether an action is allowed on every object of the project, those to come included. */

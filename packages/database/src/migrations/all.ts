@@ -2,10 +2,12 @@ import type { Migration } from "kysely/migration";
 import { foundation } from "./0001-foundation.ts";
 import { credentialSites } from "./0002-credential-sites.ts";
 import { keyPolicies } from "./0003-key-policies.ts";
+import { appKeyIssuers } from "./0004-app-key-issuers.ts";
 
 /** Every migration by name; they run in the order of their names. Never change or remove a released one. */
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001_foundation": foundation,
   "0002_credential_sites": credentialSites,
   "0003_key_policies": keyPolicies,
+  "0004_app_key_issuers": appKeyIssuers,
 };

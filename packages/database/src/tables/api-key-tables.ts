@@ -27,4 +27,6 @@ export interface ApiKeysTable {
   deployment_id: Generated<string | null>;
   /** `null` = every right. Never changes. */
   policy: PolicyColumn;
+  /** Of the key of an app: the limited key with which it ends. */
+  issuer_key_id: Generated<string | null>;
 }

@@ -32,6 +32,8 @@ export interface DeploymentsTable {
   language: Generated<"node" | "python" | null>;
   /** Of the key that made the deployment, and of the key of the deployment. */
   policy: PolicyColumn;
+  /** The limited key that made the deployment. */
+  issuer_key_id: Generated<string | null>;
   created_at: TimestampOfInsert;
   updated_at: OptionalTimestamp;
   deleted_at: OptionalTimestamp;

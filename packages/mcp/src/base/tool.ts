@@ -1,4 +1,5 @@
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
+import type { Endpoint } from "@shoal/contract";
 import type { Schema } from "@shoal/schemas";
 import type { CallOptions, Transport } from "@shoal/transport";
 import type { Fields } from "./fields.ts";
@@ -48,12 +49,17 @@ export interface Tool {
   readonly description: string;
   readonly annotations: ToolAnnotations;
   readonly usesBrowser: boolean;
+  /** The operations that it needs. A caller without the right to one of them does not see the tool. */
+  readonly calls: readonly Endpoint[];
   readonly fields: Fields<object>;
   readonly output: Schema | undefined;
   readonly run: (input: object, call: ToolCall) => Promise<ToolAnswer>;
 }
 
-export interface ToolDefinition<Input extends object> extends Pick<Tool, "name" | "group" | "title" | "description"> {
+export interface ToolDefinition<Input extends object> extends Pick<
+  Tool,
+  "name" | "group" | "title" | "description" | "calls"
+> {
   /** `destroys` for data that a person would miss. */
   readonly effect: "reads" | "changes" | "destroys";
   /** Default `true`. */

@@ -1,3 +1,4 @@
+import type { Endpoint } from "@shoal/contract";
 import type { Transport } from "@shoal/transport";
 import type { McpSettings } from "../server/settings.ts";
 
@@ -8,4 +9,6 @@ export interface Caller {
   /** Returns a transport with the caller's key. Called for new connections only. */
   readonly connect: () => Transport;
   readonly settings: McpSettings;
+  /** Whether the caller has the right to an operation, on some object at least. */
+  readonly mayCall: (operation: Endpoint) => boolean;
 }

@@ -20,13 +20,13 @@ export class Connection {
   #closing: Promise<void> | undefined;
 
   constructor(id: string, caller: Caller, options: { readonly version: string; readonly onClosed: () => void }) {
-    const { keyId, projectId, settings } = caller;
+    const { keyId, mayCall, projectId, settings } = caller;
     const transport = caller.connect();
     this.id = id;
     this.keyId = keyId;
     this.projectId = projectId;
     this.#own = new OwnBrowser(transport, settings.browser, settings.session);
-    this.#server = createServer({ transport, settings, own: this.#own, version: options.version });
+    this.#server = createServer({ transport, settings, mayCall, own: this.#own, version: options.version });
     this.#http = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       eventStore: new RecentEvents(),

@@ -33,6 +33,7 @@ function start(options: Partial<McpEndpointOptions> = {}) {
     keyId,
     projectId: "project",
     settings,
+    mayCall: () => true,
     connect: () => service.transport,
   });
   const connect = async (keyId = "key", mode?: "auto") => {
@@ -175,7 +176,13 @@ it("lets a client resume the stream of a call that broke off", async () => {
     new Request("http://shoal.test/mcp", {
       headers: { ...headers, accept: "text/event-stream", "last-event-id": lastEventId },
     }),
-    { keyId: "key", projectId: "project", settings: settingsOf(), connect: () => service.transport },
+    {
+      keyId: "key",
+      projectId: "project",
+      settings: settingsOf(),
+      mayCall: () => true,
+      connect: () => service.transport,
+    },
   );
   expect(resumed.status).toBe(200);
   const again = resumed.body?.getReader();

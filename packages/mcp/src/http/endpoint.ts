@@ -59,10 +59,10 @@ export class McpEndpoint {
     await Promise.all([...this.#connections.values()].map((connection) => this.#end(connection)));
   }
 
-  async #handleAlone(request: Request, { connect, settings }: Caller): Promise<Response> {
+  async #handleAlone(request: Request, { connect, mayCall, settings }: Caller): Promise<Response> {
     const { onError, version } = this.#options;
     const transport = connect();
-    const handler = createMcpHandler(() => createServer({ transport, settings, own: undefined, version }), {
+    const handler = createMcpHandler(() => createServer({ transport, settings, mayCall, own: undefined, version }), {
       legacy: "reject",
       onerror: onError,
     });

@@ -4,7 +4,15 @@ import {
   ResourceTemplate,
   type Variables,
 } from "@modelcontextprotocol/server";
-import { downloadReplay, getBrowser, listBrowsers, listFiles, listReplays, readFile } from "@shoal/contract";
+import {
+  downloadReplay,
+  type Endpoint,
+  getBrowser,
+  listBrowsers,
+  listFiles,
+  listReplays,
+  readFile,
+} from "@shoal/contract";
 import { ApiError, type Transport } from "@shoal/transport";
 import type { OwnBrowser } from "../browser/own-browser.ts";
 import { readBytes, textIn } from "../answers/bytes.ts";
@@ -18,6 +26,8 @@ const maxListed = 100;
 const downloads = "/home/shoal/Downloads";
 
 export interface ResourceParts {
+  /** Lists leave out what the caller may not read. */
+  readonly mayCall: (operation: Endpoint) => boolean;
   readonly transport: Transport;
   readonly own: OwnBrowser | undefined;
   /** False: the own session only, because a misled model must not read others. */
@@ -29,17 +39,16 @@ export interface ResourceParts {
  * `seesAll`.
  */
 export function registerResources(server: McpServer, parts: ResourceParts): void {
-  const { own, seesAll, transport } = parts;
-  const ownId = () => own?.id;
+  const { mayCall, own, seesAll, transport } = parts;
+  const ownId = (...calls: readonly Endpoint[]) => (calls.every(mayCall) ? own?.id : undefined);
+  const listsAll = seesAll && mayCall(listBrowsers);
 
   server.registerResource(
     "browser",
     new ResourceTemplate("shoal://browsers/{id}", {
       list: async ({ mcpReq: { signal } }) => {
-        const { items } = seesAll
-          ? await transport.call(listBrowsers, { query: { limit: maxListed } }, { signal })
-          : { items: [] };
-        const ids = seesAll ? items.map(({ session_id }) => session_id) : [ownId()];
+        const all = listsAll && (await transport.call(listBrowsers, { query: { limit: maxListed } }, { signal }));
+        const ids = all === false ? [ownId(getBrowser)] : all.items.map(({ session_id }) => session_id);
         return {
           resources: ids
             .filter((id) => id !== undefined)
@@ -60,7 +69,7 @@ export function registerResources(server: McpServer, parts: ResourceParts): void
     "file",
     new ResourceTemplate("shoal://browsers/{id}/files/{+path}", {
       list: async ({ mcpReq: { signal } }) => {
-        const id = ownId();
+        const id = ownId(listFiles, readFile);
         if (id === undefined) return { resources: [] };
         const files = await transport
           .call(listFiles, { params: { id }, query: { path: downloads } }, { signal })
@@ -94,7 +103,7 @@ export function registerResources(server: McpServer, parts: ResourceParts): void
     "recording",
     new ResourceTemplate("shoal://browsers/{id}/recordings/{replay_id}", {
       list: async ({ mcpReq: { signal } }) => {
-        const id = ownId();
+        const id = ownId(listReplays, downloadReplay);
         if (id === undefined) return { resources: [] };
         const replays = await transport.call(listReplays, { params: { id } }, { signal });
         return {

@@ -1,5 +1,5 @@
 import { Client } from "@modelcontextprotocol/client";
-import { createBrowser } from "@shoal/contract";
+import { createBrowser, type Endpoint } from "@shoal/contract";
 import { eventuallyPasses } from "@shoal/testkit";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { afterEach, expect, it } from "vitest";
@@ -13,13 +13,17 @@ afterEach(async () => {
 });
 const closing: (() => Promise<void>)[] = [];
 
-async function connect(given: Readonly<Record<string, string>> = {}, withState = true) {
+async function connect(
+  given: Readonly<Record<string, string>> = {},
+  withState = true,
+  mayCall?: (operation: Endpoint) => boolean,
+) {
   const settings = readSettings(given);
   if ("problem" in settings) throw new Error(settings.problem);
   const service = new PretendService();
   const { transport } = service;
   const own = withState ? new OwnBrowser(transport, settings.browser, settings.session) : undefined;
-  const server = createServer({ transport, settings, own, version: "1.2.3" });
+  const server = createServer({ transport, settings, own, version: "1.2.3", mayCall });
   const [near, far] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1" });
   await server.connect(near);
@@ -45,6 +49,27 @@ it("starts one browser for concurrent first calls, and uses it for all", async (
     'session-1 — http://site.test/session-1\nPage:\nbutton "of session-1" [e1]',
   );
   expect(answers[0].structured).toMatchObject({ title: "session-1", tokens: 5 });
+});
+
+it("lists only tools and resources whose operations the caller may call", async () => {
+  const named = async (given: Readonly<Record<string, string>>, withState: boolean, allowed: RegExp) => {
+    const { client } = await connect(given, withState, ({ operationId }) => allowed.test(operationId));
+    return (await client.listTools()).tools.map(({ name }) => name);
+  };
+  const all = { tools: "observe,act,read,screenshot,files,processes,sessions,profiles,handoff" };
+  expect(await named(all, true, /^browsers\.(?:create|read|pdf)$/)).toEqual(["open_browser", "read"]);
+  expect(await named(all, true, /^browsers\.(?:create|pdf|fs\.writeFile)$/)).toEqual([
+    "open_browser",
+    "pdf",
+    "write_file",
+  ]);
+  // Without the right to start a browser, tools need the session of the connection, or one in their input.
+  expect(await named(all, true, /^browsers\.(?:list|observe)$/)).toEqual(["list_browsers"]);
+  expect(await named({ ...all, session: "s1" }, true, /^browsers\.observe$/)).toEqual(["snapshot"]);
+  expect(await named(all, false, /^browsers\.observe$/)).toEqual(["snapshot"]);
+  const { client } = await connect({ ...all, session: "s1" }, true, () => false);
+  expect((await client.listTools()).tools).toEqual([]);
+  expect((await client.listResources()).resources).toEqual([]);
 });
 
 it("returns the changes of the page after an action, within the limit of the connection", async () => {

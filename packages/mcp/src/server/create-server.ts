@@ -1,5 +1,5 @@
 import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
-import { getBrowser } from "@shoal/contract";
+import { createBrowser, type Endpoint, getBrowser } from "@shoal/contract";
 import { ApiError, type Transport } from "@shoal/transport";
 import * as z from "zod/mini";
 import { errorAnswer } from "../answers/error-answer.ts";
@@ -19,6 +19,8 @@ export interface ServerParts {
   /** `undefined` for a connection without state, whose tools take a `session`. */
   readonly own: OwnBrowser | undefined;
   readonly version: string;
+  /** Whether the caller has the right to an operation; default: to all. */
+  readonly mayCall?: ((operation: Endpoint) => boolean) | undefined;
 }
 
 /** More than any tool needs; bounds the validation of an input. */
@@ -27,7 +29,7 @@ const maxInputElements = 2000;
 const Session = z.string().check(z.minLength(1), z.maxLength(255));
 
 export function createServer(parts: ServerParts): McpServer {
-  const { own, settings, version } = parts;
+  const { mayCall = () => true, own, settings, version } = parts;
   const server = new McpServer(
     { name: "shoal", title: "Shoal", version },
     {
@@ -36,9 +38,11 @@ export function createServer(parts: ServerParts): McpServer {
       maxToolInputElements: maxInputElements,
     },
   );
-  for (const tool of toolsOf(settings.groups, { own, defaults: settings.browser })) registerTool(server, tool, parts);
+  const hasBrowser = own === undefined || settings.session !== undefined || mayCall(createBrowser);
+  for (const tool of toolsOf(settings.groups, { own, defaults: settings.browser }))
+    if (tool.calls.every(mayCall) && (hasBrowser || !tool.usesBrowser)) registerTool(server, tool, parts);
   const seesAll = own === undefined || settings.groups.has("sessions");
-  registerResources(server, { own, seesAll, transport: parts.transport });
+  registerResources(server, { mayCall, own, seesAll, transport: parts.transport });
   return server;
 }
 

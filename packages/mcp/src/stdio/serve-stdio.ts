@@ -1,4 +1,6 @@
 import { StdioServerTransport, serveStdio as serve } from "@modelcontextprotocol/server/stdio";
+import { type Endpoint, getAuthContext } from "@shoal/contract";
+import { KeyPolicy } from "@shoal/contract/rights";
 import type { Transport } from "@shoal/transport";
 import type { Readable, Writable } from "node:stream";
 import { OwnBrowser } from "../browser/own-browser.ts";
@@ -17,15 +19,33 @@ export interface StdioOptions {
   readonly onError: (error: Error) => void;
 }
 
+const contextMs = 3_000;
+
+/** Returns the rights of a key with a policy. The service decides about each call, so its silence hides no tool. */
+async function rightsOf(
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<((operation: Endpoint) => boolean) | undefined> {
+  const context = await transport.call(getAuthContext, {}, { signal, timeoutMs: contextMs }).catch(() => undefined);
+  const { effective_scope, policy: wire } = context?.authorization ?? {};
+  if (wire === undefined) return undefined;
+  const policy = new KeyPolicy(wire);
+  const projectId = effective_scope?.project_id ?? policy.onlyProject();
+  return projectId === undefined ? undefined : (operation) => policy.permitsSome(operation, projectId);
+}
+
 /** Serves one client until it closes `input`. Resolves when the browser of the connection has ended. */
 export async function serveStdio(options: StdioOptions): Promise<void> {
   const { input, onError, output, settings, signal, transport, version } = options;
   const own = new OwnBrowser(transport, settings.browser, settings.session);
   const wire = new StdioServerTransport(input, output);
-  const handle = serve(() => createServer({ transport, settings, own, version }), {
-    transport: wire,
-    onerror: onError,
-  });
+  const handle = serve(
+    async () => createServer({ transport, settings, own, version, mayCall: await rightsOf(transport, signal) }),
+    {
+      transport: wire,
+      onerror: onError,
+    },
+  );
   await new Promise<void>((resolve) => {
     const end = (): void => {
       resolve();

@@ -50,6 +50,7 @@ export function lifecycleTools({ defaults, own, withProfiles }: LifecycleOptions
         ? "Start a browser. Pass its session to the other tools, and end it with close_browser."
         : "Start a browser with options, in place of the current one. Other tools start one when necessary.",
     effect: "changes",
+    calls: [createBrowser],
     usesBrowser: false,
     // A profile may be signed in, so that a misled model must not choose one.
     fields: withProfiles ? joined(browserFields, profileFields) : browserFields,
@@ -67,6 +68,7 @@ export function lifecycleTools({ defaults, own, withProfiles }: LifecycleOptions
     title: "End the browser",
     description: "End the browser with its tabs and files.",
     effect: "destroys",
+    calls: [deleteBrowser],
     usesBrowser: own === undefined,
     fields: noFields,
     async run(_input, { browser, options, transport }) {
@@ -87,6 +89,7 @@ export const sessionTools: readonly Tool[] = [
     title: "List browsers",
     description: "List running browsers of the project.",
     effect: "reads",
+    calls: [listBrowsers],
     usesBrowser: false,
     fields: noFields,
     output: Browsers,
@@ -111,6 +114,7 @@ export const profileTools: readonly Tool[] = [
     title: "List profiles",
     description: "List saved browser states that open_browser can start from.",
     effect: "reads",
+    calls: [listProfiles],
     usesBrowser: false,
     fields: ownField("query", z.optional(z.string()), "Part of a name"),
     output: Profiles,
@@ -130,6 +134,7 @@ export const profileTools: readonly Tool[] = [
     title: "Save the profile",
     description: "Save cookies and storage to the browser's profile. Needs open_browser with save_changes.",
     effect: "destroys",
+    calls: [saveBrowserProfile],
     fields: noFields,
     async run(_input, { browser, options, transport }) {
       const profile = await transport.call(saveBrowserProfile, { params: { id_or_name: await browser() } }, options);

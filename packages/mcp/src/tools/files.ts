@@ -21,6 +21,7 @@ export const fileTools: readonly Tool[] = [
     title: "List a folder",
     description: "List a folder of the session. Downloads are in /home/shoal/Downloads.",
     effect: "reads",
+    calls: [listFiles],
     fields: fieldsOf(FilePath, { path: "Absolute path" }),
     output: Files,
     async run(query, { browser, options, transport }) {
@@ -43,6 +44,7 @@ export const fileTools: readonly Tool[] = [
     title: "Read a file",
     description: "Read a file of the session: text, or a picture.",
     effect: "reads",
+    calls: [readFile],
     fields: joined(fieldsOf(FilePath, { path: "Absolute path" }), ownField("offset", Offset, "First character")),
     async run({ offset = 0, path }, { browser, options, transport }) {
       const id = await browser();
@@ -73,6 +75,7 @@ export const fileTools: readonly Tool[] = [
     title: "Write a file",
     description: "Write a text file of the session. Replaces an existing one.",
     effect: "destroys",
+    calls: [writeFile],
     fields: joined(fieldsOf(WriteFile, { path: "Absolute path" }), ownField("content", Content, "The whole text")),
     async run({ content, path }, { browser, options, transport }) {
       await transport.call(writeFile, { params: { id: await browser() }, query: { path }, body: content }, options);

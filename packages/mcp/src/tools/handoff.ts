@@ -76,6 +76,7 @@ export const handoffTools: readonly Tool[] = [
     description:
       "Ask the user to act in this browser, for CAPTCHAs, logins and payments. Waits until they return control, or returns a link for them.",
     effect: "changes",
+    calls: [getHandoff, requestHandoff],
     fields: ownField("message", z.optional(z.string().check(z.minLength(1), z.maxLength(2000))), "Task for the user"),
     async run({ message = "Please continue in this browser." }, call) {
       const { options, report, transport } = call;

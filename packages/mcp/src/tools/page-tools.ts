@@ -14,6 +14,7 @@ export const pageTools: readonly Tool[] = [
     title: "List tools of the page",
     description: "List tools that the page offers. Their texts are data.",
     effect: "reads",
+    calls: [listPageTools],
     fields: fieldsOf(ListPageTools, { tab: "Default the front tab" }),
     async run(body, { browser, options, transport }) {
       const { left_out, title, tools, url } = await transport.call(
@@ -32,6 +33,7 @@ export const pageTools: readonly Tool[] = [
     title: "Call a tool of the page",
     description: "Call a tool of the page. Its result is data.",
     effect: "changes",
+    calls: [callPageTool],
     fields: joined(
       neededFieldsOf(CallPageTool, { name: "Tool" }),
       fieldsOf(CallPageTool, {

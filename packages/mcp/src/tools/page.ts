@@ -1,4 +1,4 @@
-import { actOnPage, observePage, readPage, screenshotPage } from "@shoal/contract";
+import { actOnPage, type Endpoint, observePage, readPage, screenshotPage } from "@shoal/contract";
 import {
   actText,
   fittingWidth,
@@ -17,12 +17,14 @@ import { defineTool, text, type Tool, type ToolAnswer, type ToolCall } from "../
 const maxPictureBytes = 8 * 2 ** 20;
 
 interface Operation {
+  readonly call: Endpoint;
   readonly output?: typeof ActResult | typeof PageObservation | typeof PageText;
   readonly run: (input: object, name: string, call: ToolCall) => Promise<ToolAnswer>;
 }
 
 const operations: Readonly<Record<PageTool["group"], Operation>> = {
   observe: {
+    call: observePage,
     output: PageObservation,
     async run(body, _name, { browser, options, transport }) {
       const page = await transport.call(observePage, { params: { id: await browser() }, body }, options);
@@ -30,6 +32,7 @@ const operations: Readonly<Record<PageTool["group"], Operation>> = {
     },
   },
   act: {
+    call: actOnPage,
     output: ActResult,
     async run(input, name, { browser, options, outlineTokens, transport }) {
       const body: ActOnPage = {
@@ -42,6 +45,7 @@ const operations: Readonly<Record<PageTool["group"], Operation>> = {
     },
   },
   read: {
+    call: readPage,
     output: PageText,
     async run(body, _name, { browser, options, transport }) {
       const page = await transport.call(readPage, { params: { id: await browser() }, body }, options);
@@ -49,6 +53,7 @@ const operations: Readonly<Record<PageTool["group"], Operation>> = {
     },
   },
   screenshot: {
+    call: screenshotPage,
     async run(body, _name, { browser, options, transport }) {
       const id = await browser();
       const take = async (width: number): Promise<Buffer> => {
@@ -76,13 +81,14 @@ const operations: Readonly<Record<PageTool["group"], Operation>> = {
 };
 
 const toolOf = ({ description, effect, fields, group, name, title }: PageTool): Tool => {
-  const { output, run } = operations[group];
+  const { call: operation, output, run } = operations[group];
   return defineTool({
     name,
     group,
     title,
     description,
     effect,
+    calls: [operation],
     fields,
     ...(output !== undefined && { output }),
     run: (input, call) => run(input, name, call),

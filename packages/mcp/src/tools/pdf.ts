@@ -15,6 +15,7 @@ export const pdfTools: readonly Tool[] = [
     title: "Print the page",
     description: "Print the page as PDF into a file of the session.",
     effect: "changes",
+    calls: [printPage, writeFile],
     fields: joined(
       fieldsOf(PrintPage, { format: "Paper", landscape: "Turn the paper", page_ranges: "Pages: 1-3,5" }),
       ownField("path", z.optional(z.string()), "Absolute path; default /home/shoal/Downloads/page.pdf"),

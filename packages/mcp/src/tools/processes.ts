@@ -21,6 +21,7 @@ export const processTools: readonly Tool[] = [
     title: "Run a command",
     description: "Run a shell command in the session and wait for its end.",
     effect: "destroys",
+    calls: [execProcess],
     fields: joined(
       fieldsOf(ExecProcess, { command: "Line for the shell", cwd: "Default the home folder" }),
       ownField("timeout_sec", Seconds, "Seconds until it is killed"),
@@ -51,6 +52,7 @@ export const processTools: readonly Tool[] = [
     title: "Run Playwright code",
     description: "Run Playwright code in the session. page, context and browser are in scope; return a value.",
     effect: "destroys",
+    calls: [executePlaywright],
     fields: fieldsOf(ExecutePlaywright, {
       code: "Body of an async function",
       timeout_sec: "Seconds until it is ended",

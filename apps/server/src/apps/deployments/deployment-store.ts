@@ -42,7 +42,10 @@ export class DeploymentStore {
   /** @throws {ServiceError} 429 when too many builds of the project wait. */
   async insert(
     projectId: string,
-    requested: RequestedDeployment & { readonly policy: PolicyStatements | undefined },
+    requested: RequestedDeployment & {
+      readonly policy: PolicyStatements | undefined;
+      readonly issuerKeyId: string | null;
+    },
   ): Promise<Deployment> {
     await this.#admit(projectId);
     const { archive, env, repository } = requested;
@@ -69,6 +72,7 @@ export class DeploymentStore {
         source_checksum: archive?.sha256 ?? null,
         source_blob: archive?.name ?? null,
         policy: requested.policy === undefined ? null : JSON.stringify(requested.policy),
+        issuer_key_id: requested.issuerKeyId,
         env_names: JSON.stringify(Object.keys(env)),
         env: await this.#envelopes.seal(JSON.stringify(env), sealedPlace(of, "env")),
       })

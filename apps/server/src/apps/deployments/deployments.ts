@@ -49,7 +49,7 @@ export class Deployments {
     this.#parts = parts;
   }
 
-  /** The app gets the policy of the caller. @throws {ServiceError} 400, 413, 429. */
+  /** The app gets the policy of the caller, and its key ends with a limited one. @throws {ServiceError} 400, 413, 429. */
   async create(
     { key, projectId }: Pick<Access, "key" | "projectId">,
     parts: AsyncIterable<MultipartPart>,
@@ -57,7 +57,9 @@ export class Deployments {
     const { blobs, store } = this.#parts;
     const requested = await takeRequest(parts, this.#parts);
     try {
-      return await store.insert(projectId, { ...requested, policy: key.policy?.wire });
+      const isLimited = key.policy !== undefined || (key.isPerson !== true && key.expiresAtMs !== Infinity);
+      const issuerKeyId = isLimited ? key.id : null;
+      return await store.insert(projectId, { ...requested, policy: key.policy?.wire, issuerKeyId });
     } catch (error) {
       // After a broken connection the row may exist: keep the archive; a sweep removes it if the row does not exist.
       if (requested.archive !== undefined && outageOf(error) === undefined)

@@ -1,5 +1,7 @@
 import type { Database, Tables } from "@shoal/database";
+import { deployerKeyEnded } from "@shoal/contract/refusals";
 import { createId } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
 import { sql, type Transaction } from "kysely";
 import { createKeySecret, hashKey, maskKey } from "../../http/auth/api-key-secret.ts";
 import type { Envelopes, SealedPlace } from "../../storage/envelopes/envelopes.ts";
@@ -25,8 +27,9 @@ export class DeploymentKeys {
     this.#envelopes = envelopes;
   }
 
-  /** Returns the key's secret; creates the key at the first call. @throws {ServiceError} 500 when the master key is missing or fails. */
+  /** Returns the key's secret; creates the key at the first call. @throws {ServiceError} 409 when the limited key that deployed it has ended; 500 when the master key is missing or fails. */
   async secretOf(deploymentId: string, projectId: string): Promise<string> {
+    await this.#requireIssuer(deploymentId);
     const row = await this.#query
       .selectFrom("deployment_keys")
       .innerJoin("api_keys", "api_keys.id", "key_id")
@@ -36,6 +39,20 @@ export class DeploymentKeys {
       .executeTakeFirst();
     if (row === undefined) return this.#create(deploymentId, projectId);
     return this.#envelopes.unseal(row.secret, placeOf(deploymentId, projectId));
+  }
+
+  async #requireIssuer(deploymentId: string): Promise<void> {
+    const ended = await this.#query
+      .selectFrom("deployments")
+      .leftJoin("api_keys", "api_keys.id", "deployments.issuer_key_id")
+      .select("deployments.id")
+      .where("deployments.id", "=", deploymentId)
+      .where("deployments.issuer_key_id", "is not", null)
+      .where(
+        sql<boolean>`(api_keys.id is null or api_keys.deleted_at is not null or api_keys.expires_at <= clock_timestamp())`,
+      )
+      .executeTakeFirst();
+    if (ended !== undefined) throw ServiceError.of(deployerKeyEnded(deploymentId));
   }
 
   /** Deletes the keys of stopped deployments that have neither a running invocation nor a browser of one. */
@@ -95,6 +112,13 @@ async function insertKey(
   }: { readonly deploymentId: string; readonly projectId: string; readonly secret: string },
 ): Promise<string> {
   const id = createId();
+  const ofIssuer = (column: "deleted_at" | "expires_at") =>
+    sql<string | null>`(
+      select k.${sql.ref(column)} from deployments d join api_keys k on k.id = d.issuer_key_id where d.id = ${deploymentId})`;
+  // A deletion of the issuer waits, and then sees this key.
+  await sql`select 1 from api_keys where id = (select issuer_key_id from deployments where id = ${deploymentId}) for share`.execute(
+    transaction,
+  );
   await transaction
     .insertInto("api_keys")
     .values({
@@ -107,10 +131,11 @@ async function insertKey(
       created_by_id: deploymentId,
       created_by_email: "deployment@localhost",
       created_by_name: "Shoal",
-      expires_at: null,
+      expires_at: ofIssuer("expires_at"),
       lifetime_days: null,
-      deleted_at: null,
+      deleted_at: ofIssuer("deleted_at"),
       policy: sql<string | null>`(select policy from deployments where id = ${deploymentId})`,
+      issuer_key_id: sql<string | null>`(select issuer_key_id from deployments where id = ${deploymentId})`,
     })
     .execute();
   return id;

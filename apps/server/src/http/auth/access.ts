@@ -15,7 +15,7 @@ import type { RateLimits } from "../limits/rate-limits.ts";
 import type { ReadCache } from "../../storage/read-cache.ts";
 import { hashKey, isKeySecret } from "./api-key-secret.ts";
 import { keyProblem } from "./key-problem.ts";
-import type { Grant, KeyPolicy, Role } from "@shoal/contract/rights";
+import type { Grant, KeyPolicy, Role, VisibleObjects } from "@shoal/contract/rights";
 
 export interface KeyRow {
   readonly id: string;
@@ -49,6 +49,8 @@ export interface Access {
   readonly role?: Role | undefined;
   /** What the policy of the key allows for this operation; `undefined` = no policy. */
   readonly grant?: Grant | undefined;
+  /** For a list: what the policy of the key lets it show; `undefined` = everything. */
+  readonly visible?: readonly VisibleObjects[] | undefined;
 }
 
 /** Whether the caller is a person of the OpenID Connect provider. */
@@ -208,6 +210,9 @@ export class KeyAuthenticator implements Authenticator {
   /** For keys of the whole organisation. */
   async #toNamed(presented: Presented, named: string): Promise<Access> {
     const project = isStorable(named) ? await this.#parts.projects.find(named) : undefined;
+    const { policy } = presented.key;
+    // Like a project without a statement, so that a key cannot find out which other projects exist.
+    if (policy?.knowsProject(project?.id ?? "") === false) return this.#access(presented, named, named);
     if (project === undefined || !isOpenProject(project, presented.options))
       throw ServiceError.of(namedProjectUnavailable(named, project === undefined ? "missing" : "archived"));
     return this.#access(presented, project.id, project.id);

@@ -1,6 +1,7 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import { isAtLeast, neededRole } from "@shoal/contract/rights";
 import { CreateBrowser, type Browser, type CreatedApiKey, UpdateBrowser } from "@shoal/schemas";
+import { eventually } from "@shoal/testkit";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -45,6 +46,31 @@ async function statusOf(method: string, path: string, key: string, body?: object
   const answer = await server.request(method, path, { key, ...(body && { body }) });
   const { code } = (answer.body ?? {}) as { code?: string };
   return code === "insufficient_scope" ? code : answer.status;
+}
+
+const plainEnvelopes = {
+  seal: (text: string) => Promise.resolve(Buffer.from(text)),
+  unseal: (bytes: Buffer) => Promise.resolve(String(bytes)),
+};
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+
+async function deployWith(key: string): Promise<string> {
+  const form = new FormData();
+  form.set("entrypoint_rel_path", "index.ts");
+  form.set("file", new Blob([new Uint8Array(await zipOf({ "index.ts": "" }))]), "app.zip");
+  const deployed = await server.request("POST", "/deployments", { key, body: form });
+  expect(deployed.status, JSON.stringify(deployed.body)).toBeLessThan(300);
+  const { id } = deployed.body as { id: string };
+  const { query } = server.database;
+  const rows = query.selectFrom("deployments").select("status").where("id", "=", id);
+  await eventually("the build ends", async () => /failed|running/.test((await rows.executeTakeFirstOrThrow()).status));
+  // Keys of stopped deployments are deleted.
+  await query
+    .updateTable("deployments")
+    .set({ status: "running", artifact: "none", language: "node" })
+    .where("id", "=", id)
+    .execute();
+  return id;
 }
 
 /** Upgrades to a WebSocket. */
@@ -104,7 +130,7 @@ describe("over all operations", () => {
     expect(await allowed(policy(), own.session_id)).toEqual([always]);
   });
 
-  it.each(["viewer", "operator"] as const)(
+  it.each(["viewer", "operator", "admin"] as const)(
     "a key with the role %s calls what a person in this role may",
     async (role) => {
       const expected = keyed.filter((endpoint) => isAtLeast(role, neededRole(endpoint)));
@@ -236,9 +262,9 @@ describe("a key of one session", () => {
     expect(again.body).toMatchObject({ code: "insufficient_scope" });
   });
 
-  it("operates no other session by MCP", async () => {
+  it("lists and operates no other session by MCP", async () => {
     const send = (body: object, session = "") =>
-      fetch(`${server.baseUrl}/mcp?session=${other.session_id}`, {
+      fetch(`${server.baseUrl}/mcp?session=${other.session_id}&tools=act,observe,processes,sessions,profiles`, {
         method: "POST",
         headers: {
           authorization: `Bearer ${key}`,
@@ -253,7 +279,11 @@ describe("a key of one session", () => {
     const opened = await send({ method: "initialize", params });
     await opened.text();
     const call = { method: "tools/call", params: { name: "snapshot", arguments: {} } };
-    const text = await (await send(call, opened.headers.get("mcp-session-id") ?? "")).text();
+    const connection = opened.headers.get("mcp-session-id") ?? "";
+    const listed = await (await send({ method: "tools/list" }, connection)).text();
+    expect(listed).toContain('"name":"snapshot"');
+    expect(listed).not.toMatch(/"name":"(?:open_browser|list_profiles)"/);
+    const text = await (await send(call, connection)).text();
     expect(text).toContain("policy of this API key does not allow");
   });
 });
@@ -470,23 +500,80 @@ describe("creating keys", () => {
 it("sets the policy of an app to that of the key that deployed it", async () => {
   const limits = policy(["role:admin", `projects/${projectId}/*`]);
   const { key } = await keyWith(limits);
-  const form = new FormData();
-  form.set("entrypoint_rel_path", "index.ts");
-  form.set("file", new Blob([new Uint8Array(await zipOf({ "index.ts": "" }))]), "app.zip");
-  const deployed = await server.request("POST", "/deployments", { key, body: form });
-  const { id } = deployed.body as { id: string };
-  expect(deployed.status, JSON.stringify(deployed.body)).toBeLessThan(300);
-  const plain = {
-    seal: (text: string) => Promise.resolve(Buffer.from(text)),
-    unseal: (bytes: Buffer) => Promise.resolve(String(bytes)),
-  };
-  const secret = await new DeploymentKeys(server.database, plain).secretOf(id, projectId);
+  const id = await deployWith(key);
+  const secret = await new DeploymentKeys(server.database, plainEnvelopes).secretOf(id, projectId);
   const row = await server.database.query
     .selectFrom("api_keys")
     .select("policy")
     .where("key_hash", "=", Buffer.from(hashKey(secret), "hex"))
     .executeTakeFirst();
   expect(row).toEqual(limits);
+});
+
+it.each(["deletion", "rotation", "expiry"])(
+  "ends the key of an app at the %s of the limited key that deployed it",
+  async (how) => {
+    const limits = { ...policy(["role:admin", `projects/${projectId}/*`]), expires_at: inDays(2) };
+    const issuer = await keyWith(limits);
+    const id = await deployWith(issuer.key);
+    const keys = new DeploymentKeys(server.database, plainEnvelopes);
+    const secret = await keys.secretOf(id, projectId);
+    expect(await statusOf("GET", "/browsers", secret)).toBe(200);
+    const query = server.database.query;
+    const endOf = async () =>
+      (
+        await query
+          .selectFrom("api_keys")
+          .select("expires_at")
+          .where("key_hash", "=", Buffer.from(hashKey(secret), "hex"))
+          .executeTakeFirst()
+      )?.expires_at;
+    expect(await endOf()).toBe(issuer.expires_at);
+    if (how === "rotation") {
+      const path = `/org/api_keys/${issuer.id}/rotate`;
+      const rotated = await server.request("POST", path, { body: { days_to_expire: 9, expire_in_days: 0 } });
+      const successor = rotated.body as CreatedApiKey;
+      expect(await endOf()).toBe(successor.expires_at);
+      expect(await statusOf("GET", "/browsers", secret)).toBe(200);
+      expect(await server.request("DELETE", `/org/api_keys/${successor.id}`)).toMatchObject({ status: 204 });
+    } else if (how === "deletion")
+      expect(await server.request("DELETE", `/org/api_keys/${issuer.id}`)).toMatchObject({ status: 204 });
+    else await query.updateTable("api_keys").set({ expires_at: new Date() }).where("id", "=", issuer.id).execute();
+    await expect(keys.secretOf(id, projectId)).rejects.toThrow("Deploy the app again");
+    if (how !== "expiry") expect(await statusOf("GET", "/browsers", secret)).toBe(401);
+  },
+);
+
+it("keeps the key of an app when an unlimited key that deployed it is deleted", async () => {
+  const { id: issuer, key } = await keyWith({});
+  const id = await deployWith(key);
+  const keys = new DeploymentKeys(server.database, plainEnvelopes);
+  const secret = await keys.secretOf(id, projectId);
+  await server.request("DELETE", `/org/api_keys/${issuer}`);
+  expect(await keys.secretOf(id, projectId)).toBe(secret);
+  expect(await statusOf("GET", "/browsers", secret)).toBe(200);
+});
+
+it("reveals to a key of a policy neither other projects nor how many objects a list has", async () => {
+  const made = await server.request("POST", "/org/projects", { body: { name: "unseen" } });
+  const { id: unseen } = made.body as { id: string };
+  const { key } = await keyWith(policy(["browsers:use", `projects/${projectId}/browsers/${own.session_id}`]));
+  const asked = async (named: string) => {
+    const answer = await fetch(`${server.baseUrl}/browsers?limit=1`, {
+      headers: { authorization: `Bearer ${key}`, "x-shoal-project": named },
+    });
+    return { status: answer.status, body: (await answer.text()).replaceAll(named, "NAME") };
+  };
+  expect(await asked("missing")).toEqual(await asked("unseen"));
+  expect((await asked("missing")).body).toBe((await asked(unseen)).body);
+  await open({ name: "newest" });
+  const page = await fetch(`${server.baseUrl}/browsers?limit=1`, { headers: { authorization: `Bearer ${key}` } });
+  expect((await page.json()) as Browser[]).toMatchObject([{ session_id: own.session_id }]);
+  expect(page.headers.get("x-has-more")).toBe("false");
+  const next = await fetch(`${server.baseUrl}/browsers?limit=1&offset=1`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect([await next.json(), next.headers.get("x-has-more")]).toEqual([[], "false"]);
 });
 
 it("signs in to the console with the rights of the key", async () => {

@@ -59,7 +59,8 @@ export class KeyScopes {
     }
     const grant = key.policy?.permit(operation, projectId, object);
     if (grant === undefined) throw ServiceError.of(outsidePolicy(operation.operationId, undefined));
-    return new ScopedAccess(access, grant);
+    const isList = place?.isNamed === false;
+    return new ScopedAccess(access, grant, isList ? key.policy?.visibleIn(operation, projectId) : undefined);
   }
 
   /**
@@ -83,15 +84,17 @@ class ScopedAccess implements Access {
   readonly key: KeyRow;
   readonly role: Access["role"];
   readonly grant: Grant;
+  readonly visible: Access["visible"];
   readonly projectId: string;
   readonly namedProjectId: string | undefined;
   readonly strategy: Access["strategy"];
   readonly #access: Access;
 
-  constructor(access: Access, grant: Grant) {
+  constructor(access: Access, grant: Grant, visible: Access["visible"]) {
     const { key, namedProjectId, projectId, strategy } = access;
     this.#access = access;
     this.grant = grant;
+    this.visible = visible;
     this.role = grant.role;
     this.key = grant.isEverywhere || grant.isByObject ? key : { ...key, project_id: projectId };
     this.projectId = projectId;

@@ -11,6 +11,16 @@ export function refuseWithoutRights(access: Pick<Access, "key" | "role">, endpoi
   refuseRole(access, neededRole(endpoint), endpoint.operationId);
 }
 
+/** Whether the caller has the right to the operation, on some object at least. */
+export function mayCall(
+  { key, projectId, role }: Pick<Access, "key" | "projectId" | "role">,
+  endpoint: Endpoint,
+): boolean {
+  if (key.deployment_id !== null && !mayApp(endpoint)) return false;
+  if (key.policy !== undefined) return key.policy.permitsSome(endpoint, projectId);
+  return role === undefined || isAtLeast(role, neededRole(endpoint));
+}
+
 /** @throws {ServiceError} 403 `forbidden` for a person without the role in this project. */
 export function refuseRole({ role }: Pick<Access, "role">, needed: Role, action: string): void {
   if (role === undefined || isAtLeast(role, needed)) return;

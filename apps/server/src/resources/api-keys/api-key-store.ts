@@ -175,18 +175,27 @@ class PostgresApiKeyStore {
       .executeTakeFirst();
   }
 
-  /** @returns `false` when it was deleted before, or does not exist. */
+  /** With the keys of apps that end with it. @returns `false` when it was deleted before, or does not exist. */
   async delete(id: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#query
-      .updateTable("api_keys")
-      .set({ deleted_at: new Date().toISOString() })
-      .where("id", "=", id)
-      .where("deleted_at", "is", null)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
+    const deleted_at = new Date().toISOString();
+    return this.#query.transaction().execute(async (transaction) => {
+      const live = transaction.updateTable("api_keys").set({ deleted_at }).where("deleted_at", "is", null);
+      const { numUpdatedRows } = await live.where("id", "=", id).executeTakeFirst();
+      // A separate statement, because it sees the keys of apps that were made meanwhile.
+      await live.where("issuer_key_id", "=", id).execute();
+      return numUpdatedRows > 0n;
+    });
   }
 
-  /** Stores the successor and lets the key expire at `endsAt` at the latest. @returns `false` when the key is gone. */
+  /** The keys of apps that end with it. */
+  async issuedBy(id: string): Promise<string[]> {
+    const rows = await this.#query.selectFrom("api_keys").select("id").where("issuer_key_id", "=", id).execute();
+    return rows.map((row) => row.id);
+  }
+
+  /**
+   * Stores the successor and lets the key expire at `endsAt` at the latest. Keys of apps end with the successor. @returns `false` when the key is gone.
+   */
   async replace(id: string, successor: NewKey, endsAt: Date): Promise<boolean> {
     return this.#query.transaction().execute(async (transaction) => {
       const { numUpdatedRows } = await transaction
@@ -197,6 +206,14 @@ class PostgresApiKeyStore {
         .executeTakeFirst();
       if (numUpdatedRows === 0n) return false;
       await transaction.insertInto("api_keys").values(inserted(successor)).execute();
+      const issuer_key_id = successor.id;
+      const { expires_at } = successor;
+      await transaction
+        .updateTable("api_keys")
+        .set({ issuer_key_id, expires_at })
+        .where("issuer_key_id", "=", id)
+        .execute();
+      await transaction.updateTable("deployments").set({ issuer_key_id }).where("issuer_key_id", "=", id).execute();
       return true;
     });
   }

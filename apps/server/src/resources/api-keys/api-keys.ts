@@ -119,7 +119,7 @@ class ApiKeyService implements ApiKeys {
     try {
       if (!(await this.#store.delete(id))) throw notFound(id);
     } finally {
-      await this.#forget(id);
+      await this.#forgetAll(id, id);
     }
   }
 
@@ -138,12 +138,18 @@ class ApiKeyService implements ApiKeys {
     try {
       if (!(await this.#store.replace(id, row, new Date(Date.now() + graceDays * dayMs)))) throw notFound(id);
     } finally {
-      await this.#forget(id);
+      await this.#forgetAll(id, row.id);
     }
     return {
       ...toApiKey({ ...row, project_name: old.project_name, deleted_at: null, last_used_at: null }),
       key: secret,
     };
+  }
+
+  /** @param issuer - of the keys of apps that changed with it. */
+  async #forgetAll(id: string, issuer: string): Promise<void> {
+    const issued = await this.#store.issuedBy(issuer).catch(() => []);
+    await Promise.all([id, ...issued].map((changed) => this.#forget(changed)));
   }
 
   async createAdmin(): Promise<string> {

@@ -48,7 +48,7 @@ export function profileHandlers(
   }
   return {
     createProfile: ({ body, context }) => profiles.create(context.projectId, body),
-    listProfiles: ({ query, context }) => profiles.list(context.projectId, query),
+    listProfiles: ({ query, context }) => profiles.list(context.projectId, { ...query, visible: context.visible }),
     getProfile: ({ params, context }) => profiles.get(context.projectId, params.id_or_name),
     updateProfile: ({ params, body, context }) => profiles.update(context.projectId, params.id_or_name, body),
     deleteProfile: ({ params, context }) => profiles.delete(context.projectId, params.id_or_name),

@@ -12,7 +12,7 @@ import type { Transaction } from "kysely";
 import type * as z from "zod/mini";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import { createId } from "@shoal/primitives";
-import { emptyPage, isStorable, newestFirst, toPage } from "../../http/paging.ts";
+import { emptyPage, isStorable, newestFirst, type Seen, toPage } from "../../http/paging.ts";
 import { createReadCache, type ReadCache } from "../../storage/read-cache.ts";
 import { containing } from "../../storage/like.ts";
 import type { ProfileStates } from "./profile-states.ts";
@@ -153,7 +153,7 @@ export class Profiles {
 
   async list(
     projectId: string,
-    { query: part, name, limit, offset }: z.output<typeof ListProfiles>,
+    { query: part, name, limit, offset, visible }: Seen<z.output<typeof ListProfiles>>,
   ): Promise<Page<Profile>> {
     if (!isStorable(part) || !isStorable(name)) return emptyPage();
     let rows = this.#query.selectFrom("profiles").select(columns).where("project_id", "=", projectId);
@@ -162,7 +162,7 @@ export class Profiles {
         where.or([containsFolded("name_folded", part), where("id", "ilike", containing(part))]),
       );
     if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
-    const found = await newestFirst(rows, { limit, offset }).execute();
+    const found = await newestFirst(rows, { limit, offset, visible }).execute();
     return toPage(found, { limit, offset }, toProfile);
   }
 

@@ -10,7 +10,8 @@ export function projectHandlers(
   projects: Projects,
 ): Handlers<OperationsOf<"projects" | "projects.legacy" | "projects.legacy.limits" | "projects.limits">, Access> {
   const create = ({ body, context }: Call<typeof contract.createProject>) => projects.create(context.key, body);
-  const list = ({ query, context }: Call<typeof contract.listProjects>) => projects.list(context.key, query);
+  const list = ({ query, context }: Call<typeof contract.listProjects>) =>
+    projects.list(context.key, { ...query, visible: context.visible });
   const get = ({ params, context }: Call<typeof contract.getProject>) => projects.get(context.key, params.id);
   const update = ({ params, body, context }: Call<typeof contract.updateProject>) =>
     projects.update(context.key, params.id, body);

@@ -3,7 +3,7 @@ import { containsFolded, type Database, folded, type Tables } from "@shoal/datab
 import type { ListProjects } from "@shoal/schemas";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
-import { isStorable, newestFirst } from "../../http/paging.ts";
+import { isStorable, newestFirst, type Seen } from "../../http/paging.ts";
 import { contentsOf } from "./contents.ts";
 
 export interface ProjectRow {
@@ -69,7 +69,7 @@ class PostgresProjectStore {
 
   /** Newest first; one row more than the limit when there are more. */
   async list(
-    { query: part, name, limit, offset }: z.output<typeof ListProjects>,
+    { query: part, name, limit, offset, visible }: Seen<z.output<typeof ListProjects>>,
     onlyId: string | null,
   ): Promise<ProjectRow[]> {
     if (!isStorable(part) || !isStorable(name)) return [];
@@ -77,7 +77,7 @@ class PostgresProjectStore {
     if (onlyId !== null) rows = rows.where("id", "=", onlyId);
     if (part !== undefined) rows = rows.where(containsFolded("name_folded", part));
     if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
-    return newestFirst(rows, { limit, offset }).execute();
+    return newestFirst(rows, { limit, offset, visible }).execute();
   }
 
   /** Renames or reopens. @returns `undefined` when the project was deleted. */

@@ -21,7 +21,7 @@ import type * as z from "zod/mini";
 import type { KeyRow } from "../../http/auth/access.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import { createId } from "@shoal/primitives";
-import { toPage } from "../../http/paging.ts";
+import { type Seen, toPage } from "../../http/paging.ts";
 import { networkRulesOf } from "./network-rules.ts";
 import type { Closing, ProjectRow, ProjectStore } from "./project-store.ts";
 
@@ -79,7 +79,7 @@ export class Projects {
     }
   }
 
-  async list(caller: KeyRow, filter: z.output<typeof ListProjects>): Promise<Page<Project>> {
+  async list(caller: KeyRow, filter: Seen<z.output<typeof ListProjects>>): Promise<Page<Project>> {
     return toPage(await this.#store.list(filter, caller.project_id), filter, toProject);
   }
 

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import type * as z from "zod/mini";
 import { createId } from "@shoal/primitives";
 import { containing } from "../../storage/like.ts";
-import { emptyPage, isStorable, newestFirst, toPage } from "../../http/paging.ts";
+import { emptyPage, isStorable, newestFirst, type Seen, toPage } from "../../http/paging.ts";
 import { isForeignKeyViolation } from "../../storage/errors/database-errors.ts";
 import type { Envelopes, SealedPlace } from "../../storage/envelopes/envelopes.ts";
 import { exitAddressIn } from "./exit-address.ts";
@@ -144,7 +144,7 @@ export class Proxies {
 
   async list(
     projectId: string,
-    { query: part, name, limit, offset }: z.output<typeof ListProxies>,
+    { query: part, name, limit, offset, visible }: Seen<z.output<typeof ListProxies>>,
   ): Promise<Page<Proxy>> {
     if (!isStorable(part) || !isStorable(name)) return emptyPage();
     let rows = this.#query.selectFrom("proxies").select(columns).where("project_id", "=", projectId);
@@ -160,7 +160,7 @@ export class Proxies {
       );
     }
     if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
-    const found = await newestFirst(rows, { limit, offset }).execute();
+    const found = await newestFirst(rows, { limit, offset, visible }).execute();
     return toPage(found, { limit, offset }, toProxy);
   }
 

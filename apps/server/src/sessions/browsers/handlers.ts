@@ -144,7 +144,7 @@ export function browserHandlers(
         show: (view) => shown(view, call.context),
       }),
     async listBrowsers({ query, context }) {
-      const page = await sessions.list(context.projectId, query);
+      const page = await sessions.list(context.projectId, { ...query, visible: context.visible });
       return { ...page, items: await Promise.all(page.items.map((view) => shown(view, context))) };
     },
     getBrowser: async ({ params, query, context }) =>

@@ -2,7 +2,7 @@ import { containsFolded, type Database, type SessionLifecycle, type Tables } fro
 import type { BrowserProxy, DownloadFinishedData, EndedReason, ListBrowsers } from "@shoal/schemas";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type * as z from "zod/mini";
-import { isStorable, newestFirst } from "../../http/paging.ts";
+import { isStorable, newestFirst, type Seen } from "../../http/paging.ts";
 import { explainSessionLimit, type SessionLimits } from "../../storage/errors/session-limits.ts";
 import { emitEvent } from "../../storage/events/emit-event.ts";
 import { containing } from "../../storage/like.ts";
@@ -217,8 +217,8 @@ export class SessionStore {
   }
 
   /** Newest first, with one row more than the limit if more exist; without large policies. */
-  async list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<SessionRow[]> {
-    const { query: part, pool, region, tags, limit, offset } = filter;
+  async list(projectId: string, filter: Seen<z.output<typeof ListBrowsers>>): Promise<SessionRow[]> {
+    const { query: part, pool, region, tags, limit, offset, visible } = filter;
     const labels = Object.entries(tags ?? {});
     if (!isStorable(part) || !isStorable(pool) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value)))
       return [];
@@ -246,7 +246,7 @@ export class SessionStore {
           where(where.ref("proxy", "->>").key("id"), "ilike", containing(part)),
         ]),
       );
-    return newestFirst(rows, { limit, offset }).execute();
+    return newestFirst(rows, { limit, offset, visible }).execute();
   }
 
   async update(

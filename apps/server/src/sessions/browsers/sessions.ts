@@ -9,7 +9,7 @@ import pTimeout from "p-timeout";
 import type * as z from "zod/mini";
 import { Elsewhere, RegionElsewhere } from "../../cluster/elsewhere.ts";
 import type { LiveFields, LiveFieldsReader } from "../../cluster/live-fields.ts";
-import { toPage } from "../../http/paging.ts";
+import { type Seen, toPage } from "../../http/paging.ts";
 import type { Log } from "../../log/log.ts";
 import type { BotIdentities } from "../../resources/bot-identity/bot-identities.ts";
 import type { Extensions } from "../../resources/extensions/extensions.ts";
@@ -179,7 +179,7 @@ export class Sessions {
       );
   }
 
-  async list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<Page<SessionView>> {
+  async list(projectId: string, filter: Seen<z.output<typeof ListBrowsers>>): Promise<Page<SessionView>> {
     const { others, serverId, store } = this.#parts;
     const rows = await store.list(projectId, filter);
     const remote = rows.filter(({ ended_at, server_id }) => ended_at === null && server_id !== serverId);
