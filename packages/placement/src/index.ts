@@ -25,6 +25,7 @@ export { checkPrivateHosts } from "./policy/private-hosts.ts";
 export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress/probe.ts";
 export {
   createOutboundRule,
+  guardedLookup,
   type OutboundDecision,
   type OutboundRule,
   type PlainHttp,

@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
 import { ServerAddresses } from "./server-addresses.ts";
 
+it("lists the addresses that the operator names", () => {
+  const addresses = new ServerAddresses(["203.0.113.0/28"]);
+  expect(addresses.list()).toEqual(["203.0.113.0/28"]);
+});
+
 it("lists the registered address and the interfaces of each other server, as they change", () => {
   const addresses = new ServerAddresses();
   expect(addresses.list()).toEqual([]);

@@ -1,10 +1,10 @@
-import { createOutboundRule, type OutboundRule } from "@shoal/placement";
 import type { FastifyInstance } from "fastify";
 import { StartError } from "../config/start-error.ts";
 import type { Config } from "../config/settings.ts";
 import type { Entering } from "../host/entering.ts";
 import type { Feature } from "../host/feature.ts";
 import type { Host } from "../host/host.ts";
+import { operatorRule } from "../host/operator-rule.ts";
 import type { KeyAuthenticator, KeyRow } from "../http/auth/access.ts";
 import type { OwnRequests } from "../http/auth/own-requests.ts";
 import type { ProjectLookup } from "../http/auth/project-lookup.ts";
@@ -36,7 +36,7 @@ export function consoleFeature({ config, database, log, otherServers, secrets }:
   const sessions = new ConsoleSessions(database);
   const links = new ConsoleLinks(database);
   const oidc = oidcSettings(config);
-  const fetch = createGuardedFetch(providerRule(config, otherServers));
+  const fetch = createGuardedFetch(operatorRule({ config, otherServers }, [config.oidc_issuer]));
   const client = oidc && new OidcClient(oidc, fetch);
   const checkMs = config.oidc_check_minutes * 60_000;
   const own = { ...needs, database, log, secrets, sessions };
@@ -59,17 +59,6 @@ export function consoleFeature({ config, database, log, otherServers, secrets }:
       },
     ],
   } satisfies Feature;
-}
-
-/** The operator names the issuer, but the issuer names its other addresses. */
-function providerRule(config: Config, otherServers: () => Iterable<string>): OutboundRule {
-  const allowed = config.oidc_issuer === undefined ? [] : [hostAndPort(new URL(config.oidc_issuer))];
-  return createOutboundRule({ allowPrivateHosts: [...config.allow_private_hosts, ...allowed], otherServers });
-}
-
-function hostAndPort({ hostname, port, protocol }: URL): string {
-  const usual = protocol === "http:" ? "80" : "443";
-  return `${hostname}:${port === "" ? usual : port}`;
 }
 
 /** @throws {StartError} for incomplete settings. */

@@ -23,7 +23,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       dataDir.release();
     });
     refuseUnfinishedRestore(dataDir.path);
-    const [addresses, stopping] = [new ServerAddresses(), new AbortController()];
+    const [addresses, stopping] = [new ServerAddresses(config.own_addresses), new AbortController()];
     return await start({ config, dataDir, log, cleanup, addresses, stopping }, options);
   } catch (error) {
     await cleanup.run();

@@ -1,4 +1,6 @@
-import { isIpv4, parseIpAddress, type IpAddress } from "./ip-address.ts";
+import { isInRange, isIpv4, parseIpAddress, parseIpRange, type IpAddress } from "./ip-address.ts";
+import { hasLocalIpv6Route } from "./ipv6-routes.ts";
+import { type LookUpIpv6, Nat64Prefixes } from "./nat64-prefixes.ts";
 import { embeddedAddresses, privateBecause } from "./private-addresses.ts";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -11,10 +13,11 @@ export interface LocalAddresses {
 }
 
 export interface LocalAddressesOptions {
-  /** Of the other servers, in standard notation. */
+  /** Of the other servers, and ranges that the operator names, in standard notation. */
   readonly otherServers?: (() => Iterable<string>) | undefined;
   /** Of this machine. */
   readonly interfaces?: () => Iterable<string>;
+  readonly lookUpIpv6?: LookUpIpv6;
 }
 
 function interfaceAddresses(): string[] {
@@ -44,20 +47,36 @@ function isSame(text: string, address: IpAddress): boolean {
 }
 
 function includes(addresses: Iterable<string>, wanted: IpAddress): boolean {
-  for (const each of addresses) if (isSame(each, wanted)) return true;
+  for (const each of addresses) {
+    const range = parseIpRange(each.split("%", 1)[0] ?? "");
+    if (range !== undefined && isInRange(wanted, range)) return true;
+  }
   return false;
 }
 
 export function createLocalAddresses({
   otherServers = () => [],
   interfaces = interfaceAddresses,
+  lookUpIpv6,
 }: LocalAddressesOptions = {}): LocalAddresses {
+  const nat64 = new Nat64Prefixes(lookUpIpv6);
+
+  async function describeOne(address: IpAddress): Promise<string | undefined> {
+    if (includes(interfaces(), address) || (await isRoutedHere(address)) || (await hasLocalIpv6Route(address)))
+      return "an address of the machine of the service";
+    return includes(otherServers(), address) ? "another address of the service" : undefined;
+  }
+
   return {
     async describe(address) {
       for (const each of [address, ...embeddedAddresses(address)]) {
-        if (includes(interfaces(), each) || (await isRoutedHere(each)))
-          return "an address of the machine of the service";
-        if (includes(otherServers(), each)) return "an address of another server of the service";
+        const found = await describeOne(each);
+        if (found !== undefined) return found;
+      }
+      // Last, because it may ask a resolver.
+      for (const each of await nat64.embedded(address)) {
+        const found = privateBecause(each) ?? (await describeOne(each));
+        if (found !== undefined) return found;
       }
       return undefined;
     },

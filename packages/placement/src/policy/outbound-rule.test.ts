@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createOutboundRule } from "./outbound-rule.ts";
+import { createOutboundRule, guardedLookup } from "./outbound-rule.ts";
 
 const answers: Record<string, string[]> = {
   "public.example": ["93.184.216.34"],
@@ -30,7 +30,7 @@ it("returns the addresses to connect to, without private ones", async () => {
   });
   expect(await decide("https://server.example")).toMatchObject({
     allowed: false,
-    because: "203.8.8.8 is an address of another server of the service",
+    because: "203.8.8.8 is another address of the service",
   });
   expect(await decide("https://nowhere.example")).toMatchObject({
     allowed: false,
@@ -81,4 +81,20 @@ it("sends plain http to the private addresses that it checked, also if the name 
   expect(turn).toBe(1);
   expect(await flipping.decide(url, "private")).toMatchObject({ allowed: false, needsTls: true });
   expect(await flipping.decide(url, "private")).toMatchObject({ addresses: [{ address: "10.1.2.3", family: 4 }] });
+});
+
+it("looks names up for other clients only as far as it allows them, with the ports of configured addresses", async () => {
+  const rule = createOutboundRule({ allowPrivateHosts: ["inside.example:9000"], resolveName });
+  const ask = (name: string, urls: readonly string[] = []) =>
+    new Promise((resolve) => {
+      guardedLookup(
+        rule,
+        urls.map((url) => new URL(url)),
+      )(name, { all: true }, (error, found) => {
+        resolve(error?.message ?? found);
+      });
+    });
+  expect(await ask("both.example")).toEqual([{ address: "93.184.216.34", family: 4 }]);
+  expect(await ask("inside.example")).toBe("inside.example may not be reached: 10.1.2.3 is a private network");
+  expect(await ask("inside.example", ["http://inside.example:9000"])).toEqual([{ address: "10.1.2.3", family: 4 }]);
 });

@@ -80,6 +80,22 @@ function allowedAt(addresses: readonly ResolvedAddress[]): OutboundDecision {
   return { allowed: true, addresses, lookup: pinnedTo(addresses) };
 }
 
+/** For clients that make their own connections: looks up only addresses that the rule allows. @param urls - whose ports are not 443. */
+export function guardedLookup(rule: OutboundRule, urls: readonly URL[]): LookupFunction {
+  return (hostname, options, callback) => {
+    const url = urls.find((each) => each.hostname === hostname) ?? new URL(`https://${hostname}/`);
+    rule.decide(url).then(
+      (decision) => {
+        if (decision.allowed) decision.lookup(hostname, options, callback);
+        else callback(new Error(`${hostname} may not be reached: ${decision.because}`), "");
+      },
+      (error: unknown) => {
+        callback(error instanceof Error ? error : new Error(String(error)), "");
+      },
+    );
+  };
+}
+
 /** For `connect` and `request` of Node, with addresses of the asked family only. */
 export function pinnedTo(addresses: readonly ResolvedAddress[]): LookupFunction {
   return (_hostname, options, callback) => {

@@ -1,7 +1,10 @@
 import { PutObjectCommand, S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { LRUCache } from "lru-cache";
+import type { LookupFunction } from "node:net";
 import { createHash } from "node:crypto";
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
 import { answerOf, connectionFailure, credentialsOf, limitAnswer } from "../../storage/blobs/aws-sdk.ts";
 import type { AwsIdentity } from "../../config/aws-identity.ts";
 import { AwsFailure } from "./aws-failure.ts";
@@ -27,8 +30,11 @@ export interface BucketWriterOptions {
   readonly stsUrl: string | undefined;
   /** `undefined` = AWS, by bucket and region. */
   readonly s3Url: string | undefined;
+  /** Of the names of stores: a tenant chooses bucket and region. */
+  readonly lookup: LookupFunction;
 }
 
+const maxConnections = 50;
 export const assumeWithinMs = 10_000;
 export const putWithinMs = 45_000;
 const credentialsSeconds = 3600;
@@ -121,7 +127,8 @@ export class BucketWriter {
     max: maxOpenBuckets,
   });
 
-  constructor({ identity, s3Url, stsUrl }: BucketWriterOptions) {
+  constructor({ identity, lookup, s3Url, stsUrl }: BucketWriterOptions) {
+    const agent = { keepAlive: true, maxSockets: maxConnections, lookup };
     this.#s3Url = s3Url;
     this.#stsName = `AWS STS at ${stsUrl === undefined ? identity.region : new URL(stsUrl).host}`;
     this.#sts = new STSClient({
@@ -129,6 +136,7 @@ export class BucketWriter {
       ...(stsUrl !== undefined && { endpoint: stsUrl }),
       ...credentialsOf(identity.keys),
       maxAttempts: 1,
+      requestHandler: { httpAgent: new HttpAgent(agent), httpsAgent: new HttpsAgent(agent) },
     });
     this.#sts.middlewareStack.add((next) => async (args) => limitAnswer(await next(args), maxAnswerBytes), middleware);
   }

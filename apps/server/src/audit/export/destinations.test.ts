@@ -387,7 +387,14 @@ describe("a service without an identity", () => {
     const config = completeConfig({ audit_export_identity: target.settings.audit_export_identity });
     const { log } = server.running;
     await expect(
-      openDestinations({ cleanup: new Cleanup(log), config, database: server.database, serverId: "none", log }),
+      openDestinations({
+        cleanup: new Cleanup(log),
+        config,
+        database: server.database,
+        otherServers: () => [],
+        serverId: "none",
+        log,
+      }),
     ).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringContaining("audit_export_role_arn") as unknown,

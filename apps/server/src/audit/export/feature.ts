@@ -1,5 +1,7 @@
 import type { Feature } from "../../host/feature.ts";
+import { guardedLookup } from "@shoal/placement";
 import type { Host } from "../../host/host.ts";
+import { operatorRule } from "../../host/operator-rule.ts";
 import { withAwsSdk } from "../../storage/blobs/aws-sdk.ts";
 import { StartError } from "../../config/start-error.ts";
 import { readAwsIdentity } from "../../config/aws-identity.ts";
@@ -21,8 +23,9 @@ export async function openDestinations({
   config,
   database,
   log,
+  otherServers,
   serverId,
-}: Pick<Host, "cleanup" | "config" | "database" | "log" | "serverId">): Promise<ExportDestinations> {
+}: Pick<Host, "cleanup" | "config" | "database" | "log" | "otherServers" | "serverId">): Promise<ExportDestinations> {
   const store = new DestinationStore(database, serverId);
   const { audit_export_identity, audit_export_role_arn, audit_export_s3_url, audit_export_sts_url } = config;
   if (audit_export_identity === undefined && audit_export_role_arn === undefined)
@@ -39,8 +42,17 @@ export async function openDestinations({
       hint: "See the table of settings in the service's README.",
       exitCode: 2,
     });
+  const urls = [audit_export_s3_url, audit_export_sts_url];
   const { BucketWriter } = await withAwsSdk("audit_export_identity", () => import("./bucket-writer.ts"));
-  const writer = new BucketWriter({ identity, s3Url: audit_export_s3_url, stsUrl: audit_export_sts_url });
+  const writer = new BucketWriter({
+    identity,
+    s3Url: audit_export_s3_url,
+    stsUrl: audit_export_sts_url,
+    lookup: guardedLookup(
+      operatorRule({ config, otherServers }, urls),
+      urls.flatMap((url) => (url === undefined ? [] : new URL(url))),
+    ),
+  });
   await store.releaseAll();
   const exporter = startExporter({
     database,

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { defaultSessionDiskMb, defaultWarmMax, leastSessionDiskMb } from "./defaults.ts";
+import { isAddressRange } from "../trusted-proxies.ts";
 import { integer, integerOrAuto, optionalSetting, setting, text } from "./setting.ts";
 
 export const sessions = {
@@ -137,6 +138,14 @@ export const sessions = {
     schema: z.array(text),
     summary:
       "Private hosts, addresses or CIDR ranges, each with an optional :port, that pages and telemetry exports may reach.",
+    fallback: [],
+    default: "none",
+  }),
+  own_addresses: setting({
+    kind: "list",
+    schema: z.array(text.check(z.refine(isAddressRange, "must be addresses or CIDR ranges such as 203.0.113.0/28"))),
+    summary:
+      "Public addresses and CIDR ranges of the service that its machines cannot see, such as those of a NAT in front of them. Pages and requests of the service do not reach them.",
     fallback: [],
     default: "none",
   }),

@@ -1,6 +1,6 @@
 import type { OutboundRule } from "@shoal/placement";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { guardedRequest } from "../../host/guarded-request.ts";
 
 export type GuardedFetch = (url: string, init: GuardedInit) => Promise<Response>;
 
@@ -17,23 +17,13 @@ const maxAnswerBytes = 2 ** 20;
 export function createGuardedFetch(rule: OutboundRule): GuardedFetch {
   return async (text, { body, headers, method, signal }) => {
     const url = new URL(text);
-    const decision = await rule.decide(url);
-    if (!decision.allowed)
-      throw new TypeError(
-        `${url.host} may not be reached: ${decision.because}. The operator can allow private hosts with allow_private_hosts.`,
-      );
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
-      agent: false,
-      lookup: decision.lookup,
+    const answer = await guardedRequest(rule, url, {
       method,
-      headers: { "user-agent": "shoal", ...Object.fromEntries(new Headers(headers)) },
-      ...(signal && { signal }),
-    })
-      .on("response", resolve)
-      .on("error", reject)
-      .end(textOf(body));
-    return toResponse(await promise, url);
+      headers: Object.fromEntries(new Headers(headers)),
+      body: textOf(body),
+      signal,
+    });
+    return toResponse(answer, url);
   };
 }
 

@@ -7,7 +7,10 @@ import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { manifest, zipOf } from "../../testing/zip.ts";
+import { completeConfig } from "../../config/config.ts";
+import { operatorRule } from "../../host/operator-rule.ts";
 import { maxArchiveBytes } from "./archive-rules.ts";
+import { createChromeStore } from "./chrome-store.ts";
 import { idOfHash } from "./crx.ts";
 
 interface Signer {
@@ -61,6 +64,7 @@ let archive: Buffer;
 let store: Server;
 let server: TestServer;
 let asked: URLSearchParams | undefined;
+let location = "/content";
 let answer: { readonly status: number; readonly body: Buffer } = { status: 500, body: Buffer.alloc(0) };
 
 beforeAll(async () => {
@@ -70,7 +74,7 @@ beforeAll(async () => {
     const url = new URL(request.url ?? "", "http://store");
     if (url.pathname === "/crx") {
       asked = url.searchParams;
-      response.writeHead(302, { location: "/content" }).end();
+      response.writeHead(302, { location }).end();
     } else response.writeHead(answer.status).end(answer.body);
   });
   await once(store.listen(0, "127.0.0.1"), "listening");
@@ -192,4 +196,28 @@ describe("answers 502 for", () => {
 it("rejects an extension above the upload limit", async () => {
   answer = { status: 200, body: crxOf(Buffer.alloc(maxArchiveBytes + 2 ** 20), [developer], developer.publicKey) };
   expect(await download(page)).toMatchObject({ status: 400, text: expect.stringContaining("50 MiB") as unknown });
+});
+
+it.each([
+  ["an internal address", "https://10.0.0.1/content", "private network"],
+  ["another port of this machine", "http://127.0.0.1:1/content", "loopback"],
+  ["a file", "file:///etc/passwd", "not https"],
+  ["itself", "/crx", "more than 5 redirects"],
+])("does not follow a redirect of the store to %s", async (_what, to, because) => {
+  answer = { status: 200, body: crxOf(archive, [developer, publisher], developer.publicKey) };
+  location = to;
+  try {
+    const { port } = store.address() as AddressInfo;
+    const rule = operatorRule({ config: completeConfig({}), otherServers: () => [] }, [
+      `http://127.0.0.1:${String(port)}`,
+    ]);
+    const followed = createChromeStore(`http://127.0.0.1:${String(port)}/crx`, rule);
+    const { signal } = new AbortController();
+    await expect(followed.download({ url: page, os: "linux" }, signal)).rejects.toMatchObject({
+      status: 502,
+      cause: { message: expect.stringContaining(because) as unknown },
+    });
+  } finally {
+    location = "/content";
+  }
 });

@@ -1,10 +1,13 @@
+import type { OutboundRule } from "@shoal/placement";
 import { badInput, type BytesReply, ServiceError } from "@shoal/router";
 import type { ChromeStoreExtension } from "@shoal/schemas";
 import { createReadStream } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as z from "zod/mini";
+import { guardedRequest } from "../../host/guarded-request.ts";
 import { maxArchiveBytes } from "./archive-rules.ts";
 import { CrxError, verifyCrx } from "./crx.ts";
 
@@ -19,6 +22,7 @@ export interface ChromeStore {
 const timeoutMs = 60_000;
 /** The header of a package, in addition to its archive. */
 const maxCrxBytes = maxArchiveBytes + 2 ** 20;
+const maxRedirects = 5;
 const storeHosts = new Set(["chromewebstore.google.com", "chrome.google.com"]);
 
 function idIn(address: string): string {
@@ -40,9 +44,27 @@ function badGateway(problem: string, cause?: unknown): ServiceError {
   });
 }
 
-/** @param baseUrl - of Google's update service, or a mirror. */
-export function createChromeStore(baseUrl: string): ChromeStore {
-  async function fetchPackage(id: string, os: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+async function follow(rule: OutboundRule, first: URL, signal: AbortSignal): Promise<IncomingMessage> {
+  let url = first;
+  for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
+    const answer = await guardedRequest(rule, url, { signal });
+    const { headers, statusCode = 0 } = answer;
+    if (statusCode < 300 || statusCode >= 400 || headers.location === undefined) return answer;
+    answer.destroy();
+    const next = URL.parse(headers.location, url);
+    if (next === null || (next.protocol !== "https:" && next.protocol !== first.protocol))
+      throw new TypeError("a redirect leads to an address that is not https");
+    url = next;
+  }
+  throw new TypeError(`more than ${String(maxRedirects)} redirects`);
+}
+
+/**
+ * @param baseUrl - of Google's update service, or a mirror.
+ * @param rule - decides about it, and about every address to which it redirects.
+ */
+export function createChromeStore(baseUrl: string, rule: OutboundRule): ChromeStore {
+  async function fetchPackage(id: string, os: string, signal: AbortSignal): Promise<IncomingMessage> {
     const url = new URL(baseUrl);
     const wanted = {
       response: "redirect",
@@ -57,15 +79,15 @@ export function createChromeStore(baseUrl: string): ChromeStore {
       x: `id=${id}&installsource=ondemand&uc`,
     };
     for (const [name, value] of Object.entries(wanted)) url.searchParams.set(name, value);
-    let response: Response;
+    let answer: IncomingMessage;
     try {
-      response = await fetch(url, { signal });
+      answer = await follow(rule, url, signal);
     } catch (error) {
       throw badGateway("did not answer", error);
     }
-    const { body, status } = response;
-    if (status === 200 && body !== null) return body;
-    await body?.cancel();
+    const { statusCode: status = 0 } = answer;
+    if (status === 200) return answer;
+    answer.destroy();
     if (status === 204 || status === 404)
       throw new ServiceError(404, "not_found", `The Chrome Web Store has no extension ${id} for this system.`, {
         hint: "Check its URL; it may have been removed from the store.",
@@ -73,7 +95,7 @@ export function createChromeStore(baseUrl: string): ChromeStore {
     throw badGateway(`answered with status ${String(status)}`);
   }
 
-  async function save(body: ReadableStream<Uint8Array>, path: string): Promise<void> {
+  async function save(body: AsyncIterable<Uint8Array>, path: string): Promise<void> {
     const file = await open(path, "wx", 0o600);
     let size = 0;
     try {
