@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "./recently-used.ts";
 
 export interface ReadCache<Row extends object> {
   /** Concurrent callers share one load. Missing rows are not cached. */
@@ -19,8 +19,7 @@ export function createReadCache<Row extends object>(options: {
   isPrivate?(): boolean;
 }): ReadCache<Row> {
   const lookupsOf = new Map<string, Set<string>>();
-  const rows = new LRUCache<string, Row>({
-    max: options.max,
+  const rows = recentlyUsed<Row>(options.max, {
     dispose(row, lookup) {
       const id = options.idOf(row);
       const lookups = lookupsOf.get(id);

@@ -9,7 +9,7 @@ import {
   timingSafeEqual,
 } from "node:crypto";
 import { jwtVerify } from "jose/jwt/verify";
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "./recently-used.ts";
 
 export interface Secrets {
   /** Returns the same token at each call. It is valid while the session runs and the key exists. */
@@ -51,7 +51,7 @@ export function createSecrets(serverSecret: string): Secrets {
     return createHmac("sha256", key).update(text).digest("base64url");
   }
   /** Lists contain hundreds of tokens. */
-  const tokens = new LRUCache<string, string>({ max: 10_000 });
+  const tokens = recentlyUsed<string>(10_000);
   return {
     sign,
     hasSigned(use, text, signature) {

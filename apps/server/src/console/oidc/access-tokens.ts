@@ -1,6 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from "jose";
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../storage/recently-used.ts";
 import { hash } from "node:crypto";
 import { type RoleRule, roleRules } from "../../config/role-rules.ts";
 import type { Log } from "../../log/log.ts";
@@ -51,7 +51,7 @@ export function accessTokenIn(authorization: string | undefined): string | undef
 export class AccessTokens {
   readonly #parts: AccessTokensParts;
   readonly #rules: readonly RoleRule[];
-  readonly #known = new LRUCache<string, Remembered>({ max: 1000, ttl: rememberedMs });
+  readonly #known = recentlyUsed<Remembered>(1000, { ttl: rememberedMs });
   #keys: { readonly uri: string; readonly get: JWTVerifyGetKey } | undefined;
 
   constructor(parts: AccessTokensParts) {

@@ -1,6 +1,6 @@
 import type { Database } from "@shoal/database";
 import { sql } from "kysely";
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../storage/recently-used.ts";
 import type { Log } from "../../log/log.ts";
 import type { RateLimits, Uses } from "./rate-limits.ts";
 
@@ -33,7 +33,7 @@ export function shareUses(
   serverId: string,
   log: Log,
 ): SharedUses {
-  const heard = new LRUCache<string, number>({ max: maxSubjects });
+  const heard = recentlyUsed<number>(maxSubjects);
   let running: Promise<void> | undefined;
   let lastMs = performance.now();
   let failed = false;

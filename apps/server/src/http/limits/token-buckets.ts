@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../storage/recently-used.ts";
 
 export interface Allowance {
   readonly limit: number;
@@ -28,7 +28,7 @@ const maxSubjects = 20_000;
 
 /** @param limitPerMinute - read at each use; 0 = no limit. */
 export function createTokenBuckets(limitPerMinute: () => number): TokenBuckets {
-  const buckets = new LRUCache<string, Bucket>({ max: maxSubjects });
+  const buckets = recentlyUsed<Bucket>(maxSubjects);
 
   function filled(subject: string, limit: number, nowMs: number): Bucket {
     const bucket = buckets.get(subject);

@@ -4,7 +4,7 @@ import type { Instance, Placement } from "@shoal/placement";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, EndedReason, ExtendBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../storage/recently-used.ts";
 import pTimeout from "p-timeout";
 import type * as z from "zod/mini";
 import { Elsewhere, RegionElsewhere } from "../../cluster/elsewhere.ts";
@@ -82,7 +82,7 @@ export class Sessions {
   readonly #starter: SessionStarter;
   readonly #updates: SessionUpdates;
   /** Sessions of other servers, which never move. */
-  readonly #elsewhere = new LRUCache<string, Pick<SessionRow, "id" | "project_id" | "server_id">>({ max: 10_000 });
+  readonly #elsewhere = recentlyUsed<Pick<SessionRow, "id" | "project_id" | "server_id">>(10_000);
 
   constructor(parts: SessionsParts) {
     const runner = new SessionRunner(parts);

@@ -1,6 +1,6 @@
 import { connectionOperation } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../storage/recently-used.ts";
 import type { KeyScopes } from "../../http/auth/key-scopes.ts";
 import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import type { SignInBrowsers, ViewUntil } from "./sign-in-browsers.ts";
@@ -136,9 +136,7 @@ export function createLiveViewAddresses(
     return `${text}.${secrets.sign(use, text)}`;
   }
   /** Lists contain hundreds of URLs. */
-  const made = new LRUCache<string, { readonly expiresAtMs: number } & Readonly<Record<LiveViewMode, string>>>({
-    max: 10_000,
-  });
+  const made = recentlyUsed<{ readonly expiresAtMs: number } & Readonly<Record<LiveViewMode, string>>>(10_000);
   function tokensOf(sessionId: string, keyId: string): Readonly<Record<LiveViewMode, string>> {
     const expiresAtMs = Math.ceil(Date.now() / hourMs + hours) * hourMs;
     const cacheKey = `${sessionId} ${keyId}`;

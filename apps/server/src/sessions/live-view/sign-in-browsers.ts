@@ -1,5 +1,5 @@
 import { ServiceError } from "@shoal/router";
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../storage/recently-used.ts";
 import type { KeyRow } from "../../http/auth/access.ts";
 import { keyMayMoveSecrets } from "../../http/auth/rights.ts";
 
@@ -29,8 +29,8 @@ type Find = (
 export class SignInBrowsers {
   readonly #find: Find;
   /** Whether a session signs in, which never changes. */
-  readonly #known = new LRUCache<string, boolean>({ max: 10_000 });
-  readonly #typed = new LRUCache<string, TypedValue>({ max: 10_000 });
+  readonly #known = recentlyUsed<boolean>(10_000);
+  readonly #typed = recentlyUsed<TypedValue>(10_000);
   readonly #watchers = new Map<string, Set<() => void>>();
 
   constructor(find: Find) {

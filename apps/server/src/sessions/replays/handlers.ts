@@ -2,7 +2,7 @@ import { browserReplays } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { type Handlers, ServiceError, withStatus } from "@shoal/router";
 import type { Replay, ReplayMark } from "@shoal/schemas";
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../storage/recently-used.ts";
 import type { RecordedSession } from "./recording-limits.ts";
 import type { ReplayStore } from "./replay-store.ts";
 import { askForRecording, startRecording } from "./start-recording.ts";
@@ -22,7 +22,7 @@ const retryAfterSeconds = 1;
 
 /** Instances make recordings; the service stores and serves them, since they outlive the instance. */
 export function replayHandlers(store: ReplayStore): Handlers<typeof browserReplays, ReplayAccess> {
-  const marks = new LRUCache<string, Promise<ReplayMark>>({ max: 10_000 });
+  const marks = recentlyUsed<Promise<ReplayMark>>(10_000);
   return {
     async startReplay({ body, context, headers, requestId, signal }) {
       const instance = await context.instance();

@@ -1,5 +1,5 @@
 import type { OutboundRule } from "@shoal/placement";
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../../storage/recently-used.ts";
 import pLimit, { type LimitFunction } from "p-limit";
 import pTimeout from "p-timeout";
 import type { Log } from "../../../log/log.ts";
@@ -59,7 +59,7 @@ export class TelemetryExports {
   readonly #serverId: string;
   readonly #sender: Sender;
   readonly #open = new Map<SessionExport, string>();
-  readonly #gates = new LRUCache<string, LimitFunction>({ max: 10_000 });
+  readonly #gates = recentlyUsed<LimitFunction>(10_000);
   readonly #totals = { sent: 0, rejected: 0, dropped: 0, retries: 0 };
   readonly #troubles: Troubles;
 

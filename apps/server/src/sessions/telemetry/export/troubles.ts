@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { recentlyUsed } from "../../../storage/recently-used.ts";
 import type { Log } from "../../../log/log.ts";
 
 export interface Trouble {
@@ -24,7 +24,7 @@ interface Unsaid extends Required<Trouble> {
 const everyMs = 60_000;
 
 export function createTroubles(log: Log): Troubles {
-  const known = new LRUCache<string, Unsaid>({ max: 10_000 });
+  const known = recentlyUsed<Unsaid>(10_000);
 
   function say(trouble: Unsaid): void {
     const { destinationId, projectId, why, dropped, rejected } = trouble;
