@@ -85,6 +85,9 @@ interface SnapshotSize {
   readonly timeoutMs: number;
 }
 
+/** Targets whose last snapshot had no element that scrolls. */
+const still = new WeakSet<FrameTarget>();
+
 /** Takes the snapshot of a process, with parts whose layout Chromium skips. Runs no scripts of the page. */
 export async function captureProcess(
   page: FollowedPage,
@@ -112,11 +115,30 @@ export async function captureProcess(
 
 async function capture(
   { cdp, session }: FollowedPage,
-  { sessionId }: FrameTarget,
+  target: FrameTarget,
   { isBasic, timeoutMs }: SnapshotSize,
 ): Promise<CapturedProcess | undefined> {
-  const snapshot = cdp.send("DOMSnapshot.captureSnapshot", snapshotParameters(isBasic), sessionId);
-  const answer = await session.outcome(snapshot, timeoutMs);
-  if (answer.kind === "gone") throw session.endError();
-  return answer.kind === "done" ? answer.result : undefined;
+  const take = async (scrolls: boolean): Promise<CapturedProcess | undefined> => {
+    const params = snapshotParameters({ isBasic, scrolls });
+    const snapshot = cdp.send("DOMSnapshot.captureSnapshot", params, target.sessionId);
+    const answer = await session.outcome(snapshot, timeoutMs);
+    if (answer.kind === "gone") throw session.endError();
+    return answer.kind === "done" ? answer.result : undefined;
+  };
+  const wasStill = still.has(target);
+  const first = await take(!wasStill);
+  if (first === undefined) return undefined;
+  const scrolls = hasScroller(first);
+  if (scrolls) still.delete(target);
+  else still.add(target);
+  return scrolls && wasStill ? take(true) : first;
+}
+
+function hasScroller({ documents, strings }: CapturedProcess): boolean {
+  const places = [capturedStyles.indexOf("overflow-x"), capturedStyles.indexOf("overflow-y")];
+  const scrolling = new Set(["auto", "scroll"].map((word) => strings.indexOf(word)).filter((index) => index >= 0));
+  if (scrolling.size === 0) return false;
+  return documents.some(({ layout }) =>
+    layout.styles.some((styles) => places.some((place) => scrolling.has(styles[place] ?? -1))),
+  );
 }

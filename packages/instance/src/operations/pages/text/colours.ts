@@ -3,8 +3,22 @@ export type Colour = readonly [red: number, green: number, blue: number, alpha: 
 /** Largest difference of a colour channel (0 to 255) that a person cannot see. */
 const mostEqualChannel = 12;
 
+/** A page has few colours, and many elements. */
+const known = new Map<string, Colour | undefined>();
+const maxKnown = 500;
+const maxCharacters = 200;
+
 /** Reads a computed colour; `undefined` for the words that are not colours. */
 export function colourOf(text: string): Colour | undefined {
+  if (text.length > maxCharacters) return undefined;
+  if (known.has(text)) return known.get(text);
+  if (known.size >= maxKnown) known.clear();
+  const colour = readColour(text);
+  known.set(text, colour);
+  return colour;
+}
+
+function readColour(text: string): Colour | undefined {
   const [, kind = "", content = ""] = /^([a-z]+)\(([^)]*)\)$/.exec(text) ?? [];
   if (kind === "") return undefined;
   const words = content.split(/[\s,/]+/).filter((word) => word !== "");

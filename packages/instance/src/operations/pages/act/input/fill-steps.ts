@@ -24,10 +24,18 @@ const stepsFunction = `function () {
   const read = (name, other) => { const value = parseFloat(this.getAttribute("aria-value" + name) ?? ""); return Number.isFinite(value) ? value : other; };
   return { now: read("now", 0), min: read("min", 0), max: read("max", 100) };
 }`;
-/** Waits a moment for a value other than the argument. */
+/** Waits a moment for a value other than the argument, then until it rests: a page may apply each key later. */
 const stepsAfterFunction = `async function (before) {
   const read = () => parseFloat(this.getAttribute("aria-valuenow") ?? "");
-  for (let look = 0; look < 10 && read() === before; look++) await new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 30); });
+  const pause = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 30); });
+  const start = performance.now();
+  for (let look = 0; look < 10 && read() === before; look++) await pause();
+  const lateMs = performance.now() - start;
+  let [last, since] = [read(), performance.now()];
+  while (last !== before && performance.now() - since < lateMs && performance.now() - start < 2000) {
+    await pause();
+    if (read() !== last) [last, since] = [read(), performance.now()];
+  }
   return read();
 }`;
 
