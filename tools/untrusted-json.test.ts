@@ -12,13 +12,13 @@ const reads = /JSON\.parse\(|\.json\(\)|stream\/consumers|\.arrayBuffer\(\)/;
  */
 const readers = {
   "the service itself, in its database, its files, or signed": [
-    "apps/server/src/apps/deployments/deployment-store.ts",
-    "apps/server/src/apps/logs/chunk.ts",
-    "apps/server/src/apps/registry/sdk-packages.ts",
+    "apps/server/src/deployed-apps/deployments/deployment-store.ts",
+    "apps/server/src/deployed-apps/logs/chunk.ts",
+    "apps/server/src/deployed-apps/registry/sdk-packages.ts",
     "apps/server/src/auth/connections/connections.ts",
     "apps/server/src/auth/credentials/secret-values.ts",
     "apps/server/src/auth/flows/flow-store.ts",
-    "apps/server/src/auth/handoff/handoff-tokens.ts",
+    "apps/server/src/auth/sign-in-links/handoff-tokens.ts",
     "apps/server/src/auth/logins/login-run.ts",
     "apps/server/src/config/admin-key.ts",
     "apps/server/src/config/version.ts",
@@ -55,7 +55,7 @@ const readers = {
     "packages/placement/src/sandbox/support.ts",
   ],
   "an instance or a box: bounded before": [
-    "apps/server/src/apps/runtime/box-channel.ts",
+    "apps/server/src/deployed-apps/runtime/box-channel.ts",
     "apps/server/src/sessions/instance-plane/debugging-port.ts",
     "apps/server/src/sessions/replays/start-recording.ts",
     "apps/server/src/sessions/sockets/websocket-handshake.ts",
@@ -67,9 +67,9 @@ const readers = {
     "packages/placement/src/streams/answer-text.ts",
   ],
   "a tenant, or a service that a tenant names: bounded before": [
-    "apps/server/src/apps/registry/other-versions.ts",
-    "apps/server/src/apps/runtime/build-tools.ts",
-    "apps/server/src/apps/runtime/manifests.ts",
+    "apps/server/src/deployed-apps/registry/other-versions.ts",
+    "apps/server/src/deployed-apps/runtime/build-tools.ts",
+    "apps/server/src/deployed-apps/runtime/manifests.ts",
     "apps/server/src/auth/providers/provider-http.ts",
     "apps/server/src/http/auth/session-path.ts",
     "apps/server/src/auth/providers/stores/login-values.ts",

@@ -5,7 +5,7 @@ import type { ProgramMaker } from "./boxes/program.ts";
 import { openSessionFolders, type SessionFolders } from "./boxes/session-folders.ts";
 import { type LocatedChromium, locateChromium, locateFullChromium } from "./chromium/find-chromium.ts";
 import { createContainers } from "./container/create-containers.ts";
-import { SharedBrowsers } from "./contexts/shared-browsers.ts";
+import { SharedBrowsers } from "./shared-browsers/shared-browsers.ts";
 import type { ImageContents } from "./image/image-contents.ts";
 import { createEgressGateway, type EgressGateway } from "./egress/gateway.ts";
 import { findFreezers, type Freezers, thawAbandoned } from "./host/freezer.ts";
@@ -96,7 +96,7 @@ export async function createPlacementWith(
     const made =
       browsers === undefined ? await makeRemote(options, parts) : await makeBoxes(options, { ...parts, browsers });
     const abilities = { ...made.abilities, privateHosts: options.allowPrivateHosts.length > 0 };
-    return new LocalPlacement(options, { ...made, abilities, folders, gateway, readyMs, sharedIdleMs });
+    return new BoxPlacement(options, { ...made, abilities, folders, gateway, readyMs, sharedIdleMs });
   } catch (error) {
     await folders.close();
     throw error;
@@ -300,7 +300,7 @@ interface LocalParts extends Omit<Boxes, "abilities"> {
   readonly sharedIdleMs: number | undefined;
 }
 
-class LocalPlacement implements Placement {
+class BoxPlacement implements Placement {
   readonly kind: PlacementKind;
   readonly abilities: PlacementAbilities;
   readonly memory: PlacementMemory;

@@ -5,8 +5,8 @@ import type { LiveViewAddresses } from "../sessions/live-view/live-view-address.
 import { checksFeature } from "./checks/feature.ts";
 import { connectionsFeature } from "./connections/feature.ts";
 import { credentialsFeature } from "./credentials/feature.ts";
-import { signInHandoffsFeature } from "./handoff/feature.ts";
-import { HandoffCodes } from "./handoff/handoff-codes.ts";
+import { signInHandoffsFeature } from "./sign-in-links/feature.ts";
+import { HandoffCodes } from "./sign-in-links/handoff-codes.ts";
 import { loginsFeature } from "./logins/feature.ts";
 import type { LoginBrowserParts } from "./logins/login-browser.ts";
 import { loginPages } from "./logins/login-pages.ts";

@@ -1,6 +1,6 @@
 import type { Placement } from "@shoal/placement";
 import type { AuditRecorder } from "../audit/logs/recorder.ts";
-import type { Handoffs } from "../auth/handoff/handoffs.ts";
+import type { Handoffs } from "../auth/sign-in-links/handoffs.ts";
 import { consoleFeature } from "../console/feature.ts";
 import type { People } from "../console/people.ts";
 import { Entrance } from "../entrance/entrance.ts";

@@ -1,6 +1,6 @@
 import type { Placement } from "@shoal/placement";
-import { appFeatures } from "../apps/features.ts";
-import { invocationRulesOf } from "../apps/invocations/invocation-rules.ts";
+import { appFeatures } from "../deployed-apps/features.ts";
+import { invocationRulesOf } from "../deployed-apps/invocations/invocation-rules.ts";
 import { auditExportFeature } from "../audit/export/feature.ts";
 import { auditLogFeature } from "../audit/logs/feature.ts";
 import { authFeatures } from "../auth/features.ts";

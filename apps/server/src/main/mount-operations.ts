@@ -2,7 +2,7 @@ import { contract, type Endpoint } from "@shoal/contract";
 import { type Handler, notImplementedError } from "@shoal/router";
 import { mount } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { forPages } from "../auth/handoff/page-answers.ts";
+import { forPages } from "../auth/sign-in-links/page-answers.ts";
 import { type Access, isOpen, type OpenCaller } from "../http/auth/access.ts";
 import { withinPolicies } from "../http/auth/key-scopes.ts";
 import { forRoles } from "../http/auth/role-answers.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "@shoal/database";
 import type { Placement, PlacementKind } from "@shoal/placement";
 import type { DestinationStream } from "pino";
-import type { AppRuntime } from "../apps/runtime/app-runtime.ts";
+import type { AppRuntime } from "../deployed-apps/runtime/app-runtime.ts";
 import type { Config } from "../config/settings.ts";
 import type { ReloadReport } from "../config/reload.ts";
 import type { Log } from "../log/log.ts";

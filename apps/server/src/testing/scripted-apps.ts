@@ -1,12 +1,12 @@
 import { createId, messageOf } from "@shoal/primitives";
-import { sealedPlace } from "../apps/deployments/deployment-row.ts";
+import { sealedPlace } from "../deployed-apps/deployments/deployment-row.ts";
 import {
   type AppOutput,
   type AppProgram,
   type AppRuntime,
   BuildError,
   type RunnableApp,
-} from "../apps/runtime/app-runtime.ts";
+} from "../deployed-apps/runtime/app-runtime.ts";
 import { deploymentRow } from "./deployment-row.ts";
 import { envelopesOf } from "./envelopes-of.ts";
 import type { TestServer } from "./test-server.ts";

@@ -1,6 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type AppRuntime, BuildError, type BuildSource, type DescribedApp } from "../apps/runtime/app-runtime.ts";
+import {
+  type AppRuntime,
+  BuildError,
+  type BuildSource,
+  type DescribedApp,
+} from "../deployed-apps/runtime/app-runtime.ts";
 import { zipOf } from "./zip.ts";
 
 /** The entry file of a scripted app, as JSON: how its build goes. */

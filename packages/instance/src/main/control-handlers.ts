@@ -1,6 +1,6 @@
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { Readable } from "node:stream";
-import type { SharedContexts } from "./contexts/shared-contexts.ts";
+import type { SharedContexts } from "./further-sessions/shared-contexts.ts";
 import type { ProfileState } from "../browser/profile-state/profile-state.ts";
 import type { Refusal } from "../http/replies.ts";
 import type { SessionExtensions } from "../operations/extensions/handlers.ts";

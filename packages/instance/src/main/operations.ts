@@ -27,7 +27,7 @@ import type { InstanceConfig } from "../protocol/protocol.ts";
 import { sessionEndpoints } from "../protocol/session-endpoints.ts";
 import type { InstancePlane, NotImplemented } from "../protocol/not-implemented.ts";
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
-import { shareable, sharedRefusal } from "./contexts/shared-operations.ts";
+import { shareable, sharedRefusal } from "./further-sessions/shared-operations.ts";
 import { pausable } from "./pausable-operations.ts";
 import { isPassive } from "../http/passive-requests.ts";
 import { refuse } from "../http/replies.ts";

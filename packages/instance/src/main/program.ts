@@ -12,8 +12,8 @@ import { copyLog, log } from "../system/log.ts";
 import { createSupervisorLogs, type SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import { AutomationPause } from "../pause/automation-pause.ts";
-import type { RemoteDoor } from "../remote/remote-door.ts";
-import { openRemoteDoor } from "../remote/open-remote-door.ts";
+import type { RemoteDoor } from "../doors/remote-door.ts";
+import { openRemoteDoor } from "../doors/open-remote-door.ts";
 import { type Activity, reportRest, trackActivity } from "./activity.ts";
 import { Assignments } from "./assignments.ts";
 import { controlPrefix, createControl } from "./control.ts";
@@ -24,7 +24,7 @@ import { lazyPart } from "./lazy-part.ts";
 import { type Connections, counted, createParts, type Parts } from "./parts.ts";
 import { isPassive } from "../http/passive-requests.ts";
 import { pathOf, refuse, refuseUpgrade } from "../http/replies.ts";
-import type { ProgramParts, SessionProgram } from "./contexts/program-parts.ts";
+import type { ProgramParts, SessionProgram } from "./further-sessions/program-parts.ts";
 import { createUpgrades } from "./upgrades.ts";
 import { createViewportChange } from "./viewport-change.ts";
 
@@ -75,7 +75,7 @@ class InstanceProgram implements SessionProgram {
   readonly #ending: Ending;
   readonly #server: Server;
   readonly #contexts = lazyPart(async () => {
-    const { SharedContexts } = await import("./contexts/shared-contexts.ts");
+    const { SharedContexts } = await import("./further-sessions/shared-contexts.ts");
     return new SharedContexts({
       config: this.#config,
       browser: this.#browser,

@@ -6,7 +6,7 @@ import { log } from "../system/log.ts";
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
 import type { Activity } from "./activity.ts";
 import type { Parts } from "./parts.ts";
-import { sharedHint } from "./contexts/shared-operations.ts";
+import { sharedHint } from "./further-sessions/shared-operations.ts";
 import { pathOf, refuseUpgrade, type Refusal } from "../http/replies.ts";
 
 interface UpgradeOptions {

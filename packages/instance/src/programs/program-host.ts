@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import type { Duplex, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { openRemoteDoor } from "../remote/open-remote-door.ts";
+import { openRemoteDoor } from "../doors/open-remote-door.ts";
 import type { HostedExit, HostedProgramConfig, StartHosted } from "../protocol/hosted-program.ts";
 import { log } from "../system/log.ts";
 

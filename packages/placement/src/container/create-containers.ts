@@ -15,7 +15,7 @@ import { findEngine, type FoundEngine, profileFor, programProfileFor } from "./f
 import { type ContainerHost, HostsBoxMaker } from "./hosts-box-maker.ts";
 import { commonContents, type ImageContents } from "../image/image-contents.ts";
 import { RemoteLeftovers, removeLeftovers } from "./leftovers.ts";
-import { RemoteContainerBoxMaker } from "./remote/remote-container-box-maker.ts";
+import { RemoteContainerBoxMaker } from "./other-machines/remote-container-box-maker.ts";
 import { instanceNativeFiles } from "@shoal/instance";
 import { randomBytes } from "node:crypto";
 import { chmod, writeFile } from "node:fs/promises";

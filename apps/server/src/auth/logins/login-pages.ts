@@ -4,7 +4,7 @@ import type { LiveViewAddresses } from "../../sessions/live-view/live-view-addre
 import type { FlowRow } from "../connections/connection-row.ts";
 import type { LoginPages } from "../connections/handlers.ts";
 import { stateOf } from "../flows/flow-store.ts";
-import type { HandoffCodes } from "../handoff/handoff-codes.ts";
+import type { HandoffCodes } from "../sign-in-links/handoff-codes.ts";
 
 interface LoginPageParts {
   readonly codes: Pick<HandoffCodes, "codeOf" | "hostedUrlOf">;

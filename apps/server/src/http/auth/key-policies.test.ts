@@ -5,7 +5,7 @@ import { eventually } from "@shoal/testkit";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DeploymentKeys } from "../../apps/keys/deployment-keys.ts";
+import { DeploymentKeys } from "../../deployed-apps/keys/deployment-keys.ts";
 import { hashKey } from "./api-key-secret.ts";
 import { zipOf } from "../../testing/zip.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";

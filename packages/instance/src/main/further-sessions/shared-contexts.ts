@@ -3,7 +3,7 @@ import { messageOf } from "@shoal/primitives";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, type Readable } from "node:stream";
-import { ContextBrowser, openContext } from "../../browser/contexts/context-browser.ts";
+import { ContextBrowser, openContext } from "../../browser/virtual/context-browser.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { startEgressForwarder } from "../../egress/forwarder.ts";
 import type { InstanceConfig, OpenContext } from "../../protocol/protocol.ts";
