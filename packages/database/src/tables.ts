@@ -10,6 +10,7 @@ import type {
 import type { ApiKeysTable, ApiKeyUsesTable } from "./tables/api-key-tables.ts";
 import type { ConsoleLinksTable, ConsoleSessionsTable, UsersTable } from "./tables/console-tables.ts";
 import type { OptionalTimestamp, Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
+import type { TelemetryDestinationsTable } from "./tables/telemetry-tables.ts";
 import type { HandoffsTable, LiveViewLinksTable } from "./tables/handoff-tables.ts";
 import type { UsageDaysTable, UsageSessionsTable, UsageStorageTable } from "./tables/usage-tables.ts";
 import type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";
@@ -277,21 +278,6 @@ export interface ExtensionsTable {
   checksum: string;
   created_at: TimestampOfInsert;
   last_used_at: Timestamp | null;
-}
-
-export interface TelemetryDestinationsTable {
-  id: string;
-  project_id: string;
-  name: string;
-  name_folded: GeneratedAlways<string>;
-  /** Without `/v1/logs`. */
-  endpoint: string;
-  description: string | null;
-  header_names: ColumnType<string[], string, string>;
-  /** Sealed. */
-  headers: Buffer | null;
-  created_at: TimestampOfInsert;
-  updated_at: TimestampOfInsert;
 }
 
 export interface IdempotencyKeysTable {

@@ -177,6 +177,8 @@ export const organizationExamples = {
       name: "collector",
       endpoint: "https://otlp.example.com",
       headers: { authorization: "" },
+      consecutive_failures: 0,
+      last_export_at: times.updated,
       created_at: times.created,
       updated_at: times.updated,
     },

@@ -3,6 +3,7 @@ import { foundation } from "./0001-foundation.ts";
 import { credentialSites } from "./0002-credential-sites.ts";
 import { keyPolicies } from "./0003-key-policies.ts";
 import { appKeyIssuers } from "./0004-app-key-issuers.ts";
+import { telemetryDeliveries } from "./0005-telemetry-deliveries.ts";
 
 /** Every migration by name; they run in the order of their names. Never change or remove a released one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -10,4 +11,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0002_credential_sites": credentialSites,
   "0003_key_policies": keyPolicies,
   "0004_app_key_issuers": appKeyIssuers,
+  "0005_telemetry_deliveries": telemetryDeliveries,
 };

@@ -15,6 +15,14 @@ export const OtlpDestination = lazyObject(() => ({
   description: z.optional(z.nullable(z.string())),
   /** Names of the headers that are sent to it; the values are secrets, and empty here. */
   headers: z.record(z.string(), z.string()),
+  /** Requests in a row that it did not take; 0 after a success. */
+  consecutive_failures: z.int(),
+  /** When it last took events. */
+  last_export_at: z.optional(Timestamp),
+  /** Why it last did not take events. Kept after a success. */
+  last_error: z.optional(z.string()),
+  /** Time of `last_error`. */
+  last_error_at: z.optional(Timestamp),
   /** Creation time. */
   created_at: Timestamp,
   /** When it was last changed. */

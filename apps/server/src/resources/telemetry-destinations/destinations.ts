@@ -35,6 +35,10 @@ interface DestinationRow {
   readonly description: string | null;
   readonly header_names: string[];
   readonly headers: Buffer | null;
+  readonly consecutive_failures: number;
+  readonly last_export_at: string | null;
+  readonly last_error: string | null;
+  readonly last_error_at: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
@@ -47,6 +51,10 @@ const columns = [
   "description",
   "header_names",
   "headers",
+  "consecutive_failures",
+  "last_export_at",
+  "last_error",
+  "last_error_at",
   "created_at",
   "updated_at",
 ] as const;
@@ -58,6 +66,10 @@ function toDestination(row: DestinationRow): OtlpDestination {
     endpoint: row.endpoint,
     ...(row.description !== null && { description: row.description }),
     headers: Object.fromEntries(row.header_names.map((name) => [name, ""])),
+    consecutive_failures: row.consecutive_failures,
+    ...(row.last_export_at !== null && { last_export_at: row.last_export_at }),
+    ...(row.last_error !== null && { last_error: row.last_error }),
+    ...(row.last_error_at !== null && { last_error_at: row.last_error_at }),
     created_at: row.created_at,
     updated_at: row.updated_at,
   };
@@ -220,6 +232,8 @@ export class TelemetryDestinations {
             ...(request.endpoint !== undefined && { endpoint: request.endpoint }),
             ...(request.description !== undefined && { description: textOrNull(request.description) }),
             ...sealed,
+            // Another address is another receiver.
+            ...(request.endpoint !== undefined && request.endpoint !== before.endpoint && { consecutive_failures: 0 }),
             updated_at: new Date(),
           })
           .where("id", "=", id)

@@ -2,6 +2,7 @@ import type { OutboundRule } from "@shoal/placement";
 import { join } from "node:path";
 import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
+import type { DeliveryRecords } from "../../resources/telemetry-destinations/delivery-records.ts";
 import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
 import type { ParsePool } from "../../storage/parsing/parse-pool.ts";
 import type { SessionFiles } from "../../storage/session-files/session-files.ts";
@@ -12,6 +13,7 @@ import { createTelemetryStore } from "./telemetry-store.ts";
 
 interface TelemetryNeeds {
   readonly destinations: TelemetryDestinations;
+  readonly deliveries: DeliveryRecords;
   readonly files: SessionFiles;
   readonly parsing: ParsePool;
   readonly rule: OutboundRule;
@@ -28,8 +30,8 @@ export function telemetryFeature({ cleanup, config, dataDir, log, serverId }: Ho
     stored: new StoredTelemetry(needs.files, join(dataDir.path, "incoming-telemetry")),
     log,
   });
-  const { destinations, rule } = needs;
-  const exports = new TelemetryExports({ destinations, rule, store, serverId, log });
+  const { deliveries, destinations, rule } = needs;
+  const exports = new TelemetryExports({ deliveries, destinations, rule, store, serverId, log });
   cleanup.add("the export of telemetry", () => exports.close());
   return {
     provides: { exports, store },

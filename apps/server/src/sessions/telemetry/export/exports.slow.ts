@@ -193,6 +193,29 @@ it("loses and duplicates no events while the collector is unavailable, rejects t
   await end(id);
 });
 
+it("shows how often in a row a destination did not take events, and why", async () => {
+  const { session_id: id } = await create(toCollector);
+  const shown = async () =>
+    OtlpDestination.parse((await server.request("GET", "/telemetry/destinations/collector")).body);
+  collector.respond = (_request, response) => {
+    response.writeHead(503).end();
+    return false;
+  };
+  await call(id);
+  await eventuallyPasses(async () => {
+    expect(await shown()).toMatchObject({ last_error: "it answered 503" });
+  });
+  expect((await shown()).consecutive_failures).toBeGreaterThan(0);
+  collector.respond = () => true;
+  await eventuallyPasses(async () => {
+    expect((await shown()).consecutive_failures).toBe(0);
+  });
+  const { last_error, last_error_at = "", last_export_at = "" } = await shown();
+  expect(last_error).toBe("it answered 503");
+  expect(Date.parse(last_export_at)).toBeGreaterThanOrEqual(Date.parse(last_error_at));
+  await end(id);
+});
+
 it("sends all events of a busy page in requests of limited size", async () => {
   const count = 3_000;
   const { session_id: id } = await create({ browser: { console: {} }, ...toCollector });

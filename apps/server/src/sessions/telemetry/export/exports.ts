@@ -5,6 +5,7 @@ import pTimeout from "p-timeout";
 import type { Log } from "../../../log/log.ts";
 import type { Collector } from "../collector.ts";
 import type { TelemetryStore } from "../telemetry-store.ts";
+import type { DeliveryRecords } from "../../../resources/telemetry-destinations/delivery-records.ts";
 import type {
   DestinationAddress,
   TelemetryDestinations,
@@ -33,6 +34,7 @@ export interface ExportTotals {
 
 export interface TelemetryExportParts {
   readonly destinations: Pick<TelemetryDestinations, "addressOf">;
+  readonly deliveries: Pick<DeliveryRecords, "close" | "failed" | "taken">;
   readonly rule: OutboundRule;
   readonly store: Pick<TelemetryStore, "read">;
   readonly serverId: string;
@@ -55,6 +57,7 @@ function resourceOf({ id, project_id, name, tags }: ExportedSession, serverId: s
 
 export class TelemetryExports {
   readonly #destinations: Pick<TelemetryDestinations, "addressOf">;
+  readonly #deliveries: TelemetryExportParts["deliveries"];
   readonly #store: Pick<TelemetryStore, "read">;
   readonly #serverId: string;
   readonly #sender: Sender;
@@ -63,7 +66,8 @@ export class TelemetryExports {
   readonly #totals = { sent: 0, rejected: 0, dropped: 0, retries: 0 };
   readonly #troubles: Troubles;
 
-  constructor({ destinations, rule, store, serverId, log }: TelemetryExportParts) {
+  constructor({ deliveries, destinations, rule, store, serverId, log }: TelemetryExportParts) {
+    this.#deliveries = deliveries;
     this.#destinations = destinations;
     this.#store = store;
     this.#serverId = serverId;
@@ -112,6 +116,8 @@ export class TelemetryExports {
       return { result: { outcome: "refused", why: "they could not be encoded" }, rejected: 0 };
     }
     const result = await this.#sender.send(to, body, { contentType, signal });
+    if (result.outcome === "taken") this.#deliveries.taken(to.id);
+    else this.#deliveries.failed(to.id, result.why);
     return {
       result,
       rejected: result.outcome === "taken" ? Math.min(lines.length, rejectedIn(result.answer)) : 0,
@@ -161,6 +167,7 @@ export class TelemetryExports {
     await pTimeout(done, { milliseconds: closeMs + 1_000, fallback: () => undefined });
     clearTimeout(patience);
     this.#sender.close();
+    await this.#deliveries.close();
     this.#troubles.close();
   }
 
