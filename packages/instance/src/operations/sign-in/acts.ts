@@ -20,6 +20,8 @@ const replaced: PageActResult = { outcome: "replaced" };
 const unusable: PageActResult = { outcome: "unusable" };
 /** Longest wait until an element is ready, in milliseconds: the caller reads the page again and decides. */
 const readyMs = 1_000;
+/** Longest wait for one answer of a busy page. Milliseconds. */
+const answerMs = 8_000;
 /** A person reads the result of a single act by the page; {@link settle} waits for its effects. */
 const outcomes: Readonly<Record<Obstacle, PageActResult>> = {
   covered: { outcome: "covered" },
@@ -45,7 +47,7 @@ export async function actOn(page: WatchedPage, act: PageAct, signal: AbortSignal
   await page.beginAct();
   if (act.kind === "goto") return open(page, act);
   if (act.kind === "authenticate") return authenticate(page, act);
-  const run = new ActRun(page, { signal, timeoutMs: readyMs });
+  const run = new ActRun(page, { answerMs, signal, timeoutMs: readyMs });
   try {
     await perform(page, run, act);
     return done;

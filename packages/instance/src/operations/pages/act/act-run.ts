@@ -29,10 +29,17 @@ export class ActRun implements CommandSender {
   /** When the first input was sent, on the clock of `performance.now()`. */
   #begunAtMs: number | undefined;
   readonly #endMs: number;
+  readonly #leastAnswerMs: number;
 
-  constructor(page: FollowedPage, { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }) {
+  /** @param limits.answerMs - a page is given this time for each answer, also after the time limit. */
+  constructor(
+    page: FollowedPage,
+    limits: { readonly signal: AbortSignal; readonly timeoutMs: number; readonly answerMs?: number },
+  ) {
+    const { answerMs = leastAnswerMs, signal, timeoutMs } = limits;
     this.page = page;
     this.signal = signal;
+    this.#leastAnswerMs = answerMs;
     this.#endMs = performance.now() + timeoutMs;
   }
 
@@ -57,7 +64,7 @@ export class ActRun implements CommandSender {
    * Waits for a command's answer until the time limit, at least `leastMs`. Returns `undefined` when the browser rejects
    * the command, because its element or document has gone. @throws {Interrupted | ServiceError}
    */
-  async ask<T>(command: Promise<T>, leastMs = leastAnswerMs): Promise<T | undefined> {
+  async ask<T>(command: Promise<T>, leastMs = this.#leastAnswerMs): Promise<T | undefined> {
     // The caller may leave before the command ends.
     const answered = command.catch((error: unknown) => {
       if (error instanceof CdpError) return undefined;
