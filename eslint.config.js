@@ -34,7 +34,6 @@ const longFunctions = {
   "apps/console/src/player/player.tsx": 94,
   "packages/mcp/src/resources/resources.ts": 92,
   "packages/schemas/src/auth/managed-auth.ts": 99,
-  "packages/schemas/src/sessions/browser.ts": 88,
 };
 
 export default defineConfig(

@@ -36,6 +36,7 @@ export type { SavedState } from "./browser/profile-state/saved-state.ts";
 export { notImplemented } from "./protocol/not-implemented.ts";
 export { nativeFiles as instanceNativeFiles } from "./operations/process/children/native-terminal.ts";
 export { processGroupsFile } from "./protocol/process-groups-file.ts";
+export { playwrightMinors } from "./protocol/playwright-versions.ts";
 export { remoteProtocols } from "./doors/protocols.ts";
 export { unknownFieldsHeader } from "./protocol/unknown-fields-header.ts";
 export { instanceProgramPath, liveViewPagePath } from "./protocol/program-path.ts";

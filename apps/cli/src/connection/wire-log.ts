@@ -4,7 +4,7 @@ import { styled } from "../output/output.ts";
 import type { PlainAnswer, PlainRequest } from "./send.ts";
 
 const secretFields =
-  /^(?:key|api_key|password|secret|client_secret|token|access_token|refresh_token|jwt|totp_secret|totp_code|value|cookie|authorization|cdp_ws_url|webdriver_ws_url|base_url|browser_live_view_url|hosted_url|handoff_code|proxy_url|values|env|env_vars|headers|ca_bundle)$/i;
+  /^(?:key|api_key|password|secret|client_secret|token|access_token|refresh_token|jwt|totp_secret|totp_code|value|cookie|authorization|cdp_ws_url|webdriver_ws_url|playwright_ws_url|base_url|browser_live_view_url|hosted_url|handoff_code|proxy_url|values|env|env_vars|headers|ca_bundle)$/i;
 const secretHeaders = /^(?:authorization|cookie|set-cookie|proxy-authorization|x-api-key)$/i;
 const longest = 4000;
 

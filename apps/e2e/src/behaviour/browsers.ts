@@ -30,8 +30,8 @@ export function describeBrowsers(test: ServiceUnderTest): void {
         memory: expect.stringMatching(/^\d+[GM]iB$/) as unknown,
       });
       expect(id).toMatch(/^[a-z][a-z0-9]{23}$/);
-      for (const address of [made.cdp_ws_url, made.webdriver_ws_url])
-        expect(address.startsWith(`${test.baseUrl.replace("http", "ws")}/browsers/${id}/`)).toBe(true);
+      for (const address of [made.cdp_ws_url, made.webdriver_ws_url, made.playwright_ws_url])
+        expect(address?.startsWith(`${test.baseUrl.replace("http", "ws")}/browsers/${id}/`)).toBe(true);
       expect([made.deleted_at, made.ended_reason]).toEqual([undefined, undefined]);
       expect(await browsers.get(name)).toMatchObject({
         session_id: id,

@@ -75,6 +75,7 @@ export const workExamples = {
           created_at: times.created,
           cdp_ws_url: `ws://127.0.0.1:7777/browsers/${ids.session}/cdp?jwt=eyJhbGciOi`,
           webdriver_ws_url: `ws://127.0.0.1:7777/browsers/${ids.session}/webdriver?jwt=eyJhbGciOi`,
+          playwright_ws_url: `ws://127.0.0.1:7777/browsers/${ids.session}/playwright?jwt=eyJhbGciOi`,
           headless: true,
           stealth: false,
           timeout_seconds: 60,

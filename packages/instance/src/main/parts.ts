@@ -10,6 +10,8 @@ import type { ControlTargets } from "./control-handlers.ts";
 import type { ProfileState } from "../browser/profile-state/profile-state.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { Telemetry } from "../operations/telemetry/telemetry.ts";
+import type { CdpGateway } from "../clients/cdp/gateway.ts";
+import type { PlaywrightGateway } from "../clients/playwright/playwright-gateway.ts";
 import type { BidiGateway } from "../clients/webdriver/bidi-gateway.ts";
 import type { Activity } from "./activity.ts";
 import type { AutomationPause } from "../pause/automation-pause.ts";
@@ -20,6 +22,7 @@ export interface Parts {
   readonly telemetry: LazyPart<Telemetry>;
   readonly operations: LazyPart<Operations>;
   readonly bidi: LazyPart<BidiGateway>;
+  readonly playwright: LazyPart<PlaywrightGateway>;
   readonly liveView: LazyPart<LiveView>;
   readonly profileState: LazyPart<ProfileState>;
 }
@@ -46,6 +49,7 @@ interface PartsOptions {
   readonly browser: BrowserSupervisor;
   readonly activity: Activity;
   readonly forwarder: EgressForwarder;
+  readonly gateway: CdpGateway;
   readonly logs: SupervisorLogs;
   readonly display: () => SessionDisplay | undefined;
   readonly pause: AutomationPause;
@@ -56,7 +60,8 @@ interface PartsOptions {
 }
 
 export function createParts(options: PartsOptions): Parts {
-  const { config, browser, activity, connections, forwarder, logs, display, control, isShared, pages, pause } = options;
+  const { config, browser, activity, connections, forwarder, gateway, logs, display, control, isShared, pages, pause } =
+    options;
   const telemetry: LazyPart<Telemetry> = lazyPart(async () => {
     const { createTelemetry } = await import("../operations/telemetry/telemetry.ts");
     return createTelemetry({
@@ -99,6 +104,20 @@ export function createParts(options: PartsOptions): Parts {
       pause,
     });
   });
+  const playwright = lazyPart(async () => {
+    const { createPlaywrightGateway } = await import("../clients/playwright/playwright-gateway.ts");
+    return createPlaywrightGateway({
+      program: process.argv[1] ?? "",
+      cacheDir: config.cache_dir,
+      root: config.root,
+      home: config.home,
+      cdp: gateway,
+      exitPort: forwarder.port,
+      openContextProxy: (proxy) => forwarder.portOf(proxy),
+      pause,
+      onClient: () => activity.begin(),
+    });
+  });
   const liveView = lazyPart(async () => {
     const { createLiveView } = await import("../clients/live-view/live-view.ts");
     return createLiveView({
@@ -111,5 +130,15 @@ export function createParts(options: PartsOptions): Parts {
     const { ProfileState } = await import("../browser/profile-state/profile-state.ts");
     return new ProfileState({ config, browser });
   });
-  return { telemetry, operations, bidi, liveView, profileState };
+  return { telemetry, operations, bidi, playwright, liveView, profileState };
+}
+
+/** Of other protocols than CDP; without close frames when `reason` is absent. */
+export function closeClientsOf({ bidi, playwright }: Parts, code: number, reason: string | undefined): void {
+  bidi.ifBegun((gateway) => {
+    gateway.closeAll(code, reason);
+  });
+  playwright.ifBegun((gateway) => {
+    gateway.closeAll();
+  });
 }

@@ -21,7 +21,7 @@ import { createEnding, type Ending } from "./ending.ts";
 import { explainFailure } from "../browser/pages/explain-failure.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
 import { lazyPart } from "./lazy-part.ts";
-import { type Connections, counted, createParts, type Parts } from "./parts.ts";
+import { closeClientsOf, type Connections, counted, createParts, type Parts } from "./parts.ts";
 import { isPassive } from "../http/passive-requests.ts";
 import { pathOf, refuse, refuseUpgrade } from "../http/replies.ts";
 import type { ProgramParts, SessionProgram } from "./further-sessions/program-parts.ts";
@@ -288,6 +288,7 @@ class InstanceProgram implements SessionProgram {
       browser: this.#browser,
       activity: this.#activity,
       forwarder: this.#forwarder,
+      gateway: this.#gateway,
       logs: this.#logs,
       display: () => this.#assignments.display,
       pause: this.#pause,
@@ -377,9 +378,7 @@ class InstanceProgram implements SessionProgram {
 
   #closeClients(code: number, reason: string | undefined): void {
     this.#gateway.closeAll(code, reason);
-    this.#parts.bidi.ifBegun((bidi) => {
-      bidi.closeAll(code, reason);
-    });
+    closeClientsOf(this.#parts, code, reason);
   }
 
   async #protectProfile(): Promise<void> {

@@ -103,10 +103,11 @@ async function fillCache(directory: string): Promise<void> {
   flushCompileCache();
 }
 
-async function runPlaywright(cacheDir: string | undefined): Promise<void> {
+async function runPlaywright(option: string, cacheDir: string | undefined): Promise<void> {
   if (cacheDir !== undefined && cacheDir !== "") enableCompileCache(cacheDir);
-  const { runWorker } = await import("../operations/playwright/playwright-worker.ts");
-  runWorker();
+  const { runBinding, runWorker } = await import("../clients/playwright/playwright-programs.ts");
+  if (option === "--playwright-worker") runWorker();
+  else runBinding();
 }
 
 async function host(document: string): Promise<void> {
@@ -115,7 +116,7 @@ async function host(document: string): Promise<void> {
 }
 
 function run(option: string | undefined, directory: string | undefined): Promise<void> {
-  if (option === "--playwright-worker") return runPlaywright(directory);
+  if (option === "--playwright-worker" || option === "--playwright-binding") return runPlaywright(option, directory);
   if (process.env.SHOAL_PROGRAM !== undefined) return host(process.env.SHOAL_PROGRAM);
   return option === "--fill-cache" && directory !== undefined
     ? fillCache(directory)

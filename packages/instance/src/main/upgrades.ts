@@ -12,7 +12,7 @@ import { pathOf, refuseUpgrade, type Refusal } from "../http/replies.ts";
 interface UpgradeOptions {
   readonly gateway: CdpGateway;
   readonly activity: Activity;
-  readonly parts: Pick<Parts, "bidi" | "liveView" | "operations">;
+  readonly parts: Pick<Parts, "bidi" | "liveView" | "operations" | "playwright">;
   /** Programs of a terminal can reach the browser. */
   readonly pause: AutomationPause;
   /** Whether other sessions share the browser. */
@@ -56,7 +56,7 @@ export function createUpgrades({
     if (isEnding())
       refuseUpgrade(request, socket, { status: 503, code: "shutting_down", message: "This instance is ending." });
     else if (path === "/cdp" || path.startsWith("/devtools/")) gateway.upgrade(request, socket, head);
-    else if (isShared && (path.startsWith("/process/") || path === "/webdriver"))
+    else if (isShared && (path.startsWith("/process/") || path === "/webdriver" || path === "/playwright"))
       refuseUpgrade(request, socket, notShared(path));
     else if (path.startsWith("/process/") && pause.isActive) refuseUpgrade(request, socket, handoffRefusal);
     else if (path.startsWith("/process/")) {
@@ -72,6 +72,10 @@ export function createUpgrades({
       void join("WebDriver BiDi", request, socket, async () =>
         (await parts.bidi.load()).upgrade(request, socket, head),
       );
+    else if (path === "/playwright")
+      void join("Playwright's protocol", request, socket, async () =>
+        (await parts.playwright.load()).upgrade(request, socket, head),
+      );
     else if (path === "/live-view")
       void join("the live view", request, socket, async () =>
         (await parts.liveView.load()).upgrade(request, socket, head),
@@ -85,8 +89,13 @@ export function createUpgrades({
   };
 }
 
+const notShareable: ReadonlyMap<string, string> = new Map([
+  ["/webdriver", "WebDriver BiDi"],
+  ["/playwright", "Playwright's own protocol"],
+]);
+
 function notShared(path: string): Refusal {
-  const what = path === "/webdriver" ? "WebDriver BiDi" : "a terminal";
+  const what = notShareable.get(path) ?? "a terminal";
   return {
     status: 400,
     code: "bad_request",

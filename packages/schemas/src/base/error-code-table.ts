@@ -204,8 +204,9 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     advice: "List the resources; the message names the operation.",
   },
   not_implemented: {
-    statuses: [501],
-    meaning: "This version does not implement the operation or option yet. Nothing was done.",
+    statuses: [428, 501],
+    meaning:
+      "This version does not implement the operation, the option or the client's version of a protocol. Nothing was done.",
     again: "no",
     advice: "Omit the option, or try a newer version; [Operations](../operations.md) lists what works.",
   },

@@ -192,21 +192,27 @@ export const BrowserLifecycle = lazyObject(() => ({
   ended_detail: z.optional(z.string()),
 }));
 
-/** A browser session. */
-export interface Browser extends z.output<typeof Browser> {}
-export const Browser = lazyObject(() => ({
-  /** When the session began. */
-  created_at: Timestamp,
+const addressFields = () => ({
   /** WebSocket address for CDP clients such as Playwright and Puppeteer; it carries its own token, so treat it as a secret. It is valid until the session or the requesting API key ends. */
   cdp_ws_url: z.string(),
   /** WebSocket address for WebDriver BiDi clients; it carries its own token, as `cdp_ws_url` does. */
   webdriver_ws_url: z.string(),
+  /** WebSocket address for Playwright's own protocol: `chromium.connect(address)`; it carries its own token, as `cdp_ws_url` does. Absent with `isolation: "context"`. */
+  playwright_ws_url: z.optional(z.string()),
   /** Page that shows the session live and takes input; anyone with this URL controls the session, so treat it as a secret. With `readOnly=true` it does not take input. */
   browser_live_view_url: z.optional(z.string()),
   /** The same page for watching only: input is rejected. */
   browser_live_view_read_only_url: z.optional(z.string()),
   /** Address of the session's own operations, without a key but with the session's token. */
   base_url: z.optional(z.string()),
+});
+
+/** A browser session. */
+export interface Browser extends z.output<typeof Browser> {}
+export const Browser = lazyObject(() => ({
+  /** When the session began. */
+  created_at: Timestamp,
+  ...addressFields(),
   /** Whether the browser runs without a window. */
   headless: z.boolean(),
   /** Whether the browser hides the signs of automation. */

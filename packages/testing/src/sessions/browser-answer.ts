@@ -14,6 +14,7 @@ export function toBrowser(row: SessionRow, baseUrl: string): Browser {
     created_at: row.createdAt,
     cdp_ws_url: `${socket}/cdp?jwt=fake`,
     webdriver_ws_url: `${socket}/webdriver?jwt=fake`,
+    ...(row.shown.isolation !== "context" && { playwright_ws_url: `${socket}/playwright?jwt=fake` }),
     memory,
     ...row.shown,
     timeout_seconds: row.timeoutSeconds,

@@ -20,7 +20,7 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
     ],
     next: [
       "",
-      "Connect with Playwright: chromium.connectOverCDP(cdp_ws_url), or Puppeteer: puppeteer.connect({ browserWSEndpoint: cdp_ws_url }).",
+      "Connect with Playwright: chromium.connect(playwright_ws_url) or chromium.connectOverCDP(cdp_ws_url), or Puppeteer: puppeteer.connect({ browserWSEndpoint: cdp_ws_url }).",
       "The session ends after {timeout_seconds} idle seconds, or with: shoal browsers delete {name|session_id}",
     ],
     flags: {

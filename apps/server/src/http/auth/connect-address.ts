@@ -3,7 +3,11 @@ import type { IncomingMessage } from "node:http";
 
 /** Addresses of a browser that name no session: a connection creates it. `/json/*` describes them. */
 const sockets = /^\/(?:cdp|chrome|chromium|devtools\/browser)?$/;
+/** Of Playwright's own protocol. Clients that ask for the address first add a slash. */
+const playwrightSockets = /^\/(?:chromium\/playwright|playwright(?:\/[a-z]{1,20}(?:\/[\w.-]{1,40})?)?)\/?$/;
 const documents = /^\/json(?:\/[\w/-]{0,200})?$/;
+const playwrightDocuments =
+  /^(?:\/browsers\/[^/]{1,200})?\/(?:playwright|chromium\/playwright)(?:\/[\w.-]{1,40}){0,2}\/json\/?$/;
 const keyNames: ReadonlySet<string> = new Set(["token", "apiKey", "api_key", "key"]);
 
 type Head = Pick<IncomingMessage, "headers" | "url">;
@@ -12,7 +16,18 @@ const problems = new WeakMap<Head, ServiceError>();
 
 /** @param path - of the operation, with or without its query. */
 export function isConnectAddress(path: string): boolean {
-  return sockets.test(path.split("?", 1)[0] ?? "");
+  const [name = ""] = path.split("?", 1);
+  return sockets.test(name) || isPlaywrightAddress(name);
+}
+
+/** @param path - of the operation, without its query. */
+export function isPlaywrightAddress(path: string): boolean {
+  return playwrightSockets.test(path) && !playwrightDocuments.test(path);
+}
+
+/** Where clients ask for the path of the socket. @param path - of the operation, without its query. */
+export function isPlaywrightDocument(path: string): boolean {
+  return playwrightDocuments.test(path);
 }
 
 /**
@@ -22,7 +37,7 @@ export function isConnectAddress(path: string): boolean {
  */
 export function takeKey(request: Head, path: string): void {
   const [name = ""] = path.split("?", 1);
-  if (!sockets.test(name) && !documents.test(name)) return;
+  if (!isConnectAddress(name) && !documents.test(name) && !isPlaywrightDocument(name)) return;
   const keys = new Set<string>();
   const { url = "/" } = request;
   const question = url.indexOf("?");

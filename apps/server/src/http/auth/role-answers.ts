@@ -17,6 +17,7 @@ const withheld: ReadonlyMap<string, Withheld> = new Map<string, Withheld>([
   ["browser_live_view_url", { data: "access_links" }],
   ["cdp_ws_url", { data: "access_links", replacement: "" }],
   ["webdriver_ws_url", { data: "access_links", replacement: "" }],
+  ["playwright_ws_url", { data: "access_links" }],
   ["handoff_code", { data: "access_links", opens: contract.startLogin }],
   ["hosted_url", { data: "access_links", opens: contract.startLogin }],
   ["live_view_url", { data: "access_links" }],

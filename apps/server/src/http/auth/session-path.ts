@@ -1,7 +1,7 @@
 const ofSession = /^\/sessions\/([^/?]+\/.*)$/s;
 /** Paths that clients set themselves, where they keep only the host and the query of `cdp_ws_url`. */
 const withoutSession =
-  /^\/(?:cdp|webdriver|devtools\/(?:browser|page)(?:\/[\w-]{1,100})?|json(?:\/[\w/-]{0,200})?)(?:\?|$)/;
+  /^\/(?:cdp|webdriver|playwright(?:\/json)?|devtools\/(?:browser|page)(?:\/[\w-]{1,100})?|json(?:\/[\w/-]{0,200})?)(?:\?|$)/;
 
 /**
  * Returns the path of the operation. `base_url` is `/sessions/ID`, and no prefix of the paths of the service: older SDKs

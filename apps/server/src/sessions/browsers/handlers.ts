@@ -36,6 +36,7 @@ export async function toBrowser(
     created_at: row.created_at,
     cdp_ws_url: `${socket}/cdp?jwt=${token}`,
     webdriver_ws_url: `${socket}/webdriver?jwt=${token}`,
+    ...(options.isolation !== "context" && { playwright_ws_url: `${socket}/playwright?jwt=${token}` }),
     headless: row.headless,
     stealth: row.stealth,
     timeout_seconds: row.timeout_seconds,

@@ -67,6 +67,7 @@ describe("hostile and wrong settings", () => {
     ["acquire_timeout_seconds=301", "at most 300"],
     ["sessionId=a&headless=false", "headless: a running session keeps its settings"],
     ["launch=%7Bheadless", "launch: it is neither a JSON object"],
+    [launch({ args: [{ toString: 1 }] }), "launch.args"],
     ["launch=[]", "launch: it is neither a JSON object"],
     [launch({ userDataDir: "/root" }), "launch.userDataDir"],
     [launch({ executablePath: "/bin/sh" }), "launch.executablePath"],

@@ -31,8 +31,21 @@ function versionFields(version: string | undefined): Readonly<Record<string, str
   };
 }
 
+/**
+ * Clients of Playwright's own protocol that know an address with `http` ask for the path of its socket: it is the path
+ * that they asked below. Which session it is, and with which key, is decided at the socket.
+ */
+function servePlaywrightDiscovery(app: FastifyInstance): void {
+  for (const below of ["/playwright", "/chromium/playwright", "/playwright/:browser", "/browsers/:id/playwright"])
+    for (const url of [`${below}/json`, `${below}/json/`])
+      app.get(url, async (_, reply) => {
+        await reply.headers(headers).send({ wsEndpointPath: "" });
+      });
+}
+
 /** Clients ask `/json/version` for the address of a browser. This creates no session: the connection does. */
 export function serveDiscovery(app: FastifyInstance, parts: DiscoveryParts): void {
+  servePlaywrightDiscovery(app);
   for (const url of ["/json/version", "/json/version/"]) {
     app.get(url, async (request, reply) => {
       refuseTwoKeys(request.raw);

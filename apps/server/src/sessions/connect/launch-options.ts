@@ -38,12 +38,21 @@ const harmless = new RegExp(
   ].join("|")})$`,
 );
 
+/** Whether the argument changes nothing that a client sees. */
+export const isHarmlessArgument = (argument: string): boolean => harmless.test(argument);
+
+export function windowSizeIn(argument: unknown): { readonly width: number; readonly height: number } | undefined {
+  const [, width, height] =
+    /^--window-size=(\d{1,5})[,x](\d{1,5})$/.exec(typeof argument === "string" ? argument : "") ?? [];
+  return width === undefined ? undefined : { width: Number(width), height: Number(height) };
+}
+
 function refusal(field: string, problem: string, hint: string): ServiceError {
   return new ServiceError(400, "bad_request", problem, { field, hint });
 }
 
 /** JSON, or JSON in base64. @throws {ServiceError} 400. */
-function parsed(text: string): Readonly<Record<string, unknown>> {
+export function parsedOptions(text: string): Readonly<Record<string, unknown>> {
   for (const json of [text, Buffer.from(text, "base64").toString()]) {
     try {
       const value: unknown = JSON.parse(json);
@@ -62,7 +71,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
  */
 export function readLaunch(text: string): Readonly<Record<string, unknown>> {
   const fields: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(parsed(text))) {
+  for (const [name, value] of Object.entries(parsedOptions(text))) {
     if (name === "headless") fields.headless = value !== false;
     else if (name === "stealth") fields.stealth = value;
     else if (name === "defaultViewport") {
@@ -88,9 +97,9 @@ function argumentsIn(value: unknown): Readonly<Record<string, unknown>> {
   if (list === undefined) throw refusal("launch.args", "it is not a list", 'Write "args":["--window-size=1280,720"].');
   const fields: Record<string, unknown> = {};
   for (const argument of list) {
-    const [, width, height] = /^--window-size=(\d{1,5})[,x](\d{1,5})$/.exec(String(argument)) ?? [];
-    if (width !== undefined) fields.viewport = { width: Number(width), height: Number(height) };
-    else if (typeof argument !== "string" || !harmless.test(argument))
+    const size = windowSizeIn(argument);
+    if (size !== undefined) fields.viewport = size;
+    else if (typeof argument !== "string" || !isHarmlessArgument(argument))
       throw refusal(
         "launch.args",
         `${JSON.stringify(argument).slice(0, 100)} cannot be passed to Chromium`,

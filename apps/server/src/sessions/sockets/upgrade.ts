@@ -9,7 +9,7 @@ import type { AuditRecorder } from "../../audit/logs/recorder.ts";
 import { Elsewhere } from "../../cluster/elsewhere.ts";
 import type { ReplicaForwarding } from "../../cluster/replica-forwarding.ts";
 import type { Access, Authenticator } from "../../http/auth/access.ts";
-import { isConnectAddress, takeKey } from "../../http/auth/connect-address.ts";
+import { isConnectAddress, isPlaywrightAddress, takeKey } from "../../http/auth/connect-address.ts";
 import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import type { KeyScopes } from "../../http/auth/key-scopes.ts";
 import { keyMayMoveSecrets, mayMoveSecrets, refuseRole } from "../../http/auth/rights.ts";
@@ -30,13 +30,15 @@ import {
 import type { SignInBrowsers } from "../live-view/sign-in-browsers.ts";
 import { admittedTarget, type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
 import type { ConnectDoor } from "../connect/connect-door.ts";
+import { admitPlaywrightClient } from "../connect/playwright-client.ts";
 import { WaitingClient } from "../connect/waiting-client.ts";
 import { ClientLink, type ClientLinkParts } from "./client-link.ts";
 import { closeOf } from "./close-reason.ts";
 import type { OpenSockets } from "./open-sockets.ts";
+import { isClientOf, isPlaywrightSocket, playwrightTarget, socketIn, wayTo } from "./socket-paths.ts";
 import { splice } from "./splice.ts";
 import { refuseUpgrade } from "./upgrade-refusal.ts";
-import { openWebSocket } from "./websocket-handshake.ts";
+import { openWebSocket, withIgnoredFields } from "./websocket-handshake.ts";
 
 interface Inner {
   readonly socket: Duplex;
@@ -56,6 +58,8 @@ interface Inner {
   readonly isClient?: boolean;
   /** Bytes that the client sent while it waited. */
   readonly early?: Buffer;
+  /** Options of the client that had no effect, for the answer. */
+  readonly ignored?: readonly string[];
 }
 
 const switchingProtocols = 101;
@@ -64,9 +68,6 @@ const created = 200;
 const instanceTimeoutMs = 45_000;
 /** Longer than {@link instanceTimeoutMs}, because the other server waits for its instance. */
 const serverTimeoutMs = 60_000;
-
-const socketPaths =
-  /^\/browsers\/([^/]+)\/(cdp|webdriver|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100})|process\/[\w-]{1,255}\/attach)$/;
 
 interface Upgrade {
   readonly request: IncomingMessage;
@@ -120,7 +121,7 @@ export class SessionUpgrades {
     socket.on("error", () => socket.destroy());
     const beganMs = performance.now();
     const path = origins.pathInside(request);
-    const isPlain = isConnectAddress(path);
+    const isPlain = isConnectAddress(path) || isPlaywrightSocket(path);
     takeKey(request, path);
     let entrant: Entrant | undefined;
     /** Writes one audit entry for each connection; the forwarding server writes that of a forwarded one. */
@@ -163,7 +164,8 @@ export class SessionUpgrades {
     const found = await (isConnectAddress(url.pathname)
       ? this.#innerOfNew(url, upgrade)
       : this.#innerFor(url, request, enter));
-    const { socket: inner, sessionId, sleep, untilMs, isForLogin = false, view, isClient, early, ...ask } = found;
+    const { socket: inner, sessionId, sleep, untilMs, isForLogin = false, view, isClient, early, ...rest } = found;
+    const { ignored = [], ...ask } = rest;
     if (socket.destroyed) {
       inner.destroy();
       note(clientGone);
@@ -185,7 +187,7 @@ export class SessionUpgrades {
     }
     socket.off("close", endInner);
     note(switchingProtocols);
-    socket.write(accepted.head);
+    socket.write(withIgnoredFields(accepted.head, ignored));
     if (accepted.rest.length > 0) socket.write(accepted.rest);
     if (head.length > 0) inner.write(head);
     if (early !== undefined && early.length > 0) inner.write(early);
@@ -259,15 +261,19 @@ export class SessionUpgrades {
       enter({ way, sessionId, access: undefined, keyId, ...(view.person && { person: view.person }) });
       return { ...(await this.#reach(request, { id: sessionId }, path)), untilMs, isForLogin, view };
     }
-    const [, id, target] = socketPaths.exec(url.pathname) ?? [];
+    const { id, target } = socketIn(url.pathname);
     if (id === undefined || target === undefined)
       throw new ServiceError(404, "not_found", `No WebSocket exists at ${url.pathname}.`, {
         hint: "Connect to the cdp_ws_url of a session.",
       });
     const way = wayTo(target);
+    const isForwarded = replicas.isForwarded(request);
+    // The server that forwards it has checked the client.
+    const isPlaywright = target === playwrightTarget && !isForwarded;
+    const { ignored } = isPlaywright ? admitPlaywrightClient(request.headers, url, { isNew: false }) : { ignored: [] };
     const token = url.searchParams.get("jwt");
     const { authorization, cookie } = request.headers;
-    if (token === null && ((authorization ?? cookie) !== undefined || replicas.isForwarded(request))) {
+    if (token === null && ((authorization ?? cookie) !== undefined || isForwarded)) {
       const params = { id };
       const caller = await authenticator.authenticate(request, { console: "socket" });
       const access = await keyScopes.admit(caller, connectionOperation(way), params);
@@ -275,19 +281,22 @@ export class SessionUpgrades {
       if (!mayMoveSecrets(access)) await signInBrowsers.refuse(access.projectId, params.id);
       enter({ way, sessionId: params.id, access, keyId: access.key.id });
       const there = await this.#reach(request, { projectId: access.projectId, id: params.id, access }, `/${target}`);
-      return { ...there, isClient: isClientOf(target) };
+      return { ...there, isClient: isClientOf(target), ignored };
     }
     const keyId = await this.#refuseInvalid(request, () => requireSessionToken(this.#parts, token ?? "", id));
     const key = await issuingKeys.require(keyId);
     await keyScopes.requireSession(key, connectionOperation(way), id);
     if (!keyMayMoveSecrets(key)) await signInBrowsers.refuse(undefined, id);
     enter({ way, sessionId: id, access: undefined, keyId });
-    return { ...(await this.#reach(request, { id }, `/${target}`)), isClient: isClientOf(target) };
+    return { ...(await this.#reach(request, { id }, `/${target}`)), isClient: isClientOf(target), ignored };
   }
 
   /** For an address without a session, which creates one or joins it by its name. */
   async #innerOfNew(url: URL, { enter, note, request, requestId, socket }: Upgrade): Promise<Inner> {
     const { connectDoor, sessions, signInBrowsers } = this.#parts;
+    const isPlaywright = isPlaywrightAddress(url.pathname);
+    const { ignored } = isPlaywright ? admitPlaywrightClient(request.headers, url, { isNew: true }) : { ignored: [] };
+    const target = isPlaywright ? playwrightTarget : "cdp";
     const waiting = new WaitingClient(socket);
     const { signal } = waiting;
     const enterAs = (way: Entrant["way"], sessionId: string, access: Access): void => {
@@ -304,9 +313,9 @@ export class SessionUpgrades {
       else if (!mayMoveSecrets(access)) await signInBrowsers.refuse(projectId, sessionId);
       enterAs("browsers.cdp.connect", sessionId, access);
       if (isCreated && signal.aborted) await sessions.delete(projectId, sessionId).catch(() => undefined);
-      const outerPath = `/browsers/${sessionId}/cdp`;
-      const there = await this.#reach(request, { projectId, id: sessionId, access, outerPath }, "/cdp");
-      return { ...there, isClient: true, early: waiting.release() };
+      const outerPath = `/browsers/${sessionId}/${target}`;
+      const there = await this.#reach(request, { projectId, id: sessionId, access, outerPath }, `/${target}`);
+      return { ...there, isClient: true, early: waiting.release(), ignored };
     } catch (error) {
       waiting.release();
       throw error;
@@ -380,13 +389,4 @@ export class SessionUpgrades {
     if (link === undefined) socket.end();
     else link.endAfterInstance(...closeOf(reason));
   }
-}
-
-function isClientOf(target: string): boolean {
-  return !target.startsWith("process/");
-}
-
-function wayTo(target: string): Exclude<Entrant["way"], "browsers.create"> {
-  if (target.startsWith("process/")) return "browsers.process.attach";
-  return target === "webdriver" ? "browsers.webdriver.connect" : "browsers.cdp.connect";
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from "@shoal/router";
+import { ignoredFieldsHeader, ServiceError } from "@shoal/router";
 import { ErrorBody } from "@shoal/schemas";
 import { createHash } from "node:crypto";
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
@@ -28,6 +28,13 @@ export interface AcceptedHandshake {
   readonly rest: Buffer;
   /** The head for the client, without any header of the answer. */
   readonly head: string;
+}
+
+/** @param ignored - names that this service chose. */
+export function withIgnoredFields(head: string, ignored: readonly string[]): string {
+  return ignored.length === 0
+    ? head
+    : head.replace(/\r\n\r\n$/, `\r\n${ignoredFieldsHeader}: ${ignored.join(", ")}\r\n\r\n`);
 }
 
 function unusable(why: string, cause?: unknown): ServiceError {

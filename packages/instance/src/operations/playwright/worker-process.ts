@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import { disableInspectorSignal } from "../../system/inspector-signal.ts";
+import { startChildProgram } from "../../system/child-program.ts";
 import type { CloseMessage, OutputChannel, Outcome, RunMessage } from "./messages.ts";
 
 export interface RunListener {
@@ -23,19 +22,11 @@ export interface WorkerOptions {
 }
 
 export function startWorker(options: WorkerOptions): WorkerProcess {
-  const { SHOAL_INSTANCE: _, ...environment } = process.env;
-  const nodeOptions = ["--disable-warning=ExperimentalWarning", disableInspectorSignal];
-  const child = spawn(
-    process.execPath,
-    [...nodeOptions, options.program, "--playwright-worker", options.cacheDir ?? ""],
-    {
-      cwd: options.directory,
-      detached: process.platform !== "win32",
-      env: environment,
-      // The worker sends output as messages, in order with results.
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-    },
-  );
+  // The worker sends output as messages, in order with results.
+  const { kill, process: child } = startChildProgram({
+    ...options,
+    args: ["--playwright-worker", options.cacheDir ?? ""],
+  });
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => undefined);
   let onMessage: (message: Readonly<Record<string, unknown>>) => void = () => undefined;
@@ -58,16 +49,6 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
     if (fields.type === "ready") ready.resolve();
     else onMessage(fields);
   });
-
-  function kill(): void {
-    if (child.pid === undefined) return;
-    try {
-      if (process.platform === "win32") child.kill("SIGKILL");
-      else process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // ESRCH: the process group has ended.
-    }
-  }
 
   function tellToClose(): void {
     const message: CloseMessage = { type: "close" };

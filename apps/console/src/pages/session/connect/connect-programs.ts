@@ -7,6 +7,7 @@ export interface ConnectProgram {
 export function connectProgramsOf(sessionId: string, service: string): readonly ConnectProgram[] {
   const socket = `${service.replace(/^http/, "ws")}/?sessionId=${sessionId}`;
   const shown = `${socket}&token=$SHOAL_API_KEY`;
+  const playwright = socket.replace("/?", "/playwright?");
   const inScript = `\`${socket}&token=\${process.env.SHOAL_API_KEY}\``;
   return [
     { label: "CDP", code: shown },
@@ -17,6 +18,10 @@ export function connectProgramsOf(sessionId: string, service: string): readonly 
 const browser = await chromium.connectOverCDP(${inScript});
 const [context] = browser.contexts();
 const page = context.pages()[0] ?? (await context.newPage());`,
+    },
+    {
+      label: "Playwright Test",
+      code: `PW_TEST_CONNECT_WS_ENDPOINT="${playwright}&token=$SHOAL_API_KEY" npx playwright test`,
     },
     {
       label: "Puppeteer",
