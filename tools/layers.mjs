@@ -2,6 +2,7 @@
 // - a package imports only packages of a lower layer (the tag in its turbo.json) that its package.json names;
 // - a package with the tag `layer-tests` is imported only by tests (anywhere in private packages), and imports no other package;
 // - a folder of a package imports only the folders that folders.json, next to that turbo.json, allows;
+// - folders next to a folder `kit` import it, and never each other;
 // - no group of files imports each other in a circle, and no group of folders side by side, at any depth.
 // Usage: node tools/layers.mjs [ROOT]
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -121,6 +122,15 @@ function findFolderViolations(root, directory) {
   for (const folder of Object.keys(allowed)) {
     if (folder !== "." && !files.some((file) => includes(folder, folderOf(file))))
       violations.push(`${listPlace}:${lineInList(folder)}: ${folder} has no files: remove the entry`);
+  }
+  for (const [folder, entries] of Object.entries(allowed)) {
+    const parent = dirname(folder);
+    const kit = `${parent}/kit`;
+    if (!(kit in allowed) || folder === kit) continue;
+    for (const entry of entries.filter((each) => dirname(each) === parent && each !== kit))
+      violations.push(
+        `${listPlace}:${lineInList(folder)}: ${folder} must not import ${entry}: move what both need to ${kit}`,
+      );
   }
   const circle = findCircle(
     new Map(

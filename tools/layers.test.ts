@@ -191,3 +191,20 @@ it("lets a folder and the folders inside it import each other", () => {
   };
   expect(findViolations(workspace(files))).toEqual([]);
 });
+
+it("keeps folders next to a kit apart", () => {
+  const files = {
+    "packages/low/folders.json": JSON.stringify({
+      ".": [],
+      "ways/kit": [],
+      "ways/one": ["ways/kit"],
+      "ways/two": ["ways/kit", "ways/one"],
+    }),
+    "packages/low/src/ways/kit/kit.ts": "export const kit = 1;\n",
+    "packages/low/src/ways/one/one.ts": 'import { kit } from "../kit/kit.ts";\nexport const one = kit;\n',
+    "packages/low/src/ways/two/two.ts": 'import { one } from "../one/one.ts";\nexport const two = one;\n',
+  };
+  expect(findViolations(workspace(files))).toEqual([
+    "packages/low/folders.json:1: ways/two must not import ways/one: move what both need to ways/kit",
+  ]);
+});

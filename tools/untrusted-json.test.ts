@@ -56,6 +56,7 @@ const readers = {
   ],
   "an instance or a box: bounded before": [
     "apps/server/src/deployed-apps/runtime/box-channel.ts",
+    "apps/server/src/dialects/browserbase/logs.ts",
     "apps/server/src/sessions/instance-plane/debugging-port.ts",
     "apps/server/src/sessions/replays/start-recording.ts",
     "apps/server/src/sessions/sockets/websocket-handshake.ts",

@@ -23,7 +23,7 @@ export type {
   StreamFrame,
 } from "./handler/handler.ts";
 export { slowJson, type SlowJsonTimes } from "./reply/slow-json.ts";
-export { serializedJson } from "./reply/serialized-json.ts";
+export { serializedBytes, serializedJson } from "./reply/serialized-json.ts";
 export { ignoredFieldsHeader } from "./request/ignored-fields.ts";
 export { checkedBody } from "./request/checked-body.ts";
 export { FormFields } from "./request/multipart/form-fields.ts";

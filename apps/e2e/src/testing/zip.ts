@@ -1,4 +1,5 @@
 import yazl from "yazl";
+import { inflateRawSync } from "node:zlib";
 
 export interface ArchiveEntry {
   /** Ends in `/` for a directory. */
@@ -42,4 +43,10 @@ export function namesIn(archive: Uint8Array): string[] {
     at += 46 + (nameBytes ?? 0) + (extraBytes ?? 0) + (commentBytes ?? 0);
   }
   return names;
+}
+
+/** Content of the first file of a compressed archive. */
+export function firstFileIn(archive: Uint8Array): string {
+  const bytes = Buffer.from(archive);
+  return inflateRawSync(bytes.subarray(30 + bytes.readUInt16LE(26) + bytes.readUInt16LE(28))).toString();
 }

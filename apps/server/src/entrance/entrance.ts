@@ -6,7 +6,7 @@ import type { FastifyRequest } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { handoffTokenIn } from "../auth/sign-in-links/handoff-tokens.ts";
 import type { Handoffs } from "../auth/sign-in-links/handoffs.ts";
-import { isAudited, markAudited } from "../audit/logs/follow.ts";
+import { isAudited, isMarked, markAudited } from "../audit/logs/follow.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access, AuthenticateOptions, Authenticator, OpenCaller } from "../http/auth/access.ts";
 import type { Entering } from "../host/entering.ts";
@@ -45,6 +45,12 @@ export interface EntranceParts {
 export type SessionWay =
   | { readonly endpoint: Endpoint; readonly connection?: never }
   | { readonly endpoint?: never; readonly connection: SessionConnection };
+
+interface Judged {
+  readonly endpoint: Endpoint;
+  readonly params: Record<string, string | undefined>;
+  readonly audited: boolean;
+}
 
 export class Entrance implements Entering {
   readonly #parts: EntranceParts;
@@ -93,6 +99,28 @@ export class Entrance implements Entering {
     // HEAD discloses nothing, and pages send it before a download.
     const audited = isAudited(endpoint) && request.method !== "HEAD" && !this.#isForwarded(request);
     const params = request.params as Record<string, string | undefined>;
+    const judge = (known: Access) => this.#judge(request, known, { endpoint, params, audited });
+    return access instanceof Promise ? access.then(judge) : judge(access);
+  }
+
+  /**
+   * Admits a caller to an operation that its request needs, whose path is another. Replaces names in `params` by ids. The
+   * audit log has the first one.
+   */
+  async admitTo(
+    request: FastifyRequest,
+    access: Access,
+    { endpoint, params }: { readonly endpoint: Endpoint; readonly params: Record<string, string | undefined> },
+  ): Promise<Access> {
+    if (endpoint === contract.createBrowser) this.#parts.overload.admitStart();
+    return this.#judge(request, access, {
+      endpoint,
+      params,
+      audited: isAudited(endpoint) && !isMarked(request.raw),
+    });
+  }
+
+  #judge(request: FastifyRequest, access: Access, { audited, endpoint, params }: Judged): Access | Promise<Access> {
     const admit = (known: Access): Access | Promise<Access> => {
       refuseWithoutRights(known, endpoint);
       if (audited) this.#mark(request, endpoint, known);
@@ -100,13 +128,33 @@ export class Entrance implements Entering {
       const { id, id_or_name: idOrName = id ?? "" } = params;
       return this.requireRightTo(known, idOrName) ?? known;
     };
-    const judge = (known: Access): Access | Promise<Access> => {
-      // The log shows also what a policy refused.
-      if (audited && known.key.policy !== undefined) this.#mark(request, endpoint, known);
-      const judged = this.#parts.keyScopes.admit(known, endpoint, params);
-      return judged instanceof Promise ? judged.then(admit) : admit(judged);
-    };
-    return access instanceof Promise ? access.then(judge) : judge(access);
+    // The log shows also what a policy refused.
+    if (audited && access.key.policy !== undefined) this.#mark(request, endpoint, access);
+    const judged = this.#parts.keyScopes.admit(access, endpoint, params);
+    return judged instanceof Promise ? judged.then(admit) : admit(judged);
+  }
+
+  /** Admits a caller to a way to connect to a session. Replaces a name in `params` by the id. */
+  async admitConnection(
+    access: Access,
+    connection: SessionConnection,
+    params: Record<string, string | undefined>,
+  ): Promise<Access> {
+    const judged = await this.#parts.keyScopes.admit(access, connectionOperation(connection), params);
+    await this.requireRightTo(judged, params.id ?? "");
+    return judged;
+  }
+
+  /** The same caller in the project that its request names elsewhere than in a header. @throws {ServiceError} 403, 404. */
+  async inProject(request: FastifyRequest, access: Access, project: string): Promise<Access> {
+    if (project === access.projectId) return access;
+    const { headers, method, socket, url } = request.raw;
+    return this.#parts.authenticator.authenticate({
+      headers: { ...headers, "x-shoal-project": project },
+      method,
+      socket,
+      url,
+    });
   }
 
   /** @throws {ServiceError} 403 for the browser of a login, without the right to secrets. */

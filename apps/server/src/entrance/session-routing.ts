@@ -1,5 +1,4 @@
 import { contract, type Endpoint } from "@shoal/contract";
-import { connectionOperation } from "@shoal/contract/rights";
 import type { Instance } from "@shoal/placement";
 import { ServiceError, type UnknownFields } from "@shoal/router";
 import { replyOf, RequestTaken } from "@shoal/router/fastify";
@@ -7,7 +6,6 @@ import type { FastifyRequest } from "fastify";
 import { Elsewhere } from "../cluster/elsewhere.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access } from "../http/auth/access.ts";
-import type { KeyScopes } from "../http/auth/key-scopes.ts";
 import { sessionTokenIn } from "../http/auth/session-path.ts";
 import { neverFound, type Sessions } from "../sessions/browsers/sessions.ts";
 import type { SessionRow } from "../sessions/browsers/session-store.ts";
@@ -27,7 +25,6 @@ export interface SessionRoutingParts {
   readonly replayAddresses: ReplayAddresses;
   readonly secrets: Pick<Secrets, "signSession">;
   readonly unknownFields: UnknownFields;
-  readonly keyScopes: KeyScopes;
 }
 
 interface ForwardedTo {
@@ -58,7 +55,7 @@ export class SessionRouting {
 
   /** Accepts a key of the project or the token in the URL. @returns `undefined` when another server answers. */
   async instanceFor(request: FastifyRequest, way: SessionWay): Promise<Instance | undefined> {
-    const { entrance, keyScopes, sessions } = this.#parts;
+    const { entrance, sessions } = this.#parts;
     const token = sessionTokenIn(request.raw.url ?? "");
     let access: Access | undefined;
     if (token !== undefined) await entrance.enterWithToken(request, { token, sessionId: sessionIn(request) }, way);
@@ -66,8 +63,7 @@ export class SessionRouting {
     else {
       const params = request.params as Record<string, string | undefined>;
       const caller = await entrance.authenticate(request);
-      access = await keyScopes.admit(caller, connectionOperation(way.connection), params);
-      await entrance.requireRightTo(access, sessionIn(request));
+      access = await entrance.admitConnection(caller, way.connection, params);
     }
     const answer = sessions.instanceOf(access?.projectId, sessionIn(request));
     const found = answer instanceof Promise ? await answer : answer;
@@ -103,6 +99,23 @@ export class SessionRouting {
       if (endpoint === contract.getBrowser) return known;
       throw failure;
     }
+    throw new RequestTaken();
+  }
+
+  /**
+   * For a request whose path is not of an operation. @param kind - of the files that it needs, also after the end.
+   * @throws {RequestTaken} when another server answers.
+   */
+  async requireHere(
+    request: FastifyRequest,
+    access: Access,
+    { idOrName, kind }: { readonly idOrName: string; readonly kind: SessionFileKind | undefined },
+  ): Promise<void> {
+    const { replicas, sessions } = this.#parts;
+    if (sessions.isHere(idOrName) || replicas.isAlone() || replicas.isForwarded(request.raw)) return;
+    const place = await sessions.locate(access.projectId, idOrName, kind);
+    if (!(place instanceof Elsewhere)) return;
+    await this.#handOver(place, request, access);
     throw new RequestTaken();
   }
 

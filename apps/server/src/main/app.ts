@@ -1,4 +1,6 @@
+import { contract } from "@shoal/contract";
 import { configure, fastifyOptions } from "@shoal/router/fastify";
+import type { ErrorBody } from "@shoal/schemas";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { IncomingMessage } from "node:http";
 import type { Host } from "../host/host.ts";
@@ -11,14 +13,45 @@ import { identify, RequestLog } from "../log/request-log.ts";
 import { explainConstraint } from "../storage/errors/constraint-answers.ts";
 import { explainOutage } from "../storage/errors/outages.ts";
 import type { OpenedFeatures } from "./features.ts";
+import { dialects } from "../dialects/dialects.ts";
+import { dialectOf, enterDialect } from "../dialects/kit/dialect-key.ts";
+import type { DialectHost } from "../dialects/kit/mount-dialect.ts";
+import { mountDialects } from "../dialects/mount-dialects.ts";
 import { mountOperations } from "./mount-operations.ts";
 
 /** The HTTP server: the operations of the contract, and the other routes of the features. */
 export function createApp(host: Host, opened: OpenedFeatures): FastifyInstance {
   const app = createServer(host.log, opened.traffic.origins);
   for (const feature of opened.all) feature.serve?.(app, opened.entrance);
-  mountOperations(app, host, opened);
+  const handlers = mountOperations(app, host, opened);
+  mountDialects(app, host.config.dialects, dialectHost(host, opened, handlers));
   return app;
+}
+
+function dialectHost({ config }: Host, opened: OpenedFeatures, handlers: DialectHost["handlers"]): DialectHost {
+  const { entrance, features, routing, signer } = opened;
+  const { sessions, rules } = features.sessions.provides;
+  return {
+    contract,
+    entrance,
+    handlers,
+    routing,
+    sessions,
+    signer,
+    policyObjects: features.apiKeys.provides.policyObjects,
+    idempotency: features.idempotency.provides,
+    unknownFields: config.unknown_fields,
+    downloads: features.downloads.provides,
+    replays: features.replays.provides.store,
+    extensions: features.extensions.provides,
+    usualConcurrency: () => rules.limits.perProject,
+  };
+}
+
+/** Errors of the paths of a dialect have its shape. */
+function errorBody(error: ErrorBody, status: number, { url = "" }: Pick<IncomingMessage, "url">): object | undefined {
+  const found = dialectOf(dialects, url);
+  return found?.dialect.errorBody(error, status, found.inside);
 }
 
 function createServer(log: Log, origins: RequestOrigins): FastifyInstance {
@@ -26,7 +59,7 @@ function createServer(log: Log, origins: RequestOrigins): FastifyInstance {
   const logger: FastifyBaseLogger = log.child({}, { level: "warn" });
   const rewriteUrl = (request: IncomingMessage) => {
     takeKey(request, origins.pathInside(request));
-    return pathOfDownload(request, origins.pathInside(request));
+    return enterDialect(dialects, request, pathOfDownload(request, origins.pathInside(request)));
   };
   const app = Fastify({
     ...fastifyOptions,
@@ -48,6 +81,7 @@ function createServer(log: Log, origins: RequestOrigins): FastifyInstance {
     rewriteUrl,
   });
   configure(app, {
+    errorBody,
     explain(error, request) {
       const explained = explainOutage(error);
       if (explained !== error)

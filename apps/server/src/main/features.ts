@@ -139,7 +139,7 @@ export async function openFeatures(
     auditExport: await auditExportFeature(host),
   };
   const all: readonly Feature[] = Object.values(features);
-  return { features, all, entrance: entry.entrance, routing, placement, traffic };
+  return { features, all, entrance: entry.entrance, routing, placement, signer: known.signer, traffic };
 }
 
 export type OpenedFeatures = Awaited<ReturnType<typeof openFeatures>>;

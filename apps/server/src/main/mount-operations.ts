@@ -13,12 +13,15 @@ import type { OpenedFeatures } from "./features.ts";
 import { keyedHandlers, openHandlers } from "./handlers.ts";
 import { isImplemented, isMountedApart } from "./implemented.ts";
 
-/** Mounts every operation of the contract: those of the control plane with their handler, the others as forwarded ones. */
+/**
+ * Mounts every operation of the contract: those of the control plane with their handler, the others as forwarded ones.
+ * @returns the handlers of operations with a key, by name.
+ */
 export function mountOperations(
   app: FastifyInstance,
   { config }: Host,
   { all, entrance, features, routing }: OpenedFeatures,
-): void {
+): Readonly<Record<string, unknown>> {
   const unknownFields = config.unknown_fields;
   const idempotency = features.idempotency.provides;
   const { policyObjects } = features.apiKeys.provides;
@@ -66,4 +69,5 @@ export function mountOperations(
       });
     }
   }
+  return keyed;
 }

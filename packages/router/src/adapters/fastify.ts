@@ -1,4 +1,5 @@
 import type { Contract, Endpoint } from "@shoal/contract";
+import type { ErrorBody } from "@shoal/schemas";
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import createRouter from "find-my-way";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -49,9 +50,11 @@ export const fastifyOptions = {
 export interface ConfigureOptions {
   /** Translates any error before it is answered, usually into a `ServiceError`; returns other errors unchanged. */
   readonly explain?: (error: unknown, request: FastifyRequest) => unknown;
+  /** The body of an error for clients of another contract; `undefined` keeps the body of the service's own contract. */
+  readonly errorBody?: (error: ErrorBody, status: number, request: IncomingMessage) => object | undefined;
 }
 
-const explaining = new WeakMap<FastifyInstance, NonNullable<ConfigureOptions["explain"]>>();
+const configured = new WeakMap<FastifyInstance, ConfigureOptions>();
 
 /**
  * Adds a request id and the contract's error body to every answer, including 404 and 405. Turns off Fastify's body
@@ -59,7 +62,7 @@ const explaining = new WeakMap<FastifyInstance, NonNullable<ConfigureOptions["ex
  * @throws {Error} when the server was made without {@link fastifyOptions}.
  */
 export function configure(app: FastifyInstance, options: ConfigureOptions = {}): void {
-  if (options.explain !== undefined) explaining.set(app, options.explain);
+  configured.set(app, options);
   if ((app.initialConfig.routerOptions?.maxParamLength ?? 0) < maxParamLength)
     throw new Error("Make the server with Fastify({ ...fastifyOptions }) of @shoal/router/fastify.");
   const known = knownPaths();
@@ -93,7 +96,7 @@ export function configure(app: FastifyInstance, options: ConfigureOptions = {}):
   });
   app.setNotFoundHandler((request, reply) => {
     const url = request.raw.url ?? "/";
-    sendText(reply, unknownRoute(request.method, url.split("?", 1)[0] ?? url, known.methodsOf(url)));
+    sendText(reply, shaped(unknownRoute(request.method, url.split("?", 1)[0] ?? url, known.methodsOf(url)), request));
   });
 }
 
@@ -207,9 +210,16 @@ function sendText(reply: FastifyReply, { headers, status, text }: TextReply): vo
 function replyTo(failure: unknown, request: FastifyRequest): TextReply {
   const error = ServiceError.isInstance(failure)
     ? failure
-    : (explaining.get(request.server)?.(failure, request) ?? failure);
+    : (configured.get(request.server)?.explain?.(failure, request) ?? failure);
   if (isFault(error)) request.log.error({ err: error }, "request failed");
-  return errorReply(error, request.id);
+  return shaped(errorReply(error, request.id), request);
+}
+
+function shaped(reply: TextReply, request: FastifyRequest): TextReply {
+  const { errorBody } = configured.get(request.server) ?? {};
+  if (errorBody === undefined || typeof reply.text !== "string") return reply;
+  const body = errorBody(JSON.parse(reply.text) as ErrorBody, reply.status, request.raw);
+  return body === undefined ? reply : { ...reply, text: JSON.stringify(body) };
 }
 
 /** Keeps the status of Fastify's own client errors, such as an unreadable media type. */

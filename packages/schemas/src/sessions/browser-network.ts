@@ -53,6 +53,6 @@ export const BrowserProxy = lazyObject(() => ({
   id: z.optional(z.string()),
   /** The proxy's name. */
   name: z.optional(z.string()),
-  /** `direct` or `default`, where no proxy was chosen. */
-  mode: z.optional(openEnum("direct", "default")),
+  /** `direct` or `default`, where no proxy was chosen; `session` for a proxy of this session alone. */
+  mode: z.optional(openEnum("direct", "default", "session")),
 }));

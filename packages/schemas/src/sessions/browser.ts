@@ -192,6 +192,22 @@ export const BrowserLifecycle = lazyObject(() => ({
   ended_detail: z.optional(z.string()),
 }));
 
+/** The client of another service that created a session. */
+export interface BrowserOrigin extends z.output<typeof BrowserOrigin> {}
+export const BrowserOrigin = lazyObject(() => ({
+  /** The interface of the service that the client was written for: `browserbase`. */
+  dialect: z.string(),
+  /** What that client stored with the session. */
+  metadata: z.optional(z.record(z.string(), z.unknown())),
+}));
+
+const sourceFields = () => ({
+  /** The client of another service that created it; absent for the clients of this one. */
+  origin: z.optional(BrowserOrigin),
+  /** The pool that it was leased from. */
+  pool: z.optional(BrowserPoolRef),
+});
+
 const addressFields = () => ({
   /** WebSocket address for CDP clients such as Playwright and Puppeteer; it carries its own token, so treat it as a secret. It is valid until the session or the requesting API key ends. */
   cdp_ws_url: z.string(),
@@ -243,8 +259,7 @@ export const Browser = lazyObject(() => ({
   signs_in: z.optional(z.boolean()),
   /** Memory limit of the session with its browser, or the machine's memory without a limit. In GiB, or in MiB if it is not a whole number of GiB: `4GiB`, `15974MiB`. */
   memory: z.optional(BrowserMemory),
-  /** The pool that it was leased from. */
-  pool: z.optional(BrowserPoolRef),
+  ...sourceFields(),
   /** Size of the visible page. */
   viewport: z.optional(BrowserViewport),
   /** Whether the window shows the page alone. */

@@ -30,6 +30,10 @@ export function markAudited(request: IncomingMessage, about: Subject): void {
   (request as Followed)[subject] = about;
 }
 
+export function isMarked(request: IncomingMessage): boolean {
+  return (request as Followed)[subject] !== undefined;
+}
+
 function header(request: IncomingMessage, name: "host" | "user-agent", maxLength: number): string {
   return request.headers[name]?.slice(0, maxLength) ?? "";
 }

@@ -1,6 +1,9 @@
 import * as z from "zod/mini";
 import { httpUrl, integer, optionalSetting, setting, text } from "./setting.ts";
 
+/** Each has a folder in `dialects`. */
+export const dialectNames = ["browserbase"] as const;
+
 export const operation = {
   drain_seconds: setting({
     kind: "integer",
@@ -31,6 +34,14 @@ export const operation = {
     summary:
       "ignore: drop body fields and query parameters that the API does not know, and list them in the answer header X-Shoal-Ignored-Fields and in the log. refuse: answer 400 and name them.",
     fallback: "ignore",
+  }),
+  dialects: setting({
+    kind: "list",
+    schema: z.array(z.enum(dialectNames)),
+    summary:
+      "Other services whose clients the service answers, each below its own path: browserbase at /browserbase. See docs/guide/from-browserbase.md.",
+    fallback: [],
+    default: "none",
   }),
   metrics_port: optionalSetting({
     kind: "integer",

@@ -48,7 +48,7 @@ export function takeKey(request: Head, path: string): void {
       .filter((part) => {
         const [[setting, value] = ["", ""]] = new URLSearchParams(part);
         if (keyNames.has(setting)) keys.add(value);
-        else if (setting === "project") request.headers["x-shoal-project"] = value;
+        else if (setting === "project" || setting === "projectId") request.headers["x-shoal-project"] = value;
         else return true;
         return false;
       });
@@ -58,18 +58,22 @@ export function takeKey(request: Head, path: string): void {
   if (typeof other === "string") keys.add(other);
   if (authorization !== undefined) keys.add(keyIn(authorization));
   keys.delete("");
-  if (keys.size > 1)
-    problems.set(
-      request,
-      new ServiceError(400, "bad_request", "The address and the headers have two keys that differ.", {
-        hint: "Send one key: ?token=KEY, or Authorization: Bearer KEY.",
-      }),
-    );
+  if (keys.size > 1) noteTwoKeys(request);
   const [key] = keys;
   if (key !== undefined && isHeaderText(key)) request.headers.authorization = `Bearer ${key}`;
 }
 
-/** @throws {ServiceError} 400 if {@link takeKey} found two keys. */
+/** For {@link refuseTwoKeys}: errors are answered later. */
+export function noteTwoKeys(request: Head): void {
+  problems.set(
+    request,
+    new ServiceError(400, "bad_request", "The request has two keys that differ.", {
+      hint: "Send one key: ?token=KEY, or Authorization: Bearer KEY.",
+    }),
+  );
+}
+
+/** @throws {ServiceError} 400 if the request has two keys. */
 export function refuseTwoKeys(request: Head): void {
   const problem = problems.get(request);
   if (problem !== undefined) throw problem;

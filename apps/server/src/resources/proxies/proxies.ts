@@ -248,6 +248,16 @@ export class Proxies {
     };
   }
 
+  /** A proxy of one session, which is not stored. @throws {ServiceError} 400. */
+  forSession(request: z.output<typeof CreateProxy>, sessionId: string): ChosenProxy {
+    requireType(request.type, this.#templates);
+    const checked = checkNewProxy(request);
+    return {
+      shown: { mode: "session" },
+      upstream: upstreamOf({ ...request, ...checked }, this.#templates, sessionId),
+    };
+  }
+
   /** An id comes before a name. @throws {ServiceError} 404; 400 when several proxies have the name. */
   async #existing(
     projectId: string,

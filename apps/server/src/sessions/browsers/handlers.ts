@@ -68,6 +68,7 @@ export async function toBrowser(
     browser.pool = row.pool_name === null ? { id: row.pool_id } : { id: row.pool_id, name: row.pool_name };
   if (row.viewport !== null) browser.viewport = row.viewport;
   if (options.signs_in === true) browser.signs_in = true;
+  if (options.origin) browser.origin = options.origin;
   if (options.isolation !== undefined) browser.isolation = options.isolation;
   if (options.kiosk_mode === true) browser.kiosk_mode = true;
   const network = networkOf(options);

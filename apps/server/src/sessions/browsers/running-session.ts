@@ -1,12 +1,13 @@
 import type { SessionLifecycle } from "@shoal/database";
 import type { Instance } from "@shoal/placement";
-import type { CreateBrowser, EndedReason } from "@shoal/schemas";
+import type { BrowserOrigin, CreateBrowser, CreateProxy, EndedReason } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { LiveFields } from "../../cluster/live-fields.ts";
 import { type CapturedCategories, namesOf, selectCategories } from "../telemetry/categories.ts";
 import type { Collector } from "../telemetry/collector.ts";
 import type { SessionExport } from "../telemetry/export/session-export.ts";
 import type { ClientPresence } from "./clients/client-presence.ts";
+import type { SessionOptions } from "./options/session-options.ts";
 import type { SessionRow } from "./session-store.ts";
 
 export interface RunningSession {
@@ -80,16 +81,24 @@ export interface SessionWishes {
   readonly apiKeyId?: string;
   /** Of the new session, if an address already names it. */
   readonly id?: string;
+  /** The client of another service that creates it. */
+  readonly origin?: BrowserOrigin;
+  /** A proxy of this session alone, which is not stored. */
+  readonly proxy?: z.output<typeof CreateProxy>;
+}
+
+function wishedOptions(options: SessionOptions, { origin, signsIn }: SessionWishes): SessionOptions {
+  return { ...options, ...(signsIn === true && { signs_in: true }), ...(origin && { origin }) };
 }
 
 /** @throws {ServiceError} 400 for contradictory telemetry fields. */
 export function newSession(
   row: SessionRow,
   telemetry: PooledRequest["telemetry"],
-  { savesAtEnd = true }: SessionWishes = {},
+  wishes: SessionWishes = {},
 ): RunningSession {
   return {
-    row,
+    row: { ...row, options: wishedOptions(row.options, wishes) },
     instance: undefined,
     idleSinceMs: null,
     pageUrl: undefined,
@@ -101,7 +110,7 @@ export function newSession(
     presence: undefined,
     abort: new AbortController(),
     endTimer: undefined,
-    savesAtEnd,
+    savesAtEnd: wishes.savesAtEnd ?? true,
     stopKeeping: undefined,
   };
 }

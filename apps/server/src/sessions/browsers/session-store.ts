@@ -153,6 +153,13 @@ function typedValue(row: SessionRow, column: InsertedColumn): RawBuilder<unknown
 /** Excludes sessions that wait in a pool. */
 const isSeen = sql<boolean>`(pool_state is null or pool_state = 'leased')`;
 
+export interface SessionFilter extends Seen<z.output<typeof ListBrowsers>> {
+  /** Only ended sessions with one of these reasons. */
+  readonly endedReasons?: readonly string[];
+  /** Only sessions whose origin has at least this metadata. */
+  readonly originMetadata?: object;
+}
+
 /** The rows of sessions. Changes apply to running sessions only, and return `undefined` or false for others. */
 export class SessionStore {
   readonly #query: Kysely<Tables>;
@@ -217,8 +224,8 @@ export class SessionStore {
   }
 
   /** Newest first, with one row more than the limit if more exist; without large policies. */
-  async list(projectId: string, filter: Seen<z.output<typeof ListBrowsers>>): Promise<SessionRow[]> {
-    const { query: part, pool, region, tags, limit, offset, visible } = filter;
+  async list(projectId: string, filter: SessionFilter): Promise<SessionRow[]> {
+    const { query: part, pool, region, tags, limit, offset, visible, endedReasons, originMetadata } = filter;
     const labels = Object.entries(tags ?? {});
     if (!isStorable(part) || !isStorable(pool) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value)))
       return [];
@@ -234,6 +241,9 @@ export class SessionStore {
     if (region !== undefined) rows = rows.where("region", "=", region);
     if (pool !== undefined)
       rows = rows.where((where) => where.or([where("pool_id", "=", pool), where("pool_name", "=", pool)]));
+    if (endedReasons !== undefined) rows = rows.where("ended_reason", "in", endedReasons);
+    if (originMetadata !== undefined)
+      rows = rows.where(sql<boolean>`options @> ${JSON.stringify({ origin: { metadata: originMetadata } })}::jsonb`);
     if (labels.length > 0)
       rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);
     if (part !== undefined)

@@ -3,13 +3,13 @@ import { browserIdTaken } from "@shoal/contract/refusals";
 import type { Instance, Placement } from "@shoal/placement";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
-import type { CreateBrowser, EndedReason, ExtendBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
+import type { CreateBrowser, EndedReason, ExtendBrowser, UpdateBrowser } from "@shoal/schemas";
 import { recentlyUsed } from "../../storage/recently-used.ts";
 import pTimeout from "p-timeout";
 import type * as z from "zod/mini";
 import { Elsewhere, RegionElsewhere } from "../../cluster/elsewhere.ts";
 import type { LiveFields, LiveFieldsReader } from "../../cluster/live-fields.ts";
-import { type Seen, toPage } from "../../http/paging.ts";
+import { toPage } from "../../http/paging.ts";
 import type { Log } from "../../log/log.ts";
 import type { BotIdentities } from "../../resources/bot-identity/bot-identities.ts";
 import type { Extensions } from "../../resources/extensions/extensions.ts";
@@ -37,7 +37,7 @@ import {
 import { hasEnded, isSeen, notFound, refuseImpossible } from "./session-errors.ts";
 import type { SessionProfiles } from "./session-profiles.ts";
 import { SessionRunner, type SessionRules } from "./session-runner.ts";
-import type { SessionRow, SessionStore } from "./session-store.ts";
+import type { SessionFilter, SessionRow, SessionStore } from "./session-store.ts";
 import { SessionTelemetry } from "./session-telemetry.ts";
 import { SessionChoices } from "./start/session-choices.ts";
 import { SessionStarter } from "./start/session-starter.ts";
@@ -46,7 +46,7 @@ import { SessionUpdates, type SessionUpdatesParts } from "./update-session.ts";
 export interface SessionsParts {
   readonly store: SessionStore;
   readonly placement: Placement;
-  readonly proxies: Pick<Proxies, "choose">;
+  readonly proxies: Pick<Proxies, "choose" | "forSession">;
   readonly profiles: SessionProfiles;
   readonly handoffs: SessionUpdatesParts["handoffs"];
   readonly projects: Pick<ProjectLookup, "find">;
@@ -117,7 +117,7 @@ export class Sessions {
     // Clients send an empty value for none.
     const invocation = request.invocation_id === "" ? undefined : request.invocation_id;
     const [chosen, found, profile, destination] = await Promise.all([
-      this.#choices.proxy(projectId, request, id),
+      this.#choices.proxy(projectId, { ...request, own: wishes.proxy }, id),
       this.#choices.extensions(projectId, request),
       request.profile && profiles.choose(projectId, request.profile),
       this.#choices.destination(projectId, request.telemetry, null),
@@ -136,7 +136,6 @@ export class Sessions {
     });
     const row: SessionRow = {
       ...chosenRow,
-      ...(wishes.signsIn === true && { options: { ...chosenRow.options, signs_in: true } }),
       name: request.name ?? null,
       tags: request.tags ?? {},
       invocation_id: invocation ?? null,
@@ -179,7 +178,7 @@ export class Sessions {
       );
   }
 
-  async list(projectId: string, filter: Seen<z.output<typeof ListBrowsers>>): Promise<Page<SessionView>> {
+  async list(projectId: string, filter: SessionFilter): Promise<Page<SessionView>> {
     const { others, serverId, store } = this.#parts;
     const rows = await store.list(projectId, filter);
     const remote = rows.filter(({ ended_at, server_id }) => ended_at === null && server_id !== serverId);

@@ -1,6 +1,6 @@
 import type { NetworkRuleLists } from "@shoal/contract/network";
 import type { LaunchWishes } from "@shoal/instance";
-import type { CreateBrowser, WebBotAuth } from "@shoal/schemas";
+import type { BrowserOrigin, CreateBrowser, WebBotAuth } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { networkRulesOf } from "../../../resources/projects/network-rules.ts";
 import type { RequestedMemory } from "./session-memory.ts";
@@ -24,6 +24,8 @@ export interface SessionOptions {
   readonly isolation?: "context";
   /** A managed login types secrets in it. */
   readonly signs_in?: true;
+  /** The client of another service that created it. */
+  readonly origin?: BrowserOrigin;
 }
 
 export type RequestedOptions = Pick<

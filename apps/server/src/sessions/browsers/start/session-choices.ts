@@ -11,7 +11,7 @@ import { refuseAuthorities, refuseSleep, refuseUnable } from "../options/possibl
 import { memoryText, refuseMemory } from "../options/session-memory.ts";
 import { optionsOf, type RequestedOptions } from "../options/session-options.ts";
 import { effectiveViewport } from "../options/viewport.ts";
-import type { PooledRequest } from "../running-session.ts";
+import type { PooledRequest, SessionWishes } from "../running-session.ts";
 import type { SessionRules } from "../session-runner.ts";
 import type { ChosenProfile, SessionProfiles } from "../session-profiles.ts";
 import type { SessionRow } from "../session-store.ts";
@@ -20,7 +20,7 @@ export const defaultViewport = { width: 1920, height: 1080 };
 
 export interface SessionChoicesParts {
   readonly placement: Pick<Placement, "abilities" | "kind" | "memory" | "sleep">;
-  readonly proxies: Pick<Proxies, "choose">;
+  readonly proxies: Pick<Proxies, "choose" | "forSession">;
   readonly profiles: Pick<SessionProfiles, "choose" | "signingOf">;
   readonly extensions: Pick<Extensions, "choose">;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
@@ -49,11 +49,14 @@ export class SessionChoices {
     projectId: string,
     {
       isolation,
+      own,
       proxy,
       proxy_id,
-    }: Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id"> & Pick<z.output<typeof CreateBrowser>, "isolation">,
+    }: Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id"> &
+      Pick<z.output<typeof CreateBrowser>, "isolation"> & { readonly own?: SessionWishes["proxy"] | undefined },
     sessionId: string,
   ): Promise<Partial<ChosenProxy> | null | undefined> {
+    if (own !== undefined) return this.#parts.proxies.forSession(own, sessionId);
     // Without a default proxy, both modes mean the same.
     if (proxy?.mode !== undefined) return { shown: { mode: proxy.mode } };
     if (proxy === undefined && (proxy_id === null || proxy_id === "")) return null;

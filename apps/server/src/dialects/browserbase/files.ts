@@ -1,0 +1,161 @@
+import { contract as native, browserDownloads } from "@shoal/contract";
+import { answerJson, type Instance } from "@shoal/placement";
+import { badInput, type BytesReply, type MultipartPart, ServiceError } from "@shoal/router";
+import { type BrowserDownload, ErrorBody } from "@shoal/schemas";
+import { PassThrough, type Readable } from "node:stream";
+import { ZipFile } from "yazl";
+import { listDownloads, openDownload, downloadsPageSize } from "../../sessions/downloads/instance-downloads.ts";
+import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
+import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
+import { browserOf } from "./browser-of.ts";
+
+/** Where clients of the vendor expect files for `DOM.setFileInputFiles`. */
+const uploadFolder = "/tmp/.uploads";
+/** Of a file system. */
+const maxNameBytes = 255;
+/** As many as an instance lists. */
+const maxDownloads = 1000;
+
+/** @throws {ServiceError} 400 for a name with a path. */
+export async function uploadFile(
+  { calls }: DialectCaller,
+  id: string,
+  { parts, signal }: { readonly parts: AsyncIterable<MultipartPart>; readonly signal: AbortSignal },
+): Promise<{ message: string }> {
+  const instance = await calls.instanceFor(native.writeFile, id);
+  let path: string | undefined;
+  for await (const part of parts) {
+    if (part.kind === "field") throw badInput("body.file", "must be a file: send the part with a filename");
+    if (path !== undefined) throw badInput("body.file", "is duplicated");
+    path = `${uploadFolder}/${plainName(part.filename)}`;
+    await write(instance, { path, content: part.stream, signal, sessionId: id });
+  }
+  if (path === undefined) throw badInput("body.file", "required (expected a file)");
+  return { message: `Uploaded to ${path}.` };
+}
+
+function plainName(name: string): string {
+  const isPlain = name !== "" && name !== "." && name !== ".." && !/[/\\\p{Cc}]/u.test(name);
+  if (!isPlain || Buffer.byteLength(name) > maxNameBytes)
+    throw badInput("body.file", "the filename must be a plain name, without a path", { limit: maxNameBytes });
+  return name;
+}
+
+async function write(
+  instance: Instance,
+  { content, path, sessionId, signal }: { content: Readable; path: string; sessionId: string; signal: AbortSignal },
+): Promise<void> {
+  const answer = await instance
+    .request(
+      {
+        method: "PUT",
+        path: `/fs/write_file?path=${encodeURIComponent(path)}`,
+        headers: { "content-type": "application/octet-stream", "transfer-encoding": "chunked" },
+        signal,
+      },
+      content,
+    )
+    .catch((error: unknown) => {
+      throw noAnswer(error, sessionId);
+    });
+  const status = answer.statusCode ?? 502;
+  if (status < 300) {
+    answer.resume();
+    return;
+  }
+  const refusal = ErrorBody.safeParse(await answerJson(answer).catch(() => undefined));
+  throw refusal.success
+    ? new ServiceError(status, refusal.data.code, refusal.data.message)
+    : new ServiceError(502, "bad_gateway", `The instance of browser ${sessionId} answered ${String(status)}.`);
+}
+
+interface Download {
+  readonly name: string;
+  readonly open: () => Promise<Readable>;
+}
+
+/** A ZIP archive of what the session downloaded, also after its end. */
+export async function downloadFiles(parts: DialectParts, { calls }: DialectCaller, id: string): Promise<BytesReply> {
+  const params: Record<string, string | undefined> = { id };
+  const { projectId } = await calls.admit(browserDownloads.readBrowserDownload, params);
+  const { deleted_at: endedAt, session_id: sessionId } = await browserOf(calls, params.id ?? id);
+  const downloads =
+    endedAt === undefined
+      ? await ofInstance(await parts.sessions.instanceHere(projectId, sessionId), sessionId)
+      : await ofStore(parts, { projectId, sessionId });
+  return { stream: archiveOf(downloads), fileName: `${sessionId}.zip`, contentType: "application/zip" };
+}
+
+async function ofInstance(instance: Instance, sessionId: string): Promise<Download[]> {
+  const found: BrowserDownload[] = [];
+  try {
+    for (let offset = 0; offset < maxDownloads; offset += downloadsPageSize) {
+      const page = await listDownloads(instance, offset);
+      found.push(...page);
+      if (page.length < downloadsPageSize) break;
+    }
+  } catch (error) {
+    throw noAnswer(error, sessionId);
+  }
+  return withFile(found.reverse()).map(({ download_id: id, name }) => ({
+    name,
+    open: () => openDownload(instance, id),
+  }));
+}
+
+async function ofStore(
+  { downloads }: DialectParts,
+  of: { readonly projectId: string; readonly sessionId: string },
+): Promise<Download[]> {
+  if (downloads.retentionHours === 0)
+    throw new ServiceError(404, "not_found", `The downloads of session ${of.sessionId} were deleted at its end.`, {
+      hint: "Read them while it runs, or set download_retention_hours on the server.",
+    });
+  return withFile(await downloads.list(of)).map((download) => ({
+    name: download.name,
+    open: () => downloads.read(of, download),
+  }));
+}
+
+const withFile = (downloads: readonly BrowserDownload[]): BrowserDownload[] =>
+  downloads.filter(({ finished_at, path }) => finished_at !== null && path !== null);
+
+/** Pages choose the names, so none of them may leave the folder that the archive is unpacked in. */
+function archiveOf(downloads: readonly Download[]): Readable {
+  const zip = new ZipFile();
+  const output = new PassThrough();
+  const taken = new Set<string>();
+  let content: Readable | undefined;
+  for (const { name, open } of downloads) {
+    zip.addReadStreamLazy(unique(safeName(name), taken), (done) => {
+      const opened = open().then((stream) => {
+        content = stream;
+        if (output.destroyed) stream.destroy();
+        done(null, stream);
+      });
+      opened.catch((error: unknown) => output.destroy(error instanceof Error ? error : undefined));
+    });
+  }
+  zip.on("error", (error: unknown) => output.destroy(error instanceof Error ? error : undefined));
+  output.once("close", () => content?.destroy());
+  zip.end();
+  zip.outputStream.pipe(output);
+  return output;
+}
+
+function safeName(name: string): string {
+  const safe = name
+    .toWellFormed()
+    .replaceAll(/[/\\:*?"<>|\p{Cc}\p{Cf}]/gu, "_")
+    .replace(/^\.+$/, "_")
+    .slice(0, 200);
+  return safe === "" ? "download" : safe;
+}
+
+function unique(name: string, taken: Set<string>): string {
+  const [, base = name, ending = ""] = /^(.+?)(\.[^.]{1,16})?$/s.exec(name) ?? [];
+  let free = name;
+  for (let count = 1; taken.has(free.toLowerCase()); count += 1) free = `${base} (${String(count)})${ending}`;
+  taken.add(free.toLowerCase());
+  return free;
+}

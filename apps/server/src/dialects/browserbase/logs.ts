@@ -1,0 +1,63 @@
+import { serializedBytes } from "@shoal/router";
+import { TelemetryEnvelope } from "@shoal/schemas";
+import * as z from "zod/mini";
+import type { DialectCaller } from "../kit/dialect.ts";
+import type { NativeCalls } from "../kit/native-calls.ts";
+import { browserOf } from "./browser-of.ts";
+import type { SessionLog } from "./shapes.ts";
+
+const maxLogs = 1000;
+const pageSize = 100;
+
+/** Events whose source is another one of the debugging protocol. */
+const methods: ReadonlyMap<string, string> = new Map([
+  ["console_log", "Runtime.consoleAPICalled"],
+  ["console_error", "Runtime.exceptionThrown"],
+  ["network_request", "Network.requestWillBeSent"],
+  ["network_response", "Network.responseReceived"],
+  ["network_loading_failed", "Network.loadingFailed"],
+  ["page_navigation", "Page.frameNavigated"],
+  ["page_dom_content_loaded", "Page.domContentEventFired"],
+  ["page_load", "Page.loadEventFired"],
+]);
+
+/** The stored events of a session, oldest first. */
+export async function listLogs({ calls }: DialectCaller, id: string): Promise<SessionLog[]> {
+  const { session_id: sessionId } = await browserOf(calls, id);
+  const logs: SessionLog[] = [];
+  for (let offset: number | undefined = 0; offset !== undefined && logs.length < maxLogs;) {
+    const page = await eventsOf(calls, sessionId, offset);
+    logs.push(...page.events.map(({ event }) => toLog(sessionId, event)));
+    offset = page.nextOffset;
+  }
+  return logs.slice(0, maxLogs);
+}
+
+interface Events {
+  readonly events: readonly TelemetryEnvelope[];
+  readonly nextOffset: number | undefined;
+}
+
+async function eventsOf(calls: NativeCalls, id: string, offset: number): Promise<Events> {
+  const page = await calls.call("listTelemetryEvents", { params: { id }, query: { limit: pageSize, offset } });
+  if (!("items" in page)) return { events: [], nextOffset: undefined };
+  const bytes = serializedBytes(page.items);
+  const events = bytes === undefined ? page.items : z.array(TelemetryEnvelope).parse(JSON.parse(bytes.toString()));
+  return { events, nextOffset: page.hasMore ? page.nextOffset : undefined };
+}
+
+function toLog(sessionId: string, { data, source, ts, type }: TelemetryEnvelope["event"]): SessionLog {
+  const params: Record<string, unknown> = { ...data };
+  const { frame_id: frameId, loader_id: loaderId } = params;
+  const timestamp = Math.round(ts / 1000);
+  return {
+    sessionId,
+    pageId: 0,
+    method: methods.get(type) ?? source.event ?? `Shoal.${type}`,
+    timestamp,
+    ...(typeof frameId === "string" && { frameId }),
+    ...(typeof loaderId === "string" && { loaderId }),
+    request: { params: {}, rawBody: "{}", timestamp },
+    response: { result: params, rawBody: JSON.stringify(params), timestamp },
+  };
+}

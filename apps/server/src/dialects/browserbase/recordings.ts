@@ -1,0 +1,66 @@
+import { contract as native } from "@shoal/contract";
+import type { Replay } from "@shoal/schemas";
+import { startRecording } from "../../sessions/replays/start-recording.ts";
+import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
+import type { NativeCalls } from "../kit/native-calls.ts";
+import { browserOf } from "./browser-of.ts";
+import type { RecordingDownloads, Replays } from "./shapes.ts";
+
+export async function startRecordingOf(
+  { replays }: DialectParts,
+  calls: NativeCalls,
+  { sessionId, signal }: { readonly sessionId: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const instance = await calls.instanceFor(native.startReplay, sessionId);
+  const session = { id: sessionId, projectId: calls.access.projectId };
+  await startRecording(replays, { session, instance }, { body: { record_audio: false }, requestId: sessionId, signal });
+}
+
+interface Recordings {
+  readonly sessionId: string;
+  readonly replays: readonly Replay[];
+  /** A film, without a key. */
+  readonly urlOf: (replayId: string) => string;
+}
+
+async function recordingsOf(
+  { replays, signer }: DialectParts,
+  { calls }: DialectCaller,
+  id: string,
+): Promise<Recordings> {
+  const params: Record<string, string | undefined> = { id };
+  const { baseUrl, key } = await calls.admit(native.listReplays, params);
+  const { session_id: sessionId } = await browserOf(calls, params.id ?? id);
+  const token = signer.secrets.signSession(sessionId, key.id);
+  return {
+    sessionId,
+    replays: await replays.list(sessionId),
+    urlOf: (replayId) => `${baseUrl}/browsers/${sessionId}/replays/${replayId}?jwt=${token}`,
+  };
+}
+
+export async function listRecordings(
+  parts: DialectParts,
+  caller: DialectCaller,
+  id: string,
+): Promise<RecordingDownloads> {
+  const { replays, urlOf } = await recordingsOf(parts, caller, id);
+  return {
+    downloads: replays.map(({ failure_reason: failure, finished_at: finished, replay_id: replayId }) => {
+      if (failure != null) return { pageId: replayId, status: "FAILED" };
+      if (finished == null) return { pageId: replayId, status: "PENDING" };
+      return { pageId: replayId, status: "COMPLETED", downloadUrl: urlOf(replayId), completedAt: finished };
+    }),
+  };
+}
+
+export async function listReplays(parts: DialectParts, caller: DialectCaller, id: string): Promise<Replays> {
+  const { replays, urlOf } = await recordingsOf(parts, caller, id);
+  const finished = replays.flatMap(
+    ({ failure_reason: failure, finished_at: end, replay_id: pageId, started_at: start }) =>
+      failure == null && start != null && end != null
+        ? [{ pageId, startTimeMs: Date.parse(start), endTimeMs: Date.parse(end), url: urlOf(pageId) }]
+        : [],
+  );
+  return { pageCount: finished.length, pages: finished };
+}

@@ -1,0 +1,72 @@
+import type { Contract } from "@shoal/contract";
+import type { Handlers } from "@shoal/router";
+import type { ErrorBody } from "@shoal/schemas";
+import type { FastifyRequest } from "fastify";
+import type { dialectNames } from "../../config/settings/operation.ts";
+import type { Access } from "../../http/auth/access.ts";
+import type { Extensions } from "../../resources/extensions/extensions.ts";
+import type { SessionSigner } from "../../sessions/browsers/handlers.ts";
+import type { Sessions } from "../../sessions/browsers/sessions.ts";
+import type { DownloadStore } from "../../sessions/downloads/download-store.ts";
+import type { ReplayStore } from "../../sessions/replays/replay-store.ts";
+import type { SessionFileKind } from "../../storage/session-files/session-files.ts";
+import type { NativeCalls } from "./native-calls.ts";
+
+export type DialectName = (typeof dialectNames)[number];
+
+/** What handlers of dialects use in addition to the operations of this service. */
+export interface DialectParts {
+  readonly sessions: Sessions;
+  readonly signer: SessionSigner;
+  readonly downloads: Pick<DownloadStore, "list" | "read" | "retentionHours">;
+  readonly replays: ReplayStore;
+  readonly extensions: Pick<Extensions, "upload">;
+  /** Sessions that a project without an own limit may run at once. */
+  readonly usualConcurrency: () => number;
+}
+
+/** The admitted caller of a request. */
+export interface DialectCaller {
+  readonly request: FastifyRequest;
+  readonly access: Access;
+  readonly calls: NativeCalls;
+}
+
+/** An operation that the dialect knows and this service does not have. */
+export interface MissingOperation {
+  /** Without the prefix; `/v1/agents` is also every path below it. */
+  readonly path: string;
+  /** A sentence: names the missing function and the next step. */
+  readonly reason: string;
+}
+
+/** The interface of another service: its endpoints as data, and their translation into operations of this one. */
+export interface Dialect<C extends Contract = Contract> {
+  /** Its paths begin with `/NAME`. */
+  readonly name: DialectName;
+  readonly title: string;
+  /** The header with the API key, in lower case. */
+  readonly keyHeader: string;
+  /** Requests with `keyHeader` whose path begins so need no prefix. */
+  readonly rootPath: string;
+  /** The header that names the project, in lower case. */
+  readonly projectHeader: string;
+  /** Headers with keys for further services, in lower case. They are removed before anything reads the request. */
+  readonly foreignSecrets: readonly string[];
+  /** Paths without the prefix. */
+  readonly contract: C;
+  /** The start of paths that are about the session `{id}`. */
+  readonly sessionPath: string;
+  /** The files of an ended session that an endpoint reads. */
+  readonly files: Readonly<Partial<Record<keyof C, SessionFileKind>>>;
+  readonly handlers: (parts: DialectParts) => Handlers<C, DialectCaller>;
+  readonly missing: readonly MissingOperation[];
+  /** @param path - without the prefix. */
+  readonly errorBody: (error: ErrorBody, status: number, path: string) => object;
+}
+
+/** Checks that every endpoint has a handler. */
+export function defineDialect<C extends Contract>(dialect: Dialect<C>): Dialect {
+  // The mount calls each handler with the requests of its endpoint only.
+  return dialect as unknown as Dialect;
+}
