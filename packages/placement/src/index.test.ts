@@ -23,6 +23,7 @@ it("exports exactly the public API", () => {
     "examineHost",
     "examineKubernetes",
     "findChromium",
+    "guardedLookup",
     "locateFullChromium",
     "streamFromInstance",
     "warmRoom",

@@ -248,7 +248,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     expect(made.stdout).toMatch(/^cdp_ws_url +ws:\/\/\S+jwt=\S+$/m);
     expect(made.stdout).toMatch(/^viewport +800x600$/m);
     expect(made.stderr).toBe(
-      "\nConnect with Playwright: chromium.connectOverCDP(cdp_ws_url), or Puppeteer: puppeteer.connect({ browserWSEndpoint: cdp_ws_url }).\nThe session ends after 120 idle seconds, or with: shoal browsers delete research\n",
+      "\nConnect with Playwright: chromium.connect(playwright_ws_url) or chromium.connectOverCDP(cdp_ws_url), or Puppeteer: puppeteer.connect({ browserWSEndpoint: cdp_ws_url }).\nThe session ends after 120 idle seconds, or with: shoal browsers delete research\n",
     );
     const id = /\w{24}/.exec(made.stdout)?.[0] ?? "";
     expect(await test.json("browsers", "get", "research")).toMatchObject({ session_id: id, tags: { team: "search" } });
