@@ -20,7 +20,7 @@ function checkout(
   version: string,
   change: (document: Document) => void,
   changesets: Record<string, string> = {},
-  has = (path: string) => path === "/profiles" || path === "/health",
+  has: (path: string) => boolean = (path) => path === "/profiles" || path === "/health",
 ): string {
   const root = mkdtempSync(join(tmpdir(), "shoal-changes-"));
   roots.push(root);
