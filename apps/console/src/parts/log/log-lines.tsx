@@ -26,7 +26,9 @@ export function LogLines({ label, lines, isReading, isLoading, error }: LogLines
       ) : lines.length === 0 ? (
         error === undefined && (
           <Empty icon={ScrollText} title={isReading ? "No output yet" : "No output"}>
-            {isReading ? "New lines appear here." : "No lines: the program has written none, or the log has been removed."}
+            {isReading
+              ? "New lines appear here."
+              : "No lines: the program has written none, or the log has been removed."}
           </Empty>
         )
       ) : (
