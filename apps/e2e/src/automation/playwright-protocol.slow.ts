@@ -148,6 +148,21 @@ describe.each(placements)("Playwright's own protocol, in the placement $title", 
       await limited.close();
     });
 
+    it("pauses pages and requests of contexts while a person has the session", async () => {
+      const browser = await chromium.connect(socket());
+      const id = (await running())[0]?.session_id ?? "";
+      const page = await browser.newPage();
+      await page.goto(site.url);
+      await test.shoal.browsers.handoff.request(id, { message: "Look", on_automation: "refuse" });
+      await expect(page.goto(`${site.url}other`)).rejects.toThrow("handoff_active");
+      await expect(page.context().request.get(site.url)).rejects.toThrow("A person controls this session");
+      await test.shoal.browsers.handoff.release(id);
+      expect(await (await page.context().request.get(site.url)).text()).toContain("shop");
+      await page.goto(`${site.url}other`);
+      await browser.close();
+      expect(await ended(id)).toBe("disconnected");
+    });
+
     it("runs a suite of Playwright Test by one variable, with two workers", async () => {
       const folder = join(test.folder, "suite");
       await mkdir(folder, { recursive: true });
