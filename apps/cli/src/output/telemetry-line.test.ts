@@ -75,6 +75,16 @@ it("shows the time of day in a terminal", () => {
   expect(telemetryLine({ ...silentTerminal(), screen: true }, event)).toMatch(/^\d\d:\d\d:\d\d\.120 {2}INFO/);
 });
 
+it.each([
+  { type: "constructor", category: "page", ts: 1, data: { name: "a" } },
+  { type: "__proto__", category: "page", ts: 1e300, data: [] },
+  { type: "console_error", category: {}, ts: "soon", data: { text: 1, stack_trace: { callFrames: {} } } },
+  { type: "console_log", ts: -1e300, data: { args: [null], stack_trace: { callFrames: [null] } } },
+])("prints a line of the invalid event %j", (event) => {
+  for (const screen of [false, true])
+    expect(telemetryLine({ ...silentTerminal(), screen }, event)).toMatch(/^.*(?:INFO|ERROR).*\n$/);
+});
+
 it("is not of other events", () => {
   expect(telemetryLine(silentTerminal(), {})).toBeUndefined();
 });

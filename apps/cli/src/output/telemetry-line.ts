@@ -16,7 +16,7 @@ export function telemetryLine(terminal: Terminal, event: Fields): string | undef
   if (typeof type !== "string") return undefined;
   const fields = typeof data === "object" && data !== null ? (data as Fields) : {};
   const level = levelOf(type, fields);
-  const said = (told[type] ?? plain)(fields, type);
+  const said = (told.get(type) ?? plain)(fields, type);
   const head = [
     styled(terminal, "dim", timeOf(ts, terminal)),
     styled(terminal, colours[level], level.padEnd(5)),
@@ -28,6 +28,7 @@ export function telemetryLine(terminal: Terminal, event: Fields): string | undef
 function timeOf(ts: unknown, { screen }: Terminal): string {
   if (typeof ts !== "number") return "";
   const time = new Date(ts / 1000);
+  if (Number.isNaN(time.getTime())) return "";
   if (!screen) return time.toISOString();
   const two = (value: number, digits = 2) => String(value).padStart(digits, "0");
   return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${two(time.getMilliseconds(), 3)}`;
@@ -42,32 +43,34 @@ function levelOf(type: string, { canceled, level, status }: Fields): Level {
 }
 
 /** What a line says of the types that a person looks for. */
-const told: Readonly<Record<string, (data: Fields, type: string) => string>> = {
-  console_log: consoleText,
-  console_error: consoleText,
-  network_request: ({ method, redirect_url, url }) =>
-    words(text(method), text(url), text(redirect_url) === "" ? "" : `(redirected from ${text(redirect_url)})`),
-  network_response: ({ method, mime_type, status, url }) =>
-    words(status ?? "", text(method), text(url), text(mime_type)),
-  network_loading_failed: ({ canceled, error_text, url }) =>
-    words(canceled === true ? "canceled" : text(error_text), text(url)),
-  network_refused: ({ count, host, list, port, rule }) =>
-    `${text(host)}:${String(port)} refused by ${list === "deny" ? `deny ${text(rule)}` : "the allow list"}, ${String(count)} times`,
-  page_navigation: ({ parent_frame_id, url }) =>
-    words(parent_frame_id === undefined ? "opened" : "frame opened", text(url)),
-  page_tab_opened: ({ url }) => words("new tab", text(url)),
-  api_call: ({ duration_ms, operation_id, status }) =>
-    words(
-      status ?? "",
-      text(operation_id),
-      typeof duration_ms === "number" ? `${String(Math.round(duration_ms))} ms` : "",
-    ),
-  monitor_screenshot: () => "screenshot",
-};
+const told = new Map<string, (data: Fields, type: string) => string>(
+  Object.entries({
+    console_log: consoleText,
+    console_error: consoleText,
+    network_request: ({ method, redirect_url, url }) =>
+      words(text(method), text(url), text(redirect_url) === "" ? "" : `(redirected from ${text(redirect_url)})`),
+    network_response: ({ method, mime_type, status, url }) =>
+      words(status ?? "", text(method), text(url), text(mime_type)),
+    network_loading_failed: ({ canceled, error_text, url }) =>
+      words(canceled === true ? "canceled" : text(error_text), text(url)),
+    network_refused: ({ count, host, list, port, rule }) =>
+      `${text(host)}:${String(port)} refused by ${list === "deny" ? `deny ${text(rule)}` : "the allow list"}, ${String(count)} times`,
+    page_navigation: ({ parent_frame_id, url }) =>
+      words(parent_frame_id === undefined ? "opened" : "frame opened", text(url)),
+    page_tab_opened: ({ url }) => words("new tab", text(url)),
+    api_call: ({ duration_ms, operation_id, status }) =>
+      words(
+        status ?? "",
+        text(operation_id),
+        typeof duration_ms === "number" ? `${String(Math.round(duration_ms))} ms` : "",
+      ),
+    monitor_screenshot: () => "screenshot",
+  } satisfies Readonly<Record<string, (data: Fields) => string>>),
+);
 
 function consoleText({ args, column: _column, line, source_url, stack_trace, text: said }: Fields): string {
-  const [frame] = ((stack_trace as { readonly callFrames?: unknown } | undefined)?.callFrames ??
-    []) as readonly Fields[];
+  const frames = (stack_trace as { readonly callFrames?: unknown } | null | undefined)?.callFrames;
+  const [frame] = Array.isArray(frames) ? (frames as readonly (Fields | null)[]) : [];
   const url = text(frame?.url ?? source_url);
   const at = frame?.lineNumber ?? line;
   const file = /[^/]+(?=\/?$)/.exec(url.replace(/[?#].*/, ""))?.[0] ?? url;
