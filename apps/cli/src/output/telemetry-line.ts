@@ -68,7 +68,7 @@ const told = new Map<string, (data: Fields, type: string) => string>(
   } satisfies Readonly<Record<string, (data: Fields) => string>>),
 );
 
-function consoleText({ args, column: _column, line, source_url, stack_trace, text: said }: Fields): string {
+function consoleText({ args, line, source_url, stack_trace, text: said }: Fields): string {
   const frames = (stack_trace as { readonly callFrames?: unknown } | null | undefined)?.callFrames;
   const [frame] = Array.isArray(frames) ? (frames as readonly (Fields | null)[]) : [];
   const url = text(frame?.url ?? source_url);
