@@ -45,6 +45,15 @@ class Replaced extends Error {
 /** Operates a page by the actor of agents. @throws {ServiceError} 400 for an unknown key, 409 when the page has gone. */
 export async function actOn(page: WatchedPage, act: PageAct, signal: AbortSignal): Promise<PageActResult> {
   await page.beginAct();
+  try {
+    return await operate(page, act, signal);
+  } finally {
+    // The effects of an act can follow its end: a slow act must not use up their time.
+    page.log.touch();
+  }
+}
+
+async function operate(page: WatchedPage, act: PageAct, signal: AbortSignal): Promise<PageActResult> {
   if (act.kind === "goto") return open(page, act);
   if (act.kind === "authenticate") return authenticate(page, act);
   const run = new ActRun(page, { answerMs, signal, timeoutMs: readyMs });

@@ -46,6 +46,11 @@ const pages: Readonly<Record<string, string>> = {
     };
     pw.oninput = () => repeat(pw.value);
     pw.form.onsubmit = (event) => { event.preventDefault(); repeat(pw.value); };</script>`,
+  "/late": `<button>Continue</button><script>onclick = () => {
+    const endMs = performance.now() + 500;
+    while (performance.now() < endMs);
+    setTimeout(() => { location = "/submitted"; }, 100);
+  };</script>`,
   "/popups": `<title>Popups</title><script>
     let left = 12;
     const timer = setInterval(() => {
@@ -255,6 +260,12 @@ describeChromium("the front page", (chromium) => {
       expect(bodies.join("")).toBe("user=ada&pw=lovelace&stolen=");
     },
   );
+
+  it("settles after the effects of a click that takes longer than the quiet time", async () => {
+    const { ref } = named(await visit("/late"), ({ name }) => name === "Continue");
+    expect(await act({ kind: "click", ref })).toEqual({ outcome: "done" });
+    expect(await settle()).toMatchObject({ navigations: [`http://127.0.0.1:${String(port)}/submitted`] });
+  });
 
   it("fills closed shadow roots, and reports a field that the page replaces", async () => {
     const inShadow = named(await visit("/form"), ({ name }) => name === "In a shadow root");
