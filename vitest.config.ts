@@ -11,6 +11,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["@shoal/source"] } },
   test: {
     include: ["{packages,apps}/*/src/**/*.test.ts", "tools/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/*.built.test.ts"],
     // Most of the time of a small file is loading modules. All packages are one project, whose files share processes and
     // the modules in them: a project for each package would load most modules once for each package.
     isolate: false,

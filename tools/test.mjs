@@ -1,5 +1,5 @@
-// Runs the fast suite with Vitest's arguments. Builds first, unless all of them are test files of packages without parts
-// that have to be built. Usage: node tools/test.mjs [ARGUMENT …]
+// Runs the fast suite with Vitest's arguments, or with files that end in .built.test.ts: these. Builds what the tests need
+// first. Usage: node tools/test.mjs [ARGUMENT …]
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
@@ -10,15 +10,18 @@ const onSources = "client contract database login mcp primitives router schemas 
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** @param {readonly string[]} args */
-export function needsBuild(args) {
-  return (
-    args.length === 0 ||
-    args.some((arg) => {
-      const [folder, name = ""] = relative(root, resolve(root, arg)).split(sep);
-      return folder !== "packages" || !onSources.includes(name) || !existsSync(resolve(root, arg));
-    })
-  );
+/**
+ * @param {readonly string[]} args
+ * @returns {"nothing" | "programs" | "packages"} what has to be built: nothing, the programs that tests start, or the packages
+ * as they are published
+ */
+export function neededBuild(args) {
+  if (args.some((arg) => arg.endsWith(".built.test.ts"))) return "packages";
+  const isOnSources = args.every((arg) => {
+    const [folder, name = ""] = relative(root, resolve(root, arg)).split(sep);
+    return folder === "packages" && onSources.includes(name) && existsSync(resolve(root, arg));
+  });
+  return args.length > 0 && isOnSources ? "nothing" : "programs";
 }
 
 /** @param {readonly string[]} command */
@@ -29,6 +32,8 @@ function run([program = "", ...args]) {
 
 if (import.meta.main) {
   const args = process.argv.slice(2).filter((arg) => arg !== "--");
-  if (needsBuild(args)) run(["turbo", "run", "build", "--output-logs=errors-only"]);
-  run(["vitest", "run", ...args]);
+  const needed = neededBuild(args);
+  if (needed === "programs") run([process.execPath, "tools/build.mjs"]);
+  if (needed === "packages") run(["turbo", "run", "build", "--output-logs=errors-only"]);
+  run(["vitest", "run", ...(needed === "packages" ? ["--config", "vitest.built.config.ts"] : []), ...args]);
 }

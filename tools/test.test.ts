@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { needsBuild } from "./test.mjs";
+import { neededBuild } from "./test.mjs";
 
 it("runs tests of packages without built parts without a build", () => {
   const router = "packages/router/src/adapters/fetch.test.ts";
-  expect(needsBuild([router, "packages/login", "packages/router"])).toBe(false);
+  expect(neededBuild([router, "packages/login", "packages/router"])).toBe("nothing");
 });
 
 it.each([
@@ -13,6 +13,10 @@ it.each([
   { args: ["packages/router", "--reporter=json"] },
   { args: ["fetch.test.ts"] },
   { args: ["packages/router/../instance"] },
-])("builds before $args", ({ args }) => {
-  expect(needsBuild(args)).toBe(true);
+])("builds the programs before $args", ({ args }) => {
+  expect(neededBuild(args)).toBe("programs");
+});
+
+it("builds the packages for tests of their files", () => {
+  expect(neededBuild(["tools/finish-dist.built.test.ts"])).toBe("packages");
 });

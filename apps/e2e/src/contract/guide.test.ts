@@ -1,32 +1,13 @@
 import { createFakeShoal, type FakeListener } from "@shoal/testing";
-import { execFile } from "node:child_process";
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { brokenLinks, guidePages, linksOf } from "../testing/guide.ts";
 import { builtCommand, guidePrograms, pageOf, repository, useGuidePrograms } from "../testing/guide-runs.ts";
 
-const run = promisify(execFile);
 const guide = useGuidePrograms();
 
 describe("the programs of the guide and the READMEs", () => {
-  it("compile", async () => {
-    const said = await run(
-      process.execPath,
-      [join(repository, "node_modules/typescript-7/bin/tsc"), "-p", guide.folder],
-      {
-        cwd: guide.folder,
-      },
-    ).then(
-      ({ stdout }) => stdout,
-      // It exits with another status if it reports problems.
-      (error: unknown) => (error as { stdout?: string }).stdout ?? String(error),
-    );
-    // Ignore messages about the packages themselves.
-    expect(said.split("\n").filter((line) => /^(?!\.\.|\s|$)/.test(line))).toEqual([]);
-  }, 120_000);
-
   // In page order on one service, as a reader would run them.
   describe("run one after another against one fake", () => {
     const fake = createFakeShoal();
