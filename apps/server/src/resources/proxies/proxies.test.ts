@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "@shoal/testkit";
 import { connectCdp } from "../../testing/cdp-client.ts";
 import { startProxyServer, type TestProxyServer } from "../../testing/proxy-server.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
@@ -289,10 +290,6 @@ describe("check", () => {
 });
 
 describe("a session", () => {
-  /** The page may have started without a body yet. */
-  const loadedText =
-    'new Promise((resolve) => { const tell = () => resolve(document.body.innerText); if (document.readyState === "complete") tell(); else addEventListener("load", tell); })';
-
   it("uses its proxy, another one after a change, or none", async () => {
     const first = await create({ ...custom(), name: "of sessions" });
     const reply = await server.request("POST", "/browsers", {
@@ -311,32 +308,35 @@ describe("a session", () => {
       flatten: true,
     });
     const shown = async (url: string) => {
-      await cdp.send("Page.navigate", { url }, sessionId);
-      const { result } = (await cdp.send(
-        "Runtime.evaluate",
-        { expression: loadedText, awaitPromise: true, returnByValue: true },
-        sessionId,
-      )) as {
-        result: { value: string };
-      };
-      return result.value;
+      const { loaderId } = await cdp.send("Page.navigate", { url }, sessionId);
+      // The answer comes before the new document replaces the old one.
+      await eventually("the document", async () => {
+        const { frameTree } = await cdp.send("Page.getFrameTree", {}, sessionId);
+        return (frameTree as { frame: { loaderId: string } }).frame.loaderId === loaderId;
+      });
+      return eventually("its text", async () => {
+        const expression = 'document.readyState === "complete" && { text: document.body.innerText }';
+        const { result } = await cdp.send("Runtime.evaluate", { expression, returnByValue: true }, sessionId);
+        return (result as { value: { text: string } | false }).value;
+      });
     };
     const path = `/browsers/${browser.session_id}`;
-    expect(await shown(`http://far.invalid:${String(port)}/one`)).toBe("by way of the proxy");
+    const byProxy = { text: "by way of the proxy" };
+    expect(await shown(`http://far.invalid:${String(port)}/one`)).toEqual(byProxy);
     const taken = await server.request("PATCH", path, { body: { proxy: { mode: "direct" } } });
     expect(taken.body).toMatchObject({ proxy: { mode: "direct" } });
     expect(taken.body).not.toHaveProperty("proxy_id");
-    expect(await shown(`http://far.invalid:${String(port)}/two`)).not.toBe("by way of the proxy");
+    expect(await shown(`http://far.invalid:${String(port)}/two`)).not.toEqual(byProxy);
     expect((await server.request("PATCH", path, { body: { proxy: { name: "of sessions" } } })).body).toMatchObject({
       proxy_id: first.id,
     });
-    expect(await shown(`http://far.invalid:${String(port)}/three`)).toBe("by way of the proxy");
+    expect(await shown(`http://far.invalid:${String(port)}/three`)).toEqual(byProxy);
     // The session continues with a deleted proxy.
     await server.request("DELETE", `/proxies/${first.id}`);
-    expect(await shown(`http://far.invalid:${String(port)}/four`)).toBe("by way of the proxy");
+    expect(await shown(`http://far.invalid:${String(port)}/four`)).toEqual(byProxy);
     for (const proxy_id of [null, ""])
       expect((await server.request("PATCH", path, { body: { proxy_id } })).body).not.toHaveProperty("proxy");
-    expect(await shown(`http://far.invalid:${String(port)}/five`)).not.toBe("by way of the proxy");
+    expect(await shown(`http://far.invalid:${String(port)}/five`)).not.toEqual(byProxy);
     expect(upstream.asked.join()).not.toMatch(/two|five/);
     cdp.close();
     await server.request("DELETE", path);
