@@ -38,7 +38,7 @@ async function openPage(address: string, url: string): Promise<OpenPage> {
   await cdp.result("Page.navigate", { url }, opened.sessionId);
   await eventually(
     "the page loads",
-    async () => (await cdp.evaluate("document.readyState", opened.sessionId)) === "complete",
+    async () => (await cdp.evaluate("document.readyState + location.href", opened.sessionId)) === `complete${url}`,
   );
   return opened;
 }

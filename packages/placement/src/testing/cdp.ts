@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import type { Instance } from "../interface/placement.ts";
 import { once } from "node:events";
 import { WebSocket } from "ws";
@@ -49,7 +50,12 @@ export async function openPage(instance: Instance): Promise<TestPage> {
     send,
     evaluate,
     async open(url) {
-      const { errorText } = await send("Page.navigate", { url });
+      const { errorText, loaderId } = await send("Page.navigate", { url });
+      // The answer comes before the new document replaces the old one.
+      await eventually("the document", async () => {
+        const { frameTree } = await send("Page.getFrameTree");
+        return (frameTree as { frame: { loaderId: string } }).frame.loaderId === loaderId;
+      });
       return { error: typeof errorText === "string" ? errorText : "", shown: String(await evaluate(shownText)) };
     },
   };
