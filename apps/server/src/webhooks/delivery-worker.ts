@@ -1,5 +1,6 @@
 import type { Database } from "@shoal/database";
 import type { Log } from "../log/log.ts";
+import { Lookout } from "../work/lookout.ts";
 import type { ClaimedDelivery, DeliveryQueue } from "./delivery-queue.ts";
 import type { DeliverySender } from "./delivery-sender.ts";
 
@@ -20,27 +21,27 @@ export class DeliveryWorker {
   readonly #parts: DeliveryWorkerParts;
   readonly #running = new Map<string, { readonly host: string; readonly done: Promise<void> }>();
   readonly #stop = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+  readonly #lookout: Lookout;
   readonly #unlisten: () => void;
-  #looking: Promise<void> | undefined;
-  #mustLookAgain = false;
 
   constructor(parts: DeliveryWorkerParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => {
-      this.#look();
-    }, lookEveryMs);
+    this.#lookout = new Lookout({
+      everyMs: lookEveryMs,
+      look: () => this.#claim(),
+      log: parts.log,
+      problem: "due deliveries of webhooks could not be claimed",
+    });
     this.#unlisten = parts.database.onChange((change) => {
-      if (change === undefined || change.table === "webhook_deliveries") this.#look();
+      if (change === undefined || change.table === "webhook_deliveries") this.#lookout.look();
     });
   }
 
   /** Aborts running attempts; other servers, or the next start, repeat them. */
   async close(): Promise<void> {
     this.#stop.abort();
-    clearInterval(this.#timer);
     this.#unlisten();
-    await this.#looking;
+    await this.#lookout.close();
     const ids = [...this.#running.keys()];
     await Promise.all([...this.#running.values()].map(({ done }) => done));
     await this.#parts.queue.putBack(ids).catch((error: unknown) => {
@@ -48,34 +49,19 @@ export class DeliveryWorker {
     });
   }
 
-  #look(): void {
-    if (this.#stop.signal.aborted) return;
-    this.#mustLookAgain = this.#looking !== undefined;
-    this.#looking ??= this.#claim().finally(() => {
-      this.#looking = undefined;
-      if (this.#mustLookAgain) this.#look();
-    });
-  }
-
-  /** Never rejects. */
   async #claim(): Promise<void> {
-    const { log, queue } = this.#parts;
     const count = maxRunning - this.#running.size;
     if (count <= 0) return;
-    try {
-      const busy = new Map<string, number>();
-      for (const { host } of this.#running.values()) busy.set(host, (busy.get(host) ?? 0) + 1);
-      for (const claimed of await queue.claim({ busy, count, perHost: maxPerHost })) this.#start(claimed);
-    } catch (error) {
-      log.warn({ err: error }, "due deliveries of webhooks could not be claimed");
-    }
+    const busy = new Map<string, number>();
+    for (const { host } of this.#running.values()) busy.set(host, (busy.get(host) ?? 0) + 1);
+    for (const claimed of await this.#parts.queue.claim({ busy, count, perHost: maxPerHost })) this.#start(claimed);
   }
 
   #start(claimed: ClaimedDelivery): void {
     const done = this.#deliver(claimed).finally(() => {
       this.#running.delete(claimed.id);
       // Its place is free.
-      this.#look();
+      this.#lookout.look();
     });
     this.#running.set(claimed.id, { host: claimed.host, done });
   }

@@ -1,5 +1,6 @@
 import type { Database } from "@shoal/database";
 import type { Log } from "../../log/log.ts";
+import { Lookout } from "../../work/lookout.ts";
 import { AwsFailure } from "./aws-failure.ts";
 import { placeOf } from "./bucket-place.ts";
 import type { BucketWriter } from "./bucket-writer.ts";
@@ -46,11 +47,8 @@ class AuditLogExporter implements Exporter {
     string,
     { readonly revision: number; readonly stop: AbortController; readonly done: Promise<void> }
   >();
-  #looking: Promise<void> | undefined;
-  #lookAgain = false;
-  #closed = false;
+  readonly #lookout: Lookout;
   readonly #forget: () => void;
-  readonly #timer: NodeJS.Timeout;
 
   constructor({ database, everyMs, log, objects, store, writer }: ExporterParts) {
     this.#everyMs = everyMs;
@@ -59,16 +57,16 @@ class AuditLogExporter implements Exporter {
     this.#store = store;
     this.#writer = writer;
     this.#forget = database.onChange((change) => {
-      if (change === undefined) this.#look();
+      if (change === undefined) this.#lookout.look();
       else if (change.table === "audit_export_destinations") this.#changed(change.id);
     });
-    this.#timer = setInterval(
-      () => {
-        this.#look();
-      },
-      Math.min(lookEveryMs, everyMs),
-    );
-    this.#look();
+    this.#lookout = new Lookout({
+      everyMs: Math.min(lookEveryMs, everyMs),
+      look: () => this.#lookOnce(),
+      log,
+      problem: "cannot read the export destinations of the audit log",
+    });
+    this.#lookout.look();
   }
 
   stop(id: string, revision: number | undefined): void {
@@ -77,10 +75,8 @@ class AuditLogExporter implements Exporter {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    clearInterval(this.#timer);
     this.#forget();
-    await this.#looking;
+    await this.#lookout.close();
     const left = [...this.#running.values()];
     for (const { stop } of left) stop.abort();
     await Promise.all(left.map(({ done }) => done));
@@ -173,7 +169,7 @@ class AuditLogExporter implements Exporter {
 
   async #lookOnce(): Promise<void> {
     for (;;) {
-      if (this.#closed) return;
+      if (this.#lookout.isClosed) return;
       const row = await this.#store.claim();
       if (row === undefined) return;
       const before = this.#running.get(row.id);
@@ -183,7 +179,7 @@ class AuditLogExporter implements Exporter {
           .then(() => this.#store.release(row))
           .then(
             () => {
-              this.#look();
+              this.#lookout.look();
             },
             () => undefined,
           );
@@ -195,25 +191,10 @@ class AuditLogExporter implements Exporter {
     }
   }
 
-  #look(): void {
-    if (this.#closed) return;
-    this.#lookAgain = true;
-    this.#looking ??= (async () => {
-      while (this.#lookAgain) {
-        this.#lookAgain = false;
-        await this.#lookOnce().catch((error: unknown) => {
-          this.#log.warn({ err: error }, "cannot read the export destinations of the audit log");
-        });
-      }
-    })().finally(() => {
-      this.#looking = undefined;
-    });
-  }
-
   #changed(id: string): void {
     const active = this.#running.get(id);
     if (active === undefined) {
-      this.#look();
+      this.#lookout.look();
       return;
     }
     void (async () => {
@@ -226,7 +207,7 @@ class AuditLogExporter implements Exporter {
         ),
       );
       await active.done;
-      this.#look();
+      this.#lookout.look();
     })();
   }
 }

@@ -4,6 +4,7 @@ import { ServiceError } from "@shoal/router";
 import type { TimelineEvent } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../log/log.ts";
+import { Lookout } from "../../work/lookout.ts";
 import { requireMember } from "../../storage/errors/require-member.ts";
 import { canReauthOf, type ConnectionRow, toTimelineEvent } from "../connections/connection-row.ts";
 import { reauthPauseSeconds } from "../connections/can-reauth.ts";
@@ -61,8 +62,7 @@ export class Checks {
   /** By the check's id. */
   readonly #runs = new Map<string, Run>();
   readonly #unlisten: () => void;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  #lookout: Lookout | undefined;
   #isClosed = false;
 
   constructor(parts: ChecksParts) {
@@ -74,19 +74,19 @@ export class Checks {
 
   /** Begins with the scheduled checks. */
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#looking ??= this.#runDue().finally(() => {
-        this.#looking = undefined;
-      });
-    }, lookEveryMs);
+    this.#lookout = new Lookout({
+      everyMs: lookEveryMs,
+      look: () => this.#runDue(),
+      log: this.#parts.log,
+      problem: "due health checks could not be started",
+    });
   }
 
   /** Ends the checks of this server. Another one repeats them. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#timer);
     this.#unlisten();
-    await this.#looking;
+    await this.#lookout?.close();
     const runs = [...this.#runs.values()];
     for (const { stop } of runs) stop.abort(new Error("The server is stopping."));
     await Promise.all(runs.map(({ done }) => done));
@@ -129,18 +129,12 @@ export class Checks {
     }
   }
 
-  /** Never rejects. */
   async #runDue(): Promise<void> {
-    const { log, store } = this.#parts;
-    try {
-      while (await this.#hasPlace()) {
-        const due = await store.takeDue();
-        if (due === undefined) return;
-        if (due.kind === "check") this.#begin(due.claim, false);
-        else await this.#signIn(due.projectId, due.id);
-      }
-    } catch (error) {
-      log.warn({ err: error }, "due health checks could not be started");
+    while (await this.#hasPlace()) {
+      const due = await this.#parts.store.takeDue();
+      if (due === undefined) return;
+      if (due.kind === "check") this.#begin(due.claim, false);
+      else await this.#signIn(due.projectId, due.id);
     }
   }
 

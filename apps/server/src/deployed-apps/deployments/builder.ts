@@ -2,6 +2,7 @@ import { type Database, outageOf } from "@shoal/database";
 import { messageOf } from "@shoal/primitives";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../log/log.ts";
+import { Lookout } from "../../work/lookout.ts";
 import { hasBlob } from "../../storage/blobs/blobs.ts";
 import type { AppLogs } from "../logs/app-logs.ts";
 import { BuildError, type BuiltApp } from "../runtime/app-runtime.ts";
@@ -34,9 +35,7 @@ export class Builder {
   readonly #running = new Map<string, Running>();
   readonly #closing = new AbortController();
   readonly #stopListening: () => void;
-  readonly #timer: NodeJS.Timeout;
-  #looking: Promise<void> | undefined;
-  #lookAgain = false;
+  readonly #lookout: Lookout;
 
   constructor(parts: BuilderParts) {
     this.#parts = parts;
@@ -44,27 +43,25 @@ export class Builder {
       if (change === undefined) this.look();
       else if (change.table === "deployments") this.#onChange(change.id);
     });
-    this.#timer = setInterval(() => {
-      this.look();
-    }, lookEveryMs);
+    this.#lookout = new Lookout({
+      everyMs: lookEveryMs,
+      look: () => this.#claimSome(),
+      log: parts.log,
+      problem: "cannot read the queue of builds",
+    });
     this.look();
   }
 
   /** Claims builds until none waits or enough run. */
   look(): void {
-    if (this.#closing.signal.aborted) return;
-    this.#lookAgain = true;
-    this.#looking ??= this.#claimAll().finally(() => {
-      this.#looking = undefined;
-    });
+    this.#lookout.look();
   }
 
   /** Returns running builds to the queue. */
   async close(): Promise<void> {
     this.#closing.abort();
-    clearInterval(this.#timer);
     this.#stopListening();
-    await this.#looking;
+    await this.#lookout.close();
     const running = [...this.#running.values()];
     for (const { stop } of running) stop.abort();
     await Promise.all(running.map(({ done }) => done));
@@ -79,17 +76,6 @@ export class Builder {
   async #stopIfDeleted(id: string, { stop }: Running): Promise<void> {
     const row = await this.#parts.store.find(id).catch(() => undefined);
     if (row?.deleted_at != null) stop.abort();
-  }
-
-  async #claimAll(): Promise<void> {
-    while (this.#lookAgain && !this.#closing.signal.aborted) {
-      this.#lookAgain = false;
-      try {
-        await this.#claimSome();
-      } catch (error) {
-        this.#parts.log.warn({ err: error }, "cannot read the queue of builds");
-      }
-    }
   }
 
   async #claimSome(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Log } from "../../log/log.ts";
+import { Lookout } from "../../work/lookout.ts";
 import type { InvocationLimits } from "../../storage/errors/invocation-limits.ts";
 import type { InvocationRow, InvocationStore } from "./invocation-store.ts";
 
@@ -18,41 +19,30 @@ export interface InvocationQueueParts {
 /** Takes waiting invocations in their order; each runs on the server that takes it first. */
 export class InvocationQueue {
   readonly #parts: InvocationQueueParts;
-  readonly #timer: NodeJS.Timeout;
-  #looking: Promise<void> | undefined;
-  #again = false;
-  #isClosed = false;
+  readonly #lookout: Lookout;
 
   constructor(parts: InvocationQueueParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => {
-      this.look();
-    }, lookEveryMs);
+    this.#lookout = new Lookout({
+      everyMs: lookEveryMs,
+      look: () => this.#take(),
+      log: parts.log,
+      problem: "waiting invocations could not be taken",
+    });
   }
 
   look(): void {
-    if (this.#isClosed) return;
-    this.#again = this.#looking !== undefined;
-    this.#looking ??= this.#take()
-      .catch((error: unknown) => {
-        this.#parts.log.warn({ err: error }, "waiting invocations could not be taken");
-      })
-      .finally(() => {
-        this.#looking = undefined;
-        if (this.#again) this.look();
-      });
+    this.#lookout.look();
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
-    await this.#looking;
+  close(): Promise<void> {
+    return this.#lookout.close();
   }
 
   async #take(): Promise<void> {
     const { hasRoom, limits, serverId, start, store } = this.#parts;
     if (!(await store.hasWaiting())) return;
-    while (!this.#isClosed && hasRoom()) {
+    while (!this.#lookout.isClosed && hasRoom()) {
       const row = await store.take(serverId, limits);
       if (row === undefined) return;
       start(row);

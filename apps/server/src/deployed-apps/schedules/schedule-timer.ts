@@ -3,6 +3,7 @@ import type { Database, Tables } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import { sql, type Transaction } from "kysely";
 import type { Log } from "../../log/log.ts";
+import { Lookout } from "../../work/lookout.ts";
 import { findVersion } from "../deployments/deployed-apps.ts";
 import { InvocationStore } from "../invocations/invocation-store.ts";
 import { dueAfter } from "../cron/due-times.ts";
@@ -14,34 +15,24 @@ const timeoutSeconds = 900;
 /** Starts an invocation for each due time, on whichever server sees it first. */
 export class ScheduleTimer {
   readonly #query: Database["query"];
-  readonly #log: Log;
-  readonly #timer: NodeJS.Timeout;
-  #looking: Promise<void> | undefined;
-  #isClosed = false;
+  readonly #lookout: Lookout;
 
   constructor({ query }: Pick<Database, "query">, log: Log) {
     this.#query = query;
-    this.#log = log;
-    this.#timer = setInterval(() => {
-      this.#looking ??= this.#runDue().finally(() => {
-        this.#looking = undefined;
-      });
-    }, lookEveryMs);
+    this.#lookout = new Lookout({
+      everyMs: lookEveryMs,
+      look: () => this.#runDue(),
+      log,
+      problem: "due schedules could not be run",
+    });
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
-    await this.#looking;
+  close(): Promise<void> {
+    return this.#lookout.close();
   }
 
-  /** Never rejects. */
   async #runDue(): Promise<void> {
-    try {
-      while (!this.#isClosed && (await this.#runOne()));
-    } catch (error) {
-      this.#log.warn({ err: error }, "due schedules could not be run");
-    }
+    while (!this.#lookout.isClosed && (await this.#runOne()));
   }
 
   /** The row's lock makes other servers skip it; they see the new due time afterwards. @returns whether one was due. */
