@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
  * @param {readonly string[]} args
- * @returns {"nothing" | "programs" | "packages"} what has to be built: nothing, the programs that tests start, or the packages
- * as they are published
+ * @returns {"nothing" | "programs" | "packages"} the parts to build: none, the programs that tests start, or the packages as
+ * they are published
  */
 export function neededBuild(args) {
   if (args.some((arg) => arg.endsWith(".built.test.ts"))) return "packages";
