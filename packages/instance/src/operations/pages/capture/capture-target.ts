@@ -1,6 +1,6 @@
 import type { FollowedPage, FrameTarget } from "../follow/followed-page.ts";
 import { framesBelow } from "../follow/frame-tree.ts";
-import { type CapturedProcess, capturedStyles, snapshotParameters } from "../text/captured-page.ts";
+import { type CapturedProcess, capturedStyles, snapshotParameters } from "../sight/captured-page.ts";
 import { type AccessibleTree, readAccessibleTree } from "./accessibility.ts";
 import { DomDocument } from "./dom-snapshot.ts";
 import { type Captured, maxDocuments } from "./page-document.ts";

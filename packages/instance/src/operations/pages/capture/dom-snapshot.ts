@@ -1,16 +1,8 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import { type CapturedStyle, capturedStyles } from "../text/captured-page.ts";
-import { DocumentNodes } from "../text/document-nodes.ts";
-import { Visibility } from "../text/visibility.ts";
+import type { CapturedStyle } from "../sight/captured-page.ts";
+import { type Box, DocumentNodes } from "../sight/document-nodes.ts";
+import { Visibility } from "../sight/visibility.ts";
 import type { AccessibleNode, AccessibleTree } from "./accessibility.ts";
-
-/** In CSS pixels. */
-export interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
 
 /** An element, text or shadow root of Chromium's snapshot. */
 export class DomNode {
@@ -28,7 +20,7 @@ export class DomNode {
     this.document = document;
     this.index = index;
     this.parent = parent;
-    this.tag = document.tagOf(index);
+    this.tag = document.nodeData.tagOf(index);
     this.host = hostOf(document, index, parent);
   }
 
@@ -42,7 +34,7 @@ export class DomNode {
 
   /** Whether it takes part in the layout; `display: contents` does not. */
   get isLaidOut(): boolean {
-    return this.document.layoutOf.has(this.index);
+    return this.document.nodeData.hasLayout(this.index);
   }
 
   /** What assistive technology gets; `undefined` for a node that it does not get. */
@@ -68,25 +60,25 @@ export class DomNode {
 
   /** In the coordinates of the document. */
   get box(): Box | undefined {
-    return this.document.boxOf(this.index);
+    return this.document.nodeData.boxOf(this.index);
   }
 
   /** Its text as it is rendered. */
   get renderedText(): string {
-    return this.document.renderedTextOf(this.index);
+    return this.document.nodeData.renderedTextOf(this.index);
   }
 
   /** Its text in the source. */
   get value(): string {
-    return this.document.text(this.document.nodes.nodeValue?.[this.index]);
+    return this.document.nodeData.textOf(this.index);
   }
 
   attribute(name: string): string | undefined {
-    return this.document.attributeOf(this.index, name);
+    return this.document.nodeData.attributeOf(this.index, name);
   }
 
   style(style: CapturedStyle): string {
-    return this.document.styleOf(this.index, style);
+    return this.document.nodeData.styleOf(this.index, style);
   }
 }
 
@@ -98,7 +90,6 @@ export class DomDocument {
   readonly scroll: { readonly x: number; readonly y: number };
   readonly nodes: Protocol.DOMSnapshot.NodeTreeSnapshot;
   readonly backendNodeIds: readonly number[];
-  readonly layoutOf: ReadonlyMap<number, number>;
   readonly inShadowRoots: ReadonlySet<number>;
   /** Index of a child document in the snapshot, by the index of its element. */
   readonly childDocuments: ReadonlyMap<number, number>;
@@ -108,7 +99,6 @@ export class DomDocument {
   /** `undefined` for a document that is too large for it. */
   readonly accessible: AccessibleTree | undefined;
   readonly nodeData: DocumentNodes;
-  readonly #layout: Protocol.DOMSnapshot.LayoutTreeSnapshot;
   readonly #strings: readonly string[];
   readonly #values: ReadonlyMap<number, number>;
   #tree: DomNode[] | undefined;
@@ -122,9 +112,8 @@ export class DomDocument {
     strings: readonly string[],
     accessible?: AccessibleTree,
   ) {
-    const { documentURL, frameId, layout, nodes, scrollOffsetX = 0, scrollOffsetY = 0, title } = document;
+    const { documentURL, frameId, nodes, scrollOffsetX = 0, scrollOffsetY = 0, title } = document;
     this.#strings = strings;
-    this.#layout = layout;
     this.nodes = nodes;
     this.frameId = this.text(frameId);
     this.url = this.text(documentURL);
@@ -133,7 +122,6 @@ export class DomDocument {
     this.backendNodeIds = nodes.backendNodeId ?? [];
     this.accessible = accessible;
     this.nodeData = new DocumentNodes(document, strings, Number.POSITIVE_INFINITY);
-    this.layoutOf = placesOf(layout.nodeIndex);
     this.inShadowRoots = new Set(nodes.shadowRootType?.index);
     this.childDocuments = numbersOf(nodes.contentDocumentIndex);
     this.checked = new Set(nodes.inputChecked?.index);
@@ -173,39 +161,6 @@ export class DomDocument {
     return this.text(this.#values.get(index));
   }
 
-  tagOf(index: number): string {
-    return this.text(this.nodes.nodeName?.[index]).toLowerCase();
-  }
-
-  boxOf(index: number): Box | undefined {
-    const bounds = this.#layout.bounds[this.layoutOf.get(index) ?? -1];
-    if (bounds === undefined) return undefined;
-    const [x = 0, y = 0, width = 0, height = 0] = bounds;
-    return { x, y, width, height };
-  }
-
-  /** A pseudo-element has one entry for its box, and others for its text. */
-  renderedTextOf(index: number): string {
-    const { nodeIndex, text } = this.#layout;
-    const first = this.layoutOf.get(index);
-    if (first === undefined) return "";
-    let whole = this.text(text[first]);
-    for (let place = first + 1; nodeIndex[place] === index; place++) whole += this.text(text[place]);
-    return whole;
-  }
-
-  attributeOf(index: number, name: string): string | undefined {
-    const pairs = this.nodes.attributes?.[index] ?? [];
-    for (let place = 0; place + 1 < pairs.length; place += 2)
-      if (this.#strings[pairs[place] ?? -1] === name) return this.text(pairs[place + 1]);
-    return undefined;
-  }
-
-  styleOf(index: number, style: CapturedStyle): string {
-    const styles = this.#layout.styles[this.layoutOf.get(index) ?? -1];
-    return this.text(styles?.[placeOfStyle.get(style) ?? -1]);
-  }
-
   text(index: number | undefined): string {
     return index === undefined || index < 0 ? "" : (this.#strings[index] ?? "");
   }
@@ -231,15 +186,6 @@ export class DomDocument {
     }
     return found;
   }
-}
-
-const placeOfStyle: ReadonlyMap<CapturedStyle, number> = new Map(capturedStyles.map((style, place) => [style, place]));
-
-/** The first entry of each node: that of its box. */
-function placesOf(nodeIndex: readonly number[]): ReadonlyMap<number, number> {
-  const places = new Map<number, number>();
-  for (const [place, node] of nodeIndex.entries()) if (!places.has(node)) places.set(node, place);
-  return places;
 }
 
 function hostOf({ inShadowRoots }: DomDocument, index: number, parent: DomNode | undefined): number {

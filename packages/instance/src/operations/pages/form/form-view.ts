@@ -1,9 +1,10 @@
 import { maxOutlineFrames, maxOutlineText, type OutlineFrame, type OutlineNode } from "../../../protocol/page.ts";
-import type { Box, DomDocument, DomNode } from "../capture/dom-snapshot.ts";
+import type { DomDocument, DomNode } from "../capture/dom-snapshot.ts";
+import type { Box } from "../sight/document-nodes.ts";
 import type { PageDocument } from "../capture/page-document.ts";
 import type { CapturedPage } from "../capture/page-documents.ts";
 import type { NodeAddress } from "../follow/followed-page.ts";
-import { intersection, isSeen } from "../reading/boxes.ts";
+import { intersection, isSeen } from "../sight/boxes.ts";
 import { type ClickSurroundings, clickSurroundings } from "../reading/click-targets.ts";
 import { isDrawnElsewhere, isVisibleLabel } from "../reading/labels.ts";
 import { clean, isSecret, labelOf, nameOf } from "../reading/names.ts";

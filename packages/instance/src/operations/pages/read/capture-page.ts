@@ -4,7 +4,7 @@ import type { ElementHandle } from "../follow/element-handle.ts";
 import { pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
 import { captureProcess, largeMs } from "../capture/capture-target.ts";
-import type { CapturedPage, CapturedProcess } from "../text/captured-page.ts";
+import type { CapturedPage, CapturedProcess } from "../sight/captured-page.ts";
 
 /** A larger snapshot could exceed a message of the browser. */
 const maxProcessNodes = 1_000_000;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { CapturedPage } from "../text/captured-page.ts";
+import type { CapturedPage } from "../sight/captured-page.ts";
 import type { ConvertedPage } from "../text/convert-page.ts";
 
 /** The thread ends when it is unused for this time. */

@@ -43,7 +43,7 @@ const shown: Readonly<Record<string, string>> = {
   "that Chromium has not laid out yet": `<div style="content-visibility:auto;margin-top:9000px"><p>SHOWN</p></div>`,
   "in a scrolled box": `<div id=box style="height:40px;overflow:auto"><p>SHOWN</p><p style="margin-top:500px">end</p></div><script>box.scrollTop = 500</script>`,
   "light on dark": `<div style="background:#000"><p style="color:#fff">SHOWN</p></div>`,
-  "light on a picture": `<div style="position:relative"><svg style="position:absolute;width:500px;height:90px"></svg><p style="position:relative;color:#fff">SHOWN</p></div>`,
+  "light on a picture": `<div style="position:relative"><svg style="position:absolute;width:500px;height:90px"><path d="M0 0H500V90"/></svg><p style="position:relative;color:#fff">SHOWN</p></div>`,
   "cut out of a gradient": `<p style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">SHOWN</p>`,
   "in a closed shadow root": `<div id=host></div><script>host.attachShadow({ mode: "closed" }).innerHTML = "<p>SHOWN</p>"</script>`,
   "in a slot of a slot": `<div id=outer>SHOWN</div><script>

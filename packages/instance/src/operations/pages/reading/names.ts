@@ -21,7 +21,8 @@ export function nameOf(node: DomNode, role: string): string {
   const seen = clean(
     sources.map((source) => textBelow(source, { except: (at) => at === node && isField(at) })).join(" "),
   );
-  return seen === "" && !sources.some(holdsSecretBelow) ? name : seen;
+  // A control needs a name, also a hidden one; a heading does not.
+  return seen === "" && role !== "heading" && !sources.some(holdsSecretBelow) ? name : seen;
 }
 
 /** Chromium does not name the control inside of a custom element by the element's label. */

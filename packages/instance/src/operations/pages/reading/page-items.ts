@@ -1,5 +1,6 @@
 import type { DescribedElement } from "../tabs/references.ts";
-import type { Box, DomNode } from "../capture/dom-snapshot.ts";
+import type { DomNode } from "../capture/dom-snapshot.ts";
+import type { Box } from "../sight/document-nodes.ts";
 
 /** Text without a role. */
 export interface TextItem {

@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
 import type { NodeAddress } from "../follow/followed-page.ts";
-import { isHiddenByMistake } from "../text/aria-hidden.ts";
-import { intersection, isSeen, isTooSmall, union } from "./boxes.ts";
+import { isHiddenByMistake } from "../sight/aria-hidden.ts";
+import { intersection, isSeen, isTooSmall, union } from "../sight/boxes.ts";
 import { type ClickSurroundings, clickSurroundings, isClickable, isClickTarget, isWhole } from "./click-targets.ts";
-import type { Box, DomDocument, DomNode } from "../capture/dom-snapshot.ts";
+import type { DomDocument, DomNode } from "../capture/dom-snapshot.ts";
+import type { Box } from "../sight/document-nodes.ts";
 import { isDrawnElsewhere, isLabelOfHidden, isNameOfAnother, isToggle, isVisibleLabel } from "./labels.ts";
 import { clean, isSecret, labelOf, nameOf, textBelow } from "./names.ts";
 import type { PageDocument } from "../capture/page-document.ts";
@@ -188,7 +189,8 @@ class TreeReader {
     const path = pathOf(around.path, node, role, name);
     const pieces = this.#content(node, { role, path }, inside);
     const shown = this.#shownAs(node, role, pieces);
-    if (shown === undefined) return this.#wrapped(node, pieces);
+    const isEmpty = role === "heading" && name === "" && pieces.every(({ kind }) => kind !== "element");
+    if (shown === undefined || isEmpty) return this.#wrapped(node, pieces);
     const isDoubtful = around.isDoubtful || shown === "transparent";
     return this.#wrapped(node, this.#meaningful(node, { role, name, path, pieces, around: { ...around, isDoubtful } }));
   }
@@ -275,7 +277,8 @@ class TreeReader {
   #frame(node: DomNode, around: Surroundings): Piece[] {
     const child = around.document.frames.get(node.backendNodeId);
     const { box } = node;
-    if (child === undefined || box === undefined || this.#frameDepth >= maxFrameDepth) return [];
+    if (child === undefined || box === undefined || this.#frameDepth >= maxFrameDepth || !node.isLaidOpen) return [];
+    const isTransparent = !node.isVisible;
     this.#frameDepth++;
     const inPage = place(box, around);
     const origin = child.target === around.document.target ? this.#places.get(around.document.dom) : undefined;
@@ -287,6 +290,9 @@ class TreeReader {
         y: inPage.y,
         clip: intersection(around.clip, inPage),
         cursor: "auto",
+        // Its controls may lie over what the page draws for them; its texts cannot.
+        isLabel: around.isLabel || isTransparent,
+        isDoubtful: around.isDoubtful || isTransparent,
       },
       origin && { x: origin.x, y: origin.y },
     );

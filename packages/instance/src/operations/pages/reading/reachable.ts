@@ -1,7 +1,8 @@
 import pLimit from "p-limit";
 import type { FollowedPage } from "../follow/followed-page.ts";
-import { intersection } from "./boxes.ts";
-import type { Box, DomNode } from "../capture/dom-snapshot.ts";
+import { intersection } from "../sight/boxes.ts";
+import type { DomNode } from "../capture/dom-snapshot.ts";
+import type { Box } from "../sight/document-nodes.ts";
 import { labelOf } from "./names.ts";
 import { countItems, type PageItem, type PageItemElement, type TextItem } from "./page-items.ts";
 import type { PageTree } from "./page-tree.ts";

@@ -1,4 +1,4 @@
-import type { CapturedPage } from "./captured-page.ts";
+import type { CapturedPage } from "../sight/captured-page.ts";
 import { findMainContent } from "./main-content.ts";
 import { toMarkdown } from "./to-markdown.ts";
 import { readVisibleTree } from "./visible-tree.ts";

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import type { CapturedPage } from "./captured-page.ts";
+import type { CapturedPage } from "../sight/captured-page.ts";
 import { convertPage } from "./convert-page.ts";
 
 parentPort?.on("message", (page: CapturedPage) => {

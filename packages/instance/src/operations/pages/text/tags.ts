@@ -1,4 +1,4 @@
-import type { DocumentNodes } from "./document-nodes.ts";
+import type { DocumentNodes } from "../sight/document-nodes.ts";
 
 const keptTags: ReadonlySet<string> = new Set([
   ...["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "blockquote", "hr", "br"],

@@ -1,10 +1,10 @@
 import { withoutCredentials } from "../tabs/shown-address.ts";
 import type { Element, ElementContent, Root } from "hast";
-import type { CapturedPage } from "./captured-page.ts";
-import { DocumentNodes } from "./document-nodes.ts";
+import type { CapturedPage } from "../sight/captured-page.ts";
+import { DocumentNodes } from "../sight/document-nodes.ts";
 import { readableText } from "./readable-text.ts";
 import { isDataTable, isInline, tableRoles, tagFor } from "./tags.ts";
-import { Visibility } from "./visibility.ts";
+import { Visibility } from "../sight/visibility.ts";
 
 /** Above these limits, the rest of the page is left out, and the text says so. */
 const maxNodes = 300_000;

@@ -1,4 +1,4 @@
-import type { Box } from "../capture/dom-snapshot.ts";
+import type { Box } from "./document-nodes.ts";
 
 /** Smaller sides in pixels cannot be seen. */
 const leastSide = 2;
@@ -37,4 +37,8 @@ export function union(boxes: readonly Box[]): Box | undefined {
     bottom = Math.max(bottom, box.y + box.height);
   }
   return { x, y, width: right - x, height: bottom - y };
+}
+
+export function contains({ height, width, x, y }: Box, atX: number, atY: number): boolean {
+  return atX >= x && atY >= y && atX <= x + width && atY <= y + height;
 }

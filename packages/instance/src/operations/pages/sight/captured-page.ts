@@ -28,18 +28,32 @@ export const capturedStyles = [
   "white-space-collapse",
   "direction",
   "filter",
-  "mask-image",
+  "mask",
   "fill",
   "color-scheme",
+  "contain",
+  "z-index",
+  "mix-blend-mode",
+  "backface-visibility",
+  "transform",
+  "rotate",
+  "transform-style",
   "flex-direction",
 ] as const;
+
+/** The last style is read only of what scrolls. */
+const stillStyles = capturedStyles.slice(0, -1);
 
 /**
  * Parameters of a snapshot. @param isBasic - without the styles by which hidden text is found, and without scrolling.
  * @param scrolls - whether something may scroll: the positions cost a third of the time.
  */
 export function snapshotParameters({ isBasic, scrolls }: { readonly isBasic: boolean; readonly scrolls: boolean }) {
-  return { computedStyles: [...(isBasic ? basicStyles : capturedStyles)], includeDOMRects: scrolls && !isBasic };
+  return {
+    computedStyles: [...(isBasic ? basicStyles : scrolls ? capturedStyles : stillStyles)],
+    includeDOMRects: scrolls && !isBasic,
+    includePaintOrder: !isBasic,
+  };
 }
 
 export type CapturedStyle = (typeof capturedStyles)[number];

@@ -72,22 +72,47 @@ export function isSameColour(first: Colour, second: Colour): boolean {
   return [0, 1, 2].every((channel) => Math.abs((first[channel] ?? 0) - (second[channel] ?? 0)) <= mostEqualChannel);
 }
 
-/** Whether a mask leaves a large part of an element: a gradient that is opaque for the most part, such as a faded edge. */
-export function isOpaqueMask(mask: string, leastOpacity: number): boolean {
-  if (mask === "" || mask === "none") return true;
-  const content = /^(?:repeating-)?(?:linear|radial|conic)-gradient\((.*)\)$/.exec(mask)?.[1];
-  if (content === undefined) return false;
+export interface GradientStop {
+  readonly colour: Colour | undefined;
+  /** From 0 to 1. */
+  readonly at: number;
+}
+
+/** The stops of a gradient; `undefined` for other images, and for several ones. */
+export function gradientStops(image: string): readonly GradientStop[] | undefined {
+  const content = /^(?:repeating-)?(?:linear|radial|conic)-gradient\((.*)\)$/.exec(image)?.[1];
+  if (content === undefined || content.includes("gradient(")) return undefined;
   const stops = [...content.matchAll(/([a-z]+\([^)]*\))\s*(-?[\d.]+%)?/g)];
-  let opaque = 0;
-  let last = { at: 0, isOpaque: false };
-  for (const [index, [, colour = "", position]] of stops.entries()) {
-    const at = position === undefined ? index / Math.max(1, stops.length - 1) : Number.parseFloat(position) / 100;
-    const isOpaque = (colourOf(colour)?.[3] ?? 0) >= leastOpacity;
-    const share = Math.min(1, Math.max(0, at)) - last.at;
-    if (index === 0 ? isOpaque : isOpaque || last.isOpaque)
-      opaque += share * (index > 0 && isOpaque !== last.isOpaque ? 0.5 : 1);
-    last = { at: Math.min(1, Math.max(0, at)), isOpaque };
-  }
-  if (last.isOpaque) opaque += 1 - last.at;
-  return opaque >= 0.4;
+  return stops.map(([, colour = "", position], index) => ({
+    colour: colourOf(colour),
+    at: position === undefined ? index / Math.max(1, stops.length - 1) : Number.parseFloat(position) / 100,
+  }));
+}
+
+/** The colour of a gradient that has only one. */
+export function plainGradient(image: string): Colour | undefined {
+  const stops = gradientStops(image);
+  const first = stops?.[0]?.colour;
+  if (stops === undefined || first === undefined) return undefined;
+  return stops.every(({ colour }) => colour !== undefined && isSameColour(colour, first) && colour[3] === first[3])
+    ? first
+    : undefined;
+}
+
+const blends: ReadonlyMap<string, (top: number, below: number) => number> = new Map([
+  ["normal", (top) => top],
+  ["multiply", (top, below) => (top * below) / 255],
+  ["screen", (top, below) => top + below - (top * below) / 255],
+  ["darken", (top, below) => Math.min(top, below)],
+  ["lighten", (top, below) => Math.max(top, below)],
+  ["difference", (top, below) => Math.abs(top - below)],
+  ["exclusion", (top, below) => top + below - (2 * top * below) / 255],
+]);
+
+/** Mixes a colour with an opaque one below it; `undefined` where that needs the picture. */
+export function blended(mode: string, top: Colour, below: Colour): Colour | undefined {
+  const blend = blends.get(mode === "" ? "normal" : mode);
+  if (blend === undefined) return undefined;
+  const [red, green, blue] = [0, 1, 2].map((channel) => blend(top[channel] ?? 0, below[channel] ?? 0));
+  return over([red ?? 0, green ?? 0, blue ?? 0, top[3]], below);
 }

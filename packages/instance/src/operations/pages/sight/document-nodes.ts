@@ -2,6 +2,7 @@ import { type CapturedProcess, type CapturedStyle, capturedStyles } from "./capt
 
 type Document = CapturedProcess["documents"][number];
 
+/** In CSS pixels. */
 export interface Box {
   readonly x: number;
   readonly y: number;
@@ -20,6 +21,8 @@ export class DocumentNodes {
   readonly #layout: Int32Array;
   readonly #firstChild: Int32Array;
   readonly #nextSibling: Int32Array;
+  /** The last node below each node: those between are all below it. */
+  readonly #last: Int32Array;
   readonly #childDocuments: ReadonlyMap<number, number>;
   readonly #styleNames = new Map<CapturedStyle, number>(capturedStyles.map((name, place) => [name, place]));
 
@@ -35,11 +38,13 @@ export class DocumentNodes {
     }
     this.#firstChild = new Int32Array(this.count).fill(-1);
     this.#nextSibling = new Int32Array(this.count).fill(-1);
+    this.#last = Int32Array.from({ length: this.count }, (_, node) => node);
     for (let node = this.count - 1; node > 0; node--) {
       const parent = parents[node] ?? -1;
       if (parent < 0 || parent >= node) continue;
       this.#nextSibling[node] = this.#firstChild[parent] ?? -1;
       this.#firstChild[parent] = node;
+      this.#last[parent] = Math.max(this.#last[parent] ?? 0, this.#last[node] ?? 0);
     }
     const { contentDocumentIndex } = document.nodes;
     this.#childDocuments = new Map(
@@ -71,6 +76,11 @@ export class DocumentNodes {
     for (let child = this.#firstChild[node] ?? -1; child !== -1; child = this.#nextSibling[child] ?? -1) yield child;
   }
 
+  /** Whether a node is around another one. */
+  isAround(outer: number, node: number): boolean {
+    return outer >= 0 && outer < node && node <= (this.#last[outer] ?? -1);
+  }
+
   isText(node: number): boolean {
     return this.#document.nodes.nodeType?.[node] === textNode;
   }
@@ -86,6 +96,15 @@ export class DocumentNodes {
 
   textOf(node: number): string {
     return this.#text(this.#document.nodes.nodeValue?.[node]);
+  }
+
+  /** Its text as it is rendered. A pseudo-element has one entry for its box, and others for its text. */
+  renderedTextOf(node: number): string {
+    const { nodeIndex, text } = this.#document.layout;
+    const first = this.#layout[node] ?? -1;
+    let whole = this.#text(text[first]);
+    for (let place = first + 1; first >= 0 && nodeIndex[place] === node; place++) whole += this.#text(text[place]);
+    return whole;
   }
 
   attributesOf(node: number): ReadonlyMap<string, string> {
@@ -119,6 +138,11 @@ export class DocumentNodes {
 
   hasLayout(node: number): boolean {
     return this.#layout[node] !== -1;
+  }
+
+  /** Layers in the order in which they are painted; all parts of a layer have the same number. */
+  paintOrderOf(node: number): number {
+    return this.#document.layout.paintOrders?.[this.#layout[node] ?? -1] ?? 0;
   }
 
   /** In CSS pixels of the document. */
