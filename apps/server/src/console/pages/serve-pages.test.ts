@@ -1,7 +1,3 @@
-import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
-import { buffer } from "node:stream/consumers";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
@@ -13,15 +9,6 @@ afterAll(() => server.close());
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   fetch(server.baseUrl + path, { headers: { accept: "text/html", ...headers }, redirect: "manual" });
-
-/** Without the decompression of `fetch`. */
-const rawGet = async (path: string, accepted: string) => {
-  const [response] = (await once(
-    request(server.baseUrl + path, { headers: { "accept-encoding": accepted } }).end(),
-    "response",
-  )) as [IncomingMessage];
-  return { headers: response.headers, body: await buffer(response) };
-};
 
 const assetIn = (html: string, ending: string) =>
   new RegExp(`"\\./(assets/[^"]+\\.${ending})"`).exec(html)?.[1] ?? "missing";
@@ -55,25 +42,16 @@ it("serves the page with a strict policy and a new nonce each time", async () =>
   expect((await get("/console/sessions/x")).headers.get("content-security-policy")).not.toContain(nonce);
 });
 
-it("serves files compressed and immutable, and the page for every other address", async () => {
+it("serves files immutable, and the page for every other address", async () => {
   const html = await (await get("/console/sessions/b1?tab=files")).text();
   expect(html).toContain('<base href="/console/" />');
   const script = `/console/${assetIn(html, "js")}`;
   const plain = await get(script, { accept: "*/*", "accept-encoding": "identity" });
-  const code = Buffer.from(await plain.arrayBuffer());
   expect([plain.headers.get("cache-control"), plain.headers.get("content-type"), plain.headers.get("vary")]).toEqual([
     "public, max-age=31536000, immutable",
     "text/javascript; charset=utf-8",
     "accept-encoding",
   ]);
-  for (const [accepted, coding, read] of [
-    ["gzip, deflate, br", "br", brotliDecompressSync],
-    ["gzip;q=0.5, br;q=0", "gzip", gunzipSync],
-  ] as const) {
-    const { body, headers } = await rawGet(script, accepted);
-    expect(headers["content-encoding"]).toBe(coding);
-    expect(read(body).equals(code)).toBe(true);
-  }
   const missing = await get("/console/assets/old.js");
   expect([missing.status, ((await missing.json()) as { code: string }).code]).toEqual([404, "not_found"]);
   for (const path of ["/console/..%2f..%2fpackage.json", "/console/assets/..%2f..%2f..%2fpackage.json"])

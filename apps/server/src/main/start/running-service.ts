@@ -10,6 +10,8 @@ import type { Started } from "./start-host.ts";
 import type { Service } from "./start-service.ts";
 
 const lookEveryMs = 200;
+/** After `shutdown_seconds`. docs/service/shoal.service allows 30 seconds. */
+const cleanupMs = 10_000;
 
 type Announced = Pick<RunningServer, "apiKey" | "baseUrl" | "metricsUrl" | "newAdminKey">;
 
@@ -85,16 +87,19 @@ export class RunningService implements RunningServer {
     stopping.abort();
     this.log.info({}, "the service stops");
     const shutdownMs = this.#settings.inForce.shutdown_seconds * 1000;
-    const deadline = setTimeout(() => {
+    const deadlineMs = performance.now() + shutdownMs + cleanupMs;
+    const cut = setTimeout(() => {
       this.#sessions.cut();
     }, shutdownMs);
-    // Requests waiting for a pool browser would delay shutdown.
-    await features.pools.provides.close();
-    app.server.close();
-    const left = await traffic.inFlight.settle(Math.min(graceMs, shutdownMs));
-    if (left > 0) this.log.warn({ requests: left }, "requests were cut off: they took longer than drain_seconds");
-    await cleanup.run();
-    clearTimeout(deadline);
+    cleanup.add("the requests in flight", async () => {
+      // Requests waiting for a pool browser would delay shutdown.
+      await features.pools.provides.close();
+      app.server.close();
+      const left = await traffic.inFlight.settle(Math.min(graceMs, shutdownMs));
+      if (left > 0) this.log.warn({ requests: left }, "requests were cut off: they took longer than drain_seconds");
+    });
+    await cleanup.run(deadlineMs);
+    clearTimeout(cut);
     this.log.info({}, "the service has stopped");
     this.log.flush();
   }
