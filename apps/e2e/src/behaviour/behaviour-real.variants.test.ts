@@ -1,6 +1,6 @@
 import { Shoal } from "@shoal/client";
 import { createFakeShoal } from "@shoal/testing";
-import { describe } from "vitest";
+import { describe, expect } from "vitest";
 import { describeService } from "./describe-service.ts";
 import { describeSameAnswers } from "./same-answers.ts";
 import { describeSameRefusals } from "./same-refusals.ts";
@@ -21,7 +21,10 @@ describe.each(placements)("in the placement $title", ({ placement, skip }) => {
           fetch: (input, init) => fetch(input, init),
           clientWith: (options) => new Shoal({ apiKey, baseUrl, ...options }),
           enforcesPermissions: placement === "sandbox" || process.geteuid?.() !== 0,
-          close: () => running.end(),
+          async close() {
+            await running.end();
+            expect(running.service.output()).not.toContain("did not stop cleanly");
+          },
         };
       },
       {
