@@ -25,6 +25,7 @@ export {
   SettledPage,
   type SettlePage,
 } from "./protocol/page.ts";
+export { maxRenderBytes, maxRenderHeadBytes, RenderHead, type RenderPart } from "./protocol/render-frame.ts";
 export { disableInspectorSignal } from "./system/inspector-signal.ts";
 export {
   BadProfileArchive,

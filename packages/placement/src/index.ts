@@ -20,6 +20,7 @@ export {
 export { assignInstance, type AssignOptions } from "./instances/assign-instance.ts";
 export { callInstance, checkAnswer, InstanceRefusal, streamFromInstance } from "./instances/call-instance.ts";
 export { FrontPage } from "./instances/front-page.ts";
+export { type RenderedParts, renderPage } from "./instances/rendered-page.ts";
 export { createPlacement } from "./create-placement.ts";
 export { checkPrivateHosts } from "./policy/private-hosts.ts";
 export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress/probe.ts";

@@ -23,6 +23,7 @@ export type {
   StreamFrame,
 } from "./handler/handler.ts";
 export { slowJson, type SlowJsonTimes } from "./reply/slow-json.ts";
+export { insteadOfJson } from "./reply/other-bytes.ts";
 export { serializedBytes, serializedJson } from "./reply/serialized-json.ts";
 export { ignoredFieldsHeader } from "./request/ignored-fields.ts";
 export { checkedBody } from "./request/checked-body.ts";

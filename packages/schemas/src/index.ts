@@ -25,6 +25,7 @@ export * from "./instance/playwright.ts";
 export * from "./instance/process.ts";
 export * from "./instance/page.ts";
 export * from "./instance/page-tools.ts";
+export * from "./instance/render.ts";
 export * from "./telemetry/call-stack.ts";
 export * from "./telemetry/telemetry-destination.ts";
 export * from "./telemetry/telemetry-export.ts";

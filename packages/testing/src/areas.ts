@@ -13,5 +13,6 @@ export * from "./areas/invocations.ts";
 export * from "./areas/auth-connections.ts";
 export * from "./areas/schedules.ts";
 export * from "./areas/webhooks.ts";
+export * from "./areas/rendered-pages.ts";
 export * from "./logins/login-handlers.ts";
 export * from "./usage/usage-handlers.ts";

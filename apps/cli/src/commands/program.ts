@@ -11,6 +11,7 @@ import { addExportCommands } from "./export-commands.ts";
 import { addOperation } from "./operation-command.ts";
 import { addMcpCommands } from "./mcp/mcp-commands.ts";
 import { addPageCommands } from "./pages/page-commands.ts";
+import { addRenderCommand } from "./pages/render-command.ts";
 import { addSkillCommands } from "./skill/skill-commands.ts";
 import { addSessionCommands } from "./sessions/session-commands.ts";
 import { addServiceCommands } from "./service/service-commands.ts";
@@ -54,6 +55,7 @@ class CommandProgram implements Program {
     addSkillCommands(this.#adding);
     addAppCommands(this.#adding);
     addPageCommands(this.#adding);
+    addRenderCommand(this.#adding);
     addSessionCommands(this.#adding);
     for (const word of index.tables) this.#groupFor([word]);
     for (const spec of index.roots) addOperation(this.root, spec, this.#adding);

@@ -9,6 +9,7 @@ import { describeFiles } from "./files.ts";
 import type { Answer, OpenService, ServiceUnderTest } from "./open-service.ts";
 import { describeProfiles } from "./profiles.ts";
 import { describeProjects } from "./projects.ts";
+import { describeRender } from "./render.ts";
 import { describeWatches } from "./watches.ts";
 import { describeWebhooks } from "./webhooks.ts";
 import { describeWire } from "./wire.ts";
@@ -22,6 +23,7 @@ const areas = [
   describeApiKeys,
   describeProjects,
   describeBrowsers,
+  describeRender,
   describeFiles,
   describeWatches,
   describeApps,

@@ -27,6 +27,9 @@ function looksInto(endpoint: Endpoint): boolean {
   return endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) && endpoint.aboutExistence !== true;
 }
 
+const startsSession = (endpoint: Endpoint): boolean =>
+  endpoint === contract.createBrowser || endpoint === contract.renderPage;
+
 export interface EntranceParts {
   readonly authenticator: Authenticator;
   readonly issuingKeys: IssuingKeys;
@@ -91,7 +94,7 @@ export class Entrance implements Entering {
   enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
     const token = endpoint.handoff === "accepts" ? handoffTokenIn(request.headers.authorization) : undefined;
     if (token !== undefined) return this.#enterFromPage(request, endpoint, token);
-    if (endpoint === contract.createBrowser) this.#parts.overload.admitStart();
+    if (startsSession(endpoint)) this.#parts.overload.admitStart();
     const access = this.authenticate(request, {
       allowsArchived: endpoint.aboutExistence === true,
       console: isPageDownload(request.raw, endpoint) ? "download" : "request",
@@ -112,7 +115,7 @@ export class Entrance implements Entering {
     access: Access,
     { endpoint, params }: { readonly endpoint: Endpoint; readonly params: Record<string, string | undefined> },
   ): Promise<Access> {
-    if (endpoint === contract.createBrowser) this.#parts.overload.admitStart();
+    if (startsSession(endpoint)) this.#parts.overload.admitStart();
     return this.#judge(request, access, {
       endpoint,
       params,

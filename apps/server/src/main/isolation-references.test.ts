@@ -42,6 +42,7 @@ const others: readonly string[] = [
   "invocations.create body.action_name",
   "schedules.create body.action_name",
   "browsers.act body.to.name",
+  "browsers.render body.cookies[].name",
   "browsers.loadExtensions body.extensions[].name",
   "profiles.storageState.import body.cookies[].name",
   "profiles.storageState.import body.origins[].localStorage[].name",
@@ -66,6 +67,7 @@ const requests: Readonly<
   "auth.connections.login": { own: "connection", body: { record_session: false } },
   "auth.connections.update": { own: "connection", body: { auto_reauth: false, login_url: "https://stolen.example" } },
   "browsers.create": { body: { name: "stolen", tags: { stolen: "yes" }, telemetry: { enabled: true } } },
+  "browsers.render": { body: { html: "<p>stolen", timeout_ms: 2000 } },
   "browsers.update": {
     own: "session",
     body: {

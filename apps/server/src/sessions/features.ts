@@ -18,6 +18,7 @@ import type { DirectPlane } from "./instance-plane/direct.ts";
 import { directFeature } from "./instance-plane/feature.ts";
 import type { LiveViewAddresses, LoginWaits } from "./live-view/live-view-address.ts";
 import { browserPoolsFeature } from "./pools/feature.ts";
+import { renderFeature } from "./render/feature.ts";
 import { replaysFeature } from "./replays/feature.ts";
 import { telemetryFeature } from "./telemetry/feature.ts";
 import { uploadsFeature } from "./uploads/feature.ts";
@@ -164,6 +165,7 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
       socketsOf: (request, sessionId) => needs.routing().socketsOf(request, sessionId),
     }),
     pools,
+    render: renderFeature(host, { sessions }),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   observePage,
   printPage,
   readPage,
+  renderPage,
   saveBrowserProfile,
   screenshotPage,
   updateBrowser,
@@ -33,6 +34,8 @@ import type {
   PrintPage,
   Profile,
   ReadPage,
+  RenderedPage,
+  RenderPage,
   ScreenshotPage,
   UpdateBrowser,
 } from "@shoal/schemas";
@@ -208,6 +211,18 @@ export class Browsers {
   /** Takes a picture of a page, its visible part, or an element. */
   screenshot(browserId: string, body: ScreenshotPage = {}, options?: DownloadOptions): Promise<Download> {
     return this.#transport.download(screenshotPage, { params: { id: browserId }, body }, options);
+  }
+  /**
+   * Renders an address or HTML without a session, and returns all its outputs. Times out 10 seconds after `timeout_ms`.
+   *
+   * @example
+   * const { markdown, status } = await shoal.browsers.render({ url: "https://example.com/" });
+   *
+   * @throws {ApiError} 409 `navigation_failed` for an address that is not a page, `wait_timeout` if it takes too long.
+   */
+  render(body: RenderPage, options: CallOptions = {}): Call<RenderedPage> {
+    const timeoutMs = options.timeoutMs ?? (body.timeout_ms ?? 30_000) + 10_000;
+    return this.#transport.call(renderPage, { body }, { ...options, timeoutMs });
   }
   /** Loads at most 20 extensions into a running session. CDP clients may have to reconnect. @throws {ApiError} 400 for an archive without `manifest.json`. */
   loadExtensions(

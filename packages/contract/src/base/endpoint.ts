@@ -16,6 +16,8 @@ type AnySchema = Schema<any, any>;
 export interface JsonContent<S extends AnySchema = AnySchema> {
   readonly kind: "json";
   readonly schema: S;
+  /** Types of bytes that a response may have instead, if the client accepts them: `["image/*"]`. */
+  readonly alsoTypes?: readonly string[];
 }
 /** A stream of bytes. */
 export interface BytesContent {
@@ -36,7 +38,7 @@ export interface JsonBody<S extends AnySchema = AnySchema> extends JsonContent<S
   readonly limitBytes?: number;
 }
 /** Options of {@link json}. */
-export type JsonBodyOptions = Pick<JsonBody, "limitBytes">;
+export type JsonBodyOptions = Pick<JsonBody, "alsoTypes" | "limitBytes">;
 /** A multipart/form-data request body, streamed part by part. */
 export interface MultipartBody<S extends AnySchema = AnySchema> {
   readonly kind: "multipart";
@@ -156,7 +158,7 @@ export function defineEndpoint<const Path extends string, const E extends Endpoi
   return endpoint;
 }
 
-/** A JSON body or response. @param options - `limitBytes`: see {@link JsonBody}. */
+/** A JSON body or response. @param options - `limitBytes`, `alsoTypes`: see {@link JsonBody}. */
 // @__NO_SIDE_EFFECTS__
 export function json<S extends AnySchema>(schema: S, options: JsonBodyOptions = {}): JsonBody<S> {
   return { kind: "json", schema, optional: false, ...options };

@@ -25,7 +25,10 @@ export function responseOf(
   const list = (item: Schema): Json => ({ schema: { type: "array", items: collector.use(item, "answer", docs) } });
   switch (content.kind) {
     case "json":
-      return response("application/json", { schema: collector.use(content.schema, "answer", docs) });
+      return withTypes(
+        response("application/json", { schema: collector.use(content.schema, "answer", docs) }),
+        content.alsoTypes,
+      );
     case "page":
       return response("application/json", list(content.item), ["X-Limit", "X-Offset", "X-Has-More", "X-Next-Offset"]);
     case "tokenPage":
@@ -49,6 +52,11 @@ export function responseOf(
         headers: headerRefs(...usual, ...(status === 202 ? ["Retry-After"] : [])),
       };
   }
+}
+
+function withTypes(response: Json, types: readonly string[] = []): Json {
+  const bytes = Object.fromEntries(types.map((type) => [type, { schema: { type: "string", format: "binary" } }]));
+  return { ...response, content: { ...(response.content as Json), ...bytes } };
 }
 
 /** OpenAPI 3.1 cannot describe the items of a stream; in 3.2, `x-itemSchema` is `itemSchema`. */

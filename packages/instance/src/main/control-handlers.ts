@@ -4,6 +4,7 @@ import type { SharedContexts } from "./further-sessions/shared-contexts.ts";
 import type { ProfileState } from "../browser/profile-state/profile-state.ts";
 import type { Refusal } from "../http/replies.ts";
 import type { SessionExtensions } from "../operations/extensions/handlers.ts";
+import type { PagesArea } from "../operations/pages/handlers.ts";
 import type { PageArea } from "../operations/sign-in/handlers.ts";
 import type { ReplayArea } from "../operations/replays/handlers.ts";
 import type { Telemetry } from "../operations/telemetry/telemetry.ts";
@@ -31,13 +32,14 @@ interface ControlAreas {
   readonly replays: Pick<ReplayArea, "follow">;
   readonly extensions: Pick<SessionExtensions, "load" | "unpack">;
   readonly frontPage: Pick<PageArea, "handlers">;
+  readonly pages: Pick<PagesArea, "render">;
 }
 
 type ControlHandlers = Handlers<Omit<typeof instanceControl, QuickEndpoint>>;
 
 export function controlHandlers(
   targets: ControlTargets,
-  { extensions, frontPage, pause, replays }: ControlAreas,
+  { extensions, frontPage, pages, pause, replays }: ControlAreas,
 ): ControlHandlers {
   return {
     async assignWithFiles({ body, signal }) {
@@ -102,6 +104,7 @@ export function controlHandlers(
     outlinePage: (call) => inUse(targets, async () => frontPage.handlers.outlinePage(call)),
     actOnPage: (call) => inUse(targets, async () => frontPage.handlers.actOnPage(call)),
     settlePage: (call) => inUse(targets, async () => frontPage.handlers.settlePage(call)),
+    renderPage: (call) => inUse(targets, async () => pages.render(call)),
     releasePage: frontPage.handlers.releasePage,
   };
 }

@@ -1,4 +1,4 @@
-import { defineEndpoint, empty, json } from "@shoal/contract";
+import { bytes, defineEndpoint, empty, json, renderPage } from "@shoal/contract";
 import { maxOutlineBytes, PageAct, PageActResult, PageOutline, SettledPage, SettlePage } from "./page.ts";
 
 const area = "Instance Control";
@@ -37,6 +37,17 @@ export const pageControl = {
     body: json(SettlePage),
     responses: { 200: json(SettledPage) },
     errors: [400, 409, 503],
+  }),
+  renderPage: defineEndpoint({
+    operationId: "renderPage",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/page/render",
+    summary: "Open a page and read everything that was requested; the answer is a RenderFrame.",
+    body: renderPage.body,
+    responses: { 200: bytes("application/octet-stream") },
+    errors: [400, 404, 409, 503],
   }),
   releasePage: defineEndpoint({
     operationId: "releasePage",

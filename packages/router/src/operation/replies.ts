@@ -1,4 +1,4 @@
-import type { BytesContent, Endpoint, Page, ResponseContent, TokenPage } from "@shoal/contract";
+import type { BytesContent, Endpoint, JsonContent, Page, ResponseContent, TokenPage } from "@shoal/contract";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { BytesReply, StreamFrame } from "../handler/handler.ts";
 import { isStatusReply } from "../handler/status-reply.ts";
@@ -6,6 +6,7 @@ import { contentDisposition, whenReadable } from "../reply/bytes-reply.ts";
 import { jsonHeaders } from "../reply/error-reply.ts";
 import { eventHeaders } from "../reply/event-reply.ts";
 import type { Reply } from "../reply/reply.ts";
+import { otherBytes } from "../reply/other-bytes.ts";
 import { serializedBytes } from "../reply/serialized-json.ts";
 import { slowJsonStream } from "../reply/slow-json.ts";
 import type { Exchange } from "./exchange.ts";
@@ -62,6 +63,8 @@ export class Replies {
     // `Handler` types the result as the declared content.
     switch (content.kind) {
       case "json": {
+        const file = otherBytes(result);
+        if (file !== undefined) return bytesInstead(status, content, file);
         const stream = slowJsonStream(result);
         return stream === undefined
           ? { kind: "text", status, headers: jsonHeaders, text: textOf(result) }
@@ -144,6 +147,13 @@ function bytesHeaders(
     headers[name] = value;
   }
   return headers;
+}
+
+function bytesInstead(status: number, { alsoTypes = [] }: JsonContent, bytes: BytesReply): Reply {
+  const { contentType = "" } = bytes;
+  const declared = alsoTypes.find((type) => type === contentType || type === contentType.replace(/\/.*/, "/*"));
+  const headers = bytesHeaders({ kind: "bytes", contentType: declared ?? "" }, bytes);
+  return { kind: "bytes", status, headers: { ...headers, vary: "accept" }, bytes };
 }
 
 function marksFor(request: IncomingMessage): ReadonlySet<string> {

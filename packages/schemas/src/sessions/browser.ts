@@ -192,17 +192,17 @@ export const BrowserLifecycle = lazyObject(() => ({
   ended_detail: z.optional(z.string()),
 }));
 
-/** The client of another service that created a session. */
+/** The client of another service that created a session, or the operation `browsers.render`. */
 export interface BrowserOrigin extends z.output<typeof BrowserOrigin> {}
 export const BrowserOrigin = lazyObject(() => ({
-  /** The interface of the service that the client was written for: `browserbase`. */
+  /** The interface of the service that the client was written for: `browserbase`. `render` for a page that is being rendered. */
   dialect: z.string(),
   /** What that client stored with the session. */
   metadata: z.optional(z.record(z.string(), z.unknown())),
 }));
 
 const sourceFields = () => ({
-  /** The client of another service that created it; absent for the clients of this one. */
+  /** The client of another service, or the operation `browsers.render`, that created it; absent for the clients of this one. */
   origin: z.optional(BrowserOrigin),
   /** The pool that it was leased from. */
   pool: z.optional(BrowserPoolRef),

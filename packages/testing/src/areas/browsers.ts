@@ -237,7 +237,7 @@ class FakeBrowsers {
 
 export function browserHandlers(
   store: Store,
-): Handlers<Omit<ControlOperationsOf<"browsers">, "saveBrowserProfile">, Access> {
+): Handlers<Omit<ControlOperationsOf<"browsers">, "renderPage" | "saveBrowserProfile">, Access> {
   const browsers = new FakeBrowsers(store);
   return {
     createBrowser: ({ body, context }) => browsers.create(body, context),

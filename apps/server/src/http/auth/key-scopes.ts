@@ -215,13 +215,15 @@ export function withinPolicies(
   const place = objectOf(endpoint);
   const isList = place?.isNamed === false && Object.values(endpoint.responses).some(({ kind }) => kind === "page");
   const isSession = endpoint === contract.createBrowser || endpoint === contract.updateBrowser;
-  if (!isList && !isSession) return handler;
+  const isRendering = endpoint === contract.renderPage;
+  if (!isList && !isSession && !isRendering) return handler;
   return async (call: HandlerCall<Endpoint, Access>) => {
     const { grant, key, projectId } = call.context;
     const { policy } = key;
     if (policy === undefined) return handler(call) as undefined;
     const judged: Judged = { policy, projectId, operationId: endpoint.operationId, objects };
     if (isSession && grant?.isNarrow !== false) await requireSettings(judged, call.body as unknown as SessionSettings);
+    if (isRendering && grant?.isNarrow !== false) await requireNamed(judged, call.body as unknown as SessionSettings);
     const answer = (await handler(call)) as unknown;
     if (!isList) return answer as undefined;
     const page = answer as Page<ListedObject>;
@@ -294,6 +296,16 @@ async function requireSettings(judged: Judged, settings: SessionSettings): Promi
   const id = await requireObject(judged, ["proxies:use"], { field, idOrName: proxyName });
   if (proxy === undefined) settings.proxy_id = id;
   else settings.proxy = { id };
+}
+
+/** The same for a body whose other fields are about a page. */
+async function requireNamed(judged: Judged, body: SessionSettings): Promise<void> {
+  const named: SessionSettings = {
+    ...(body.profile && { profile: body.profile }),
+    ...(body.proxy && { proxy: body.proxy }),
+  };
+  await requireSettings(judged, named);
+  Object.assign(body, named);
 }
 
 async function requireObject(

@@ -7,9 +7,10 @@ import type {
   readPage,
   screenshotPage,
 } from "@shoal/contract";
-import type { Handlers } from "@shoal/router";
+import type { Handler, Handlers } from "@shoal/router";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../../egress/failures.ts";
+import type { pageControl } from "../../protocol/page-endpoints.ts";
 import type { SessionRoot } from "../fs/paths.ts";
 import type { PageActor } from "./act/page-actor.ts";
 import type { PageCamera } from "./pictures/page-camera.ts";
@@ -33,6 +34,8 @@ export interface PagesArea {
     readPage: typeof readPage;
     screenshotPage: typeof screenshotPage;
   }>;
+  /** For the service: renders a page in an unused browser. */
+  readonly render: Handler<typeof pageControl.renderPage>;
   close(): Promise<void>;
 }
 
@@ -75,6 +78,10 @@ export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
       },
       readPage: async ({ body }) => (await load()).reader.read(body),
       screenshotPage: async ({ body }) => (await load()).camera.take(body),
+    },
+    async render({ body, signal }) {
+      const [loaded, { renderPage }] = await Promise.all([load(), import("./page-parts.ts")]);
+      return renderPage({ ...loaded, failures }, body, signal);
     },
     async close() {
       const loaded = await created;

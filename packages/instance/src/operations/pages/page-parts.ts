@@ -5,5 +5,6 @@ export { readElements } from "./outline/read-elements.ts";
 export { PageCamera } from "./pictures/page-camera.ts";
 export { printPage } from "./pictures/print-page.ts";
 export { PageReader } from "./read/page-reader.ts";
+export { renderPage } from "./render/render-page.ts";
 export { SessionPages } from "./tabs/session-pages.ts";
 export { PageToolCaller } from "./tools/page-tools.ts";

@@ -4,7 +4,7 @@ import type { pageControl } from "../../protocol/page-endpoints.ts";
 import type { PageOperator } from "./page-operator.ts";
 
 export interface PageArea {
-  readonly handlers: Handlers<typeof pageControl>;
+  readonly handlers: Handlers<Omit<typeof pageControl, "renderPage">>;
   /** Whether pages may contain secrets that the service or a person typed. */
   mayShowSecrets(): boolean;
   close(): Promise<void>;

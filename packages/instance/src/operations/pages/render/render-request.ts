@@ -1,0 +1,25 @@
+import type { CheckedRequestOf, renderPage } from "@shoal/contract";
+import { invalid } from "@shoal/contract/refusals";
+import { ServiceError } from "@shoal/router";
+import { checkAddress } from "../act/navigation.ts";
+import type { RenderPart } from "../../../protocol/render-frame.ts";
+
+export type RenderRequest = CheckedRequestOf<typeof renderPage>["body"];
+
+/** @returns the address to open; `about:blank` for HTML. @throws {ServiceError} 400 for another scheme. */
+export function addressOf({ url }: Pick<RenderRequest, "url">): string {
+  if (url === undefined) return "about:blank";
+  const address = checkAddress(url);
+  if (!/^https?:/.test(address))
+    throw ServiceError.of(invalid("body.url", "must be an http or https address", { hint: "Send a page as html." }));
+  return address;
+}
+
+/** The outputs that are named or have options; `markdown` when there are none. */
+export function partsOf(request: RenderRequest): ReadonlySet<RenderPart> {
+  const { elements, markdown, outline, outputs = [], pdf, screenshot } = request;
+  const parts = new Set<RenderPart>(outputs);
+  for (const [name, options] of Object.entries({ elements, markdown, outline, pdf, screenshot }))
+    if (options !== undefined) parts.add(name as RenderPart);
+  return parts.size === 0 ? new Set(["markdown"]) : parts;
+}
