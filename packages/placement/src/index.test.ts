@@ -25,6 +25,7 @@ it("exports exactly the public API", () => {
     "findChromium",
     "guardedLookup",
     "locateFullChromium",
+    "renderPage",
     "streamFromInstance",
     "warmRoom",
     "withAcquire",

@@ -94,6 +94,7 @@ const others = [
   "extensions.downloadFromChromeStore",
   "apiKeys.create",
   "browsers.create",
+  "browsers.render",
   "browserPools.create",
   "projects.create",
   "projects.legacy.create",

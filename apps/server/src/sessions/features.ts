@@ -86,6 +86,13 @@ function fileFeatures(host: Host, needs: SessionRoomNeeds, { idHere, onFiles, st
   return { files, stored: { telemetry, downloads, replays } };
 }
 
+function directFeatureOf({ routing }: Pick<SessionRoomNeeds, "routing">) {
+  return directFeature({
+    instanceFor: (request, way) => routing().instanceFor(request, way),
+    socketsOf: (request, sessionId) => routing().socketsOf(request, sessionId),
+  });
+}
+
 /** Sessions, and everything that belongs to one. Registers the server. */
 export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
   const { liveViews, loginWaits, origins, recorder, resources, signer } = needs;
@@ -160,10 +167,7 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
       signInBrowsers,
       store,
     }),
-    direct: directFeature({
-      instanceFor: (request, way) => needs.routing().instanceFor(request, way),
-      socketsOf: (request, sessionId) => needs.routing().socketsOf(request, sessionId),
-    }),
+    direct: directFeatureOf(needs),
     pools,
     render: renderFeature(host, { sessions }),
   };

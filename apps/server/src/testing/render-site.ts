@@ -8,7 +8,8 @@ export interface RenderSite extends AsyncDisposable {
   readonly requests: { readonly path: string; readonly headers: IncomingMessage["headers"] }[];
 }
 
-const html = (body: string, head = ""): string => `<!doctype html><html><head>${head}</head><body>${body}</body></html>`;
+const html = (body: string, head = ""): string =>
+  `<!doctype html><html><head>${head}</head><body>${body}</body></html>`;
 
 const pages: Readonly<Record<string, string>> = {
   "/page": html(
@@ -20,10 +21,16 @@ const pages: Readonly<Record<string, string>> = {
   "/slow-part": html(
     `<p id=first>first</p><script>setTimeout(() => { document.body.insertAdjacentHTML("beforeend", "<p id=second>second part</p>") }, 300)</script>`,
   ),
-  "/alerts": html(`<p id=done></p><script>alert("hello"); document.getElementById("done").textContent = String(confirm("sure?"))</script>`),
-  "/to-file": html(`<script>location.href = "file:///etc/passwd"</script><iframe src="file:///etc/passwd"></iframe>still here`),
+  "/alerts": html(
+    `<p id=done></p><script>alert("hello"); document.getElementById("done").textContent = String(confirm("sure?"))</script>`,
+  ),
+  "/to-file": html(
+    `<script>location.href = "file:///etc/passwd"</script><iframe src="file:///etc/passwd"></iframe>still here`,
+  ),
   "/pictures": html(`<img src="/picture.png"><p>text</p>`),
-  "/echo-agent": html(`<p id=agent></p><script>agent.textContent = navigator.userAgent + " " + innerWidth + "x" + innerHeight</script>`),
+  "/echo-agent": html(
+    `<p id=agent></p><script>agent.textContent = navigator.userAgent + " " + innerWidth + "x" + innerHeight</script>`,
+  ),
   "/other-origin": html(`<img src="http://localhost:PORT/picture.png"><img src="/picture.png">`),
 };
 
@@ -68,10 +75,15 @@ export async function startRenderSite(): Promise<RenderSite> {
         response.writeHead(302, { location: "http://10.0.0.1/" }).end();
         return;
       case "/moved-to-other-origin":
-        response.writeHead(302, { location: `http://localhost:${String((server.address() as AddressInfo).port)}/page` }).end();
+        response
+          .writeHead(302, { location: `http://localhost:${String((server.address() as AddressInfo).port)}/page` })
+          .end();
         return;
       case "/file":
-        response.writeHead(200, { "content-type": "application/zip", "content-disposition": "attachment; filename=a.zip" });
+        response.writeHead(200, {
+          "content-type": "application/zip",
+          "content-disposition": "attachment; filename=a.zip",
+        });
         response.end("PK");
         return;
       case "/document.pdf":
@@ -86,7 +98,10 @@ export async function startRenderSite(): Promise<RenderSite> {
       case "/secret":
         if (request.headers.authorization === `Basic ${btoa("me:pass")}`)
           response.writeHead(200, { "content-type": "text/html" }).end(html("the secret"));
-        else response.writeHead(401, { "www-authenticate": "Basic realm=x", "content-type": "text/html" }).end(html("denied"));
+        else
+          response
+            .writeHead(401, { "www-authenticate": "Basic realm=x", "content-type": "text/html" })
+            .end(html("denied"));
         return;
       case "/empty-error":
         response.writeHead(500).end();

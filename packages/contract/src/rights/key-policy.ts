@@ -55,6 +55,7 @@ type ObjectKind = "browsers" | "profiles" | "projects" | "proxies";
 
 const places: readonly (readonly [ObjectKind, string])[] = [
   ["browsers", "/browsers"],
+  ["browsers", "/render"],
   ["profiles", "/profiles"],
   ["projects", "/org/projects"],
   ["projects", "/projects"],

@@ -1,10 +1,4 @@
-import {
-  instanceControl,
-  maxRenderBytes,
-  maxRenderHeadBytes,
-  RenderHead,
-  type RenderPart,
-} from "@shoal/instance";
+import { instanceControl, maxRenderBytes, maxRenderHeadBytes, RenderHead, type RenderPart } from "@shoal/instance";
 import type { RequestOf } from "@shoal/contract";
 import { Readable } from "node:stream";
 import { AnswerProblem, answerJson } from "../streams/answer-text.ts";

@@ -34,7 +34,11 @@ export function addRenderCommand({ groupFor, run, specOf }: Adding): void {
     .addOption(outputOption())
     .addHelpText(
       "after",
-      examplesHelp(["shoal render example.com", "shoal render example.com -f page.pdf", "shoal render - -f page.png < page.html"]),
+      examplesHelp([
+        "shoal render example.com",
+        "shoal render example.com -f page.pdf",
+        "shoal render - -f page.png < page.html",
+      ]),
     )
     .action(async (address: string, _options: object, command: Command) => {
       const { runRender } = await import("./run-render.ts");

@@ -71,7 +71,9 @@ describe("a rendered page", () => {
       elements: [
         {
           selector: "h1",
-          results: [{ text: "Fish & chips", html: "Fish &amp; chips", attributes: { class: "title", "data-kind": "big" } }],
+          results: [
+            { text: "Fish & chips", html: "Fish &amp; chips", attributes: { class: "title", "data-kind": "big" } },
+          ],
         },
         { selector: ".missing", results: [] },
       ],
@@ -81,15 +83,29 @@ describe("a rendered page", () => {
     expect(page.headers).not.toHaveProperty("set-cookie");
     const picture = Buffer.from(page.screenshot?.data ?? "", "base64");
     expect(picture.subarray(0, 3).toString("hex")).toBe("ffd8ff");
-    expect(Buffer.from(page.pdf?.data ?? "", "base64").subarray(0, 5).toString()).toBe("%PDF-");
+    expect(
+      Buffer.from(page.pdf?.data ?? "", "base64")
+        .subarray(0, 5)
+        .toString(),
+    ).toBe("%PDF-");
     expect(await sessions()).toEqual([]);
     const [ended] = await sessions("?status=deleted");
-    expect(ended).toMatchObject({ session_id: page.session_id, origin: { dialect: "render" }, ended_reason: "deleted" });
+    expect(ended).toMatchObject({
+      session_id: page.session_id,
+      origin: { dialect: "render" },
+      ended_reason: "deleted",
+    });
   });
 
   it("can be HTML of the request, and is Markdown by default", async () => {
-    const page = await render({ html: "<title>Mine</title><h1>Hello</h1><p>world</p><script>document.title += '!'</script>" });
-    expect(page).toMatchObject({ url: "about:blank", title: "Mine!", markdown: expect.stringContaining("# Hello") as unknown });
+    const page = await render({
+      html: "<title>Mine</title><h1>Hello</h1><p>world</p><script>document.title += '!'</script>",
+    });
+    expect(page).toMatchObject({
+      url: "about:blank",
+      title: "Mine!",
+      markdown: expect.stringContaining("# Hello") as unknown,
+    });
     expect(page).not.toHaveProperty("status");
     expect(page).not.toHaveProperty("html");
   });
@@ -103,7 +119,11 @@ describe("a rendered page", () => {
       });
     const picture = await get("image/*", { html: "<p>x", screenshot: { format: "webp" } });
     expect(picture.headers.get("content-type")).toBe("image/webp");
-    expect(Buffer.from(await picture.arrayBuffer()).subarray(8, 12).toString()).toBe("WEBP");
+    expect(
+      Buffer.from(await picture.arrayBuffer())
+        .subarray(8, 12)
+        .toString(),
+    ).toBe("WEBP");
     const pdf = await get("application/pdf", { html: "<p>x", outputs: ["pdf"] });
     expect(pdf.headers.get("content-type")).toBe("application/pdf");
     expect((await pdf.text()).startsWith("%PDF-")).toBe(true);
@@ -115,7 +135,9 @@ describe("a rendered page", () => {
   it("waits for elements, texts and quiet networks", async () => {
     const url = at("/slow-part");
     expect((await render({ url, outputs: ["text"], wait_for: { selector: "#second" } })).text).toContain("second part");
-    expect((await render({ url, outputs: ["text"], wait_for: { text: "SECOND  part" } })).text).toContain("second part");
+    expect((await render({ url, outputs: ["text"], wait_for: { text: "SECOND  part" } })).text).toContain(
+      "second part",
+    );
     expect((await render({ url, outputs: ["text"], wait_for: { time_ms: 600 } })).text).toContain("second part");
     expect((await render({ url, outputs: ["text"], wait_until: "network_idle" })).text).toContain("second part");
     expect(await refusal({ url, wait_for: { selector: "#third" }, timeout_ms: 2000 })).toMatchObject({
@@ -123,7 +145,10 @@ describe("a rendered page", () => {
       code: "wait_timeout",
       message: expect.stringContaining("#third") as unknown,
     });
-    expect(await refusal({ url, wait_for: { selector: ":::" } })).toMatchObject({ status: 400, field: "body.wait_for.selector" });
+    expect(await refusal({ url, wait_for: { selector: ":::" } })).toMatchObject({
+      status: 400,
+      field: "body.wait_for.selector",
+    });
     expect(await refusal({ url, elements: [":::"] })).toMatchObject({ status: 400, field: "body.elements" });
     expect(await refusal({ url, screenshot: { selector: "#none" } })).toMatchObject({
       status: 404,
@@ -143,10 +168,16 @@ describe("a rendered page", () => {
 
   it("is shown as the site sends it with an error", async () => {
     expect(await render({ url: at("/none"), outputs: ["text"] })).toMatchObject({ status: 404, text: "Not here" });
-    expect(await render({ url: at("/empty-error"), outputs: ["text"] })).toMatchObject({ status: 500, url: at("/empty-error") });
+    expect(await render({ url: at("/empty-error"), outputs: ["text"] })).toMatchObject({
+      status: 500,
+      url: at("/empty-error"),
+    });
     expect(await render({ url: at("/secret"), outputs: ["text"] })).toMatchObject({ status: 401, text: "denied" });
     const http_auth = { username: "me", password: "pass" };
-    expect(await render({ url: at("/secret"), outputs: ["text"], http_auth })).toMatchObject({ status: 200, text: "the secret" });
+    expect(await render({ url: at("/secret"), outputs: ["text"], http_auth })).toMatchObject({
+      status: 200,
+      text: "the secret",
+    });
     const wrong = { username: "me", password: "wrong" };
     expect(await render({ url: at("/secret"), outputs: ["text"], http_auth: wrong })).toMatchObject({ status: 401 });
   });
@@ -158,10 +189,12 @@ describe("a rendered page", () => {
     expect(JSON.parse(page.text ?? "")).toMatchObject({ "x-mine": "one", cookie: "session=abc" });
     await render({ url: at("/other-origin"), headers, cookies, outputs: ["text"] });
     const pictures = site.requests.filter(({ path }) => path === "/picture.png");
-    expect(pictures.map(({ headers: sent }) => [sent.host?.split(":")[0], sent["x-mine"], sent.cookie]).sort()).toEqual([
-      ["127.0.0.1", "one", "session=abc; a=b"],
-      ["localhost", undefined, undefined],
-    ]);
+    expect(pictures.map(({ headers: sent }) => [sent.host?.split(":")[0], sent["x-mine"], sent.cookie]).sort()).toEqual(
+      [
+        ["127.0.0.1", "one", "session=abc; a=b"],
+        ["localhost", undefined, undefined],
+      ],
+    );
     site.requests.length = 0;
     await render({ url: at("/moved-to-other-origin"), headers, cookies, outputs: ["text"] });
     expect(site.requests.find(({ path }) => path === "/page")?.headers).not.toHaveProperty("x-mine");
@@ -193,18 +226,25 @@ describe("an address that is no page", () => {
     expect(await sessions()).toEqual([]);
   });
 
-  it.each(["file:///etc/passwd", "data:text/html,x", "chrome://version", "about:blank", "view-source:https://a.example", "javascript:alert(1)"])(
-    "is refused: %s",
-    async (url) => {
-      expect(await refusal({ url })).toMatchObject({ status: 400, field: "body.url" });
-    },
-  );
+  it.each([
+    "file:///etc/passwd",
+    "data:text/html,x",
+    "chrome://version",
+    "about:blank",
+    "view-source:https://a.example",
+    "javascript:alert(1)",
+  ])("is refused: %s", async (url) => {
+    expect(await refusal({ url })).toMatchObject({ status: 400, field: "body.url" });
+  });
 
   it("cannot be reached from a page", async () => {
     const { html, text } = await render({ url: at("/to-file"), outputs: ["text", "html"] });
     expect(text).toContain("still here");
     expect(html).not.toContain("root:");
-    const page = await render({ html: `<iframe src="file:///etc/passwd"></iframe><img src="file:///etc/passwd">`, outputs: ["html", "markdown"] });
+    const page = await render({
+      html: `<iframe src="file:///etc/passwd"></iframe><img src="file:///etc/passwd">`,
+      outputs: ["html", "markdown"],
+    });
     expect(JSON.stringify(page)).not.toContain("root:");
   });
 
@@ -214,8 +254,14 @@ describe("an address that is no page", () => {
   });
 
   it("ends at the time limit, or is read as it is with best_attempt", async () => {
-    expect(await refusal({ url: at("/endless"), timeout_ms: 2000 })).toMatchObject({ status: 409, code: "wait_timeout" });
-    expect(await refusal({ url: at("/silent"), timeout_ms: 2000 })).toMatchObject({ status: 409, code: "wait_timeout" });
+    expect(await refusal({ url: at("/endless"), timeout_ms: 2000 })).toMatchObject({
+      status: 409,
+      code: "wait_timeout",
+    });
+    expect(await refusal({ url: at("/silent"), timeout_ms: 2000 })).toMatchObject({
+      status: 409,
+      code: "wait_timeout",
+    });
     const page = await render({ url: at("/endless"), timeout_ms: 6000, best_attempt: true, outputs: ["text"] });
     expect(page).toMatchObject({ timed_out: true, text: "begun", status: 200 });
     expect(await sessions()).toEqual([]);
@@ -245,7 +291,9 @@ describe("the session of a rendered page", () => {
       const found = await sessions();
       return found.length > 0 ? found : undefined;
     });
-    await eventually("the page is requested", () => Promise.resolve(site.requests.some(({ path }) => path === "/silent")));
+    await eventually("the page is requested", () =>
+      Promise.resolve(site.requests.some(({ path }) => path === "/silent")),
+    );
     if (how === "crashes") {
       const client = await connectCdp(session?.cdp_ws_url ?? "");
       client.send("Browser.crash").catch(() => undefined);
@@ -266,7 +314,9 @@ describe("the request", () => {
     expect(await refusal({ html: "x", timeout_ms: 120_001 })).toMatchObject({ status: 400 });
     expect(await refusal({ html: "x", proxy: { name: "nowhere" } })).toMatchObject({ status: 404 });
     expect(await refusal({ html: "x", profile: { name: "nobody" } })).toMatchObject({ status: 404 });
-    expect(await refusal({ html: "x", screenshot: { format: "jpeg", omit_background: true } })).toMatchObject({ status: 400 });
+    expect(await refusal({ html: "x", screenshot: { format: "jpeg", omit_background: true } })).toMatchObject({
+      status: 400,
+    });
     expect((await server.request("POST", "/render", { key: null, body: { html: "x" } })).status).toBe(401);
   });
 });

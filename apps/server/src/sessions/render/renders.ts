@@ -86,11 +86,7 @@ export class Renders {
     const stuck = AbortSignal.timeout(timeoutMs + answerGraceMs);
     try {
       const instance = await this.#parts.sessions.instanceHere(context.projectId, sessionId);
-      return await renderPage(
-        instance,
-        { ...request, timeout_ms: timeoutMs },
-        AbortSignal.any([signal, stuck]),
-      );
+      return await renderPage(instance, { ...request, timeout_ms: timeoutMs }, AbortSignal.any([signal, stuck]));
     } catch (error) {
       signal.throwIfAborted();
       throw explain(error, sessionId);
@@ -103,7 +99,10 @@ export class Renders {
     } catch (error) {
       // It has ended already.
       if (!ServiceError.isInstance(error) || error.status !== 404)
-        this.#parts.log.warn({ session_id: sessionId, err: error }, "the session of a rendered page could not be ended");
+        this.#parts.log.warn(
+          { session_id: sessionId, err: error },
+          "the session of a rendered page could not be ended",
+        );
     }
   }
 }

@@ -105,11 +105,14 @@ export class PageWatch {
       this.#states.add(name);
       this.#change();
     });
-    page.on("Network.requestWillBeSent", ({ frameId, loaderId, redirectResponse, request, requestId, type }, target) => {
-      if (type !== "Document" || requestId !== loaderId || !page.isMainFrame(target, frameId)) return;
-      this.requestedUrl = request.url;
-      if (redirectResponse !== undefined) this.#redirected(redirectResponse);
-    });
+    page.on(
+      "Network.requestWillBeSent",
+      ({ frameId, loaderId, redirectResponse, request, requestId, type }, target) => {
+        if (type !== "Document" || requestId !== loaderId || !page.isMainFrame(target, frameId)) return;
+        this.requestedUrl = request.url;
+        if (redirectResponse !== undefined) this.#redirected(redirectResponse);
+      },
+    );
     page.on("Network.responseReceived", ({ frameId, loaderId, requestId, response, type }, target) => {
       if (type !== "Document" || requestId !== loaderId || !page.isMainFrame(target, frameId)) return;
       this.response = {
@@ -129,10 +132,7 @@ export class PageWatch {
       this.redirects.push({ url: withoutCredentials(url).slice(0, maxUrlCharacters), status });
   }
 
-  #dismiss(
-    { defaultPrompt, message, type }: Protocol.Page.JavascriptDialogOpeningEvent,
-    sessionId: string,
-  ): void {
+  #dismiss({ defaultPrompt, message, type }: Protocol.Page.JavascriptDialogOpeningEvent, sessionId: string): void {
     if (this.dialogs.length < maxDialogs)
       this.dialogs.push({
         type,
@@ -141,9 +141,7 @@ export class PageWatch {
       });
     const { cdp } = this.#page;
     const answering = this.#page.session.dialog?.sessionId ?? sessionId;
-    cdp
-      .send("Page.handleJavaScriptDialog", { accept: type === "beforeunload" }, answering)
-      .catch(() => undefined);
+    cdp.send("Page.handleJavaScriptDialog", { accept: type === "beforeunload" }, answering).catch(() => undefined);
   }
 }
 

@@ -51,10 +51,15 @@ export async function readParts(reading: Reading): Promise<RenderedPart[]> {
     const part = { name, ...(await reading.clock.read(readPatiently(reading, name), `The output ${name}`)) };
     bytes += part.content.length;
     if (bytes > maxRenderBytes)
-      throw new ServiceError(409, "conflict", `The outputs of the page have more than ${String(maxRenderBytes)} bytes.`, {
-        limit: maxRenderBytes,
-        hint: "Request fewer outputs, or a smaller screenshot with max_width or selector.",
-      });
+      throw new ServiceError(
+        409,
+        "conflict",
+        `The outputs of the page have more than ${String(maxRenderBytes)} bytes.`,
+        {
+          limit: maxRenderBytes,
+          hint: "Request fewer outputs, or a smaller screenshot with max_width or selector.",
+        },
+      );
     read.push(part);
   }
   return read;
@@ -118,7 +123,12 @@ const readers: Readonly<Record<RenderPart, (reading: Reading) => Promise<Content
   },
 };
 
-async function script(tab: OpenTab, type: string, declaration: string, ...values: readonly unknown[]): Promise<Content> {
+async function script(
+  tab: OpenTab,
+  type: string,
+  declaration: string,
+  ...values: readonly unknown[]
+): Promise<Content> {
   const found = await readFromPage<{ readonly text: string; readonly isCut: boolean }>(
     tab,
     declaration,

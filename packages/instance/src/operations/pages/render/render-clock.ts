@@ -1,7 +1,8 @@
 import { ServiceError } from "@shoal/router";
 import { setTimeout as delay } from "node:timers/promises";
+import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
-import { browserCrashed, pageCrashed, tooLate } from "./render-errors.ts";
+import { browserCrashed, cannotOpen, pageCrashed, tooLate } from "./render-errors.ts";
 
 /** With `best_attempt`, the outputs have this part of the time. */
 const outputShare = 0.25;
@@ -93,6 +94,11 @@ export class RenderClock {
     timer.catch(() => undefined);
     try {
       return await Promise.race([work, timer, this.#crash.promise]);
+    } catch (error) {
+      if (!(error instanceof CdpError)) throw error;
+      // The failure of a command may arrive before the end of the page.
+      await new Promise((resolve) => setImmediate(resolve));
+      throw this.#page.session.ended ? browserCrashed(error) : cannotOpen(this.#url, error.message);
     } finally {
       done.abort();
     }

@@ -34,11 +34,7 @@ const states = {
 } as const;
 
 /** Opens a page in the front tab of an unused browser, and reads it. @throws {ServiceError} 400, 404, 409 or 503. */
-export async function renderPage(
-  tools: RenderTools,
-  request: RenderRequest,
-  signal: AbortSignal,
-): Promise<BytesReply> {
+export async function renderPage(tools: RenderTools, request: RenderRequest, signal: AbortSignal): Promise<BytesReply> {
   const url = addressOf(request);
   const tab = await tools.pages.tab();
   const { best_attempt: bestAttempt, timeout_ms: timeoutMs } = request;
@@ -96,13 +92,15 @@ async function setCookie(
     ...(secure !== undefined && { secure }),
     ...(sameSite && { sameSite }),
   };
-  const set = await cdp.send("Network.setCookie", params, session.sessionId).catch(() => ({ success: false }));
-  if (set.success) return;
-  throw ServiceError.of(
-    invalid(`body.cookies[${String(index)}]`, "was refused by the browser", {
-      hint: "Its domain must fit, and SameSite=None needs secure.",
-    }),
-  );
+  try {
+    await cdp.send("Network.setCookies", { cookies: [params] }, session.sessionId);
+  } catch {
+    throw ServiceError.of(
+      invalid(`body.cookies[${String(index)}]`, "was refused by the browser", {
+        hint: "Its domain must fit, and SameSite=None needs secure.",
+      }),
+    );
+  }
 }
 
 /** @returns whether loading took too long, with `best_attempt`. */
@@ -132,7 +130,7 @@ async function open(rendering: Rendering): Promise<void> {
   watch.restart();
   const opening = cdp.send("Page.navigate", { url }, session.sessionId);
   const { errorText = "", isDownload } = await clock.load(opening, "The page did not answer");
-  if (isDownload === true || watch.download !== undefined) throw await downloaded(rendering);
+  if (isDownload === true) throw await downloaded(rendering);
   // The site answered an error without a page.
   const isStatus = errorText === "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
   if (errorText !== "" && !isStatus) {

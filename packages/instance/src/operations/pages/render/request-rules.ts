@@ -76,7 +76,7 @@ export class RequestRules {
     const names = new Set(added.map(([name]) => name.toLowerCase()));
     const kept = Object.entries(request.headers).filter(([name]) => !names.has(name.toLowerCase()));
     // The browser applies the overrides to this hop only: a redirect elsewhere does not get them.
-    const headers = [...kept, ...added].map(([name, value]) => ({ name, value: String(value) }));
+    const headers = [...kept, ...added].map(([name, value]) => ({ name, value }));
     cdp
       .send("Fetch.continueRequest", { requestId, ...(added.length > 0 && { headers }) }, target.sessionId)
       .catch(() => undefined);
