@@ -1,18 +1,7 @@
 import type { Command } from "commander";
-import type { Adding, GlobalFlags, OutputFormat } from "../../core/types.ts";
+import type { Adding } from "../../core/types.ts";
 import { examplesHelp, fileOption, outputOption } from "../command-line.ts";
-
-export interface RenderFlags extends GlobalFlags {
-  readonly output: OutputFormat;
-  readonly file?: string;
-  readonly as?: string;
-  readonly fullPage?: boolean;
-  readonly waitUntil?: string;
-  readonly waitFor?: string;
-  readonly wait?: string;
-  readonly profile?: string;
-  readonly proxy?: string;
-}
+import type { RenderFlags } from "./render-flags.ts";
 
 /** Adds `shoal render`. Its code loads when it runs. */
 export function addRenderCommand({ groupFor, run, specOf }: Adding): void {

@@ -12,7 +12,7 @@ import { printableLines } from "../../output/format.ts";
 import { notify } from "../../output/output.ts";
 import { printValue } from "../../output/print-result.ts";
 import { millisecondsOf } from "./page-arguments.ts";
-import type { RenderFlags } from "./render-command.ts";
+import type { RenderFlags } from "./render-flags.ts";
 
 type Output = NonNullable<RenderPage["outputs"]>[number];
 

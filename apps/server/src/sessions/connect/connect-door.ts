@@ -22,7 +22,7 @@ import type { Sessions } from "../browsers/sessions.ts";
 import { type ConnectSettings, readConnectSettings } from "./connect-settings.ts";
 import { openTicket } from "./connect-tickets.ts";
 import { refuseOtherSettings } from "./joined-session.ts";
-import { WaitingLine } from "./waiting-line.ts";
+import { WaitingLine } from "../waiting/waiting-line.ts";
 
 export interface ConnectDoorParts {
   readonly authenticator: Authenticator;

@@ -3,7 +3,7 @@ import type { Handlers } from "@shoal/router";
 import type { Access } from "../../http/auth/access.ts";
 import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
-import { WaitingLine } from "../connect/waiting-line.ts";
+import { WaitingLine } from "../waiting/waiting-line.ts";
 import { answerOf } from "./rendered-answer.ts";
 import { Renders, type RendersParts } from "./renders.ts";
 

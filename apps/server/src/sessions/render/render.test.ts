@@ -210,7 +210,7 @@ describe("a rendered page", () => {
   });
 });
 
-describe("an address that is no page", () => {
+describe("an address of something else than a page", () => {
   it.each([
     ["/file", "navigation_failed", 'is a download ("a.zip"), not a page'],
     ["/document.pdf", "navigation_failed", "is a PDF, not a page"],

@@ -7,7 +7,7 @@ import type { Access } from "../../http/auth/access.ts";
 import type { Log } from "../../log/log.ts";
 import { enderOf } from "../browsers/lifecycle.ts";
 import type { Sessions } from "../browsers/sessions.ts";
-import type { WaitingLine } from "../connect/waiting-line.ts";
+import type { WaitingLine } from "../waiting/waiting-line.ts";
 import { noAnswer } from "../instance-plane/no-answer.ts";
 
 export type RenderRequest = CheckedRequestOf<typeof endpoint>["body"];

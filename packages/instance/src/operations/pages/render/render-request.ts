@@ -15,7 +15,7 @@ export function addressOf({ url }: Pick<RenderRequest, "url">): string {
   return address;
 }
 
-/** The outputs that are named or have options; `markdown` when there are none. */
+/** The outputs that are named or have options; else `markdown`. */
 export function partsOf(request: RenderRequest): ReadonlySet<RenderPart> {
   const { elements, markdown, outline, outputs = [], pdf, screenshot } = request;
   const parts = new Set<RenderPart>(outputs);
