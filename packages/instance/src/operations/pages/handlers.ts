@@ -8,10 +8,12 @@ import type {
   screenshotPage,
 } from "@shoal/contract";
 import type { Handler, Handlers } from "@shoal/router";
+import type { PageObservation } from "@shoal/schemas";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../../egress/failures.ts";
 import type { pageControl } from "../../protocol/page-endpoints.ts";
 import type { SessionRoot } from "../fs/paths.ts";
+import type { ObserveOptions } from "./outline/observe.ts";
 import type { PageActor } from "./act/page-actor.ts";
 import type { PageCamera } from "./pictures/page-camera.ts";
 import type { PageReader } from "./read/page-reader.ts";
@@ -40,6 +42,7 @@ export interface PagesArea {
 }
 
 interface Loaded {
+  readonly observe: (options: ObserveOptions) => Promise<PageObservation>;
   readonly actor: PageActor;
   readonly pages: SessionPages;
   readonly camera: PageCamera;
@@ -54,11 +57,14 @@ export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
     const { observe, PageActor, PageCamera, PageReader, PageToolCaller, SessionPages, readElements } =
       await import("./page-parts.ts");
     const pages = new SessionPages(browser, readElements);
+    const reader = new PageReader(pages);
+    const observePage: Loaded["observe"] = (options) => observe(pages, options, reader);
     return {
-      actor: new PageActor({ pages, root, failures, observe }),
+      actor: new PageActor({ pages, root, failures, observe: observePage }),
+      observe: observePage,
       pages,
       camera: new PageCamera(pages),
-      reader: new PageReader(pages),
+      reader,
       tools: new PageToolCaller(pages),
     };
   }
@@ -68,10 +74,7 @@ export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
       actOnPage: async ({ body, signal }) => (await load()).actor.act(body, signal),
       callPageTool: async ({ body, signal }) => (await load()).tools.call(body, signal),
       listPageTools: async ({ body }) => (await load()).tools.list(body.tab),
-      async observePage({ body }) {
-        const [{ pages }, { observe }] = await Promise.all([load(), import("./page-parts.ts")]);
-        return observe(pages, body);
-      },
+      observePage: async ({ body }) => (await load()).observe(body),
       async printPage({ body }) {
         const [{ pages }, parts] = await Promise.all([load(), import("./page-parts.ts")]);
         return parts.printPage(await pages.tab(body.tab), body);

@@ -57,6 +57,7 @@ export async function navigate(
   if (answer === undefined) throw ServiceError.of(navigationFailed(url, "the browser refused the address"));
   const { errorText = "", isDownload } = answer;
   if (isDownload === true) log.endNavigation();
+  run.page.isDownload = isDownload === true;
   // Downloads, and pages that navigate elsewhere at once.
   if (errorText === "" || isDownload === true || hasDownload()) return;
   if (errorText === "net::ERR_ABORTED" && log.navigated) return;

@@ -25,7 +25,7 @@ export interface ActorParts {
   readonly pages: SessionPages;
   readonly root: SessionRoot;
   readonly failures: EgressFailures | undefined;
-  readonly observe: (pages: SessionPages, options: NonNullable<Act["observe"]>) => Promise<PageObservation>;
+  readonly observe: (options: NonNullable<Act["observe"]>) => Promise<PageObservation>;
 }
 
 /** Actions of one tab that wait; further ones are rejected. */
@@ -59,11 +59,11 @@ export class PageActor {
 
   /** @throws {ServiceError} 400 for wrong fields, 404 or 409 if the action is not possible. */
   async act(act: Act, caller: AbortSignal): Promise<ActResult> {
-    const { observe, pages } = this.#parts;
+    const { observe } = this.#parts;
     const signal = AbortSignal.any([caller, this.#closing.signal]);
     try {
       const result = await pTimeout(this.#actNext(act, signal), { milliseconds: Infinity, signal });
-      return act.observe === undefined ? result : { ...result, observation: await observe(pages, act.observe) };
+      return act.observe === undefined ? result : { ...result, observation: await observe(act.observe) };
     } catch (error) {
       if (!this.#closing.signal.aborted) throw error;
       throw new ServiceError(503, "shutting_down", "The session ended during the call.", { cause: error });

@@ -37,6 +37,8 @@ const commandMs = 10_000;
 export class FollowedPage implements CommandSender {
   readonly cdp: CdpConnection;
   readonly session: PageSession;
+  /** Whether the last navigation of its main frame became a download: the document before it is still there. */
+  isDownload = false;
   readonly #targets = new Map<string, FrameTarget>();
   readonly #stops: (() => void)[] = [];
   #mainFrameId: string;
@@ -46,7 +48,9 @@ export class FollowedPage implements CommandSender {
     this.cdp = session.cdp;
     this.#mainFrameId = session.targetId;
     this.on("Page.frameNavigated", ({ frame }, { parent }) => {
-      if (parent === undefined && frame.parentId === undefined) this.#mainFrameId = frame.id;
+      if (parent !== undefined || frame.parentId !== undefined) return;
+      this.#mainFrameId = frame.id;
+      this.isDownload = false;
     });
     this.on("Target.attachedToTarget", (event, target) => {
       this.#attached(event, target);

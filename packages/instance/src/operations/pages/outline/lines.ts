@@ -1,3 +1,4 @@
+import type { DomNode } from "../capture/dom-snapshot.ts";
 import type { PageItem, PageItemElement } from "../reading/page-items.ts";
 import { options } from "../reading/states.ts";
 import { headingLevel } from "../reading/roles.ts";
@@ -143,6 +144,7 @@ export class LineWriter {
       this.#hints.get(element) ?? "",
       value === undefined || value === "" ? "" : `= ${quote(value, 1_000)}`,
       role === "iframe" ? frameOf(element) : target,
+      showsPdf(node) ? "(PDF: read takes its ref or selector)" : "",
       this.#options(element),
     ]
       .filter((part) => part !== "")
@@ -204,6 +206,14 @@ function countOf(item: PageItem): number {
   if (item.kind === "line") return item.parts.length;
   if (item.kind === "element" && item.role === "row") return 1 + item.children.length;
   return 1;
+}
+
+function showsPdf(node: DomNode): boolean {
+  if (!["iframe", "embed", "object"].includes(node.tag)) return false;
+  const address = node.attribute(node.tag === "object" ? "data" : "src") ?? "";
+  // The browser's viewer has an element without an address in its frames.
+  if (address === "" || address.startsWith("about:")) return false;
+  return node.attribute("type") === "application/pdf" || /\.pdf(?:[?#]|$)/i.test(address);
 }
 
 function shownIn(item: PageItem): readonly PageItemElement[] {

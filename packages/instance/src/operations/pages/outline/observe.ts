@@ -7,6 +7,8 @@ import type { PageTree } from "../reading/page-tree.ts";
 import { readPage } from "../reading/read-page.ts";
 import { describeElement, staleReference } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
+import { withoutCredentials } from "../tabs/shown-address.ts";
+import type { PdfText } from "../text/pdf-text.ts";
 import { chooseLines } from "./choose-lines.ts";
 import { changeRanks } from "./change-rank.ts";
 import { compareLines, type EarlierLine, type LineChange } from "./compare-lines.ts";
@@ -46,12 +48,22 @@ const regionRoles: ReadonlySet<string> = new Set([
 ]);
 
 /** Outlines a tab. @throws {ServiceError} 404 for an unknown tab, 409 for a stale reference or a silent page. */
-export async function observe(pages: SessionPages, options: ObserveOptions): Promise<PageObservation> {
+export async function observe(
+  pages: SessionPages,
+  options: ObserveOptions,
+  pdfs: { describePdf(tab: OpenTab): Promise<PdfText | undefined> },
+): Promise<PageObservation> {
   const { max_tokens, ref } = options;
   const resolved = ref === undefined ? undefined : await pages.resolve(ref, options.tab);
   const tab = resolved?.tab ?? (await pages.tab(options.tab));
-  const [tabs, read] = await Promise.all([pages.tabs(), readPage(tab)]);
+  const [tabs, read, pdf] = await Promise.all([pages.tabs(), readPage(tab), pdfs.describePdf(tab)]);
   const facts = factsOf(tab, tabs);
+  if (pdf !== undefined) {
+    const { pages: count, title, url } = pdf;
+    const text = count === 0 ? pdf.markdown.trim() : `(a PDF with ${String(count)} pages: read returns its text)`;
+    const shown = { outline: text, tokens: estimateTokens(text), left_out: 0, diff: false, scroll: noScroll };
+    return { ...facts, url: withoutCredentials(url), title, ...shown };
+  }
   if (read === undefined) return { ...facts, outline: "", tokens: 0, left_out: 0, diff: false, scroll: noScroll };
   const { behind, captured, tree } = read;
   const { above, below } = captured.metrics;

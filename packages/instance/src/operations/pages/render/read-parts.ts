@@ -22,7 +22,7 @@ export interface RenderedPart {
 export interface RenderTools {
   readonly pages: SessionPages;
   readonly camera: Pick<PageCamera, "take">;
-  readonly reader: Pick<PageReader, "read">;
+  readonly reader: Pick<PageReader, "describePdf" | "read">;
   readonly failures: EgressFailures | undefined;
 }
 
@@ -97,7 +97,8 @@ const readers: Readonly<Record<RenderPart, (reading: Reading) => Promise<Content
     return textPart("text/markdown", markdown, next !== undefined);
   },
   async outline({ request, tab, tools }) {
-    const found = await observe(tools.pages, { max_tokens: 4000, ...request.outline, diff: false, tab: tab.id });
+    const options = { max_tokens: 4000, ...request.outline, diff: false, tab: tab.id };
+    const found = await observe(tools.pages, options, tools.reader);
     return textPart("text/plain", found.outline, found.left_out > 0);
   },
   async screenshot({ request, tab, tools }) {

@@ -39,6 +39,8 @@ export class SessionPages {
   readonly references = new References();
   readonly #browser: Pick<BrowserSupervisor, "cdp">;
   readonly #readElements: ReadElements;
+  /** Addresses of the last downloads, by the frames in whose place they began. */
+  readonly #downloads = new Map<string, string>();
   readonly #followed = new Map<string, Promise<FollowedPage>>();
   /** In the headless shell each tab has a window, and their order stays. The selection lasts until it changes. */
   #selected: { readonly targetId: string; readonly shown: string | undefined } | undefined;
@@ -47,6 +49,11 @@ export class SessionPages {
   constructor(browser: Pick<BrowserSupervisor, "cdp">, readElements: ReadElements) {
     this.#browser = browser;
     this.#readElements = readElements;
+  }
+
+  /** The address whose download took the place of a frame's document. */
+  downloadOf(frameId: string): string | undefined {
+    return this.#downloads.get(frameId);
   }
 
   /** In the order in which they were opened. */
@@ -133,6 +140,12 @@ export class SessionPages {
     if (this.#tabs?.cdp !== cdp) {
       this.#tabs?.list.close();
       this.#tabs = { cdp, list: new TabList(cdp, this.#tabs?.list.lastId) };
+      cdp.on("Browser.downloadWillBegin", ({ frameId, url }, sessionId) => {
+        if (sessionId !== undefined) return;
+        this.#downloads.set(frameId, url);
+        for (const oldest of this.#downloads.keys())
+          if (this.#downloads.size > maxFollowed) this.#downloads.delete(oldest);
+      });
     }
     const listed = await this.#tabs.list.list().catch((error: unknown) => {
       throw browserGone(error);
