@@ -13,6 +13,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { examples } = await import("../packages/contract/src/examples/index.ts");
 const { sharedHeaders } = await import("../packages/contract/src/openapi/shared-headers.ts");
 const { toOpenApi } = await import("../packages/contract/src/openapi/openapi.ts");
+const { furtherKeywords, variants } = await import("../packages/contract/src/openapi/variants.ts");
 const { operationsNotYet } = await import("./not-yet.mjs");
 
 const operationsFile = join(root, "packages/contract/src/operations.ts");
@@ -30,6 +31,8 @@ const document = toOpenApi(contract, {
   headers: sharedHeaders,
   notImplemented: operationsNotYet,
   examples,
+  furtherKeywords,
+  variants,
 });
 writeOrCheck("packages/contract/openapi.json", `${JSON.stringify(document, null, 2)}\n`, {
   source: "the contract",

@@ -21,7 +21,7 @@ const uncommon: readonly (readonly [what: string, notation: RegExp])[] = [
   ["a back reference, or an octal number", /\\[0-9k]/],
   ["an escape that is not common", /\\(?![dDsSwWbnrt.*+?^$()[\]{}|/\\-]|x[0-9a-fA-F]{2})/],
   ["a possessive or lazy quantifier", /[*+?}][+?]/],
-  ["a set inside of a set", /\[[^\]\\]*\[/],
+  ["a set inside of a set", /(?<!\\)\[[^\]\\]*\[/],
   ["set operators of Rust", /\[[^\]]*(?:&&|--|~~)/],
   ["a quantifier above 1000", /\{(?:\d+,)?(?:1\d{3}\d*|[2-9]\d{3,})\}/],
 ];

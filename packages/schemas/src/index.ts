@@ -4,6 +4,7 @@ export { errorCodes, ErrorDetail, ErrorBody, LimitError, type ErrorCode } from "
 export * from "./base/events.ts";
 export { NetworkRules, UpdateNetworkRules } from "./base/network-rules.ts";
 export * from "./base/ok.ts";
+export type { StatedRule } from "./base/rules.ts";
 export * from "./base/schema.ts";
 export * from "./sessions/browser-network.ts";
 export * from "./sessions/browser-pool.ts";

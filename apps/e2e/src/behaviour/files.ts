@@ -192,6 +192,10 @@ export function describeFiles(test: ServiceUnderTest): void {
           path,
           "403 protected_path",
         ]);
+        expect([path, await codeOf(fs.setFilePermissions(id, { path, mode: "230" }))]).toEqual([
+          path,
+          "403 protected_path",
+        ]);
       }
     });
 

@@ -1,9 +1,8 @@
 import * as schemas from "@shoal/schemas";
 import { alwaysSentFields, openEnumValues } from "@shoal/schemas";
 import * as z from "zod/mini";
-
-/** One schema as JSON: keywords and their values. */
-export type JsonSchema = Record<string, unknown>;
+import type { JsonSchema } from "./json-schema.ts";
+import { addStatedRules } from "./stated-rules.ts";
 
 /** Requests have optional fields for defaults; responses have all fields. */
 export type Direction = "request" | "answer";
@@ -166,6 +165,7 @@ function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSche
     const names = Object.keys(def.shape).filter((name) => required.has(name) || isAlwaysSent(def.shape[name]));
     if (names.length > 0) jsonSchema.required = names;
   }
+  addStatedRules(zodSchema, jsonSchema);
   if (def.type === "union" && "discriminator" in def && typeof def.discriminator === "string")
     jsonSchema.discriminator = { propertyName: def.discriminator };
 }

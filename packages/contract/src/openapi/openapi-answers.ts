@@ -1,6 +1,7 @@
 import { ErrorBody, type Schema } from "@shoal/schemas";
 import type { ResponseContent } from "../base/endpoint.ts";
-import type { FieldDocs, JsonSchema, SchemaCollector } from "./json-schemas.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import type { FieldDocs, SchemaCollector } from "./json-schemas.ts";
 
 type Json = Record<string, unknown>;
 

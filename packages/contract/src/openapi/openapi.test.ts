@@ -18,6 +18,7 @@ import {
 import { examples } from "../examples/index.ts";
 import { sharedHeaders } from "./shared-headers.ts";
 import { toOpenApi } from "./openapi.ts";
+import { furtherKeywords, variants } from "./variants.ts";
 
 type Node = Record<string, unknown>;
 
@@ -421,6 +422,16 @@ describe("toOpenApi", () => {
   });
 });
 
+/** Rules of a schema refer to fields that it describes elsewhere. */
+function withoutRules(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutRules);
+  if (typeof node !== "object" || node === null) return node;
+  const kept = Object.entries(node).filter(
+    ([key]) => !["if", "then", "else", "not", "allOf", "examples"].includes(key),
+  );
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutRules(inner)]));
+}
+
 describe("openapi.json", () => {
   it("has every operation, and describes each operation, parameter and field", () => {
     const silent: string[] = [];
@@ -437,7 +448,7 @@ describe("openapi.json", () => {
           silent.push(`${String(operation.operationId)} ${String(parameter.name)}`);
     }
     for (const [name, schema] of Object.entries(published.components.schemas)) {
-      forEach({ ...schema, examples: [] }, (node) => {
+      forEach(withoutRules(schema), (node) => {
         for (const [field, property] of Object.entries((node.properties ?? {}) as Record<string, Node>))
           if (typeof property.description !== "string") silent.push(`${name}.${field}`);
       });
@@ -466,6 +477,8 @@ describe("openapi.json", () => {
           },
           headers: sharedHeaders,
           examples,
+          furtherKeywords,
+          variants,
           // Only the service knows which operations it does not implement; `tools/openapi.mjs --check` compares them.
           notImplemented: new Set(
             Object.values<Record<string, { operationId: string; responses: object }>>(published.paths)

@@ -1,13 +1,10 @@
 import { ErrorBody } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { Contract, Endpoint, RequestBody } from "../base/endpoint.ts";
-import {
-  collectSchemas,
-  type Direction,
-  type FieldDocs,
-  type JsonSchema,
-  type SchemaCollector,
-} from "./json-schemas.ts";
+import { collectSchemas, type Direction, type FieldDocs, type SchemaCollector } from "./json-schemas.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { addKeywords } from "./stated-rules.ts";
+import { splitVariants, type Variants } from "./variants.ts";
 import { errorStatusesOf } from "../base/error-statuses.ts";
 import { errorName, errorResponse, headersIn, ownErrorResponse, responseOf } from "./openapi-answers.ts";
 
@@ -52,6 +49,10 @@ export interface OpenApiOptions {
   readonly headers?: Readonly<Record<string, SharedHeader>>;
   /** Examples by component name. If requests and responses differ, the example belongs to the response. */
   readonly examples?: Readonly<Record<string, readonly unknown[]>>;
+  /** Components that are `oneOf` several objects, by name. */
+  readonly variants?: Readonly<Record<string, Variants>>;
+  /** Rules of components that their schemas do not state, by name. */
+  readonly furtherKeywords?: Readonly<Record<string, readonly JsonSchema[]>>;
   /** Ids of operations that return 501 in this version. */
   readonly notImplemented?: ReadonlySet<string>;
   /** Components by name, in addition to those of `@shoal/schemas`. */
@@ -66,7 +67,7 @@ type Json = Record<string, unknown>;
  * @throws {Error} for a duplicate operationId or route.
  */
 export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<string, unknown> {
-  const { descriptions, description, examples = {}, headers = {}, license, title, version } = options;
+  const { descriptions, description, headers = {}, license, title, version } = options;
   const shared = Object.keys(headers).map((name) => ({ $ref: `#/components/parameters/${name}` }));
   const endpoints = Object.entries(contract);
   const collector = collectSchemas(
@@ -96,12 +97,7 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
   );
   const order = Object.keys(descriptions?.areas ?? {});
   const areas = [...new Set(endpoints.map(([, { area }]) => area))].sort((a, b) => order.indexOf(a) - order.indexOf(b));
-  const components = collector.components();
-  for (const [name, values] of Object.entries(examples)) {
-    const component = components[name];
-    if (component === undefined) throw new Error(`The example for ${name} has no component in the document.`);
-    component.examples = values;
-  }
+  const components = componentsOf(collector, options);
   for (const part of [components, paths, responses]) nameKinds(part, components);
   return {
     openapi: "3.1.0",
@@ -138,6 +134,23 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
       schemas: components,
     },
   };
+}
+
+/** The components with their variants, rules and examples. */
+function componentsOf(
+  collector: SchemaCollector,
+  { examples = {}, furtherKeywords = {}, variants = {} }: OpenApiOptions,
+): Record<string, JsonSchema> {
+  const components = splitVariants(collector.components(), variants);
+  const named = (name: string, what: string): JsonSchema => {
+    const component = components[name];
+    if (component === undefined) throw new Error(`The ${what} for ${name} has no component in the document.`);
+    return component;
+  };
+  for (const [name, further] of Object.entries(furtherKeywords))
+    for (const keywords of further) addKeywords(named(name, "rule"), structuredClone(keywords));
+  for (const [name, values] of Object.entries(examples)) named(name, "example").examples = values;
+  return components;
 }
 
 /** All schemas of the operations, by direction. */
@@ -226,6 +239,7 @@ function parametersOf(endpoint: Endpoint, collector: SchemaCollector, docs: Oper
         type: "string",
         minLength: 1,
         maxLength: 255,
+        pattern: "^[ -~]{1,255}$",
         description:
           "Names this call. A repetition with the same key within 24 hours gets the first answer, and nothing is done twice.",
       }),

@@ -92,13 +92,22 @@ export function ownerUnchangeable(path: string, { uid, gid, user }: Record<"uid"
   };
 }
 
-/** 403 for a directory that must stay in its place. @param reason - `it is the home directory` */
-export function protectedPath(action: "delete" | "move", path: string, reason: string): Refusal {
+/** What a protected directory refuses; `close` takes rights of its owner away. */
+export type ProtectedAction = "delete" | "move" | "close";
+
+const protectedHints: Readonly<Record<ProtectedAction, string>> = {
+  delete: "Delete its content instead.",
+  move: "Move its content instead.",
+  close: "Keep the rights of its owner, as in 700 and 755, or change its content instead.",
+};
+
+/** 403 for a directory that must stay as it is. @param reason - `it is the home directory` */
+export function protectedPath(action: ProtectedAction, path: string, reason: string): Refusal {
   return {
     status: 403,
     code: "protected_path",
     problem: `Cannot ${action} ${path}: ${reason}.`,
-    hint: `${action === "delete" ? "Delete" : "Move"} its content instead.`,
+    hint: protectedHints[action],
   };
 }
 

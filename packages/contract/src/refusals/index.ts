@@ -1,3 +1,10 @@
+export {
+  actionFields,
+  fieldsOfAction,
+  targetFields,
+  type ActionField,
+  type ActionType,
+} from "../base/action-fields.ts";
 export { containsNul, invalid, type Refusal, unstorable } from "./refusal.ts";
 export {
   keyProblems,
@@ -99,6 +106,7 @@ export {
   pathMissing,
   pathProblem,
   protectedPath,
+  type ProtectedAction,
 } from "./files.ts";
 export { profileHasWriter, profileNameTaken, profileNotFound, profileUsedByBrowser } from "./profiles.ts";
 export {

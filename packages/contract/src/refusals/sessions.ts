@@ -62,7 +62,8 @@ export function gpuUnavailable(): Refusal {
 }
 
 /** Sizes that requests may choose; others only appear in answers. */
-const memoryChoices = { headless: ["1GiB", "2GiB", "4GiB"], windowed: ["8GiB", "16GiB"] } as const;
+/** Sizes of memory that sessions can have. */
+export const memoryChoices = { headless: ["1GiB", "2GiB", "4GiB"], windowed: ["8GiB", "16GiB"] } as const;
 
 /** 400 for a size of memory that no such session can have. */
 export function refuseMemorySize({

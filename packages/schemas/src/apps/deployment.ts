@@ -3,6 +3,7 @@ import { AppAction, deploymentRegions } from "./app.ts";
 import { pageFields, Timestamp } from "../base/common.ts";
 import { ErrorEvent, HeartbeatEvent, LogEvent, OptionalSince } from "../base/events.ts";
 import { checked, lazyObject, openEnum, openUnion } from "../base/schema.ts";
+import { checkedLater, exactlyOne, maxEntries, needs } from "../base/rules.ts";
 
 const text = (maxLength: number) => checked(z.string(), z.minLength(1), z.maxLength(maxLength));
 
@@ -46,7 +47,15 @@ export const DeploymentSource = lazyObject(() => ({
   /** Always `github`. */
   type: z.literal("github"),
   /** Address of the repository, without `/blob` and `/tree`, up to 2048 characters. */
-  url: text(2048),
+  url: checked(
+    text(2048),
+    checkedLater({
+      keywords: {
+        pattern:
+          "^https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?/[A-Za-z0-9_-][A-Za-z0-9_.-]*/[A-Za-z0-9_-][A-Za-z0-9_.-]*/?$",
+      },
+    }),
+  ),
   /** Branch, tag or commit, up to 255 characters. */
   ref: text(255),
   /** Directory of the repository that is the root of the sources, up to 4096 characters; absent = the repository's own. */
@@ -85,18 +94,12 @@ export const CreateDeployment = z.lazy(() =>
       env_vars: z.optional(
         checked(
           z.record(checked(z.string(), z.minLength(1), z.maxLength(255)), checked(z.string(), z.maxLength(65_536))),
-          z.refine((variables) => Object.keys(variables).length <= 100, "at most 100 variables"),
+          maxEntries(100, "variables"),
         ),
       ),
     }),
-    z.refine(
-      ({ file, source }) => (file === undefined) !== (source === undefined),
-      "give exactly one of file and source",
-    ),
-    z.refine(
-      ({ file, entrypoint_rel_path }) => file === undefined || entrypoint_rel_path !== undefined,
-      "file needs entrypoint_rel_path",
-    ),
+    exactlyOne("file", "source"),
+    needs("file", "entrypoint_rel_path"),
   ),
 );
 
@@ -113,10 +116,7 @@ export const ListDeployments = z.lazy(() =>
       /** Part of an app's name, case does not matter, or a whole id. */
       query: z.optional(z.string()),
     }),
-    z.refine(
-      ({ app_name, app_version }) => app_version === undefined || app_name !== undefined,
-      "app_version needs app_name",
-    ),
+    needs("app_version", "app_name"),
   ),
 );
 

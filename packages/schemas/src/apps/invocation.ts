@@ -3,6 +3,7 @@ import { Browser } from "../sessions/browser.ts";
 import { pageFields, Timestamp } from "../base/common.ts";
 import { ErrorEvent, HeartbeatEvent, LogEvent, OptionalSince } from "../base/events.ts";
 import { checked, lazyObject, openEnum, openUnion } from "../base/schema.ts";
+import { checkedLater } from "../base/rules.ts";
 
 /** Bytes of a payload and of an output, in UTF-8. */
 export const maxInvocationJsonBytes = 4.5 * 2 ** 20;
@@ -59,24 +60,34 @@ export const Invocation = lazyObject(() => ({
 
 /** Input of `invocations.create`. */
 export interface CreateInvocation extends z.input<typeof CreateInvocation> {}
-export const CreateInvocation = lazyObject(() => ({
-  /** The app to ask, 1 to 255 characters. */
-  app_name: name(),
-  /** Label of the app's version, 1 to 255 characters. */
-  version: z._default(name(), "latest"),
-  /** Name of the action, 1 to 255 characters. */
-  action_name: name(),
-  /** Payload: JSON as text, up to 4.5 MiB in UTF-8. Empty = none. */
-  payload: z.optional(jsonText()),
-  /** Answer at once, with status `queued`, instead of when it has ended. */
-  async: z._default(z.boolean(), false),
-  /** With `async`: seconds after which it fails, 10 to 3600. */
-  async_timeout_seconds: z._default(checked(z.int(), z.minimum(10), z.maximum(3600)), 900),
-  /** With `async`: at a limit of concurrent invocations, wait for a free place instead of the answer 429. */
-  queue: z.optional(z.boolean()),
-  /** With `async`: runs again after a failure, up to this number of times, 0 to 10. Pauses double from 1 s to 5 minutes. */
-  max_retries: z.optional(checked(z.int(), z.minimum(0), z.maximum(10))),
-}));
+export const CreateInvocation = z.lazy(() =>
+  checked(
+    z.object({
+      /** The app to ask, 1 to 255 characters. */
+      app_name: name(),
+      /** Label of the app's version, 1 to 255 characters. */
+      version: z._default(name(), "latest"),
+      /** Name of the action, 1 to 255 characters. */
+      action_name: name(),
+      /** Payload: JSON as text, up to 4.5 MiB in UTF-8. Empty = none. */
+      payload: z.optional(jsonText()),
+      /** Answer at once, with status `queued`, instead of when it has ended. */
+      async: z._default(z.boolean(), false),
+      /** With `async`: seconds after which it fails, 10 to 3600. */
+      async_timeout_seconds: z._default(checked(z.int(), z.minimum(10), z.maximum(3600)), 900),
+      /** With `async`: at a limit of concurrent invocations, wait for a free place instead of the answer 429. */
+      queue: z.optional(z.boolean()),
+      /** With `async`: runs again after a failure, up to this number of times, 0 to 10. Pauses double from 1 s to 5 minutes. */
+      max_retries: z.optional(checked(z.int(), z.minimum(0), z.maximum(10))),
+    }),
+    checkedLater({
+      keywords: {
+        if: { required: ["async"], properties: { async: { const: true } } },
+        else: { properties: { queue: { const: false }, max_retries: { const: 0 } } },
+      },
+    }),
+  ),
+);
 
 /** An invocation that was begun, and its output if it has ended already. */
 export interface CreatedInvocation extends z.output<typeof CreatedInvocation> {}

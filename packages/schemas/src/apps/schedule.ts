@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { pageFields, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { jsonText } from "./invocation.ts";
+import { checkedLater } from "../base/rules.ts";
 
 const name = () => checked(z.string(), z.minLength(1), z.maxLength(255));
 
@@ -51,7 +52,8 @@ export const CreateSchedule = lazyObject(() => ({
   cron: checked(
     z.string(),
     z.maxLength(100),
-    z.refine((text) => /^\S+(?: +\S+){4,5}$/.test(text), "expected 5 or 6 fields: 0 9 * * 1-5"),
+    z.regex(/^\S+(?: +\S+){4,5}$/, "expected 5 or 6 fields: 0 9 * * 1-5"),
+    checkedLater({ keywords: { pattern: "^[0-9A-Za-z*?,/#-]+(?: +[0-9A-Za-z*?,/#-]+){4,5}$" } }),
   ),
   /** Time zone of `cron`, by its IANA name: `Europe/Berlin`. */
   time_zone: z._default(checked(z.string(), z.refine(isTimeZone, "expected a time zone: Europe/Berlin")), "UTC"),

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { DisplayName, pageFields, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
+import { maxEntries } from "../base/rules.ts";
 
 const token = () => checked(z.string(), z.minLength(1), z.maxLength(16_384));
 const cacheTtl = () => checked(z.int(), z.minimum(0), z.maximum(86_400));
@@ -57,12 +58,7 @@ export const CreateCredentialProvider = lazyObject(() => ({
   /** Seconds to cache its answers, 0 to 86400. */
   cache_ttl_seconds: z._default(cacheTtl(), 300),
   /** Settings of the kind, such as `address` and `mount` of `vault`; up to 20. */
-  settings: z.optional(
-    checked(
-      z.record(settingName(), settingValue()),
-      z.refine((settings) => Object.keys(settings).length <= 20, "at most 20 settings"),
-    ),
-  ),
+  settings: z.optional(checked(z.record(settingName(), settingValue()), maxEntries(20, "settings"))),
   /** Providers with lower numbers are asked first. */
   priority: z._default(priority(), 0),
 }));
@@ -81,12 +77,7 @@ export const UpdateCredentialProvider = lazyObject(() => ({
   /** Seconds to cache its answers, 0 to 86400. */
   cache_ttl_seconds: z.optional(cacheTtl()),
   /** Settings to change; `null` removes one. A new `address` also needs the `token`. */
-  settings: z.optional(
-    checked(
-      z.record(settingName(), z.nullable(settingValue())),
-      z.refine((settings) => Object.keys(settings).length <= 20, "at most 20 settings"),
-    ),
-  ),
+  settings: z.optional(checked(z.record(settingName(), z.nullable(settingValue())), maxEntries(20, "settings"))),
 }));
 
 /** Input of `credentialProviders.list`. */

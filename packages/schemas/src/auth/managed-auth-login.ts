@@ -6,14 +6,12 @@ import { AuthChoice, AuthField, DiscoveredField, MfaOption, SignInOption, SsoBut
 import { flowStatuses, flowSteps, saidOnce } from "./managed-auth-parts.ts";
 import { ManagedAuthBrowserConfig, ProxyRef } from "./managed-auth.ts";
 import { checked, lazyObject, openEnum, openUnion } from "../base/schema.ts";
+import { atMostOne, maxEntries } from "../base/rules.ts";
 
 const text = (maxLength: number) => checked(z.string(), z.minLength(1), z.maxLength(maxLength));
 /** Up to 100 texts by the fields that they are for. */
 const fieldValues = () =>
-  checked(
-    z.record(text(255), checked(z.string(), z.maxLength(65_536))),
-    z.refine((values) => Object.keys(values).length <= 100, "at most 100 fields"),
-  );
+  checked(z.record(text(255), checked(z.string(), z.maxLength(65_536))), maxEntries(100, "fields"));
 const timelineTypes = ["login", "reauth", "health_check"] as const;
 
 /** Input of `auth.connections.login`, for this one login. */
@@ -73,10 +71,7 @@ export const SubmitLogin = z.lazy(() =>
       /** The account, by its `id`, of older clients; prefer `selected_choice_id`. */
       sign_in_option_id: z.optional(text(255)),
     }),
-    z.refine(
-      (answer) => answer.sso_provider === undefined || answer.sso_button_selector === undefined,
-      "give at most one of sso_provider and sso_button_selector",
-    ),
+    atMostOne("sso_provider", "sso_button_selector"),
   ),
 );
 

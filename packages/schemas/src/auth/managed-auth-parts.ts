@@ -1,4 +1,4 @@
-import * as z from "zod/mini";
+import { rule } from "../base/rules.ts";
 
 /** How far a login is. */
 export const flowStatuses = ["IN_PROGRESS", "SUCCESS", "FAILED", "EXPIRED", "CANCELED"] as const;
@@ -18,9 +18,19 @@ interface SaidTwice {
 }
 /** `browser` replaces separate fields of older clients. */
 export const saidOnce = <Value extends SaidTwice>() =>
-  z.refine<Value>(
+  rule<Value>(
     ({ browser, browser_telemetry, proxy }) =>
       (browser?.proxy === undefined || proxy === undefined) &&
       (browser?.telemetry === undefined || browser_telemetry === undefined),
     "browser.proxy and browser.telemetry take the place of proxy and browser_telemetry: give one of each",
+    {
+      keywords: {
+        not: {
+          anyOf: [
+            { required: ["browser", "proxy"], properties: { browser: { required: ["proxy"] } } },
+            { required: ["browser", "browser_telemetry"], properties: { browser: { required: ["telemetry"] } } },
+          ],
+        },
+      },
+    },
   );

@@ -5,18 +5,21 @@ import { DisplayName, pageFields, Timestamp } from "../base/common.ts";
 import { AuthChoice, AuthField, DiscoveredField, MfaOption, SignInOption, SsoButton } from "./managed-auth-flow.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { flowStatuses, flowSteps, saidOnce } from "./managed-auth-parts.ts";
+import { exactlyOne, rule } from "../base/rules.ts";
+import { siteName } from "../base/site-name.ts";
 
 const healthCheckInterval = () => checked(z.int(), z.minimum(1), z.maximum(86_400));
-const domainName = () => checked(z.string(), z.minLength(1), z.maxLength(253));
-const allowedDomains = () => checked(z.array(domainName()), z.maxLength(100));
+const domainName = (wildcard = false) => checked(z.string(), z.minLength(1), z.maxLength(253), siteName(wildcard));
+const allowedDomains = () => checked(z.array(domainName(true)), z.maxLength(100));
 /** An address of the web; `""` only where that means something. */
 const webAddress = (empty: "" | undefined) =>
   checked(
     z.string(),
     z.maxLength(2048),
-    z.refine(
+    rule(
       (address) => address === empty || (URL.canParse(address) && /^https?:/i.test(address)),
       "expected an address that begins with http:// or https://",
+      { keywords: { pattern: `^${empty === "" ? "(?:$|" : "(?:"}[Hh][Tt][Tt][Pp][Ss]?://[^\\s])` } },
     ),
   );
 
@@ -30,7 +33,7 @@ export const ProxyRef = z.lazy(() =>
       /** Name of exactly one proxy of the project; pass either this or `id`. */
       name: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
     }),
-    z.refine((proxy) => (proxy.id === undefined) !== (proxy.name === undefined), "give exactly one of id and name"),
+    exactlyOne("id", "name"),
   ),
 );
 
@@ -49,13 +52,22 @@ export interface CredentialRef extends z.input<typeof CredentialRef> {}
 export const CredentialRef = z.lazy(() =>
   checked(
     z.object(credentialFields()),
-    z.refine(
-      ({ name, provider }) => (name === undefined) !== (provider === undefined),
-      "give exactly one of name and provider",
-    ),
-    z.refine(
-      ({ auto, path, provider }) => (provider !== undefined) === ((path !== undefined) !== (auto === true)),
+    exactlyOne("name", "provider"),
+    rule(
+      ({ auto, path, provider }) =>
+        Number(path !== undefined) + Number(auto === true) === Number(provider !== undefined),
       "provider takes exactly one of path and auto, name neither",
+      {
+        keywords: {
+          if: { required: ["path"] },
+          then: { required: ["provider"], properties: { auto: { const: false } } },
+          else: {
+            if: { required: ["auto"], properties: { auto: { const: true } } },
+            then: { required: ["provider"] },
+            else: { not: { required: ["provider"] } },
+          },
+        },
+      },
     ),
   ),
 );

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { maxEntries } from "./rules.ts";
 import { checked, type Schema } from "./schema.ts";
 
 /** A moment, ISO 8601: `2026-01-31T12:00:00.000Z`. Shoal sends UTC; other services of the same wire may send an offset. */
@@ -58,7 +59,7 @@ export const Tags: Schema<Record<string, string>> = z.lazy(() =>
       checked(z.string(), z.minLength(1), z.maxLength(128), z.regex(/^[A-Za-z0-9 _.:/=+@-]+$/)),
       checked(z.string(), z.maxLength(256), z.regex(/^[A-Za-z0-9 _.:/=+@-]*$/)),
     ),
-    z.refine((tags) => Object.keys(tags).length <= 50, "at most 50 tags"),
+    maxEntries(50, "tags"),
   ),
 );
 export type Tags = Record<string, string>;

@@ -1,9 +1,17 @@
 import * as z from "zod/mini";
+import { checkedLater } from "./rules.ts";
 import { checked, lazyObject } from "./schema.ts";
 
+const networkRule = () =>
+  checkedLater<string>({
+    keywords: {
+      pattern:
+        "^(?:\\[[0-9A-Fa-f:.]+\\]|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*|(?:\\*\\.)?[^\\x00-\\x20\\x7f:/?#@\\\\*%<>^|\\[\\]]+|\\*)(?:/[0-9]{1,3})?(?::[0-9]{1,5})?$",
+    },
+  });
 /** Entries of a list; the service checks their notation. */
 export const networkRules = () =>
-  checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.maxLength(200));
+  checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255), networkRule())), z.maxLength(200));
 
 /** Hosts that sessions may and may not reach. */
 export interface NetworkRules extends z.output<typeof NetworkRules> {}

@@ -1,5 +1,9 @@
 import * as z from "zod/mini";
 import { checked } from "./schema.ts";
+import { checkedLater } from "./rules.ts";
+
+const pageRange = "[0-9]{1,5}(?: *- *[0-9]{0,5})?| *- *[0-9]{1,5}";
+const pageRanges = `^ *(?:${pageRange})(?: *, *(?:${pageRange}))* *$`;
 
 const inches = (maximum: number) => checked(z.number(), z.minimum(0), z.maximum(maximum));
 
@@ -15,5 +19,5 @@ export const printFields = () => ({
   /** Margin on each side in inches, 0 to 4. */
   margin_inches: z._default(inches(4), 0.4),
   /** Pages to print, such as `1-3,5`; all when absent. */
-  page_ranges: z.optional(checked(z.string(), z.maxLength(200))),
+  page_ranges: z.optional(checked(z.string(), z.maxLength(200), checkedLater({ keywords: { pattern: pageRanges } }))),
 });

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { rule } from "./rules.ts";
 
 /** A zod/mini schema with the parsed type (`Output`) and the accepted type (`Input`). */
 export type Schema<Output = unknown, Input = Output> = z.ZodMiniType<Output, Input>;
@@ -15,10 +16,10 @@ export function checked<S extends z.ZodMiniType>(schema: S, ...checks: Parameter
   return schema.check(...checks);
 }
 
-/** For texts that PostgreSQL or the operating system receives. */
+/** For texts that PostgreSQL or the operating system receives. @param pattern - for documents. */
 // @__NO_SIDE_EFFECTS__
-export function noNul(): ReturnType<typeof z.refine<string>> {
-  return z.refine<string>((text) => !text.includes("\0"), "must not contain a NUL character");
+export function noNul(pattern = "^[^\\x00]*$"): ReturnType<typeof z.refine<string>> {
+  return rule<string>((text) => !text.includes("\0"), "must not contain a NUL character", { keywords: { pattern } });
 }
 
 /** All {@link alwaysSent} fields, for documents that list required fields. */

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { errorFields } from "../base/error.ts";
+import { checkedLater } from "../base/rules.ts";
 import { checked, lazyObject } from "../base/schema.ts";
 
 const keyName = () => checked(z.string(), z.minLength(1), z.maxLength(255));
@@ -8,13 +9,16 @@ const holdKeys = () => z.optional(checked(z.array(keyName()), z.maxLength(16)));
 
 const milliseconds = (minimum: number, maximum: number) => checked(z.int(), z.minimum(minimum), z.maximum(maximum));
 
+/** A position on the screen. The service also refuses positions outside of the page, and names its size. */
+const pixels = () => checked(z.int(), checkedLater({ keywords: { minimum: 0, maximum: 16_384 } }));
+
 /** A click of the mouse. */
 export interface ClickMouse extends z.input<typeof ClickMouse> {}
 export const ClickMouse = lazyObject(() => ({
   /** Pixels from the left edge of a screenshot. */
-  x: z.int(),
+  x: pixels(),
   /** Pixels from the top edge of a screenshot. */
-  y: z.int(),
+  y: pixels(),
   /** The mouse button; `left` when absent. */
   button: z._default(z.enum(["left", "right", "middle", "back", "forward"]), "left"),
   /** Press and release, or one of the two alone; `click` when absent. */
@@ -29,9 +33,9 @@ export const ClickMouse = lazyObject(() => ({
 export interface MoveMouse extends z.input<typeof MoveMouse> {}
 export const MoveMouse = lazyObject(() => ({
   /** Pixels from the left edge. */
-  x: z.int(),
+  x: pixels(),
   /** Pixels from the top edge. */
-  y: z.int(),
+  y: pixels(),
   /** Keys that are held down meanwhile, named as in `press_key`; at most 16. */
   hold_keys: holdKeys(),
   /** Move along a curve, as a hand would; `false` jumps. */
@@ -44,7 +48,11 @@ export const MoveMouse = lazyObject(() => ({
 export interface TypeText extends z.input<typeof TypeText> {}
 export const TypeText = lazyObject(() => ({
   /** Text to type into the focused element, at most 100,000 characters of any script. */
-  text: checked(z.string(), z.maxLength(100_000)),
+  text: checked(
+    z.string(),
+    z.maxLength(100_000),
+    checkedLater({ keywords: { pattern: "^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]*$" } }),
+  ),
   /** Milliseconds between two characters, at most 10,000. */
   delay: z._default(milliseconds(0, 10_000), 0),
 }));
@@ -64,9 +72,9 @@ export const PressKey = lazyObject(() => ({
 export interface Scroll extends z.input<typeof Scroll> {}
 export const Scroll = lazyObject(() => ({
   /** Pixels from the left edge: where the pointer is meanwhile. */
-  x: z.int(),
+  x: pixels(),
   /** Pixels from the top edge: where the pointer is meanwhile. */
-  y: z.int(),
+  y: pixels(),
   /** Notches of a mouse wheel to the right, negative ones to the left; −10,000 to 10,000. */
   delta_x: z._default(checked(z.int(), z.minimum(-10_000), z.maximum(10_000)), 0),
   /** Notches of a mouse wheel down, negative ones up; −10,000 to 10,000. They are turned before those of `delta_x`. */
@@ -79,7 +87,7 @@ export const Scroll = lazyObject(() => ({
 export interface DragMouse extends z.input<typeof DragMouse> {}
 export const DragMouse = lazyObject(() => ({
   /** Points `[x, y]` in pixels, 2 to 1000: the button goes down at the first and up at the last. */
-  path: checked(z.array(checked(z.array(z.int()), z.minLength(2), z.maxLength(2))), z.minLength(2), z.maxLength(1000)),
+  path: checked(z.array(checked(z.array(pixels()), z.minLength(2), z.maxLength(2))), z.minLength(2), z.maxLength(1000)),
   /** The mouse button; `left` when absent. */
   button: z._default(z.enum(["left", "middle", "right"]), "left"),
   /** Milliseconds between the button's going down and the first move, at most 10,000. */
@@ -110,7 +118,8 @@ export const Sleep = lazyObject(() => ({
   duration_ms: milliseconds(0, 30_000),
 }));
 
-const actionTypes = [
+/** The actions of a batch; each is also the name of the field with its details. */
+export const computerActionTypes = [
   "click_mouse",
   "move_mouse",
   "type_text",
@@ -127,7 +136,7 @@ export const ComputerAction = z.lazy(() =>
   checked(
     z.object({
       /** Kind of action: the name of the field with its details. */
-      type: z.enum(actionTypes),
+      type: z.enum(computerActionTypes),
       /** With `type: "click_mouse"`. */
       click_mouse: z.optional(ClickMouse),
       /** With `type: "move_mouse"`. */
@@ -146,7 +155,7 @@ export const ComputerAction = z.lazy(() =>
       sleep: z.optional(Sleep),
     }),
     z.refine(
-      (action) => actionTypes.every((type) => (action[type] !== undefined) === (type === action.type)),
+      (action) => computerActionTypes.every((type) => (action[type] !== undefined) === (type === action.type)),
       "give exactly the one field that type names",
     ),
   ),
@@ -171,13 +180,13 @@ export const ComputerBatchError = lazyObject(() => ({
 export interface ScreenshotRegion extends z.input<typeof ScreenshotRegion> {}
 export const ScreenshotRegion = lazyObject(() => ({
   /** Pixels from the left edge, 0 or more. */
-  x: checked(z.int(), z.minimum(0)),
+  x: checked(z.int(), z.minimum(0), checkedLater({ keywords: { maximum: 16_384 } })),
   /** Pixels from the top edge, 0 or more. */
-  y: checked(z.int(), z.minimum(0)),
+  y: checked(z.int(), z.minimum(0), checkedLater({ keywords: { maximum: 16_384 } })),
   /** Pixels, at least 1. */
-  width: checked(z.int(), z.minimum(1)),
+  width: checked(z.int(), z.minimum(1), checkedLater({ keywords: { maximum: 16_384 } })),
   /** Pixels, at least 1. */
-  height: checked(z.int(), z.minimum(1)),
+  height: checked(z.int(), z.minimum(1), checkedLater({ keywords: { maximum: 16_384 } })),
 }));
 
 /** Input of `browsers.computer.captureScreenshot`. */

@@ -4,7 +4,12 @@ import { alwaysSent, checked, lazyObject, noNul, openEnum, type Schema } from ".
 
 /** An absolute path in the browser's filesystem: begins with `/`, at most 4096 characters, no NUL. */
 export const AbsolutePath: Schema<string> = z.lazy(() =>
-  checked(z.string(), z.maxLength(4096), z.regex(/^\/.*/s, "must be absolute, beginning with /"), noNul()),
+  checked(
+    z.string(),
+    z.maxLength(4096),
+    z.regex(/^\/.*/s, "must be absolute, beginning with /"),
+    noNul("^/[^\\x00]*$"),
+  ),
 );
 
 /** Three or four octal digits, as for chmod: `644`, `0755`. */
@@ -130,14 +135,17 @@ export const FileSystemEvent = lazyObject(() => ({
 /** Input of `browsers.fs.upload`. */
 export interface UploadFiles extends z.input<typeof UploadFiles> {}
 export const UploadFiles = lazyObject(() => ({
-  /** The files, each with the absolute path that it is written to. */
-  files: z.array(
-    z.object({
-      /** Absolute path; missing directories are made. */
-      dest_path: AbsolutePath,
-      /** The content. */
-      file: z.file(),
-    }),
+  /** The files, each with the absolute path that it is written to; at least one. */
+  files: checked(
+    z.array(
+      z.object({
+        /** Absolute path; missing directories are made. */
+        dest_path: AbsolutePath,
+        /** The content. */
+        file: z.file(),
+      }),
+    ),
+    z.minLength(1),
   ),
 }));
 

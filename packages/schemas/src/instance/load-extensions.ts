@@ -5,7 +5,7 @@ import { checked, lazyObject } from "../base/schema.ts";
 /** Input of `browsers.loadExtensions`. */
 export interface LoadExtensions extends z.input<typeof LoadExtensions> {}
 export const LoadExtensions = lazyObject(() => ({
-  /** The extensions, at most 20. */
+  /** The extensions, 1 to 20. */
   extensions: checked(
     z.array(
       z.object({
@@ -15,6 +15,7 @@ export const LoadExtensions = lazyObject(() => ({
         zip_file: z.file(),
       }),
     ),
+    z.minLength(1),
     z.maxLength(20),
   ),
 }));

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { printFields } from "../base/print-fields.ts";
+import { checkedLater } from "../base/rules.ts";
 import { checked, lazyObject } from "../base/schema.ts";
 
 /** A reference of an outline: `e12`. */
@@ -226,22 +227,27 @@ export const ActResult = lazyObject(() => ({
 
 /** Options of reading a page. */
 export interface ReadPage extends z.input<typeof ReadPage> {}
-export const ReadPage = lazyObject(() => ({
-  /** `main`: the main text; `all`: the whole page. */
-  content: z._default(z.enum(["main", "all"]), "main"),
-  /** Limit of the estimated tokens, 100 to 100,000. */
-  max_tokens: z._default(Tokens(), 10_000),
-  /** Continue after a part: `next_offset` of its answer. */
-  offset: z._default(checked(z.int(), z.minimum(0)), 0),
-  /** Include the addresses of links and images. */
-  links: z._default(z.boolean(), true),
-  /** Only this element. */
-  ref: z.optional(Ref()),
-  /** Only the first element with this CSS selector. */
-  selector: z.optional(checked(z.string(), z.minLength(1), z.maxLength(2000))),
-  /** A tab's id; the front tab when absent. */
-  tab: z.optional(Tab()),
-}));
+export const ReadPage = z.lazy(() =>
+  checked(
+    z.object({
+      /** `main`: the main text; `all`: the whole page. */
+      content: z._default(z.enum(["main", "all"]), "main"),
+      /** Limit of the estimated tokens, 100 to 100,000. */
+      max_tokens: z._default(Tokens(), 10_000),
+      /** Continue after a part: `next_offset` of its answer. */
+      offset: z._default(checked(z.int(), z.minimum(0), z.maximum(2_147_483_647)), 0),
+      /** Include the addresses of links and images. */
+      links: z._default(z.boolean(), true),
+      /** Only this element. */
+      ref: z.optional(Ref()),
+      /** Only the first element with this CSS selector. */
+      selector: z.optional(checked(z.string(), z.minLength(1), z.maxLength(2000))),
+      /** A tab's id; the front tab when absent. */
+      tab: z.optional(Tab()),
+    }),
+    checkedLater({ keywords: { not: { required: ["ref", "selector"] } } }),
+  ),
+);
 
 /** A page as text. */
 export interface PageText extends z.output<typeof PageText> {}
@@ -268,24 +274,35 @@ export const PrintPage = lazyObject(() => ({
 
 /** Options of a picture of a page. */
 export interface ScreenshotPage extends z.input<typeof ScreenshotPage> {}
-export const ScreenshotPage = lazyObject(() => ({
-  /**
-   * The whole page instead of its visible part. A page higher than 16,384 pixels is scaled down; above 300,000 pixels, the
-   * rest is cut.
-   */
-  full_page: z._default(z.boolean(), false),
-  /** Only this element. */
-  ref: z.optional(Ref()),
-  /** Only the first element with this CSS selector. */
-  selector: z.optional(checked(z.string(), z.minLength(1), z.maxLength(2000))),
-  /** Draw the references of usable elements. */
-  labels: z._default(z.boolean(), false),
-  /** The file format. */
-  format: z._default(z.enum(["png", "jpeg", "webp"]), "png"),
-  /** Quality of `jpeg` and `webp`, 1 to 100. */
-  quality: z._default(checked(z.int(), z.minimum(1), z.maximum(100)), 80),
-  /** Shrink wider pictures to this width in pixels, 100 to 16,384. */
-  max_width: z.optional(checked(z.int(), z.minimum(100), z.maximum(16_384))),
-  /** A tab's id; the front tab when absent. */
-  tab: z.optional(Tab()),
-}));
+export const ScreenshotPage = z.lazy(() =>
+  checked(
+    z.object({
+      /**
+       * The whole page instead of its visible part. A page higher than 16,384 pixels is scaled down; above 300,000 pixels, the
+       * rest is cut.
+       */
+      full_page: z._default(z.boolean(), false),
+      /** Only this element. */
+      ref: z.optional(Ref()),
+      /** Only the first element with this CSS selector. */
+      selector: z.optional(checked(z.string(), z.minLength(1), z.maxLength(2000))),
+      /** Draw the references of usable elements. */
+      labels: z._default(z.boolean(), false),
+      /** The file format. */
+      format: z._default(z.enum(["png", "jpeg", "webp"]), "png"),
+      /** Quality of `jpeg` and `webp`, 1 to 100. */
+      quality: z._default(checked(z.int(), z.minimum(1), z.maximum(100)), 80),
+      /** Shrink wider pictures to this width in pixels, 100 to 16,384. */
+      max_width: z.optional(checked(z.int(), z.minimum(100), z.maximum(16_384))),
+      /** A tab's id; the front tab when absent. */
+      tab: z.optional(Tab()),
+    }),
+    checkedLater({ keywords: { not: { required: ["ref", "selector"] } } }),
+    checkedLater({
+      keywords: {
+        if: { required: ["full_page"], properties: { full_page: { const: true } } },
+        then: { not: { anyOf: [{ required: ["ref"] }, { required: ["selector"] }] } },
+      },
+    }),
+  ),
+);

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { pageFields, Timestamp } from "../base/common.ts";
 import { AbsolutePath } from "./file-system.ts";
+import { checkedLater, maxEntries } from "../base/rules.ts";
 import { alwaysSent, checked, lazyObject, noNul, openEnum } from "../base/schema.ts";
 
 const commandFields = () => ({
@@ -18,7 +19,7 @@ const commandFields = () => ({
         checked(z.string(), z.regex(/^[^=\x00]+$/, "must not be empty or hold = or NUL")),
         checked(z.string(), z.maxLength(131_072), noNul()),
       ),
-      z.refine((env) => Object.keys(env).length <= 1000, "at most 1000 variables"),
+      maxEntries(1000, "variables"),
     ),
     {},
   ),
@@ -30,11 +31,20 @@ const commandFields = () => ({
   timeout_sec: z.optional(z.nullable(checked(z.int(), z.minimum(0), z.maximum(259_200)))),
 });
 
+/** `as_root` and `as_user` exclude each other. */
+const oneUser = () =>
+  checkedLater<object>({
+    keywords: {
+      if: { required: ["as_root"], properties: { as_root: { const: true } } },
+      then: { properties: { as_user: { type: "null" } } },
+    },
+  });
+
 const terminalSize = () => checked(z.int(), z.minimum(1), z.maximum(65_535));
 
 /** Input of `browsers.process.exec`. */
 export interface ExecProcess extends z.input<typeof ExecProcess> {}
-export const ExecProcess = lazyObject(commandFields);
+export const ExecProcess = z.lazy(() => checked(z.object(commandFields()), oneUser()));
 
 /** Exit and output of a command. */
 export interface ExecResult extends z.output<typeof ExecResult> {}
@@ -53,15 +63,26 @@ export const ExecResult = lazyObject(() => ({
 
 /** Input of `browsers.process.spawn`. */
 export interface SpawnProcess extends z.input<typeof SpawnProcess> {}
-export const SpawnProcess = lazyObject(() => ({
-  ...commandFields(),
-  /** Run it in a terminal. Standard error is then merged into standard output. */
-  allocate_tty: z._default(z.boolean(), false),
-  /** Lines of the terminal, 1 to 65,535; 24 when absent. Needs `allocate_tty`. */
-  rows: z.optional(terminalSize()),
-  /** Columns of the terminal, 1 to 65,535; 80 when absent. Needs `allocate_tty`. */
-  cols: z.optional(terminalSize()),
-}));
+export const SpawnProcess = z.lazy(() =>
+  checked(
+    z.object({
+      ...commandFields(),
+      /** Run it in a terminal. Standard error is then merged into standard output. */
+      allocate_tty: z._default(z.boolean(), false),
+      /** Lines of the terminal, 1 to 65,535; 24 when absent. Needs `allocate_tty`. */
+      rows: z.optional(terminalSize()),
+      /** Columns of the terminal, 1 to 65,535; 80 when absent. Needs `allocate_tty`. */
+      cols: z.optional(terminalSize()),
+    }),
+    oneUser(),
+    checkedLater({
+      keywords: {
+        if: { anyOf: [{ required: ["rows"] }, { required: ["cols"] }] },
+        then: { required: ["allocate_tty"], properties: { allocate_tty: { const: true } } },
+      },
+    }),
+  ),
+);
 
 /** A process that was started. */
 export interface SpawnedProcess extends z.output<typeof SpawnedProcess> {}

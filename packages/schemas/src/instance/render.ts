@@ -4,6 +4,7 @@ import { printFields } from "../base/print-fields.ts";
 import { checked, lazyObject } from "../base/schema.ts";
 import { BrowserProxyConfig } from "../sessions/browser-network.ts";
 import { PageDialog } from "./page.ts";
+import { exactlyOne, rule } from "../base/rules.ts";
 
 const maxRenderCharacters = 5_000_000;
 
@@ -113,10 +114,7 @@ export const RenderProfile = z.lazy(() =>
       /** The profile's name; pass either this or `id`. */
       name: z.optional(SlugName),
     }),
-    z.refine(
-      (profile) => (profile.id === undefined) !== (profile.name === undefined),
-      "give exactly one of id and name",
-    ),
+    exactlyOne("id", "name"),
   ),
 );
 
@@ -197,12 +195,20 @@ export interface RenderPage extends z.input<typeof RenderPage> {}
 export const RenderPage = z.lazy(() =>
   checked(
     z.object({ ...pageFields(), ...waitFields(), ...outputFields(), ...sessionFields() }),
-    z.refine((page) => (page.url === undefined) !== (page.html === undefined), "give exactly one of url and html"),
-    z.refine(
+    exactlyOne("url", "html"),
+    rule(
       (page) => page.html === undefined || (page.headers ?? page.http_auth) === undefined,
       "headers and http_auth need url",
+      {
+        keywords: {
+          if: { required: ["html"] },
+          then: { not: { anyOf: [{ required: ["headers"] }, { required: ["http_auth"] }] } },
+        },
+      },
     ),
-    z.refine((page) => Object.keys(page.headers ?? {}).length <= 50, "headers must be at most 50"),
+    rule((page) => Object.keys(page.headers ?? {}).length <= 50, "headers must be at most 50", {
+      keywords: { allOf: [{ properties: { headers: { maxProperties: 50 } } }] },
+    }),
   ),
 );
 

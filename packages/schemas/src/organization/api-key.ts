@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { DeletionStatus, DisplayName, pageFields, Timestamp } from "../base/common.ts";
 import { checked, lazyObject } from "../base/schema.ts";
+import { checkedLater } from "../base/rules.ts";
 
 /** Creator of an API key. */
 export interface ApiKeyCreator extends z.output<typeof ApiKeyCreator> {}
@@ -66,34 +67,50 @@ export const CreatedApiKey = lazyObject(() => ({
   key: z.string(),
 }));
 
+/** Two fields of which one is absent or `null`. */
+const notBoth = (one: string, other: string) => ({
+  not: {
+    required: [one, other],
+    properties: { [one]: { not: { type: "null" } }, [other]: { not: { type: "null" } } },
+  },
+});
+
 /** Input of `apiKeys.create`. */
 export interface CreateApiKey extends z.input<typeof CreateApiKey> {}
-export const CreateApiKey = lazyObject(() => ({
-  /** For people, 1 to 255 characters; need not be unique. */
-  name: DisplayName,
-  /** Days until it stops working, 1 to 3650; `null` or absent = never. */
-  days_to_expire: z.optional(z.nullable(checked(z.int(), z.minimum(1), z.maximum(3650)))),
-  /** When it stops working, instead of `days_to_expire`: in the future, and within 3650 days; `null` or absent = never. A key that expires makes keys that expire with it at the latest. */
-  expires_at: z.optional(z.nullable(Timestamp)),
-  /** The only project that it opens; `null` or absent = the project of the calling key, or every project if that key is organisation-wide. */
-  project_id: z.optional(z.nullable(checked(z.string(), z.minLength(1), z.maxLength(255)))),
-  /** The only things that it may do, within the rights of the calling key; `null` or absent = everything. */
-  policy: z.optional(z.nullable(KeyPolicy)),
-  /** Short form of a policy: the rights of a person in this role. `viewer` reads, `operator` works with sessions, `admin` does everything. */
-  role: z.optional(z.nullable(z.enum(["viewer", "operator", "admin"]))),
-  /** Short form of a policy: the names of the only operations, at most 50, such as `browsers.screenshot` or `browsers.computer.*`. Together with `role`: also these. */
-  operations: z.optional(
-    z.nullable(
-      checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(200))), z.minLength(1), z.maxLength(50)),
-    ),
+export const CreateApiKey = z.lazy(() =>
+  checked(
+    z.object({
+      /** For people, 1 to 255 characters; need not be unique. */
+      name: DisplayName,
+      /** Days until it stops working, 1 to 3650; `null` or absent = never. */
+      days_to_expire: z.optional(z.nullable(checked(z.int(), z.minimum(1), z.maximum(3650)))),
+      /** When it stops working, instead of `days_to_expire`: in the future, and within 3650 days; `null` or absent = never. A key that expires makes keys that expire with it at the latest. */
+      expires_at: z.optional(z.nullable(Timestamp)),
+      /** The only project that it opens; `null` or absent = the project of the calling key, or every project if that key is organisation-wide. */
+      project_id: z.optional(z.nullable(checked(z.string(), z.minLength(1), z.maxLength(255)))),
+      /** The only things that it may do, within the rights of the calling key; `null` or absent = everything. */
+      policy: z.optional(z.nullable(KeyPolicy)),
+      /** Short form of a policy: the rights of a person in this role. `viewer` reads, `operator` works with sessions, `admin` does everything. */
+      role: z.optional(z.nullable(z.enum(["viewer", "operator", "admin"]))),
+      /** Short form of a policy: the names of the only operations, at most 50, such as `browsers.screenshot` or `browsers.computer.*`. Together with `role`: also these. */
+      operations: z.optional(
+        z.nullable(
+          checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(200))), z.minLength(1), z.maxLength(50)),
+        ),
+      ),
+      /** Short form of a policy: ids of the only sessions that it opens, at most 50; as an operator without `role` and `operations`. */
+      browser_ids: z.optional(
+        z.nullable(
+          checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.minLength(1), z.maxLength(50)),
+        ),
+      ),
+    }),
+    checkedLater({ keywords: notBoth("days_to_expire", "expires_at") }),
+    checkedLater({ keywords: notBoth("policy", "role") }),
+    checkedLater({ keywords: notBoth("policy", "operations") }),
+    checkedLater({ keywords: notBoth("policy", "browser_ids") }),
   ),
-  /** Short form of a policy: ids of the only sessions that it opens, at most 50; as an operator without `role` and `operations`. */
-  browser_ids: z.optional(
-    z.nullable(
-      checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.minLength(1), z.maxLength(50)),
-    ),
-  ),
-}));
+);
 
 /** Input of `apiKeys.update`. */
 export interface UpdateApiKey extends z.input<typeof UpdateApiKey> {}

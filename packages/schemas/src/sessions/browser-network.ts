@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { networkRules } from "../base/network-rules.ts";
 import { checked, lazyObject, openEnum, suggestedText, type Schema } from "../base/schema.ts";
+import { exactlyOne } from "../base/rules.ts";
 
 /** Where a session runs, by the operator's name for the place, `us-east` or `rack-7`: 1 to 63 letters, digits and hyphens. */
 export const BrowserRegionName: Schema<string> = z.lazy(() =>
@@ -39,10 +40,7 @@ export const BrowserProxyConfig = z.lazy(() =>
       /** `direct`: no proxy. `default`: what the service does where nothing is said. */
       mode: z.optional(z.enum(["direct", "default"])),
     }),
-    z.refine(
-      (proxy) => [proxy.id, proxy.name, proxy.mode].filter((choice) => choice !== undefined).length === 1,
-      "give exactly one of id, name and mode",
-    ),
+    exactlyOne("id", "name", "mode"),
   ),
 );
 

@@ -4,6 +4,7 @@ import { BrowserExtension, BrowserTelemetryRequest, BrowserTelemetry, BrowserVie
 import { Id, pageFields, SlugName, slugText, Tags, Timestamp } from "../base/common.ts";
 import { checked, lazyObject } from "../base/schema.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
+import { exactlyOne } from "../base/rules.ts";
 
 /** The profile that a pool's browsers start from, by id or by name. */
 export interface BrowserPoolProfile extends z.input<typeof BrowserPoolProfile> {}
@@ -17,10 +18,7 @@ export const BrowserPoolProfile = z.lazy(() =>
       /** Taken, and without effect: browsers of a pool never write to the profile. */
       save_changes: z.optional(z.boolean()),
     }),
-    z.refine(
-      (profile) => (profile.id === undefined) !== (profile.name === undefined),
-      "give exactly one of id and name",
-    ),
+    exactlyOne("id", "name"),
   ),
 );
 
@@ -133,8 +131,8 @@ const poolFields = () => ({
 
 const sleepSeconds = () => checked(z.int(), z.minimum(0), z.maximum(259_200));
 
-const poolSize = () => checked(z.int(), z.minimum(1));
-const fillRate = () => checked(z.int(), z.minimum(0));
+const poolSize = () => checked(z.int(), z.minimum(1), z.maximum(2_147_483_647));
+const fillRate = () => checked(z.int(), z.minimum(0), z.maximum(2_147_483_647));
 const leaseTimeout = () => checked(z.int(), z.minimum(10), z.maximum(259_200));
 
 /** Input of `browserPools.create`. */

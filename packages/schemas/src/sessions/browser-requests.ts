@@ -5,6 +5,7 @@ import { UpdateNetworkRules } from "../base/network-rules.ts";
 import { checked, lazyObject } from "../base/schema.ts";
 import { BrowserProfile, BrowserViewportUpdate, BrowserTelemetryRequest } from "./browser.ts";
 import { disconnectTimeout } from "./timeouts.ts";
+import { rule } from "../base/rules.ts";
 
 /** Input of `browsers.update`. */
 export interface UpdateBrowser extends z.input<typeof UpdateBrowser> {}
@@ -43,10 +44,16 @@ export const UpdateBrowser = z.lazy(() =>
       /** What telemetry is to capture from now on. */
       telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
     }),
-    z.refine(
+    rule(
       (change) =>
         change.proxy === undefined || (change.proxy_id === undefined && change.disable_default_proxy === undefined),
       "give proxy alone, without proxy_id and disable_default_proxy",
+      {
+        keywords: {
+          if: { required: ["proxy"] },
+          then: { not: { anyOf: [{ required: ["proxy_id"] }, { required: ["disable_default_proxy"] }] } },
+        },
+      },
     ),
   ),
 );

@@ -14,27 +14,29 @@ import { Profile } from "./profile.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { TelemetryExportRequest, TelemetryExport } from "../telemetry/telemetry-export.ts";
 import { disconnectTimeout } from "./timeouts.ts";
+import { atMostOne, checkedLater, exactlyOne } from "../base/rules.ts";
+import { maxViewportPixels } from "../base/viewport-limits.ts";
 
 /** Size of the visible page; of the whole screen where the browser has a window. */
 export interface BrowserViewport extends z.output<typeof BrowserViewport> {}
 export const BrowserViewport = lazyObject(() => ({
   /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
-  width: checked(z.int(), z.minimum(1)),
+  width: checked(z.int(), z.minimum(1), checkedLater({ keywords: { maximum: maxViewportPixels } })),
   /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
-  height: checked(z.int(), z.minimum(1)),
+  height: checked(z.int(), z.minimum(1), checkedLater({ keywords: { maximum: maxViewportPixels } })),
   /** How often pages are drawn, in Hz, at least 1; absent, it depends on the size. Holds for browsers with a window: headless ones draw at 60. */
-  refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
+  refresh_rate: z.optional(checked(z.int(), z.minimum(1), z.maximum(2_147_483_647))),
 }));
 
 /** A new size for a running session. */
 export interface BrowserViewportUpdate extends z.input<typeof BrowserViewportUpdate> {}
 export const BrowserViewportUpdate = lazyObject(() => ({
   /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
-  width: checked(z.int(), z.minimum(1)),
+  width: checked(z.int(), z.minimum(1), checkedLater({ keywords: { maximum: maxViewportPixels } })),
   /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
-  height: checked(z.int(), z.minimum(1)),
+  height: checked(z.int(), z.minimum(1), checkedLater({ keywords: { maximum: maxViewportPixels } })),
   /** How often pages are drawn, in Hz, at least 1; absent, it depends on the size. Holds for browsers with a window: headless ones draw at 60. */
-  refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
+  refresh_rate: z.optional(checked(z.int(), z.minimum(1), z.maximum(2_147_483_647))),
   /** Resize even while a viewer watches or a recording runs; the recording continues in a new segment. */
   force: z._default(z.boolean(), false),
 }));
@@ -51,10 +53,7 @@ export const BrowserProfile = z.lazy(() =>
       /** Write the session's state back to the profile when the session ends. */
       save_changes: z._default(z.boolean(), false),
     }),
-    z.refine(
-      (profile) => (profile.id === undefined) !== (profile.name === undefined),
-      "give exactly one of id and name",
-    ),
+    exactlyOne("id", "name"),
   ),
 );
 
@@ -68,10 +67,7 @@ export const BrowserExtension = z.lazy(() =>
       /** The extension's name; pass either this or `id`. */
       name: z.optional(SlugName),
     }),
-    z.refine(
-      (extension) => (extension.id === undefined) !== (extension.name === undefined),
-      "give exactly one of id and name",
-    ),
+    exactlyOne("id", "name"),
   ),
 );
 
@@ -360,9 +356,6 @@ export const CreateBrowser = z.lazy(() =>
       /** What telemetry is to capture; nothing when absent. */
       telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
     }),
-    z.refine(
-      (browser) => browser.proxy === undefined || browser.proxy_id === undefined,
-      "give proxy or proxy_id, not both",
-    ),
+    atMostOne("proxy", "proxy_id"),
   ),
 );

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { pageFields, SlugName, Timestamp } from "../base/common.ts";
 import { checked, lazyObject } from "../base/schema.ts";
+import { checkedLater } from "../base/rules.ts";
 
 /** A browser extension that sessions can start with. */
 export interface Extension extends z.output<typeof Extension> {}
@@ -42,7 +43,16 @@ export const ListExtensions = lazyObject(() => ({
 export interface ChromeStoreExtension extends z.input<typeof ChromeStoreExtension> {}
 export const ChromeStoreExtension = lazyObject(() => ({
   /** Address of the extension's page in the Chrome Web Store, at most 2048 characters. */
-  url: checked(z.string(), z.minLength(1), z.maxLength(2048)),
+  url: checked(
+    z.string(),
+    z.minLength(1),
+    z.maxLength(2048),
+    checkedLater({
+      keywords: {
+        pattern: "^https?://(?:chromewebstore\\.google\\.com|chrome\\.google\\.com)/(?:[^?#]*/)?[a-p]{32}(?:[/?#].*)?$",
+      },
+    }),
+  ),
   /** The system that the extension is to be for. */
   os: z._default(z.enum(["win", "mac", "linux"]), "linux"),
 }));

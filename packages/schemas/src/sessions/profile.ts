@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { DisplayName, pageFields, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "../base/schema.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
+import { atLeastOne, checkedLater } from "../base/rules.ts";
 
 /** Saved browser state (cookies, storage, preferences) that sessions start from. */
 export interface Profile extends z.output<typeof Profile> {}
@@ -47,7 +48,7 @@ export const UpdateProfile = z.lazy(() =>
       /** How sessions that start later sign their requests; `null` takes it away. */
       web_bot_auth: z.optional(z.nullable(WebBotAuth)),
     }),
-    z.refine((change) => change.name !== undefined || change.web_bot_auth !== undefined, "give name or web_bot_auth"),
+    atLeastOne("name", "web_bot_auth"),
   ),
 );
 
@@ -129,14 +130,25 @@ const StorageStateCookie = lazyObject(() => ({
   /** Whether it goes along with requests from other sites. */
   sameSite: openEnum("Strict", "Lax", "None"),
 }));
-const NewStorageStateCookie = lazyObject(() => ({
-  ...storageStateCookie(),
-  /** Whether it goes along with requests from other sites. */
-  sameSite: z.enum(["Strict", "Lax", "None"]),
-}));
-const StorageStateOrigin = lazyObject(() => ({
+const NewStorageStateCookie = z.lazy(() =>
+  checked(
+    z.object({
+      ...storageStateCookie(),
+      /** Whether it goes along with requests from other sites. */
+      sameSite: z.enum(["Strict", "Lax", "None"]),
+    }),
+    checkedLater({
+      keywords: {
+        properties: { path: { pattern: "^/" } },
+        if: { properties: { sameSite: { const: "None" } } },
+        then: { properties: { secure: { const: true } } },
+      },
+    }),
+  ),
+);
+const storageStateOrigin = (...rules: ReturnType<typeof checkedLater<string>>[]) => ({
   /** Scheme, host and port: `https://example.com`. */
-  origin: checked(z.string(), z.minLength(1), z.maxLength(2048)),
+  origin: checked(z.string(), z.minLength(1), z.maxLength(2048), ...rules),
   /** Local storage of its pages. */
   localStorage: z.array(
     z.object({
@@ -146,7 +158,13 @@ const StorageStateOrigin = lazyObject(() => ({
       value: z.string(),
     }),
   ),
-}));
+});
+const StorageStateOrigin = lazyObject(() => storageStateOrigin());
+const NewStorageStateOrigin = lazyObject(() =>
+  storageStateOrigin(
+    checkedLater({ keywords: { pattern: "^https?://(?:[a-z0-9._-]+|\\[[0-9a-f:]+\\])(?::[0-9]{1,5})?$" } }),
+  ),
+);
 
 /** Cookies and local storage, as Playwright's `storageState` writes and reads them. */
 export interface StorageState extends z.output<typeof StorageState> {}
@@ -163,7 +181,7 @@ export const ImportStorageState = lazyObject(() => ({
   /** Every cookie; at most 1,000. */
   cookies: checked(z.array(NewStorageStateCookie), z.maxLength(1000)),
   /** Origins with local storage; at most 200. */
-  origins: checked(z.array(StorageStateOrigin), z.maxLength(200)),
+  origins: checked(z.array(NewStorageStateOrigin), z.maxLength(200)),
 }));
 
 /** Query of `profiles.download`. */

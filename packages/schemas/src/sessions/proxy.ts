@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { DisplayName, pageFields, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "../base/schema.ts";
+import { checkedLater, rule } from "../base/rules.ts";
 
 /** A place as the provider calls it, at most 255 characters. Answers of other services may hold an empty one; requests may not. */
 const Place: Schema<string> = z.lazy(() => checked(z.string(), z.maxLength(255)));
@@ -126,10 +127,33 @@ export const CreateProxy = z.lazy(() =>
         z.union([CreateCustomProxyConfig, ResidentialProxyConfig, MobileProxyConfig, CountryProxyConfig]),
       ),
     }),
-    z.refine(({ type, config }) => type !== "custom" || (config !== undefined && "host" in config), {
-      path: ["config"],
-      error: "a custom proxy needs host and port",
-    }),
+    rule(
+      ({ type, config }) => type !== "custom" || (config !== undefined && "host" in config),
+      { path: ["config"], error: "a custom proxy needs host and port" },
+      {
+        keywords: {
+          if: { properties: { type: { const: "custom" } } },
+          then: { required: ["config"], properties: { config: { required: ["host", "port"] } } },
+        },
+      },
+    ),
+    ...Object.entries(configKeys).map(([type, keys]) =>
+      checkedLater<object>({
+        keywords: {
+          if: { properties: { type: { const: type } } },
+          then: {
+            properties: {
+              config: {
+                propertyNames: { enum: keys },
+                // Only fields of a custom proxy can be empty.
+                ...(type !== "custom" && { additionalProperties: { not: { const: "" } } }),
+                ...(type === "residential" && { if: { required: ["city"] }, then: { required: ["country"] } }),
+              },
+            },
+          },
+        },
+      }),
+    ),
     ({ value: { type, config }, issues }) => {
       for (const [key, value] of Object.entries(config ?? {})) {
         if (value === "" && configKeys.residential.includes(key))

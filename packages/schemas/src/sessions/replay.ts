@@ -8,7 +8,7 @@ export const StartReplay = lazyObject(() => ({
   /** Frames per second, 1 to 60; the service chooses when absent. */
   framerate: z.optional(checked(z.int(), z.minimum(1), z.maximum(60))),
   /** Seconds until the recording stops automatically, at least 1. Default: the end of the session. */
-  max_duration_in_seconds: z.optional(checked(z.int(), z.minimum(1))),
+  max_duration_in_seconds: z.optional(checked(z.int(), z.minimum(1), z.maximum(2_147_483_647))),
   /** Record sound too. */
   record_audio: z._default(z.boolean(), false),
 }));

@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import { pageFields, SlugName, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, type Schema } from "../base/schema.ts";
+import { checkedLater, rule } from "../base/rules.ts";
+import { webAddress } from "../base/site-name.ts";
 
 /** An OpenTelemetry receiver that sessions' telemetry can be sent to. */
 export interface OtlpDestination extends z.output<typeof OtlpDestination> {}
@@ -35,9 +37,11 @@ const Endpoint: Schema<string> = z.lazy(() =>
     z.string(),
     z.maxLength(2048),
     z.regex(/^https?:\/\/[^\s?#]+$/i, "must be an http or https address without query and fragment"),
-    z.refine(
+    checkedLater({ keywords: { pattern: webAddress } }),
+    rule(
       (endpoint) => !/\/v1\/(?:logs|traces|metrics)\/?$/.test(endpoint),
       "must be the base address, without /v1/logs, /v1/traces or /v1/metrics",
+      { keywords: { not: { pattern: "/v1/(?:logs|traces|metrics)/?$" } } },
     ),
   ),
 );

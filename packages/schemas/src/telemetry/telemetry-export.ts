@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { checked, lazyObject } from "../base/schema.ts";
+import { exactlyOne, rule } from "../base/rules.ts";
 
 const destination = () =>
   checked(
@@ -9,7 +10,7 @@ const destination = () =>
       /** The destination's name; pass either this or `id`. */
       name: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
     }),
-    z.refine(({ id, name }) => (id === undefined) !== (name === undefined), "give exactly one of id and name"),
+    exactlyOne("id", "name"),
   );
 
 /** Where to send a session's telemetry, in addition to the service's own storage. */
@@ -24,9 +25,15 @@ export const TelemetryExportRequest = lazyObject(() => ({
         /** `false` ends it, and goes without `destination`; `true` alone leaves the destination as it is. */
         enabled: z.optional(z.boolean()),
       }),
-      z.refine(
+      rule(
         ({ destination: to, enabled }) => enabled !== false || to === undefined,
         "enabled: false goes without a destination",
+        {
+          keywords: {
+            if: { properties: { enabled: { const: false } }, required: ["enabled"] },
+            then: { not: { required: ["destination"] } },
+          },
+        },
       ),
     ),
   ),

@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import { pageFields, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "../base/schema.ts";
+import { checkedLater } from "../base/rules.ts";
+import { webAddress } from "../base/site-name.ts";
 
 /** Types of events that webhooks can select. */
 export const webhookEventTypes = [
@@ -25,7 +27,12 @@ export const webhookEventTypes = [
 ] as const;
 
 const address = () =>
-  checked(z.string(), z.maxLength(2048), z.regex(/^https?:\/\/[^\s#]+$/i, "expected an https or http address"));
+  checked(
+    z.string(),
+    z.maxLength(2048),
+    z.regex(/^https?:\/\/[^\s#]+$/i, "expected an https or http address"),
+    checkedLater({ keywords: { pattern: webAddress } }),
+  );
 const eventTypes = () => checked(z.array(z.enum(webhookEventTypes)), z.maxLength(100));
 const description = () => checked(z.string(), z.maxLength(1024));
 const Secret: Schema<string> = z.lazy(() =>

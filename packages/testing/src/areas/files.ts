@@ -127,9 +127,11 @@ function setPermissions(
 ): void {
   const uid = idOf(owner, "body.owner") ?? ownId;
   const gid = idOf(group, "body.group") ?? ownId;
-  const { node } = tree.find(path, { follow: true, action: "set the permissions of" });
+  const { node, realPath } = tree.find(path, { follow: true, action: "set the permissions of" });
+  const bits = Number.parseInt(mode, 8);
+  if ((bits & 0o700) !== 0o700) tree.refuseProtected(realPath, path, "close");
   if (uid !== ownId || gid !== ownId) throw ServiceError.of(ownerUnchangeable(path, { uid, gid, user: ownId }));
-  node.mode = Number.parseInt(mode, 8);
+  node.mode = bits;
 }
 
 function downloadZip(tree: FileTree, path: string): BytesReply {

@@ -6,6 +6,7 @@ import {
   parentNotADirectory,
   pathMissing,
   protectedPath,
+  type ProtectedAction,
 } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { below, isWithin, segmentsOf } from "./paths.ts";
@@ -218,7 +219,7 @@ export class FileTree {
   }
 
   /** @throws {ServiceError} 403 `protected_path` for a path that cannot be deleted or moved. */
-  refuseProtected(realPath: string, path: string, action: "delete" | "move"): void {
+  refuseProtected(realPath: string, path: string, action: ProtectedAction): void {
     for (const [kept, what] of protectedPaths)
       if (isWithin(realPath, kept))
         throw ServiceError.of(protectedPath(action, path, `it ${realPath === kept ? "is" : "holds"} ${what}`));

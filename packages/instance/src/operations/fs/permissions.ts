@@ -3,6 +3,7 @@ import { ServiceError } from "@shoal/router";
 import { chmod, chown, readFile, stat } from "node:fs/promises";
 import { hasCode, invalidInput, orServiceError } from "./errors.ts";
 import { hostPath, type SessionRoot } from "./paths.ts";
+import { refuseProtected } from "./protected.ts";
 
 export interface Permissions {
   readonly mode: number;
@@ -23,6 +24,8 @@ export async function setFilePermissions(root: SessionRoot, path: string, permis
     const gid =
       group === undefined ? undefined : await idOf(group, { field: "body.group", kind: "group", file: "/etc/group" });
     const place = await hostPath(root, path, { follow: true, action });
+    // Without these rights, the session's own service could not reach its files.
+    if ((mode & 0o700) !== 0o700) await refuseProtected(root, { path, place, action: "close" });
     // Before the mode, because a change of owner clears the set-uid bit.
     if (uid !== undefined || gid !== undefined) await changeOwner(path, place, { uid, gid });
     await chmod(place, mode);

@@ -1,4 +1,4 @@
-import { protectedPath } from "@shoal/contract/refusals";
+import { protectedPath, type ProtectedAction } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
@@ -9,7 +9,7 @@ export interface Doomed {
   readonly path: string;
   /** Real path of the host. */
   readonly place: string;
-  readonly action: "delete" | "move";
+  readonly action: ProtectedAction;
 }
 
 /** Rejects the root, the home directory, mounts (on Linux), and parents of these, with 403 `protected_path`. */

@@ -1,5 +1,12 @@
 import type { actOnPage, CheckedRequestOf } from "@shoal/contract";
-import { invalid, type Refusal } from "@shoal/contract/refusals";
+import {
+  type ActionField,
+  actionFields,
+  fieldsOfAction,
+  invalid,
+  type Refusal,
+  targetFields,
+} from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 
 /** A checked body of `browsers.act`. */
@@ -8,41 +15,7 @@ export type ActType = Act["type"];
 /** An element by one of the three ways. */
 export type Target = Pick<Act, "ref" | "role" | "name" | "selector">;
 
-type Field = Exclude<keyof Act, "type" | "timeout_ms" | "observe">;
-
-interface Rule {
-  /** Whether the action needs an element; absent for actions without one. */
-  readonly target?: "required" | "optional";
-  readonly needs?: readonly Field[];
-  readonly allows?: readonly Field[];
-  /** Actions that are not about one tab take no `tab`. */
-  readonly tab?: false;
-}
-
-const targetFields = ["ref", "role", "name", "selector"] as const satisfies readonly Field[];
-
-const rules: Readonly<Record<ActType, Rule>> = {
-  click: { target: "required", allows: ["button", "click_count", "hold_keys"] },
-  fill: { target: "required", needs: ["text"], allows: ["submit"] },
-  check: { target: "required", allows: ["accept"] },
-  select: { target: "required", needs: ["values"] },
-  press: { target: "optional", needs: ["keys"] },
-  hover: { target: "required", allows: ["hold_keys"] },
-  drag: { target: "required", needs: ["to"], allows: ["hold_keys"] },
-  upload: { target: "required", needs: ["paths"] },
-  scroll: { target: "optional", allows: ["delta_x", "delta_y"] },
-  wait_for: { target: "optional", allows: ["text", "state", "url"] },
-  navigate: { needs: ["url"] },
-  back: {},
-  forward: {},
-  reload: {},
-  open_tab: { allows: ["url"], tab: false },
-  select_tab: { needs: ["tab"] },
-  close_tab: {},
-  answer_dialog: { allows: ["accept", "text"] },
-};
-
-const allFields: readonly Field[] = [
+const allFields: readonly ActionField[] = [
   "tab",
   ...targetFields,
   "to",
@@ -72,15 +45,10 @@ export function hasTarget(target: Target): boolean {
 }
 
 function refusalOf(act: Act): Refusal | undefined {
-  const { allows = [], needs = [], tab, target } = rules[act.type];
+  const { needs = [], target } = actionFields[act.type];
   const missing = needs.find((field) => act[field] === undefined);
   if (missing !== undefined) return invalid(`body.${missing}`, `required for ${act.type}`);
-  const known = new Set<Field>([
-    ...(tab === false ? [] : (["tab"] as const)),
-    ...(target === undefined ? [] : targetFields),
-    ...needs,
-    ...allows,
-  ]);
+  const known = new Set(fieldsOfAction(act.type));
   const foreign = allFields.find((field) => act[field] !== undefined && !known.has(field));
   if (foreign !== undefined)
     return invalid(`body.${foreign}`, `not a field of ${act.type}`, {

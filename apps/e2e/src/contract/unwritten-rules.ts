@@ -1,0 +1,50 @@
+/** A refusal that openapi.json does not state, because JSON Schema cannot, or because it depends on existing objects. */
+interface UnwrittenRule {
+  readonly reason: string;
+  readonly text: RegExp;
+  /** Operations that have the rule; all when absent. */
+  readonly operations?: RegExp;
+}
+
+const rules: readonly UnwrittenRule[] = [
+  { reason: "refers to an object that does not exist", text: /was not found|does not exist|there is no |has no user/ },
+  {
+    reason: "is about the page or the file that the request meets",
+    text: /is outside of the page|it is (?:not )?a directory|is after the end|begins after the last page|not a ZIP archive|leaves no room|leads to the same file|is below files|the name .* is longer than/,
+  },
+  {
+    reason: "depends on settings of the operator",
+    text: /This service (?:has|provides) no |have no GPU|has no running server|the limit of the organi[sz]ation|expected a public address|http is for private hosts|is not a kind of provider|needs a sandbox|need a full Chromium|from the limit/,
+  },
+  { reason: "depends on the current time", text: /is in the past|would live more than|would outlive the calling key/ },
+  {
+    reason: "compares two parameters of a query",
+    text: /^query[.:].*(?:later than start|days after|before from|needs app_name|not together with|needs (?:path|supervisor_process))/,
+  },
+  { reason: "is about a token of an earlier answer", text: /expected the token of the previous page/ },
+  {
+    reason: "follows the standards of URLs and domain names",
+    text: /expected a domain|is not an http or https URL|expected an https? or https? address|address that begins with http|expected an origin|is not a host|expected the address of a repository|is not a web address/,
+  },
+  {
+    reason: "follows another language: JSON, CSS, cron, time zones, keys",
+    text: /expected JSON as text|is not a valid CSS selector|expected a time zone|invalid cron|cron|unknown key|otpauth/,
+  },
+  {
+    reason: "limits bytes of all headers together, and names without case",
+    text: /at most 8192 bytes|has one name twice|is set by the service/,
+  },
+  {
+    reason: "is a setting of one kind of credential provider",
+    text: /body\.settings/,
+    operations: /^credentialProviders\./,
+  },
+];
+
+/** Whether a 400 for a request that openapi.json allows is one of the listed rules. @param text - the answer's body. */
+export function isListedRule(operation: string, text: string): boolean {
+  const { message } = JSON.parse(text.startsWith("{") && text.endsWith("}") ? text : "{}") as { message?: string };
+  return rules.some(
+    ({ operations, text: pattern }) => pattern.test(message ?? text) && (operations?.test(operation) ?? true),
+  );
+}

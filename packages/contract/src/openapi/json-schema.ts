@@ -1,0 +1,2 @@
+/** One schema as JSON: keywords and their values. */
+export type JsonSchema = Record<string, unknown>;
