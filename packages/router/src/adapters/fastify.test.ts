@@ -42,6 +42,17 @@ it("answers errors from other hooks and routes of the server like its own", asyn
   });
   const other = await fetch(`${url}/own`, { ...authorized, method: "DELETE" });
   expect([other.status, other.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  const headers = { ...authorized.headers, "content-type": "no media type" };
+  for (const [path, method, status] of [
+    ["/own", "QUERY", 405],
+    ["/nothing", "QUERY", 404],
+    ["/own", "OPTIONS", 405],
+    ["/nothing", "POST", 404],
+  ] as const) {
+    expect([path, method, (await fetch(url + path, { ...authorized, method })).status]).toEqual([path, method, status]);
+    const withBody = await fetch(url + path, { method, headers, body: "x" });
+    expect([path, method, withBody.status]).toEqual([path, method, status]);
+  }
   const failed = await answerOf(fetch(`${url}/own`, authorized));
   expect(failed).toMatchObject({ status: 500, body: { code: "internal_error" } });
   expect(JSON.stringify(failed.body)).not.toContain("secret");

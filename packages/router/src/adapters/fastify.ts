@@ -91,13 +91,16 @@ export function configure(app: FastifyInstance, options: ConfigureOptions = {}):
       .writeHead(status, { ...headers, "x-request-id": requestIdOf(request.headers), connection: "close" })
       .end(text);
   });
-  app.setErrorHandler((error, request, reply) => {
-    sendText(reply, replyTo(fromFastify(error), request));
-  });
-  app.setNotFoundHandler((request, reply) => {
+  const sendUnknown = (request: FastifyRequest, reply: FastifyReply): void => {
     const url = request.raw.url ?? "/";
     sendText(reply, shaped(unknownRoute(request.method, url.split("?", 1)[0] ?? url, known.methodsOf(url)), request));
+  };
+  app.setErrorHandler((error, request, reply) => {
+    // Fastify checks the body of some methods, such as QUERY, before the route.
+    if (request.is404 && !ServiceError.isInstance(error)) sendUnknown(request, reply);
+    else sendText(reply, replyTo(fromFastify(error), request));
   });
+  app.setNotFoundHandler(sendUnknown);
 }
 
 const replyOfRequest = Symbol("reply");
