@@ -30,6 +30,7 @@ import { measureSleep } from "./sessions/sleep.ts";
 import { measureSoak } from "./sessions/soak.ts";
 import { measureStoredRows } from "./service/stored-rows.ts";
 import { measureTelemetry } from "./browser/telemetry.ts";
+import { measureRenderedPages } from "./sessions/rendered-pages.ts";
 import { measureWarmCreates } from "./sessions/warm-creates.ts";
 import { measureManyServers } from "./scale/fifty-servers.ts";
 import { measureTenThousand } from "./scale/ten-thousand.ts";
@@ -55,6 +56,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   contexts: { title: "Sessions in a shared browser", run: () => measureContexts(quick ? 4 : 16) },
   sleep: { title: "Sleeping sessions (sleep_after_seconds: 1)", run: () => measureSleep(quick ? 3 : 25) },
   creates: { title: "Waiting for a browser that waits", run: () => measureWarmCreates(quick ? 2 : 10) },
+  render: { title: "A picture of a page in one call", run: () => measureRenderedPages(quick ? 5 : 20) },
   "profile-creates": {
     title: "Sessions that start with a small profile",
     run: () => measureProfileCreates(quick ? 5 : 20),

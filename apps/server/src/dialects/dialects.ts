@@ -1,6 +1,7 @@
 import { browserbase } from "./browserbase/dialect.ts";
+import { browserless } from "./browserless/dialect.ts";
 import type { Dialect, DialectName } from "./kit/dialect.ts";
 
-const byName: Readonly<Record<DialectName, Dialect>> = { browserbase };
+const byName: Readonly<Record<DialectName, Dialect>> = { browserbase, browserless };
 
 export const dialects: readonly Dialect[] = Object.values(byName);

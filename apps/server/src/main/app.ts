@@ -42,6 +42,7 @@ function dialectHost({ config }: Host, opened: OpenedFeatures, handlers: Dialect
     idempotency: features.idempotency.provides,
     unknownFields: config.unknown_fields,
     downloads: features.downloads.provides,
+    renders: features.render.provides,
     replays: features.replays.provides.store,
     extensions: features.extensions.provides,
     usualConcurrency: () => rules.limits.perProject,

@@ -189,6 +189,7 @@ it("marks reading and destructive tools", async () => {
     "list_page_tools",
     "list_files",
     "read_file",
+    "render",
     "list_browsers",
     "list_profiles",
   ]);

@@ -5,6 +5,7 @@ import { pageOperations } from "./page.ts";
 import { pdfTools } from "./pdf.ts";
 import { pageTools } from "./page-tools.ts";
 import { processTools } from "./processes.ts";
+import { renderTools } from "./render.ts";
 import type { Tool, ToolGroup } from "../base/tool.ts";
 
 export function toolsOf(
@@ -19,6 +20,7 @@ export function toolsOf(
       ...pageTools,
       ...fileTools,
       ...processTools,
+      ...renderTools,
       ...sessionTools,
       ...profileTools,
       ...handoffTools,

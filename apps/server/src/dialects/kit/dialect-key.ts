@@ -10,7 +10,7 @@ type Head = Pick<IncomingMessage, "headers" | "url">;
  */
 export function enterDialect(dialects: readonly Dialect[], request: Head, path: string): string {
   const { headers } = request;
-  for (const { foreignSecrets, keyHeader, name, projectHeader, rootPath } of dialects) {
+  for (const { foreignSecrets, keyHeader, name, nativePath, projectHeader, rootPath } of dialects) {
     const isInside = path === `/${name}` || path.startsWith(`/${name}/`) || path.startsWith(`/${name}?`);
     const isAtRoot = path.startsWith(rootPath) && headers[keyHeader] !== undefined;
     if (!isInside && !isAtRoot) continue;
@@ -24,6 +24,7 @@ export function enterDialect(dialects: readonly Dialect[], request: Head, path: 
       if (headers.authorization !== undefined && headers.authorization !== given) noteTwoKeys(request);
       headers.authorization = given;
     }
+    if (nativePath !== undefined && path.startsWith(`/${name}${nativePath}`)) return path.slice(name.length + 1);
     return isInside ? path : `/${name}${path}`;
   }
   return path;

@@ -8,6 +8,7 @@ import type { Extensions } from "../../resources/extensions/extensions.ts";
 import type { SessionSigner } from "../../sessions/browsers/handlers.ts";
 import type { Sessions } from "../../sessions/browsers/sessions.ts";
 import type { DownloadStore } from "../../sessions/downloads/download-store.ts";
+import type { Renders } from "../../sessions/render/renders.ts";
 import type { ReplayStore } from "../../sessions/replays/replay-store.ts";
 import type { SessionFileKind } from "../../storage/session-files/session-files.ts";
 import type { NativeCalls } from "./native-calls.ts";
@@ -20,6 +21,7 @@ export interface DialectParts {
   readonly signer: SessionSigner;
   readonly downloads: Pick<DownloadStore, "list" | "read" | "retentionHours">;
   readonly replays: ReplayStore;
+  readonly renders: Pick<Renders, "render">;
   readonly extensions: Pick<Extensions, "upload">;
   /** Sessions that a project without an own limit may run at once. */
   readonly usualConcurrency: () => number;
@@ -53,6 +55,8 @@ export interface Dialect<C extends Contract = Contract> {
   readonly projectHeader: string;
   /** Headers with keys for further services, in lower case. They are removed before anything reads the request. */
   readonly foreignSecrets: readonly string[];
+  /** The start of paths that this service answers itself, as without the prefix. */
+  readonly nativePath?: string;
   /** Paths without the prefix. */
   readonly contract: C;
   /** The start of paths that are about the session `{id}`. */

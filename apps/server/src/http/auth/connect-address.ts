@@ -2,12 +2,14 @@ import { ServiceError } from "@shoal/router";
 import type { IncomingMessage } from "node:http";
 
 /** Addresses of a browser that name no session: a connection creates it. `/json/*` describes them. */
-const sockets = /^\/(?:cdp|chrome|chromium|devtools\/browser)?$/;
+const sockets = /^\/(?:cdp|chrome|chromium|devtools\/browser|browserless(?:\/(?:chromium|chrome)?)?)?$/;
 /** Of Playwright's own protocol. Clients that ask for the address first add a slash. */
 const playwrightSockets = /^\/(?:chromium\/playwright|playwright(?:\/[a-z]{1,20}(?:\/[\w.-]{1,40})?)?)\/?$/;
 const documents = /^\/json(?:\/[\w/-]{0,200})?$/;
 const playwrightDocuments =
   /^(?:\/browsers\/[^/]{1,200})?\/(?:playwright|chromium\/playwright)(?:\/[\w.-]{1,40}){0,2}\/json\/?$/;
+/** Clients of paths that begin so send their key in the query of every request. */
+const keyedByQuery = "/browserless/";
 const keyNames: ReadonlySet<string> = new Set(["token", "apiKey", "api_key", "key"]);
 
 type Head = Pick<IncomingMessage, "headers" | "url">;
@@ -37,7 +39,8 @@ export function isPlaywrightDocument(path: string): boolean {
  */
 export function takeKey(request: Head, path: string): void {
   const [name = ""] = path.split("?", 1);
-  if (!isConnectAddress(name) && !documents.test(name) && !isPlaywrightDocument(name)) return;
+  const isKeyed = documents.test(name) || isPlaywrightDocument(name) || name.startsWith(keyedByQuery);
+  if (!isConnectAddress(name) && !isKeyed) return;
   const keys = new Set<string>();
   const { url = "/" } = request;
   const question = url.indexOf("?");

@@ -53,6 +53,7 @@ function rowsOf(browser: Browser): readonly (readonly [string, ReactNode])[] {
   return [
     ["Name", browser.name],
     ["Tags", tags && Object.keys(tags).length > 0 ? <TagList tags={tags} /> : undefined],
+    ["Created by", createdBy(browser)],
     ["Start page", browser.start_url],
     ["Window", browser.headless ? "Without a window (headless)" : "With a window"],
     ["Kiosk mode", browser.kiosk_mode === true && "On: the page alone, without address bar and tabs"],
@@ -75,6 +76,11 @@ function rowsOf(browser: Browser): readonly (readonly [string, ReactNode])[] {
       chrome_policy && <CodeBlock code={JSON.stringify(chrome_policy, undefined, 2)} label="Chrome policies" />,
     ],
   ];
+}
+
+function createdBy({ origin }: Browser): string | undefined {
+  if (origin === undefined) return undefined;
+  return origin.dialect === "render" ? "A call that renders one page" : `A client of ${origin.dialect}`;
 }
 
 function sizeOf({ height, refresh_rate, width }: NonNullable<Browser["viewport"]>): string {

@@ -1,0 +1,180 @@
+import { Browser } from "@shoal/schemas";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectCdp } from "../../testing/cdp-client.ts";
+import { type RenderSite, startRenderSite } from "../../testing/render-site.ts";
+import { startTestServer, type TestServer } from "../../testing/test-server.ts";
+
+let server: TestServer;
+let shop: { id: string; key: string };
+let site: RenderSite;
+beforeAll(async () => {
+  site = await startRenderSite();
+  server = await startTestServer({ dialects: ["browserless"], allow_private_hosts: ["127.0.0.1"] });
+  shop = await server.addProject("shop");
+});
+afterAll(async () => {
+  await server.close();
+  await site[Symbol.asyncDispose]();
+});
+
+const sessions = async () =>
+  ((await server.request("GET", "/browsers", { key: shop.key })).body as unknown[]).map((one) => Browser.parse(one));
+
+/** As clients send it: with the key in the address. */
+async function post(path: string, body: unknown, query = "") {
+  const answer = await fetch(`${server.baseUrl}/browserless${path}?token=${shop.key}${query}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  return { status: answer.status, headers: answer.headers, bytes, text: bytes.toString() };
+}
+
+describe("pages", () => {
+  it.each(["", "/chromium", "/chrome"])(
+    "are answered as HTML below %j, with the response of the page",
+    async (place) => {
+      const answer = await post(`${place}/content`, {
+        url: `${site.url}/moved`,
+        gotoOptions: { waitUntil: "networkidle2" },
+      });
+      expect(answer.text).toContain('<p id="late">by script</p>');
+      expect(answer.headers.get("content-type")).toBe("text/html");
+      expect(answer.headers.get("x-response-code")).toBe("200");
+      expect(answer.headers.get("x-response-status")).toBe("OK");
+      expect(answer.headers.get("x-response-url")).toBe(`${site.url}/page`);
+      expect(await sessions()).toEqual([]);
+    },
+  );
+
+  it("are pictures and documents", async () => {
+    const html = "<p id=a style='width:50px;height:20px'>x</p>";
+    const picture = await post("/screenshot", {
+      html,
+      options: { type: "jpeg", quality: 40 },
+      viewport: { width: 300, height: 200 },
+    });
+    expect(picture.headers.get("content-type")).toBe("image/jpeg");
+    expect(picture.bytes.subarray(0, 3).toString("hex")).toBe("ffd8ff");
+    const element = await post("/screenshot", { html, selector: "#a" });
+    expect([element.bytes.readUInt32BE(16), element.bytes.readUInt32BE(20)]).toEqual([50, 20]);
+    const launch = btoa(JSON.stringify({ defaultViewport: { width: 320, height: 240 }, args: ["--no-sandbox"] }));
+    const sized = await post("/screenshot", { html }, `&launch=${encodeURIComponent(launch)}`);
+    expect([sized.bytes.readUInt32BE(16), sized.bytes.readUInt32BE(20)]).toEqual([320, 240]);
+    const pdf = await post("/pdf", {
+      html,
+      options: { format: "a4", margin: { top: "1cm", bottom: "10mm" }, printBackground: true },
+    });
+    expect(pdf.headers.get("content-type")).toBe("application/pdf");
+    expect(pdf.text.startsWith("%PDF-")).toBe(true);
+  });
+
+  it("are scraped", async () => {
+    const answer = await post("/scrape", {
+      url: `${site.url}/page`,
+      elements: [{ selector: "h1" }, { selector: ".none" }],
+    });
+    expect(JSON.parse(answer.text)).toMatchObject({
+      data: [
+        {
+          selector: "h1",
+          results: [
+            {
+              text: "Fish & chips",
+              html: "Fish &amp; chips",
+              attributes: [
+                { name: "class", value: "title" },
+                { name: "data-kind", value: "big" },
+              ],
+              top: expect.any(Number) as unknown,
+            },
+          ],
+        },
+        { selector: ".none", results: [] },
+      ],
+      debug: null,
+    });
+  });
+
+  it("get the fields of the vendor", async () => {
+    const answer = await post("/content", {
+      url: `${site.url}/headers`,
+      setExtraHTTPHeaders: { "x-mine": "one" },
+      cookies: [{ name: "a", value: "b", url: site.url }],
+      userAgent: { userAgent: "Mine/2" },
+      gotoOptions: { referer: "https://from.example/" },
+      rejectResourceTypes: ["image", "xhr"],
+      waitForSelector: { selector: "#headers", visible: true, timeout: 5000 },
+      waitForTimeout: 10,
+    });
+    expect(answer.headers.get("x-shoal-ignored-fields")).toContain("body.rejectResourceTypes");
+    expect(answer.text).toContain('"x-mine":"one"');
+    expect(answer.text).toContain('"cookie":"a=b"');
+    expect(answer.text).toContain('"user-agent":"Mine/2"');
+    expect(answer.text).toContain("https://from.example/");
+    const auth = await post("/content", {
+      url: `${site.url}/secret`,
+      authenticate: { username: "me", password: "pass" },
+    });
+    expect(auth.text).toContain("the secret");
+    const cut = await post("/content", { url: `${site.url}/endless`, bestAttempt: true }, "&timeout=4000");
+    expect(cut.text).toContain("begun");
+  });
+
+  it.each([
+    ["invalid JSON", "/content", "{", 400],
+    ["no page", "/content", {}, 400],
+    ["both pages", "/content", { url: "https://a.example", html: "x" }, 400],
+    ["a file", "/content", { url: "file:///etc/passwd" }, 400],
+    ["cloud metadata", "/content", { url: "http://169.254.169.254/" }, 409],
+    ["a missing element", "/screenshot", { html: "x", selector: "#none" }, 404],
+    ["a clip", "/screenshot", { html: "x", options: { clip: {} } }, 501],
+    ["a script", "/content", { html: "x", addScriptTag: [{ content: "1" }] }, 501],
+    ["a pattern of requests", "/content", { html: "x", rejectRequestPattern: ["a"] }, 501],
+    ["a mobile device", "/content", { html: "x", viewport: { width: 1, height: 1, isMobile: true } }, 501],
+    ["a footer", "/pdf", { html: "x", options: { displayHeaderFooter: true } }, 501],
+    ["an unknown paper", "/pdf", { html: "x", options: { format: "A0" } }, 501],
+    ["elements without a selector", "/scrape", { html: "x", elements: [] }, 400],
+    ["code", "/function", { code: "export default () => 1" }, 501],
+    ["code for Chrome", "/chrome/unblock", {}, 501],
+  ])("are refused with a sentence: %s", async (_what, path, body, status) => {
+    const answer = await post(path, body);
+    expect([answer.status, Object.keys(JSON.parse(answer.text) as object)]).toEqual([status, ["error"]]);
+  });
+
+  it.each(["--remote-debugging-port=9222", "--user-data-dir=/etc", "--proxy-server=http://10.0.0.1"])(
+    "pass no switch to Chromium: %s",
+    async (argument) => {
+      const launch = encodeURIComponent(JSON.stringify({ args: [argument] }));
+      expect((await post("/content", { html: "x" }, `&launch=${launch}`)).status).toBe(400);
+    },
+  );
+});
+
+describe("a session", () => {
+  it("is created by a connection, listed, and killed", async () => {
+    const socket = `${server.baseUrl.replace(/^http/, "ws")}/browserless/chromium?token=${shop.key}`;
+    const client = await connectCdp(socket);
+    const get = (path: string) => fetch(`${server.baseUrl}/browserless${path}?token=${shop.key}`);
+    const [running] = (await (await get("/sessions")).json()) as { id: string; killURL: string }[];
+    expect(running?.killURL).toContain(`/browserless/kill/${running?.id ?? ""}`);
+    expect(await (await get("/pressure")).json()).toMatchObject({ pressure: { running: 1, isAvailable: true } });
+    expect((await get("/active")).status).toBe(204);
+    expect(await (await get("/json/version")).json()).toHaveProperty("webSocketDebuggerUrl");
+    expect((await get(`/kill/${running?.id ?? ""}`)).status).toBe(204);
+    expect(await sessions()).toEqual([]);
+    expect((await get("/kill/all")).status).toBe(204);
+    client.close();
+  });
+
+  it("needs a key, which no log has", async () => {
+    const refused = await fetch(`${server.baseUrl}/browserless/content?token=wrong`, { method: "POST" });
+    expect(refused.status).toBe(401);
+    const basic = await fetch(`${server.baseUrl}/browserless/active`, {
+      headers: { authorization: `Basic ${btoa(`${shop.key}:`)}` },
+    });
+    expect(basic.status).toBe(204);
+    expect(server.log()).not.toContain(shop.key);
+  });
+});

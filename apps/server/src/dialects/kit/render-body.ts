@@ -1,0 +1,128 @@
+import { ServiceError } from "@shoal/router";
+import type { RenderPage } from "@shoal/schemas";
+
+type LoadEvent = "load" | "domcontentloaded" | "networkidle0" | "networkidle2";
+
+/** The fields of pages that services with Puppeteer's names share. */
+export interface PuppeteerPage {
+  readonly url?: string | undefined;
+  readonly html?: string | undefined;
+  readonly gotoOptions?:
+    | {
+        readonly waitUntil?: LoadEvent | readonly LoadEvent[] | undefined;
+        readonly timeout?: number | undefined;
+        readonly referer?: string | undefined;
+      }
+    | undefined;
+  readonly authenticate?: { readonly username: string; readonly password: string } | undefined;
+  readonly cookies?:
+    | readonly {
+        readonly name: string;
+        readonly value: string;
+        readonly domain?: string | undefined;
+        readonly path?: string | undefined;
+        readonly url?: string | undefined;
+        readonly secure?: boolean | undefined;
+        readonly httpOnly?: boolean | undefined;
+        readonly sameSite?: "Strict" | "Lax" | "None" | undefined;
+      }[]
+    | undefined;
+  readonly viewport?:
+    | {
+        readonly width: number;
+        readonly height: number;
+        readonly deviceScaleFactor?: number | undefined;
+        readonly isMobile?: boolean | undefined;
+      }
+    | undefined;
+  readonly userAgent?: string | { readonly userAgent: string } | undefined;
+  readonly setExtraHTTPHeaders?: Readonly<Record<string, string>> | undefined;
+  readonly setJavaScriptEnabled?: boolean | undefined;
+  readonly emulateMediaType?: "screen" | "print" | undefined;
+  readonly rejectResourceTypes?: readonly string[] | undefined;
+  readonly waitForTimeout?: number | undefined;
+  readonly waitForSelector?:
+    | { readonly selector: string; readonly hidden?: boolean | undefined; readonly visible?: boolean | undefined }
+    | undefined;
+  readonly bestAttempt?: boolean | undefined;
+}
+
+const states = {
+  domcontentloaded: "domcontentloaded",
+  load: "load",
+  networkidle2: "network_almost_idle",
+  networkidle0: "network_idle",
+} as const;
+const order = ["domcontentloaded", "load", "networkidle2", "networkidle0"] as const;
+const blocks = ["image", "font", "stylesheet", "script", "media"] as const;
+
+/** @throws {ServiceError} 501 with the next step. */
+export function notSupported(field: string, hint: string): never {
+  throw new ServiceError(501, "not_implemented", "this service does not have it", { field: `body.${field}`, hint });
+}
+
+/** @throws {ServiceError} 501 for the first given field of these. */
+export function refuseFields(body: object, fields: Readonly<Record<string, string>>): void {
+  for (const [field, hint] of Object.entries(fields))
+    if (isGiven((body as Readonly<Record<string, unknown>>)[field])) notSupported(field, hint);
+}
+
+const isGiven = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0);
+
+/** Translates a page in Puppeteer's words. @returns it, and fields that have no effect. @throws {ServiceError} 501. */
+export function toRenderPage(page: PuppeteerPage): { readonly page: RenderPage; readonly ignored: readonly string[] } {
+  const { cookies, gotoOptions = {}, rejectResourceTypes = [], userAgent, viewport, waitForSelector: element } = page;
+  if (viewport?.isMobile === true) notSupported("viewport.isMobile", "Mobile devices are not emulated.");
+  const wanted = [gotoOptions.waitUntil ?? []].flat();
+  const strongest = order.findLast((event) => wanted.includes(event));
+  const block = blocks.filter((name) => rejectResourceTypes.includes(name));
+  const { referer } = gotoOptions;
+  const headers = { ...page.setExtraHTTPHeaders, ...(referer !== undefined && { Referer: referer }) };
+  const waitFor: NonNullable<RenderPage["wait_for"]> = {
+    ...(element && {
+      selector: element.selector,
+      state: element.hidden === true ? "hidden" : element.visible === true ? "visible" : "attached",
+    }),
+    ...(page.waitForTimeout !== undefined && { time_ms: page.waitForTimeout }),
+  };
+  return {
+    page: {
+      ...(page.url !== undefined && { url: page.url }),
+      ...(page.html !== undefined && { html: page.html }),
+      ...(strongest && { wait_until: states[strongest] }),
+      ...(Object.keys(waitFor).length > 0 && { wait_for: waitFor }),
+      ...(page.authenticate && { http_auth: page.authenticate }),
+      ...(cookies && { cookies: cookies.map(toCookie) }),
+      ...(viewport && {
+        viewport: {
+          width: viewport.width,
+          height: viewport.height,
+          ...(viewport.deviceScaleFactor !== undefined && { scale: viewport.deviceScaleFactor }),
+        },
+      }),
+      ...(userAgent !== undefined && { user_agent: typeof userAgent === "string" ? userAgent : userAgent.userAgent }),
+      ...(Object.keys(headers).length > 0 && { headers }),
+      ...(page.setJavaScriptEnabled === false && { javascript: false }),
+      ...(page.emulateMediaType && { media: page.emulateMediaType }),
+      ...(block.length > 0 && { block }),
+      ...(page.bestAttempt === true && { best_attempt: true }),
+    },
+    ignored: block.length < rejectResourceTypes.length ? ["body.rejectResourceTypes"] : [],
+  };
+}
+
+type Cookie = NonNullable<PuppeteerPage["cookies"]>[number];
+
+function toCookie({ domain, httpOnly, name, path, sameSite, secure, url, value }: Cookie) {
+  const host = domain ?? URL.parse(url ?? "")?.hostname;
+  return {
+    name,
+    value,
+    ...(host !== undefined && { domain: host }),
+    ...(path !== undefined && { path }),
+    ...(secure !== undefined && { secure }),
+    ...(httpOnly !== undefined && { http_only: httpOnly }),
+    ...(sameSite && { same_site: sameSite }),
+  };
+}
