@@ -1,5 +1,5 @@
 import { contract, type Endpoint } from "@shoal/contract";
-import { connectionOperation, type SessionConnection } from "@shoal/contract/rights";
+import { connectionOperation, type Move, type SessionConnection } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import { replyOf } from "@shoal/router/fastify";
 import type { FastifyRequest } from "fastify";
@@ -13,11 +13,12 @@ import type { Entering } from "../host/entering.ts";
 import type { KeyScopes } from "../http/auth/key-scopes.ts";
 import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
 import { keyMayMoveSecrets, mayMoveSecrets, refuseWithoutRights } from "../http/auth/rights.ts";
+import { sessionTokenIn } from "../http/auth/session-path.ts";
 import { requireSessionToken } from "../http/auth/session-token.ts";
 import type { OverloadGuard } from "../http/limits/overload-guard.ts";
 import type { RateLimits } from "../http/limits/rate-limits.ts";
 import { isPageDownload } from "../http/auth/page-downloads.ts";
-import { noteAccess, noteKeyId } from "../http/request-facts.ts";
+import { accessOf, noteAccess, noteKeyId } from "../http/request-facts.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import type { SignInBrowsers } from "../sessions/live-view/sign-in-browsers.ts";
 import type { Secrets } from "../storage/secrets.ts";
@@ -129,7 +130,7 @@ export class Entrance implements Entering {
       if (audited) this.#mark(request, endpoint, known);
       if (!looksInto(endpoint)) return known;
       const { id, id_or_name: idOrName = id ?? "" } = params;
-      return this.requireRightTo(known, idOrName) ?? known;
+      return this.requireRightTo(known, idOrName, endpoint.moves) ?? known;
     };
     // The log shows also what a policy refused.
     if (audited && access.key.policy !== undefined) this.#mark(request, endpoint, access);
@@ -144,8 +145,28 @@ export class Entrance implements Entering {
     params: Record<string, string | undefined>,
   ): Promise<Access> {
     const judged = await this.#parts.keyScopes.admit(access, connectionOperation(connection), params);
-    await this.requireRightTo(judged, params.id ?? "");
+    await this.requireRightTo(judged, params.id ?? "", connectionOperation(connection).moves);
     return judged;
+  }
+
+  /**
+   * Admits the caller of an action, which is admitted already, to a stored value of the project. The audit log has the
+   * action as `credentials.use`. @throws {ServiceError} 403.
+   */
+  async admitSecret(request: FastifyRequest, sessionId: string): Promise<void> {
+    const use = connectionOperation("credentials.use");
+    const token = sessionTokenIn(request.raw.url ?? "");
+    const access = token === undefined ? accessOf(request.raw) : undefined;
+    if (access !== undefined) refuseWithoutRights(access, use);
+    const key =
+      access?.key ??
+      (await this.#parts.issuingKeys.require(await requireSessionToken(this.#parts, token ?? "", sessionId)));
+    if (access === undefined && key.policy === undefined && !keyMayMoveSecrets(key))
+      throw new ServiceError(403, "forbidden", "The address of this session does not open stored values.", {
+        hint: "Call browsers.act with an API key that has the right to them.",
+      });
+    await this.#parts.keyScopes.requireUseOfSecrets(key, sessionId);
+    this.#mark(request, { ...contract.actOnPage, operationId: use.operationId }, access);
   }
 
   /** The same caller in the project that its request names elsewhere than in a header. @throws {ServiceError} 403, 404. */
@@ -161,9 +182,9 @@ export class Entrance implements Entering {
   }
 
   /** @throws {ServiceError} 403 for the browser of a login, without the right to secrets. */
-  requireRightTo(access: Access, idOrName: string): Promise<Access> | undefined {
+  requireRightTo(access: Access, idOrName: string, moves?: readonly Move[]): Promise<Access> | undefined {
     if (mayMoveSecrets(access)) return undefined;
-    return this.#parts.signInBrowsers.refuse(access.projectId, idOrName).then(() => access);
+    return this.#parts.signInBrowsers.refuse(access.projectId, idOrName, moves).then(() => access);
   }
 
   /** For operations without authentication. Health is reported to the end. @throws {ServiceError} 503. */
@@ -208,8 +229,9 @@ export class Entrance implements Entering {
     this.#refuseWhileDraining();
     const keyId = await this.#countingRefused(request, () => requireSessionToken(this.#parts, token, sessionId));
     const key = await this.#parts.issuingKeys.require(keyId);
-    await this.#parts.keyScopes.requireSession(key, endpoint ?? connectionOperation(connection), sessionId);
-    if (!keyMayMoveSecrets(key)) await this.#parts.signInBrowsers.refuse(undefined, sessionId);
+    const operation = endpoint ?? connectionOperation(connection);
+    await this.#parts.keyScopes.requireSession(key, operation, sessionId);
+    if (!keyMayMoveSecrets(key)) await this.#parts.signInBrowsers.refuse(undefined, sessionId, operation.moves);
     if (!this.#isForwarded(request)) noteKeyId(request.raw, keyId);
     if (endpoint !== undefined && isAudited(endpoint) && !this.#isForwarded(request))
       this.#mark(request, endpoint, undefined);

@@ -6,9 +6,11 @@ import type { FastifyRequest } from "fastify";
 import { Elsewhere } from "../cluster/elsewhere.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access } from "../http/auth/access.ts";
+import { accessOf } from "../http/request-facts.ts";
 import { sessionTokenIn } from "../http/auth/session-path.ts";
 import { neverFound, type Sessions } from "../sessions/browsers/sessions.ts";
 import type { SessionRow } from "../sessions/browsers/session-store.ts";
+import type { SignInBrowsers } from "../sessions/live-view/sign-in-browsers.ts";
 import type { KeptOf } from "../sessions/downloads/kept-files.ts";
 import { forwardOperation } from "../sessions/instance-plane/forward.ts";
 import type { SessionSockets } from "../sessions/instance-plane/debugging-port.ts";
@@ -24,6 +26,7 @@ export interface SessionRoutingParts {
   readonly replicas: Pick<ReplicaForwarding, "handOver" | "isAlone" | "isForwarded">;
   readonly replayAddresses: ReplayAddresses;
   readonly secrets: Pick<Secrets, "signSession">;
+  readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped">;
   readonly unknownFields: UnknownFields;
 }
 
@@ -70,6 +73,26 @@ export class SessionRouting {
     if (!(found instanceof Elsewhere)) return found;
     await this.#handOver(found, request, access);
     return undefined;
+  }
+
+  /**
+   * Admits the caller of an action in a session of this server to a stored value, and closes the session's code and files to
+   * callers without the right to secrets. @returns the project and the id of the session. @throws {ServiceError} 403.
+   */
+  async admitSecret(request: FastifyRequest, idOrName: string) {
+    const { entrance, sessions, signInBrowsers } = this.#parts;
+    const named = accessOf(request.raw)?.projectId;
+    const sessionId = sessions.isHere(idOrName) ? idOrName : await sessions.idHere(named, idOrName, "recording");
+    await entrance.admitSecret(request, sessionId);
+    const projectId = sessions.projectOf(sessionId);
+    if (projectId === undefined) throw neverFound(idOrName);
+    return {
+      projectId,
+      sessionId,
+      close: () => {
+        signInBrowsers.noteTyped(sessionId, "stored");
+      },
+    };
   }
 
   /** @throws {RequestTaken} when another server answers. */

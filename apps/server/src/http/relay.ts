@@ -63,6 +63,8 @@ export interface RelayedHeaders {
 export interface Forwarding {
   readonly request: Pick<FastifyRequest, "id" | "method" | "raw">;
   readonly reply: FastifyReply;
+  /** The body of the request, if it has been read already. */
+  readonly body?: Readable;
 }
 
 /**
@@ -70,7 +72,7 @@ export interface Forwarding {
  * @throws the error of `exchange`, before any byte of an answer is sent.
  */
 export async function relay(
-  { request, reply }: Forwarding,
+  { body: read, request, reply }: Forwarding,
   headers: RelayedHeaders,
   exchange: Exchange,
 ): Promise<void> {
@@ -82,7 +84,7 @@ export async function relay(
     // The service may end the stream before the instance does.
     if (!response.writableFinished || answer?.complete === false) gone.abort();
   });
-  const body = hasBody(raw) ? bodyOf(raw) : undefined;
+  const body = hasBody(raw) ? (read ?? bodyOf(raw)) : undefined;
   try {
     answer = await exchange(
       { method: request.method, headers: framed(headers.request, body, request.id), signal: gone.signal },

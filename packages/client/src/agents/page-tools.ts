@@ -96,7 +96,7 @@ interface PageCall {
 }
 
 async function call(
-  { group, name }: PageTool,
+  { action, group, name }: PageTool,
   input: object,
   { browser, outlineTokens, signal }: PageCall,
 ): Promise<ToolAnswer> {
@@ -108,8 +108,8 @@ async function call(
       return { text: fromPage(markdownText(await browser.read(input, options))) };
     case "act": {
       const observe = outlineTokens > 0 && { observe: { diff: true, max_tokens: outlineTokens } };
-      const action: ActOnPage = { ...input, type: name as ActOnPage["type"], ...observe };
-      return { text: fromPage(actText(await browser.act(action, options))) };
+      const act: ActOnPage = { ...input, type: action ?? (name as ActOnPage["type"]), ...observe };
+      return { text: fromPage(actText(await browser.act(act, options))) };
     }
     case "screenshot": {
       const isWidthChosen = "max_width" in input && input.max_width !== undefined;

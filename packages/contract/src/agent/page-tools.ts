@@ -5,8 +5,9 @@ import { type Fields, fieldsOf, joined, neededFieldsOf, noFields, ownField } fro
 
 /** A tool of a model that is one call of a page's operations. */
 export interface PageTool {
-  /** In the group `act`, the `type` of the action. */
   readonly name: string;
+  /** In the group `act`, the `type` of the action; the name when absent. */
+  readonly action?: ActOnPage["type"];
   /** The operation that it calls. */
   readonly group: "observe" | "act" | "read" | "screenshot";
   readonly title: string;
@@ -70,6 +71,22 @@ const actTools: readonly PageTool[] = [
       ),
     ),
   ),
+  {
+    ...action(
+      "fill",
+      "Fill in a stored secret",
+      "Fill a field with a value of a stored credential, such as a password, which you do not see.",
+      joined(
+        target,
+        joined(
+          neededFieldsOf(ActOnPage, { secret: "Credential by name, and its field: username, password, totp_code" }),
+          fieldsOf(ActOnPage, { submit: "Press Enter afterwards" }),
+        ),
+      ),
+    ),
+    name: "fill_secret",
+    action: "fill",
+  },
   action(
     "check",
     "Check or uncheck",

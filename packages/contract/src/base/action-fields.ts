@@ -20,7 +20,7 @@ export const targetFields = ["ref", "role", "name", "selector"] as const satisfi
 /** The fields of each action of `browsers.act`. */
 export const actionFields: Readonly<Record<ActionType, ActionFields>> = {
   click: { target: "required", allows: ["button", "click_count", "hold_keys"] },
-  fill: { target: "required", needs: ["text"], allows: ["submit"] },
+  fill: { target: "required", allows: ["text", "secret", "submit"] },
   check: { target: "required", allows: ["accept"] },
   select: { target: "required", needs: ["values"] },
   press: { target: "optional", needs: ["keys"] },

@@ -11,6 +11,30 @@ export function credentialNotFound(idOrName: string): Refusal {
   );
 }
 
+/** 404 for a value that a credential does not have. */
+export function credentialWithoutValue(idOrName: string, field: string): Refusal {
+  return {
+    ...notFound(
+      `the credential ${idOrName} has no value ${field}`,
+      field === "totp_code"
+        ? "Set totp_secret with credentials.update."
+        : "Its names of values are value_keys in credentials.get; set the value with credentials.update.",
+    ),
+    field: "body.secret.field",
+  };
+}
+
+/** 409 for a credential whose sites are not addresses: its values are typed nowhere. */
+export function credentialWithoutSites(idOrName: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    field: "body.secret.credential",
+    problem: `the credential ${idOrName} names no site, so its values are typed nowhere`,
+    hint: "An administrator can set sites with credentials.update.",
+  };
+}
+
 /** 409 for the name of another credential of the project. */
 export function credentialNameTaken(name: string): Refusal {
   return nameTaken(

@@ -79,6 +79,8 @@ export {
 export {
   credentialNameTaken,
   credentialNotFound,
+  credentialWithoutSites,
+  credentialWithoutValue,
   invalidDomain,
   invalidTotpSecret,
   maxCredentialValues,

@@ -15,6 +15,11 @@ export const sessionConnections = {
     "write page_content",
   ]),
   "browsers.liveView.watch": connection("/browsers/{id}/live-view/watch", ["read page_content"]),
+  /** A stored value that `browsers.act` types. An object's `browsers:use` alone does not include it. */
+  "credentials.use": {
+    path: "/browsers/{id}/act",
+    moves: ["read page_content", "write page_content", "read secrets"],
+  },
   "browsers.curl.raw": connection("/browsers/{id}/curl/raw", ["read traffic", "write traffic"]),
 } as const satisfies Readonly<Record<string, Omit<JudgedOperation, "operationId">>>;
 

@@ -32,7 +32,7 @@ interface ControlAreas {
   readonly replays: Pick<ReplayArea, "follow">;
   readonly extensions: Pick<SessionExtensions, "load" | "unpack">;
   readonly frontPage: Pick<PageArea, "handlers">;
-  readonly pages: Pick<PagesArea, "render">;
+  readonly pages: Pick<PagesArea, "offerSecret" | "render">;
 }
 
 type ControlHandlers = Handlers<Omit<typeof instanceControl, QuickEndpoint>>;
@@ -100,6 +100,9 @@ export function controlHandlers(
     },
     async stopContext({ params }) {
       await (await targets.loadContexts()).stop(params.id);
+    },
+    async offerSecret({ body }) {
+      pages.offerSecret(body);
     },
     outlinePage: (call) => inUse(targets, async () => frontPage.handlers.outlinePage(call)),
     actOnPage: (call) => inUse(targets, async () => frontPage.handlers.actOnPage(call)),

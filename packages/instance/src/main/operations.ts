@@ -29,6 +29,8 @@ import type { InstancePlane, NotImplemented } from "../protocol/not-implemented.
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
 import { shareable, sharedRefusal } from "./further-sessions/shared-operations.ts";
 import { pausable } from "./pausable-operations.ts";
+import { withoutSecrets } from "../secrets/answers-without-secrets.ts";
+import type { TypedSecrets } from "../secrets/typed-secrets.ts";
 import { isPassive } from "../http/passive-requests.ts";
 import { refuse } from "../http/replies.ts";
 import { findVisiblePage } from "../browser/pages/visible-page.ts";
@@ -71,6 +73,7 @@ export interface OperationParts {
     load(): Promise<Telemetry>;
   };
   readonly pause: AutomationPause;
+  readonly secrets: TypedSecrets;
   /** Whether other sessions share the browser. */
   readonly isShared: boolean;
   readonly control: ControlTargets;
@@ -168,7 +171,7 @@ class SessionOperations implements Operations {
         const closed = once(response, "close").finally(() => reads.delete(closed));
         reads.add(closed);
       },
-      onError: logFailure,
+      onError: failureLog(this.#parts.secrets),
     });
     const { assign: _assign, followEvents: _follow, reportRest: _report, stop: _stop, ...routed } = instanceControl;
     router.mountAll(routed, controlHandlers(this.#parts.control, { ...this.#areas, pause: this.#parts.pause }));
@@ -185,8 +188,8 @@ function openAreas(parts: OperationParts) {
     // The log of a shared browser is about all its sessions.
     files: parts.isShared ? files : { ...files, readFile: withSupervisorFiles(files.readFile, logs) },
     extensions: new SessionExtensions({ root, config, browser }),
-    frontPage: pageArea(browser),
-    pages: pagesArea({ browser, root, failures: egress?.failures }),
+    frontPage: pageArea(browser, parts.secrets),
+    pages: pagesArea({ browser, root, failures: egress?.failures, secrets: parts.secrets }),
     watches: watchHandlers(root),
     logStreams: logHandlers(root, logs),
     stats: sessionStats({ ...parts.stats, hasOwnProcesses: root.directory === "/" }),
@@ -233,7 +236,7 @@ function surroundingsOf({ root, config, egress, display }: OperationParts): Comm
 
 function operationRouter(
   areas: Areas,
-  { isShared, pause, telemetry }: Pick<OperationParts, "isShared" | "pause" | "telemetry">,
+  { isShared, pause, secrets, telemetry }: Pick<OperationParts, "isShared" | "pause" | "secrets" | "telemetry">,
 ): RequestListener {
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
@@ -243,7 +246,7 @@ function operationRouter(
     onRequest(endpoint, requestId, response) {
       if (!isPassive(response.req)) telemetry.present()?.operationBegan(endpoint.operationId, requestId, response);
     },
-    onError: logFailure,
+    onError: failureLog(secrets),
   });
   const { watchEvents, stopWatch, startWatch } = areas.watches;
   const handlers = {
@@ -264,13 +267,15 @@ function operationRouter(
     getBrowserStats: areas.stats,
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
   const possible = isShared ? shareable(sessionEndpoints, handlers) : handlers;
-  router.mountAll(sessionEndpoints, pausable(sessionEndpoints, possible, pause));
+  router.mountAll(sessionEndpoints, withoutSecrets(pausable(sessionEndpoints, possible, pause), secrets));
   return router.handle;
 }
 
-function logFailure(error: unknown, requestId: string): void {
-  log("error", "an operation failed", {
-    request_id: requestId,
-    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  });
+function failureLog({ inText }: TypedSecrets) {
+  return (error: unknown, requestId: string): void => {
+    log("error", "an operation failed", {
+      request_id: requestId,
+      error: inText(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    });
+  };
 }

@@ -5,6 +5,7 @@ import type { OpenPages } from "../browser/pages/open-pages.ts";
 import type { EgressForwarder } from "../egress/forwarder.ts";
 import type { LiveView } from "../clients/live-view/live-view.ts";
 import type { SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
+import { TypedSecrets } from "../secrets/typed-secrets.ts";
 import type { Operations } from "./operations.ts";
 import type { ControlTargets } from "./control-handlers.ts";
 import type { ProfileState } from "../browser/profile-state/profile-state.ts";
@@ -62,6 +63,7 @@ interface PartsOptions {
 export function createParts(options: PartsOptions): Parts {
   const { config, browser, activity, connections, forwarder, gateway, logs, display, control, isShared, pages, pause } =
     options;
+  const secrets = new TypedSecrets();
   const telemetry: LazyPart<Telemetry> = lazyPart(async () => {
     const { createTelemetry } = await import("../operations/telemetry/telemetry.ts");
     return createTelemetry({
@@ -70,6 +72,7 @@ export function createParts(options: PartsOptions): Parts {
       failureOf: (target) => forwarder.failures.of(target),
       onRefusal: (listener) => forwarder.onRefusal(listener),
       hidesContent: () => operations.present?.mayShowSecrets === true,
+      withoutSecrets: secrets.inEvent,
     });
   });
   const operations: LazyPart<Operations> = lazyPart(async () => {
@@ -87,6 +90,7 @@ export function createParts(options: PartsOptions): Parts {
       logs,
       egress: forwarder,
       pause,
+      secrets,
       isShared,
       stats: { connections, pages },
       telemetry: { present: () => telemetry.present, load: telemetry.load },
@@ -124,6 +128,7 @@ export function createParts(options: PartsOptions): Parts {
       browser,
       onViewer: () => counted(connections, "viewers", activity.begin()),
       record: (event) => telemetry.present?.record(event),
+      withoutSecrets: (message) => secrets.inAnswer(message),
     });
   });
   const profileState = lazyPart(async () => {

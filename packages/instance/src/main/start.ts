@@ -47,11 +47,12 @@ function offerMemoryFirst(): void {
 /** Compiles the program into `directory`, for instances with read-only access to it. */
 async function fillCache(directory: string): Promise<void> {
   enableCompileCache(directory);
-  const [, { createOperations }, { SessionDownloads }, { AutomationPause }] = await Promise.all([
+  const [, { createOperations }, { SessionDownloads }, { AutomationPause }, { TypedSecrets }] = await Promise.all([
     import("./program.ts"),
     import("./operations.ts"),
     import("../browser/downloads/session-downloads.ts"),
     import("../pause/automation-pause.ts"),
+    import("../secrets/typed-secrets.ts"),
   ]);
   // The cache keeps only functions that have run.
   const none = new Promise<never>(() => undefined);
@@ -87,6 +88,7 @@ async function fillCache(directory: string): Promise<void> {
     stats: { connections: { clients: 0, viewers: 0 }, pages: { count: 0 } },
     telemetry: { present: () => undefined, load: () => none },
     pause: new AutomationPause(() => () => undefined),
+    secrets: new TypedSecrets(),
     isShared: false,
     control: {
       isEnding: () => false,

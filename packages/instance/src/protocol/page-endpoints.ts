@@ -1,4 +1,5 @@
 import { bytes, defineEndpoint, empty, json, renderPage } from "@shoal/contract";
+import { OfferedSecret } from "./offered-secret.ts";
 import { maxOutlineBytes, PageAct, PageActResult, PageOutline, SettledPage, SettlePage } from "./page.ts";
 
 const area = "Instance Control";
@@ -6,6 +7,17 @@ const plane = "instance";
 
 /** Reads and operates the front page. The first call begins to follow the page; `releasePage` ends that. */
 export const pageControl = {
+  offerSecret: defineEndpoint({
+    operationId: "offerSecret",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/page/secret",
+    summary: "Send a stored value for one action of a client.",
+    body: json(OfferedSecret),
+    responses: { 204: empty },
+    errors: [400, 503],
+  }),
   outlinePage: defineEndpoint({
     operationId: "outlinePage",
     area,

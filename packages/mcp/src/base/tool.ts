@@ -8,6 +8,7 @@ import type { Fields } from "./fields.ts";
 export const toolGroups = [
   "observe",
   "act",
+  "secrets",
   "read",
   "screenshot",
   "files",

@@ -19,14 +19,14 @@ const maxPictureBytes = 8 * 2 ** 20;
 interface Operation {
   readonly call: Endpoint;
   readonly output?: typeof ActResult | typeof PageObservation | typeof PageText;
-  readonly run: (input: object, name: string, call: ToolCall) => Promise<ToolAnswer>;
+  readonly run: (input: object, type: string, call: ToolCall) => Promise<ToolAnswer>;
 }
 
 const operations: Readonly<Record<PageTool["group"], Operation>> = {
   observe: {
     call: observePage,
     output: PageObservation,
-    async run(body, _name, { browser, options, transport }) {
+    async run(body, _type, { browser, options, transport }) {
       const page = await transport.call(observePage, { params: { id: await browser() }, body }, options);
       return { content: [text(observationText(page))], structured: page };
     },
@@ -34,10 +34,10 @@ const operations: Readonly<Record<PageTool["group"], Operation>> = {
   act: {
     call: actOnPage,
     output: ActResult,
-    async run(input, name, { browser, options, outlineTokens, transport }) {
+    async run(input, type, { browser, options, outlineTokens, transport }) {
       const body: ActOnPage = {
         ...input,
-        type: name as ActOnPage["type"],
+        type: type as ActOnPage["type"],
         ...(outlineTokens > 0 && { observe: { diff: true, max_tokens: outlineTokens } }),
       };
       const result = await transport.call(actOnPage, { params: { id: await browser() }, body }, options);
@@ -47,14 +47,14 @@ const operations: Readonly<Record<PageTool["group"], Operation>> = {
   read: {
     call: readPage,
     output: PageText,
-    async run(body, _name, { browser, options, transport }) {
+    async run(body, _type, { browser, options, transport }) {
       const page = await transport.call(readPage, { params: { id: await browser() }, body }, options);
       return { content: [text(markdownText(page))], structured: page };
     },
   },
   screenshot: {
     call: screenshotPage,
-    async run(body, _name, { browser, options, transport }) {
+    async run(body, _type, { browser, options, transport }) {
       const id = await browser();
       const take = async (width: number): Promise<Buffer> => {
         const picture = await transport.download(
@@ -80,18 +80,19 @@ const operations: Readonly<Record<PageTool["group"], Operation>> = {
   },
 };
 
-const toolOf = ({ description, effect, fields, group, name, title }: PageTool): Tool => {
+const toolOf = ({ action, description, effect, fields, group, name, title }: PageTool): Tool => {
   const { call: operation, output, run } = operations[group];
   return defineTool({
     name,
-    group,
+    // Only for connections that ask for it: a model that is misled cannot use stored values then.
+    group: "secret" in fields.schemas ? "secrets" : group,
     title,
     description,
     effect,
     calls: [operation],
     fields,
     ...(output !== undefined && { output }),
-    run: (input, call) => run(input, name, call),
+    run: (input, call) => run(input, action ?? name, call),
   });
 };
 

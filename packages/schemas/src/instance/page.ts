@@ -103,6 +103,15 @@ const targetFields = () => ({
 export interface PageTarget extends z.input<typeof PageTarget> {}
 export const PageTarget = lazyObject(targetFields);
 
+/** A value of a stored credential, which the service types and never returns. */
+export interface StoredSecret extends z.input<typeof StoredSecret> {}
+export const StoredSecret = lazyObject(() => ({
+  /** The id or the name of a credential of the session's project. */
+  credential: checked(z.string(), z.minLength(1), z.maxLength(255)),
+  /** The name of one of its values, such as `username` or `password`; `totp_code` for a one-time code that is valid now. */
+  field: checked(z.string(), z.minLength(1), z.maxLength(255)),
+}));
+
 /** An action on a page. A field of another action is an error. */
 export interface ActOnPage extends z.input<typeof ActOnPage> {}
 export const ActOnPage = lazyObject(() => ({
@@ -134,6 +143,8 @@ export const ActOnPage = lazyObject(() => ({
   to: z.optional(PageTarget),
   /** For `fill`: the new value. For `wait_for`: a text that appears; case and white space do not matter. For `answer_dialog`: the answer to a `prompt`. At most 100,000 characters. */
   text: z.optional(checked(z.string(), z.maxLength(100_000))),
+  /** For `fill`, instead of `text`: a value of a stored credential. It is typed on the sites of the credential only, shown as dots, and replaced by `***` in answers and telemetry. */
+  secret: z.optional(StoredSecret),
   /** For `fill`: press Enter afterwards. */
   submit: z.optional(z.boolean()),
   /** For `check`: whether to check or to uncheck; `true` when absent. For `answer_dialog`: accept or dismiss; `true` when absent. */

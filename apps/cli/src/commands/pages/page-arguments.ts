@@ -1,3 +1,4 @@
+import type { ActOnPage } from "@shoal/schemas";
 import { durationMs } from "../../core/duration.ts";
 import { UsageError } from "../../core/errors.ts";
 
@@ -31,4 +32,17 @@ export function objectOf(text: string): object {
     // Answered below.
   }
   throw new UsageError(`The arguments must be a JSON object, such as '{"query":"herring"}'.`);
+}
+
+/** The text of a field, or with `--secret` a value of a stored credential. @throws {UsageError} for both, and for none. */
+export function filledBy(text: string | undefined, secret: string | undefined): Pick<ActOnPage, "secret" | "text"> {
+  if (secret === undefined) {
+    if (text === undefined) throw new UsageError("Pass a text, or a stored value with --secret CREDENTIAL/FIELD.");
+    return { text };
+  }
+  if (text !== undefined) throw new UsageError("Pass either a text or --secret.");
+  const [, credential, field] = /^(.+)\/([^/]+)$/.exec(secret) ?? [];
+  if (credential === undefined || field === undefined)
+    throw new UsageError("--secret takes CREDENTIAL/FIELD, for example shop/password.");
+  return { secret: { credential, field } };
 }

@@ -70,10 +70,17 @@ export const pageCommands: readonly PageCommand[] = [
   },
   {
     name: "fill",
-    takes: ["<element>", "<text>"],
+    takes: ["<element>", "[text]"],
     summary: "Replace the value of a field",
-    options: [["--submit", "Press Enter afterwards"], timeout],
-    examples: ["shoal fill e5 Ada", "pass show shop | shoal fill e6 - --submit"],
+    options: [
+      [
+        "--secret <credential/field>",
+        "Type a value of a stored credential instead of a text: shop/password, shop/totp_code",
+      ],
+      ["--submit", "Press Enter afterwards"],
+      timeout,
+    ],
+    examples: ["shoal fill e5 Ada", "shoal fill e6 --secret shop/password --submit"],
   },
   {
     name: "select",

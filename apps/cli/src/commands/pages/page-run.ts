@@ -24,7 +24,7 @@ import { printable, printableLines } from "../../output/format.ts";
 import { notify, printTable } from "../../output/output.ts";
 import { printValue } from "../../output/print-result.ts";
 import { CurrentSession, currentSessionId } from "../../connection/current-session.ts";
-import { millisecondsOf, numberOf, objectOf, refOf, targetOf } from "./page-arguments.ts";
+import { filledBy, millisecondsOf, numberOf, objectOf, refOf, targetOf } from "./page-arguments.ts";
 import type { PageFlags } from "./page-flags.ts";
 
 const answerDialog = "shoal dialog accept";
@@ -59,7 +59,7 @@ export class PageRun {
         return this.#act({
           type: "fill",
           ...targetOf(first),
-          text: await this.#typed(second),
+          ...filledBy(args[1] === undefined ? undefined : await this.#typed(second), flags.secret),
           ...(flags.submit === true && { submit: true }),
         });
       case "select":

@@ -77,6 +77,19 @@ export class KeyScopes {
     if (session !== undefined && policy.permit(operation, session.projectId, session) !== undefined) return;
     throw ServiceError.of(outsidePolicy(operation.operationId, undefined));
   }
+
+  /**
+   * For a stored value in a session. A role in this session alone includes no credential of the project.
+   * @throws {ServiceError} 403 `insufficient_scope`.
+   */
+  async requireUseOfSecrets({ policy }: Pick<KeyRow, "policy">, sessionId: string): Promise<void> {
+    if (policy === undefined) return;
+    const use = connectionOperation("credentials.use");
+    const session = await this.objects.session(sessionId);
+    const grant = session && policy.permit(use, session.projectId, session);
+    if (grant === undefined || (grant.isNarrow && grant.role === "admin"))
+      throw ServiceError.of(outsidePolicy(use.operationId, undefined));
+  }
 }
 
 /** A caller whose policy limits it: it counts as a key of this project, unless the policy is about the organization. */

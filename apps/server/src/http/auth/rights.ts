@@ -3,8 +3,10 @@ import { isAtLeast, mayApp, mayMove, neededRole, type Role } from "@shoal/contra
 import { ServiceError } from "@shoal/router";
 import type { Access, KeyRow } from "./access.ts";
 
+type Moving = Pick<Endpoint, "moves" | "operationId">;
+
 /** @throws {ServiceError} 403 `forbidden` for a caller without the rights to the data that the operation moves. */
-export function refuseWithoutRights(access: Pick<Access, "key" | "role">, endpoint: Endpoint): void {
+export function refuseWithoutRights(access: Pick<Access, "key" | "role">, endpoint: Moving): void {
   refuseApp(access.key, endpoint);
   // The policy of a key has judged the operation.
   if (access.key.policy !== undefined) return;
@@ -29,7 +31,7 @@ export function refuseRole({ role }: Pick<Access, "role">, needed: Role, action:
   });
 }
 
-function refuseApp({ deployment_id }: Pick<KeyRow, "deployment_id">, endpoint: Endpoint): void {
+function refuseApp({ deployment_id }: Pick<KeyRow, "deployment_id">, endpoint: Moving): void {
   if (deployment_id === null || mayApp(endpoint)) return;
   throw new ServiceError(
     403,

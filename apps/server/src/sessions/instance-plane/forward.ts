@@ -7,6 +7,7 @@ import { type Forwarding, relay, type RelayedHeaders } from "../../http/relay.ts
 import { answerHeadersOf, requestHeadersFor } from "./forwarded-headers.ts";
 import { logIgnoredFields, unknownFieldsHeaders } from "./ignored-fields.ts";
 import { noAnswer } from "./no-answer.ts";
+import { prepareAct, type SecretActs } from "./secret-acts.ts";
 
 /** @throws {ServiceError} before any byte of an answer is sent. */
 export async function forward(
@@ -46,6 +47,8 @@ export interface InstancePlane {
   /** @returns `undefined` when another server answers. @throws {ServiceError} 401, 403, 404, 409, 503. */
   instanceFor(request: FastifyRequest, sessionId: string): Promise<Instance | undefined>;
   readonly unknownFields?: UnknownFields;
+  /** Set for actions, which may name a stored value. */
+  readonly secrets?: SecretActs | undefined;
 }
 
 export function serveForwarded(app: FastifyInstance, endpoint: Endpoint, plane: InstancePlane): void {
@@ -59,13 +62,15 @@ export function serveForwarded(app: FastifyInstance, endpoint: Endpoint, plane: 
     async handler(request, reply) {
       const { id } = request.params;
       const instance = await plane.instanceFor(request, id);
-      if (instance !== undefined)
-        await forward(
-          instance,
-          id,
-          { request, reply, isVisit: endpoint.inSession?.passive === "always" },
-          { request: { ...requestHeadersFor(request.headers), ...requestHeaders }, answer },
-        );
+      if (instance === undefined) return;
+      const { secrets } = plane;
+      const prepared = secrets && (await prepareAct(request, { id, instance, secrets }));
+      await forward(
+        instance,
+        id,
+        { request, reply, isVisit: endpoint.inSession?.passive === "always", ...(prepared && { body: prepared.body }) },
+        { request: { ...requestHeadersFor(request.headers), ...requestHeaders, ...prepared?.headers }, answer },
+      );
     },
   });
 }

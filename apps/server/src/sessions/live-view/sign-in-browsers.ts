@@ -1,3 +1,4 @@
+import { connectionOperation, type Move, type SessionConnection } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import { recentlyUsed } from "../../storage/recently-used.ts";
 import type { KeyRow } from "../../http/auth/access.ts";
@@ -24,22 +25,34 @@ type Find = (
 /**
  * Closes the browsers of managed logins to callers without the right to secrets, because everything that a login types
  * can be read inside: by CDP, programs, files, telemetry, pictures and recordings. Live views stay open until the login
- * types its first value.
+ * types its first value. Of other sessions, in which an action typed a stored value, it closes programs, files and CDP.
  */
 export class SignInBrowsers {
   readonly #find: Find;
   /** Whether a session signs in, which never changes. */
   readonly #known = recentlyUsed<boolean>(10_000);
-  readonly #typed = recentlyUsed<TypedValue>(10_000);
+  readonly #typed = recentlyUsed<TypedValue>(100_000);
   readonly #watchers = new Map<string, Set<() => void>>();
 
   constructor(find: Find) {
     this.#find = find;
   }
 
-  /** @throws {ServiceError} 403 for the browser of a login. */
-  async refuse(projectId: string | undefined, idOrName: string): Promise<void> {
-    if (await this.#signsIn(projectId, idOrName)) throw closed(idOrName);
+  /**
+   * @param moves - of the operation. Programs, files and protocols of a browser read its fields, so a session in which a
+   * stored value was typed for an agent closes them; its pages stay open, because they show dots.
+   * @throws {ServiceError} 403 for the browser of a login.
+   */
+  async refuse(projectId: string | undefined, idOrName: string, moves: readonly Move[] = []): Promise<void> {
+    const found = await this.#look(projectId, idOrName);
+    if (found?.signsIn === true) throw closed(idOrName);
+    if (found !== undefined && this.#typed.get(found.id) === "stored" && moves.some(readsFields))
+      throw closedToPrograms(idOrName);
+  }
+
+  /** The same for a caller without the right to secrets that connects. */
+  refuseConnection(way: SessionConnection, projectId: string | undefined, idOrName: string): Promise<void> {
+    return this.refuse(projectId, idOrName, connectionOperation(way).moves);
   }
 
   /** @throws {ServiceError} 403 if the view is closed. @returns when it ends. */
@@ -55,7 +68,7 @@ export class SignInBrowsers {
     return until;
   }
 
-  /** Call before a login types a value. Ends views at once. */
+  /** Call before a login or an action types a value. Ends views and connections at once. */
   noteTyped(sessionId: string, kind: TypedValue): void {
     if (this.#typed.get(sessionId) !== "stored") this.#typed.set(sessionId, kind);
     for (const look of this.#watchers.get(sessionId) ?? []) look();
@@ -81,14 +94,32 @@ export class SignInBrowsers {
   }
 
   async #signsIn(projectId: string | undefined, idOrName: string): Promise<boolean> {
+    return (await this.#look(projectId, idOrName))?.signsIn === true;
+  }
+
+  async #look(
+    projectId: string | undefined,
+    idOrName: string,
+  ): Promise<{ readonly id: string; readonly signsIn: boolean } | undefined> {
     const known = this.#known.get(idOrName);
-    if (known !== undefined) return known;
+    if (known !== undefined) return { id: idOrName, signsIn: known };
     const row = await this.#find(projectId, idOrName, true);
-    if (row === undefined) return false;
+    if (row === undefined) return undefined;
     const signsIn = row.options.signs_in === true;
     this.#known.set(row.id, signsIn);
-    return signsIn;
+    return { id: row.id, signsIn };
   }
+}
+
+const readsFields = (move: Move): boolean => move.endsWith(" code") || move.endsWith(" files");
+
+function closedToPrograms(sessionId: string): ServiceError {
+  return new ServiceError(
+    403,
+    "forbidden",
+    `A stored value was typed in browser ${sessionId}, and programs, files and CDP could read it. They are open to administrators only.`,
+    { hint: "Go on with browsers.act, observe and read, or with a new session." },
+  );
 }
 
 function closed(sessionId: string): ServiceError {

@@ -58,6 +58,8 @@ interface Inner {
   readonly isClient?: boolean;
   /** Bytes that the client sent while it waited. */
   readonly early?: Buffer;
+  /** The caller has no right to secrets: the connection ends when one is typed. */
+  readonly isLimited?: boolean;
   /** Options of the client that had no effect, for the answer. */
   readonly ignored?: readonly string[];
 }
@@ -90,7 +92,7 @@ export interface UpgradeParts {
   readonly liveViews: LiveViewAddresses;
   readonly loginWaits: LoginWaits;
   readonly persons: PersonLinks;
-  readonly signInBrowsers: Pick<SignInBrowsers, "admitView" | "endView" | "refuse">;
+  readonly signInBrowsers: Pick<SignInBrowsers, "admitView" | "endView" | "refuseConnection">;
   readonly replicas: ReplicaForwarding;
   readonly recorder: Pick<AuditRecorder, "note">;
   readonly sockets: OpenSockets;
@@ -165,7 +167,7 @@ export class SessionUpgrades {
       ? this.#innerOfNew(url, upgrade)
       : this.#innerFor(url, request, enter));
     const { socket: inner, sessionId, sleep, untilMs, isForLogin = false, view, isClient, early, ...rest } = found;
-    const { ignored = [], ...ask } = rest;
+    const { ignored = [], isLimited, ...ask } = rest;
     if (socket.destroyed) {
       inner.destroy();
       note(clientGone);
@@ -194,10 +196,11 @@ export class SessionUpgrades {
     if (isClient === true) socket.once("close", this.#parts.sessions.enterClient(sessionId));
     splice(socket, inner, () => this.#endClient(socket, sessionId));
     this.#followClient(socket, { inner, sent: accepted.rest, requestId, ...(sleep && { sleep }) });
-    if (view?.until !== undefined)
+    const until = view?.until ?? (isLimited === true ? "any" : undefined);
+    if (until !== undefined)
       socket.once(
         "close",
-        this.#parts.signInBrowsers.endView(sessionId, view.until, () => {
+        this.#parts.signInBrowsers.endView(sessionId, until, () => {
           inner.destroy();
           socket.destroy();
         }),
@@ -278,17 +281,20 @@ export class SessionUpgrades {
       const caller = await authenticator.authenticate(request, { console: "socket" });
       const access = await keyScopes.admit(caller, connectionOperation(way), params);
       refuseRole(access, "operator", way);
-      if (!mayMoveSecrets(access)) await signInBrowsers.refuse(access.projectId, params.id);
+      const isLimited = !mayMoveSecrets(access);
+      if (isLimited) await signInBrowsers.refuseConnection(way, access.projectId, params.id);
       enter({ way, sessionId: params.id, access, keyId: access.key.id });
       const there = await this.#reach(request, { projectId: access.projectId, id: params.id, access }, `/${target}`);
-      return { ...there, isClient: isClientOf(target), ignored };
+      return { ...there, isClient: isClientOf(target), ignored, isLimited };
     }
     const keyId = await this.#refuseInvalid(request, () => requireSessionToken(this.#parts, token ?? "", id));
     const key = await issuingKeys.require(keyId);
     await keyScopes.requireSession(key, connectionOperation(way), id);
-    if (!keyMayMoveSecrets(key)) await signInBrowsers.refuse(undefined, id);
+    const isLimited = !keyMayMoveSecrets(key);
+    if (isLimited) await signInBrowsers.refuseConnection(way, undefined, id);
     enter({ way, sessionId: id, access: undefined, keyId });
-    return { ...(await this.#reach(request, { id }, `/${target}`)), isClient: isClientOf(target), ignored };
+    const there = await this.#reach(request, { id }, `/${target}`);
+    return { ...there, isClient: isClientOf(target), ignored, isLimited };
   }
 
   /** For an address without a session, which creates one or joins it by its name. */
@@ -310,12 +316,13 @@ export class SessionUpgrades {
       const { access, isCreated, sessionId } = opened;
       const { projectId } = access;
       if (isCreated) note(created);
-      else if (!mayMoveSecrets(access)) await signInBrowsers.refuse(projectId, sessionId);
+      else if (!mayMoveSecrets(access))
+        await signInBrowsers.refuseConnection("browsers.cdp.connect", projectId, sessionId);
       enterAs("browsers.cdp.connect", sessionId, access);
       if (isCreated && signal.aborted) await sessions.delete(projectId, sessionId).catch(() => undefined);
       const outerPath = `/browsers/${sessionId}/${target}`;
       const there = await this.#reach(request, { projectId, id: sessionId, access, outerPath }, `/${target}`);
-      return { ...there, isClient: true, early: waiting.release(), ignored };
+      return { ...there, isClient: true, early: waiting.release(), ignored, isLimited: !mayMoveSecrets(access) };
     } catch (error) {
       waiting.release();
       throw error;

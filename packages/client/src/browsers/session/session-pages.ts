@@ -8,6 +8,7 @@ import type {
   PrintPage,
   ReadPage,
   ScreenshotPage,
+  StoredSecret,
 } from "@shoal/schemas";
 import type { CallOptions, Download } from "@shoal/transport";
 import type { SessionCalls } from "./parts.ts";
@@ -68,9 +69,14 @@ export class SessionPages {
   click(target: Target, options?: ActionOptions<"button" | "click_count" | "hold_keys">): Promise<ActResult> {
     return this.#on("click", targetOf(target), options);
   }
-  /** Replaces the value of a field. */
-  fill(target: Target, text: string, options?: ActionOptions<"submit">): Promise<ActResult> {
-    return this.#on("fill", { ...targetOf(target), text }, options);
+  /** Replaces the value of a field by a text, or by a value of a stored credential, which the service types. */
+  fill(
+    target: Target,
+    value: string | { readonly secret: StoredSecret },
+    options?: ActionOptions<"submit">,
+  ): Promise<ActResult> {
+    const filled = typeof value === "string" ? { text: value } : { secret: value.secret };
+    return this.#on("fill", { ...targetOf(target), ...filled }, options);
   }
   /** Checks a checkbox, or unchecks it with `accept: false`. */
   check(target: Target, options?: ActionOptions<"accept">): Promise<ActResult> {

@@ -23,6 +23,8 @@ export interface LiveView {
 export interface LiveViewOptions {
   readonly browser: Pick<BrowserSupervisor, "onBrowser">;
   record(event: CapturedEvent): void;
+  /** Replaces secrets that were typed in pages, for example in their titles. */
+  withoutSecrets<T>(message: T): T;
   /** Called when a viewer connects. Call the returned function when the viewer has disconnected. */
   onViewer(): () => void;
 }
@@ -53,7 +55,7 @@ class SessionLiveView implements LiveView {
   }
 
   #tell(message: LiveViewMessage): void {
-    const text = JSON.stringify(message);
+    const text = JSON.stringify(this.#options.withoutSecrets(message));
     if (message.type !== "notice") this.#known.set(message.type, text);
     for (const { socket } of this.#viewers) socket.sendText(text);
   }

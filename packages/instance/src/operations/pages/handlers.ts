@@ -12,6 +12,9 @@ import type { PageObservation } from "@shoal/schemas";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../../egress/failures.ts";
 import type { pageControl } from "../../protocol/page-endpoints.ts";
+import { type OfferedSecret, secretTicketHeader } from "../../protocol/offered-secret.ts";
+import { OfferedSecrets } from "../../secrets/offered-secrets.ts";
+import type { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import type { SessionRoot } from "../fs/paths.ts";
 import type { ObserveOptions } from "./outline/observe.ts";
 import type { PageActor } from "./act/page-actor.ts";
@@ -24,6 +27,7 @@ export interface PagesParts {
   readonly browser: Pick<BrowserSupervisor, "cdp">;
   readonly root: SessionRoot;
   readonly failures: EgressFailures | undefined;
+  readonly secrets: TypedSecrets;
 }
 
 export interface PagesArea {
@@ -38,6 +42,8 @@ export interface PagesArea {
   }>;
   /** For the service: renders a page in an unused browser. */
   readonly render: Handler<typeof pageControl.renderPage>;
+  /** Keeps a stored value for the action that follows with its ticket. */
+  offerSecret(secret: OfferedSecret): void;
   close(): Promise<void>;
 }
 
@@ -51,16 +57,17 @@ interface Loaded {
 }
 
 /** The first call loads the code. */
-export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
+export function pagesArea({ browser, failures, root, secrets }: PagesParts): PagesArea {
+  const offers = new OfferedSecrets();
   let created: Promise<Loaded> | undefined;
   async function create(): Promise<Loaded> {
     const { observe, PageActor, PageCamera, PageReader, PageToolCaller, SessionPages, readElements } =
       await import("./page-parts.ts");
     const pages = new SessionPages(browser, readElements);
-    const reader = new PageReader(pages);
+    const reader = new PageReader(pages, secrets.inText);
     const observePage: Loaded["observe"] = (options) => observe(pages, options, reader);
     return {
-      actor: new PageActor({ pages, root, failures, observe: observePage }),
+      actor: new PageActor({ pages, root, failures, observe: observePage, secrets }),
       observe: observePage,
       pages,
       camera: new PageCamera(pages),
@@ -71,7 +78,10 @@ export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
   const load = (): Promise<Loaded> => (created ??= create());
   return {
     handlers: {
-      actOnPage: async ({ body, signal }) => (await load()).actor.act(body, signal),
+      async actOnPage({ body, headers, signal }) {
+        const offered = offers.take(headers[secretTicketHeader]);
+        return (await load()).actor.act(body, signal, offered);
+      },
       callPageTool: async ({ body, signal }) => (await load()).tools.call(body, signal),
       listPageTools: async ({ body }) => (await load()).tools.list(body.tab),
       observePage: async ({ body }) => (await load()).observe(body),
@@ -85,6 +95,9 @@ export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
     async render({ body, signal }) {
       const [loaded, { renderPage }] = await Promise.all([load(), import("./page-parts.ts")]);
       return renderPage({ ...loaded, failures }, body, signal);
+    },
+    offerSecret: (secret) => {
+      offers.offer(secret);
     },
     async close() {
       const loaded = await created;

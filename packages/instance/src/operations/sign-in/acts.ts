@@ -10,7 +10,7 @@ import { ClickTaken, clickReady } from "../pages/act/input/click.ts";
 import { check, fill, select } from "../pages/act/input/fields.ts";
 import { pressOn } from "../pages/act/input/press.ts";
 import { ElementHandle } from "../pages/follow/element-handle.ts";
-import { maskField } from "./field-masks.ts";
+import { maskField } from "../pages/node-input/field-masks.ts";
 import type { WatchedPage } from "./watched-page.ts";
 
 type ActOf<Kind extends PageAct["kind"]> = Extract<PageAct, { kind: Kind }>;
@@ -75,7 +75,8 @@ async function perform(
   switch (act.kind) {
     case "fill": {
       const { ref, value } = act;
-      page.filled = await fill(toolsFor({ type: "fill", ref, text: value }), (field) => admit(page, field, act));
+      const check = (field: ElementHandle) => admit(page, field, act);
+      page.filled = await fill(toolsFor({ type: "fill", ref, text: value }), { check });
       return;
     }
     case "click":
@@ -98,9 +99,10 @@ async function perform(
 }
 
 /** Hides the characters of a field and checks its site, before it gets a value. */
-async function admit(page: WatchedPage, field: ElementHandle, act: ActOf<"fill">): Promise<void> {
-  if (act.visible !== true && !(await maskField(page, field))) throw new Replaced();
+async function admit(page: WatchedPage, field: ElementHandle, act: ActOf<"fill">): Promise<boolean> {
+  if (act.visible !== true && !(await maskField(page, field, act.value))) throw new Replaced();
   await checkSite(field, act);
+  return true;
 }
 
 /** The document of the element cannot change between this and the value: the element would go with it. */

@@ -4,6 +4,7 @@ import { CdpError } from "../../browser/cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { findVisiblePage } from "../../browser/pages/visible-page.ts";
 import type { PageAct, PageActResult, PageOutline, SettledPage, SettlePage } from "../../protocol/page.ts";
+import type { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import { actOn } from "./acts.ts";
 import { readOutline } from "./read-outline.ts";
 import { settle } from "./settle.ts";
@@ -17,11 +18,13 @@ const closingMs = 30;
 /** Follows the front page, and pages that were in front before, until it is released. */
 export class PageOperator {
   readonly #browser: Pick<BrowserSupervisor, "cdp">;
+  readonly #secrets: Pick<TypedSecrets, "add">;
   readonly #pages = new Map<string, Promise<WatchedPage>>();
   #hasTyped = false;
 
-  constructor(browser: Pick<BrowserSupervisor, "cdp">) {
+  constructor(browser: Pick<BrowserSupervisor, "cdp">, secrets: Pick<TypedSecrets, "add">) {
     this.#browser = browser;
+    this.#secrets = secrets;
   }
 
   /** Whether pages may contain secrets that the service or a person typed: from then on for the whole session. */
@@ -34,6 +37,8 @@ export class PageOperator {
   }
 
   async act(act: PageAct, signal: AbortSignal): Promise<PageActResult> {
+    if (act.kind === "fill" && act.visible !== true) this.#secrets.add(act.value);
+    if (act.kind === "authenticate") this.#secrets.add(act.password);
     if (act.kind === "authenticate" || (act.kind === "fill" && act.visible !== true)) this.#hasTyped = true;
     const page = await whileFrontCloses(() => this.#front());
     try {

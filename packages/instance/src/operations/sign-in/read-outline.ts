@@ -4,7 +4,7 @@ import type { PageDocument } from "../pages/capture/page-document.ts";
 import { capturePage } from "../pages/capture/page-documents.ts";
 import { type FormNode, readForm } from "../pages/form/form-view.ts";
 import { hitTests, maxTests } from "../pages/reading/reachable.ts";
-import { maskAt } from "./field-masks.ts";
+import { maskAt } from "../pages/node-input/field-masks.ts";
 import type { WatchedPage } from "./watched-page.ts";
 
 /** Controls, and the blocks around them, come first: text is left out before them. */

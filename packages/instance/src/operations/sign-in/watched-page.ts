@@ -19,8 +19,6 @@ export class WatchedPage extends FollowedPage implements ElementSource {
   readonly log = new PageLog();
   readonly authentication: HttpAuthentication;
   readonly references = new References();
-  /** Fields whose characters are hidden, by the keys of their nodes. */
-  readonly masked = new Set<string>();
   /** The last field that got a value. */
   filled: ElementHandle | undefined;
   #cookies: ReadonlyMap<string, string> = new Map();

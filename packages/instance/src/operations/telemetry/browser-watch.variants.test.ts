@@ -147,6 +147,7 @@ it("reports that a browser rejects the watch, and retries with the next selectio
   } as unknown as CdpConnection;
   const telemetry = createTelemetry({
     hidesContent: () => false,
+    withoutSecrets: (event) => event,
     root: "/",
     failureOf: () => Promise.resolve(undefined),
     onRefusal: () => () => undefined,

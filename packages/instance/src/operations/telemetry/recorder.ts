@@ -59,12 +59,17 @@ export class TelemetryRecorder {
     shared: { bytes: 0, maxBytes: keptBytes },
   });
   readonly #hidesContent: () => boolean;
+  readonly #withoutSecrets: <T>(event: T) => T;
   #categories: ReadonlySet<TelemetryCategory> = new Set();
   #latestMs = 0;
 
-  /** @param hidesContent - whether content of pages may contain secrets that the service typed. */
-  constructor(hidesContent: () => boolean = () => false) {
+  /**
+   * @param hidesContent - whether content of pages may contain secrets that the service typed.
+   * @param withoutSecrets - replaces secrets that were typed in pages.
+   */
+  constructor(hidesContent: () => boolean = () => false, withoutSecrets: <T>(event: T) => T = (event) => event) {
     this.#hidesContent = hidesContent;
+    this.#withoutSecrets = withoutSecrets;
   }
 
   /** Number of the latest event; 0 before the first. */
@@ -91,9 +96,10 @@ export class TelemetryRecorder {
     const hides = this.#hidesContent();
     if (hides && isTypedCharacter(event)) return;
     const stamped = { ts: this.#latestMs * 1000, ...event };
+    const shown = event.category === "screenshot" ? stamped : this.#withoutSecrets(stamped);
     const text = hides
-      ? JSON.stringify({ ...stamped, truncated: true }, withoutContent)
-      : JSON.stringify(stamped, masked.has(event.category) ? maskSecrets : undefined);
+      ? JSON.stringify({ ...shown, truncated: true }, withoutContent)
+      : JSON.stringify(shown, masked.has(event.category) ? maskSecrets : undefined);
     this.#log.push(text, text.length);
   }
 

@@ -49,6 +49,8 @@ export interface TelemetryOptions {
   readonly onRefusal: (listener: (refusal: EgressRefusal) => void) => () => void;
   /** Whether the service signs in: content of pages may then contain its secrets, and is left out. */
   readonly hidesContent: () => boolean;
+  /** Replaces secrets that were typed in pages. */
+  readonly withoutSecrets: <T>(event: T) => T;
 }
 
 const flushTimeoutMs = 1_000;
@@ -133,8 +135,8 @@ class SessionTelemetry implements Telemetry {
     }
   };
 
-  constructor({ root, browser, failureOf, onRefusal, hidesContent }: TelemetryOptions) {
-    this.#recorder = new TelemetryRecorder(hidesContent);
+  constructor({ root, browser, failureOf, onRefusal, hidesContent, withoutSecrets }: TelemetryOptions) {
+    this.#recorder = new TelemetryRecorder(hidesContent, withoutSecrets);
     this.#root = root;
     this.#browser = browser;
     this.#failureOf = failureOf;

@@ -21,6 +21,41 @@ export function textRefused(element: string): Refusal {
   );
 }
 
+/** For a request that did not pass the service, which alone knows the value. */
+export const secretNotOffered: Refusal = {
+  status: 403,
+  code: "forbidden",
+  field: "body.secret",
+  problem: "only the service can type a stored value, for a call of browsers.act with an API key",
+  hint: "Send the request to the service.",
+};
+
+/** 409 for a field that would keep a part of a stored value: the part is not recognized in texts. */
+export function secretTooLong(element: string): Refusal {
+  return unfitElement(
+    element,
+    "is shorter than the stored value",
+    "Nothing was typed. Use the field of the form that takes the whole value.",
+  );
+}
+
+/** 403 for a stored value that the field's site must not get. */
+export function secretOnOtherSite(
+  origin: string,
+  { credential, sites }: { readonly credential: string; readonly sites: readonly string[] },
+): Refusal {
+  const place = origin === "null" || origin === "" ? "a page without a site" : origin;
+  const allowed = sites.slice(0, 20).join(", ");
+  return {
+    status: 403,
+    code: "forbidden",
+    field: "body.secret",
+    problem: `the field is on ${place.slice(0, 300)}; values of the credential ${credential} are typed on ${allowed} only, over https`,
+    limit: allowed,
+    hint: "Nothing was typed. Open a page of one of these sites, or ask an administrator to add the site with credentials.update.",
+  };
+}
+
 /** 409 for an element that is not ready at the end of the wait. */
 export class NotActionable extends ServiceError {
   readonly obstacle: Obstacle;

@@ -21,6 +21,7 @@ describe("the fields of an action", () => {
     { type: "click", ref: "e1" },
     { type: "click", role: "button", name: "Save", button: "right", click_count: 2, hold_keys: ["Shift"] },
     { type: "fill", selector: "#a", text: "", submit: true, tab: "t1" },
+    { type: "fill", ref: "e1", secret: { credential: "shop", field: "password" } },
     { type: "press", keys: ["Enter"] },
     { type: "drag", ref: "e1", to: { selector: "#b" } },
     { type: "upload", ref: "e1", paths: [] },
@@ -41,6 +42,14 @@ describe("the fields of an action", () => {
     [{ type: "click", ref: "e1", selector: "#a" }, "body.selector: not together with ref"],
     [{ type: "click", ref: "e1", text: "x" }, "body.text: not a field of click"],
     [{ type: "fill", ref: "e1" }, "body.text: required for fill"],
+    [
+      { type: "fill", ref: "e1", text: "x", secret: { credential: "shop", field: "password" } },
+      "body.secret: not together with text",
+    ],
+    [
+      { type: "press", keys: ["a"], secret: { credential: "shop", field: "password" } },
+      "body.secret: not a field of press",
+    ],
     [{ type: "select", ref: "e1" }, "body.values: required for select"],
     [{ type: "drag", ref: "e1", to: {} }, "body.to.ref: an element is required"],
     [{ type: "scroll" }, "body.delta_y: required for scroll without an element"],

@@ -20,6 +20,7 @@ const allFields: readonly ActionField[] = [
   ...targetFields,
   "to",
   "text",
+  "secret",
   "submit",
   "accept",
   "values",
@@ -78,6 +79,10 @@ function targetRefusal(target: Target, path: string, isRequired: boolean): Refus
 }
 
 function specialRefusal(act: Act): Refusal | undefined {
+  if (act.type === "fill" && act.text !== undefined && act.secret !== undefined)
+    return invalid("body.secret", "not together with text", { hint: "Send one of `text` and `secret`." });
+  if (act.type === "fill" && act.text === undefined && act.secret === undefined)
+    return invalid("body.text", "required for fill, or `secret`");
   if (act.type === "scroll" && !hasTarget(act) && act.delta_x === undefined && act.delta_y === undefined)
     return invalid("body.delta_y", "required for scroll without an element");
   if (act.type !== "wait_for") return undefined;

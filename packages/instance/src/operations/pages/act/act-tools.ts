@@ -1,4 +1,7 @@
 import type { View } from "../../../browser/input/screen.ts";
+import type { OfferedSecret } from "../../../protocol/offered-secret.ts";
+import type { TypedSecrets } from "../../../secrets/typed-secrets.ts";
+import type { SessionRoot } from "../../fs/paths.ts";
 import type { Keyboard } from "../../computer/keyboard.ts";
 import { pressChord } from "../../computer/typing.ts";
 import { createKeyboard } from "../../computer/keyboard.ts";
@@ -12,9 +15,25 @@ import { Pointer } from "./input/pointer.ts";
 import type { ActedTab, ElementSource } from "../tabs/element-source.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
 
+/** What actions on elements use of the session. */
+export interface ActorParts {
+  readonly root: SessionRoot;
+  /** Values that were typed, and are hidden. */
+  readonly secrets: Pick<TypedSecrets, "add">;
+}
+
+interface ToolParts {
+  readonly pages: ElementSource;
+  readonly run: ActRun;
+  readonly tab: ActedTab;
+  readonly offered?: OfferedSecret | undefined;
+}
+
 /** One action with everything that it uses. */
 export class ActTools {
   readonly act: Act;
+  /** The stored value that the service sent for this action. */
+  readonly offered: OfferedSecret | undefined;
   readonly run: ActRun;
   readonly pages: ElementSource;
   readonly tab: ActedTab;
@@ -23,11 +42,9 @@ export class ActTools {
   readonly pointer: Pointer;
   readonly actionable: Actionable;
 
-  constructor(
-    act: Act,
-    { pages, run, tab }: { readonly pages: ElementSource; readonly run: ActRun; readonly tab: ActedTab },
-  ) {
+  constructor(act: Act, { offered, pages, run, tab }: ToolParts) {
     this.act = act;
+    this.offered = offered;
     this.run = run;
     this.pages = pages;
     this.tab = tab;

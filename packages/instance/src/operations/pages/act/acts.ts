@@ -1,10 +1,9 @@
 import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
-import type { SessionRoot } from "../../fs/paths.ts";
 import { parseChord } from "../../computer/chord.ts";
-import { unfitElement } from "./act-errors.ts";
+import { secretNotOffered, unfitElement } from "./act-errors.ts";
 import { hasTarget } from "./act-fields.ts";
-import type { ActTools } from "./act-tools.ts";
+import type { ActorParts, ActTools } from "./act-tools.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
 import { clickReady } from "./input/click.ts";
 import { Drag } from "./input/drag.ts";
@@ -12,13 +11,17 @@ import { focusFunction } from "./element/field-functions.ts";
 import { check, fill, select } from "./input/fields.ts";
 import { pressOn } from "./input/press.ts";
 import { scroll } from "./input/scroll.ts";
+import { fillSecret } from "./input/secret.ts";
 import { upload } from "./input/upload.ts";
 import { waitFor } from "./wait-for.ts";
 
 const ready = { stable: true, enabled: true, hit: true } as const;
 
 /** Operates an element of the page with real input events. Returns the element, if the action has one. */
-export async function actOnElement(tools: ActTools, root: SessionRoot): Promise<ElementHandle | undefined> {
+export async function actOnElement(
+  tools: ActTools,
+  { root, secrets }: Pick<ActorParts, "root" | "secrets">,
+): Promise<ElementHandle | undefined> {
   switch (tools.act.type) {
     case "click":
       return clickReady(tools, {
@@ -26,7 +29,7 @@ export async function actOnElement(tools: ActTools, root: SessionRoot): Promise<
         ...(tools.act.click_count !== undefined && { count: tools.act.click_count }),
       });
     case "fill":
-      return fill(tools);
+      return fillField(tools, secrets);
     case "check":
       return check(tools);
     case "select":
@@ -46,6 +49,20 @@ export async function actOnElement(tools: ActTools, root: SessionRoot): Promise<
     default:
       throw new TypeError(`${tools.act.type} has no element`);
   }
+}
+
+function fillField(tools: ActTools, secrets: ActorParts["secrets"]): Promise<ElementHandle> {
+  const { act, offered } = tools;
+  if (offered !== undefined) return fillSecret(tools, offered, secrets);
+  if (act.secret !== undefined) throw ServiceError.of(secretNotOffered);
+  return fill(tools, {
+    async check(field) {
+      // The caller knows it, and readers of the telemetry do not.
+      if ((await field.call<string>("function () { return this.type; }")) === "password")
+        secrets.add(act.text ?? "", "telemetry");
+      return true;
+    },
+  });
 }
 
 async function hover(tools: ActTools): Promise<ElementHandle> {

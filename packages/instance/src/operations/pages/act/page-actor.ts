@@ -5,14 +5,14 @@ import pTimeout from "p-timeout";
 import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import type { EgressFailures } from "../../../egress/failures.ts";
 import { Turns } from "../../../system/turns.ts";
-import type { SessionRoot } from "../../fs/paths.ts";
+import type { OfferedSecret } from "../../../protocol/offered-secret.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
 import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { noDialog } from "./act-errors.ts";
 import { type Act, type ActType, checkActFields } from "./act-fields.ts";
 import { ActRun, Interrupted } from "./act-run.ts";
-import { ActTools } from "./act-tools.ts";
+import { type ActorParts as ElementParts, ActTools } from "./act-tools.ts";
 import { actOnElement } from "./acts.ts";
 import { BrowserEffects } from "./effects/browser-effects.ts";
 import { EffectLog } from "./effects/effect-log.ts";
@@ -21,11 +21,15 @@ import { settleNewTab, settlePage } from "./effects/settle-page.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
 import { checkAddress, goThroughHistory, navigate, reload } from "./navigation.ts";
 
-export interface ActorParts {
+export interface ActorParts extends ElementParts {
   readonly pages: SessionPages;
-  readonly root: SessionRoot;
   readonly failures: EgressFailures | undefined;
   readonly observe: (options: NonNullable<Act["observe"]>) => Promise<PageObservation>;
+}
+
+interface AskedAct {
+  readonly act: Act;
+  readonly offered: OfferedSecret | undefined;
 }
 
 /** Actions of one tab that wait; further ones are rejected. */
@@ -57,12 +61,15 @@ export class PageActor {
     this.#parts = parts;
   }
 
-  /** @throws {ServiceError} 400 for wrong fields, 404 or 409 if the action is not possible. */
-  async act(act: Act, caller: AbortSignal): Promise<ActResult> {
+  /**
+   * @param offered - the stored value that the service sent for this action.
+   * @throws {ServiceError} 400 for wrong fields, 404 or 409 if the action is not possible.
+   */
+  async act(act: Act, caller: AbortSignal, offered?: OfferedSecret): Promise<ActResult> {
     const { observe } = this.#parts;
     const signal = AbortSignal.any([caller, this.#closing.signal]);
     try {
-      const result = await pTimeout(this.#actNext(act, signal), { milliseconds: Infinity, signal });
+      const result = await pTimeout(this.#actNext({ act, offered }, signal), { milliseconds: Infinity, signal });
       return act.observe === undefined ? result : { ...result, observation: await observe(act.observe) };
     } catch (error) {
       if (!this.#closing.signal.aborted) throw error;
@@ -74,11 +81,12 @@ export class PageActor {
     this.#closing.abort();
   }
 
-  async #actNext(act: Act, signal: AbortSignal): Promise<ActResult> {
+  async #actNext(asked: AskedAct, signal: AbortSignal): Promise<ActResult> {
+    const { act } = asked;
     checkActFields(act);
     if (act.type === "navigate" || (act.type === "open_tab" && act.url !== undefined)) checkAddress(act.url ?? "");
     const id = await this.#tabOf(act);
-    if (act.type === "answer_dialog") return this.#run(act, id, signal);
+    if (act.type === "answer_dialog") return this.#run(asked, id, signal);
     const turns = this.#turns.get(id ?? "") ?? new Turns({ running: 1, waiting: maxWaiting });
     this.#turns.set(id ?? "", turns);
     if (turns.isFull)
@@ -87,7 +95,7 @@ export class PageActor {
       });
     const endTurn = await turns.take(signal);
     try {
-      return await this.#run(act, id, signal);
+      return await this.#run(asked, id, signal);
     } finally {
       endTurn();
       if (turns.isIdle) this.#turns.delete(id ?? "");
@@ -110,7 +118,7 @@ export class PageActor {
     return tab ?? (await pages.tab()).id;
   }
 
-  async #run(act: Act, id: string | undefined, signal: AbortSignal): Promise<ActResult> {
+  async #run({ act, offered }: AskedAct, id: string | undefined, signal: AbortSignal): Promise<ActResult> {
     const { pages } = this.#parts;
     const before = await pages.tabs();
     const tab = act.type === "open_tab" ? await pages.open() : await pages.tab(id);
@@ -119,7 +127,7 @@ export class PageActor {
     const log = await this.#logOf(tab.page);
     const run = new ActRun(tab.page, { signal, timeoutMs: act.timeout_ms });
     const effects = new BrowserEffects(tab.page.cdp);
-    const tools = new ActTools(act, { pages, run, tab });
+    const tools = new ActTools(act, { offered: act.secret && offered, pages, run, tab });
     log.begin(run);
     try {
       this.#checkDialog(act, tab);
@@ -163,7 +171,7 @@ export class PageActor {
   }
 
   async #performType(tools: ActTools, log: EffectLog, effects: BrowserEffects): Promise<ElementHandle | undefined> {
-    const { failures, pages, root } = this.#parts;
+    const { failures, pages } = this.#parts;
     const { act, tab } = tools;
     switch (act.type) {
       case "open_tab":
@@ -190,7 +198,7 @@ export class PageActor {
         await answerDialog(tools);
         return undefined;
       default:
-        return actOnElement(tools, root);
+        return actOnElement(tools, this.#parts);
     }
   }
 

@@ -39,6 +39,8 @@ export class FollowedPage implements CommandSender {
   readonly session: PageSession;
   /** Whether the last navigation of its main frame became a download: the document before it is still there. */
   isDownload = false;
+  /** Fields whose characters are hidden, by the keys of their nodes. */
+  readonly masked = new Set<string>();
   readonly #targets = new Map<string, FrameTarget>();
   readonly #stops: (() => void)[] = [];
   #mainFrameId: string;

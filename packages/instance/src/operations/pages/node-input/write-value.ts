@@ -1,5 +1,8 @@
-/** `held`: the field has the value, perhaps in the page's format; `gone`: the page replaced the field. */
-export type Written = "held" | "refused" | "gone";
+/**
+ * `held`: the field has the value, perhaps in the page's format; `gone`: the page replaced the field; `short`: the field
+ * does not take the whole value.
+ */
+export type Written = "held" | "refused" | "gone" | "short";
 
 /** Parts of the function below, as text: a bundler may change functions. */
 const observing = `
@@ -228,15 +231,17 @@ const editorSteps = `
 
 /**
  * Replaces the text of a field or an editor, in an isolated world. The text goes to this node, or nowhere: nothing here
- * depends on which frame has the focus, as typed characters would. Returns a {@link Written}.
+ * depends on which frame has the focus, as typed characters would. Arguments: the text, and whether it must fit as a
+ * whole. Returns a {@link Written}.
  */
-export const writeValueFunction = `async function (text) {${observing}${sending}${fieldSteps}${codeSteps}${editorSteps}
+export const writeValueFunction = `async function (text, isWhole) {${observing}${sending}${fieldSteps}${codeSteps}${editorSteps}
   this.focus();
   // Some pages replace a field when it gets the focus.
   await frame();
   if (!this.isConnected) return "gone";
   if (!isFocused()) this.focus();
   const cells = codeFields();
+  if (isWhole && !cells && isField && this.maxLength >= 0 && wanted.length > this.maxLength) return "short";
   const isEditor = !isField || isProxy();
   const isHeld = cells ? await writeCode(cells) : isEditor ? await writeEditor() : await writeField();
   if (isHeld === undefined) return "gone";

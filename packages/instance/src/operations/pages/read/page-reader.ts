@@ -23,20 +23,24 @@ const maxPdfAgeMs = 120_000;
 /** Reads pages as Markdown. */
 export class PageReader {
   readonly #pages: SessionPages;
+  readonly #withoutSecrets: (text: string) => string;
   readonly #thread = new MarkdownThread();
   /** The last text, so that its parts fit together while the page changes. */
   #last: { readonly key: string; readonly text: ConvertedPage } | undefined;
 
   #lastPdf: { readonly key: string; readonly text: PdfText; readonly atMs: number } | undefined;
 
-  constructor(pages: SessionPages) {
+  /** @param withoutSecrets - applied before a text is cut into parts, of which none may begin inside a secret. */
+  constructor(pages: SessionPages, withoutSecrets: (text: string) => string) {
     this.#pages = pages;
+    this.#withoutSecrets = withoutSecrets;
   }
 
   /** @throws {ServiceError} 400, 404, or 409 if the page does not answer. */
   async read(options: Options): Promise<PageText> {
     const { max_tokens: maxTokens, offset } = options;
-    const { markdown, title, url } = await this.#text(options);
+    const { markdown: whole, title, url } = await this.#text(options);
+    const markdown = this.#withoutSecrets(whole);
     if (offset > markdown.length)
       throw ServiceError.of(
         invalid("body.offset", "is after the end of the text", {

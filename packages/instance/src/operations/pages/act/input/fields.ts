@@ -1,7 +1,7 @@
 import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { type Written, writeValueFunction } from "../../node-input/write-value.ts";
-import { textRefused, unfitElement } from "../act-errors.ts";
+import { secretTooLong, textRefused, unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
 import {
@@ -21,19 +21,26 @@ import { pressOn } from "./press.ts";
 /** Longest wait for an option that is missing, in milliseconds: it may arrive with a request. */
 const optionsMs = 2_000;
 
-/**
- * Replaces the value of a field, as a person who selects its text and types.
- * @param check - called before the text goes to the field; its error refuses the field.
- */
-export async function fill(tools: ActTools, check?: (field: ElementHandle) => Promise<void>): Promise<ElementHandle> {
+export interface FilledText {
+  /** Instead of the text of the act. */
+  readonly text?: string;
+  /** The whole text goes to the field, or nothing, and no error contains it. */
+  readonly isSecret?: boolean;
+  /** Called before the text goes to the field. False looks for the field again; an error refuses it. */
+  readonly check?: (field: ElementHandle) => Promise<boolean>;
+}
+
+/** Replaces the value of a field, as a person who selects its text and types. */
+export async function fill(tools: ActTools, given: FilledText = {}): Promise<ElementHandle> {
   const { act, actionable, run } = tools;
-  const { submit = false, text = "" } = act;
+  const { submit = false } = act;
+  const { check, isSecret = false, text = act.text ?? "" } = given;
   const needs = { enabled: true, editable: true };
   const element = await actionable.untilUsed(
     { target: act, field: "body", needs, pick: pickFieldFunction },
     async ({ element: field }) => {
-      await check?.(field);
-      return fillNow(tools, field, text);
+      if ((await check?.(field)) === false) return false;
+      return fillNow(tools, field, { text, isSecret });
     },
   );
   run.hasBegun = true;
@@ -41,24 +48,28 @@ export async function fill(tools: ActTools, check?: (field: ElementHandle) => Pr
   return element;
 }
 
-async function fillNow(tools: ActTools, field: ElementHandle, text: string): Promise<boolean> {
+async function fillNow(
+  tools: ActTools,
+  field: ElementHandle,
+  { isSecret, text }: { readonly isSecret: boolean; readonly text: string },
+): Promise<boolean> {
   const { run } = tools;
   const prepared = await field.call<PreparedField>(prepareFillFunction, text);
   if (prepared === undefined) return false;
-  if (prepared.kind === "malformed") throw ServiceError.of(invalid("body.text", prepared.problem));
-  if (prepared.kind === "unfit")
+  if (prepared.kind === "malformed")
+    throw ServiceError.of(invalid(isSecret ? "body.secret" : "body.text", prepared.problem));
+  const problem =
+    prepared.kind === "unfit" ? prepared.problem : isSecret && prepared.kind === "steps" ? "is a slider" : undefined;
+  if (problem !== undefined)
     throw ServiceError.of(
-      unfitElement(
-        await tools.describe(field),
-        prepared.problem,
-        "Use `check`, `select`, `upload` or `click` instead.",
-      ),
+      unfitElement(await tools.describe(field), problem, "Use `check`, `select`, `upload` or `click` instead."),
     );
   if (prepared.kind === "set") return true;
   run.hasBegun = true;
   if (prepared.kind === "steps") return fillSteps(tools, field, text);
-  const written = await field.call<Written>(writeValueFunction, text);
+  const written = await field.call<Written>(writeValueFunction, text, isSecret);
   if (written === "refused") throw ServiceError.of(textRefused(await tools.describe(field)));
+  if (written === "short") throw ServiceError.of(secretTooLong(await tools.describe(field)));
   // A document that goes with the text has received it.
   return written !== "gone";
 }

@@ -17,9 +17,10 @@ export const hideElementFunction = `function () {
 
 /**
  * Many pages draw a code themselves, and buttons ("show password") replace a field by another. This observes the
- * document from an isolated world, and hides these elements before they are painted.
+ * document from an isolated world, and hides these elements before they are painted. Argument: the value that the field
+ * will have, or an empty text.
  */
-export const hideCopiesFunction = `function () {
+export const hideCopiesFunction = `function (expected) {
   const leastWhole = 4, mostPart = 3, mostTexts = 2000, mostSecrets = 50;
   const squeeze = (text) => text.replace(/\\s+/g, "");
   const known = (globalThis.shoalCopies ??= { fields: new Set(), secrets: new Set(), roots: new WeakSet() });
@@ -32,6 +33,7 @@ export const hideCopiesFunction = `function () {
       if (known.secrets.size > mostSecrets) known.secrets.delete(known.secrets.values().next().value);
     }
   };
+  if (squeeze(expected) !== "") known.secrets.add(squeeze(expected));
   const containsSecret = (text) => [...known.secrets].some((one) => one.length >= leastWhole && text.includes(one));
   const isPart = (text) => text.length <= mostPart && [...known.secrets].some((one) => one.includes(text));
   const hide = (element) => {
@@ -48,7 +50,11 @@ export const hideCopiesFunction = `function () {
     for (let count = 0; count < mostTexts && walk.nextNode(); count++) look(walk.currentNode);
   };
   const lookAtFields = (root) => {
-    for (const field of root.querySelectorAll("input, textarea")) if (containsSecret(squeeze(field.value))) hide(field);
+    for (const field of root.querySelectorAll("input, textarea")) {
+      const value = squeeze(field.value);
+      // Codes have one field for each character.
+      if (containsSecret(value) || (field.maxLength === 1 && value !== "" && isPart(value))) hide(field);
+    }
   };
   for (let root = this.getRootNode(); root; root = root.host?.getRootNode()) {
     if (known.roots.has(root)) continue;

@@ -1,0 +1,32 @@
+import { ServiceError } from "@shoal/router";
+import type { OfferedSecret } from "../../../../protocol/offered-secret.ts";
+import { isAmongOrigins } from "../../../../protocol/page.ts";
+import type { TypedSecrets } from "../../../../secrets/typed-secrets.ts";
+import type { ElementHandle } from "../../follow/element-handle.ts";
+import { maskField } from "../../node-input/field-masks.ts";
+import { secretOnOtherSite } from "../act-errors.ts";
+import type { ActTools } from "../act-tools.ts";
+import { fill } from "./fields.ts";
+
+/**
+ * Fills a field with a stored value, if the document of the field is of a site of the credential.
+ * @throws {ServiceError} 403 for another site; nothing is typed then.
+ */
+export function fillSecret(
+  tools: ActTools,
+  offered: OfferedSecret,
+  typed: Pick<TypedSecrets, "add">,
+): Promise<ElementHandle> {
+  return fill(tools, {
+    text: offered.value,
+    isSecret: true,
+    // The document of the field cannot change between this and the value: the field would go with it.
+    async check(field) {
+      const origin = await field.call<string>("function () { return self.origin; }");
+      if (origin === undefined) return false;
+      if (!isAmongOrigins(origin, offered.origins)) throw ServiceError.of(secretOnOtherSite(origin, offered));
+      typed.add(offered.value);
+      return maskField(tools.run.page, field, offered.value);
+    },
+  });
+}

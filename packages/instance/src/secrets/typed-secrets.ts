@@ -1,0 +1,101 @@
+import { ServiceError } from "@shoal/router";
+import { SecretMatcher } from "./secret-matcher.ts";
+
+/** Shorter texts occur by chance: replacing them would destroy other contents. */
+export const leastSecretCharacters = 6;
+/** The latest ones, which covers more one-time codes than are valid at a time. */
+const maxSecrets = 200;
+const maxDepth = 100;
+
+/** `telemetry`: the caller knows the value, so only stored events omit it. */
+export type SecretAudience = "everywhere" | "telemetry";
+
+/** Values that were typed in pages of the session. They are replaced in everything that leaves the instance as text. */
+export class TypedSecrets {
+  readonly #everywhere = new SecretSet();
+  readonly #telemetry = new SecretSet();
+
+  add(secret: string, hiddenIn: SecretAudience = "everywhere"): void {
+    if (secret.trim().length < leastSecretCharacters) return;
+    this.#telemetry.add(secret);
+    if (hiddenIn === "everywhere") this.#everywhere.add(secret);
+  }
+
+  /** For answers and logs. */
+  readonly inText = (text: string): string => this.#everywhere.replaceIn(text);
+
+  /** Returns an event of the telemetry, or another JSON value, with every text of it replaced. */
+  readonly inEvent = <T>(event: T): T => (this.#telemetry.isEmpty ? event : (copyOf(event, this.#telemetry) as T));
+
+  /** The same for an answer of an operation, also for a stream of events. */
+  inAnswer<T>(answer: T): T {
+    return this.#everywhere.isEmpty ? answer : (copyOf(answer, this.#everywhere) as T);
+  }
+
+  inError(error: unknown): unknown {
+    if (this.#everywhere.isEmpty || !ServiceError.isInstance(error)) return error;
+    const { code, details, field, fields, hint, limit, problem, retryAfterSeconds, status } = error;
+    const shown = this.inAnswer({ details, field, fields, hint, limit, problem });
+    return new ServiceError(status, code, shown.problem, {
+      field: shown.field,
+      limit: shown.limit,
+      hint: shown.hint,
+      ...(shown.details && { details: shown.details }),
+      ...(shown.fields && { fields: shown.fields }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    });
+  }
+}
+
+function copyOf(value: unknown, secrets: SecretSet, depth = 0): unknown {
+  if (typeof value === "string") return secrets.replaceIn(value);
+  if (typeof value !== "object" || value === null || depth > maxDepth) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item, secrets, depth + 1));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]: [string, unknown]) => [
+        secrets.replaceIn(name),
+        copyOf(item, secrets, depth + 1),
+      ]),
+    );
+  return isEvents(value) ? copiesOf(value, secrets) : value;
+}
+
+async function* copiesOf(events: AsyncIterable<unknown>, secrets: SecretSet): AsyncGenerator {
+  for await (const event of events) yield copyOf(event, secrets);
+}
+
+/** Streams of bytes have the same symbol. */
+function isEvents(value: object): value is AsyncIterable<unknown> {
+  return Symbol.asyncIterator in value && !("pipe" in value);
+}
+
+class SecretSet {
+  readonly #matchers = new Map<string, SecretMatcher>();
+  #ordered: readonly SecretMatcher[] = [];
+  #beginning: RegExp | undefined;
+
+  get isEmpty(): boolean {
+    return this.#matchers.size === 0;
+  }
+
+  add(secret: string): void {
+    const matcher = this.#matchers.get(secret) ?? new SecretMatcher(secret);
+    this.#matchers.delete(secret);
+    this.#matchers.set(secret, matcher);
+    const [oldest] = this.#matchers.keys();
+    if (this.#matchers.size > maxSecrets && oldest !== undefined) this.#matchers.delete(oldest);
+    // One secret may contain another.
+    const entries = [...this.#matchers].toSorted(([one], [other]) => other.length - one.length);
+    this.#ordered = entries.map(([, known]) => known);
+    this.#beginning = new RegExp(this.#ordered.map(({ beginning }) => beginning).join("|"), "iu");
+  }
+
+  replaceIn(text: string): string {
+    if (this.#beginning?.test(text) !== true) return text;
+    let shown = text;
+    for (const matcher of this.#ordered) shown = matcher.replaceIn(shown);
+    return shown;
+  }
+}
