@@ -211,6 +211,7 @@ describe("stored values in actions", () => {
     expect(wrong.message).toContain("shop.example");
     const bound = { credential: "bound", field: "password" };
     expect(await refusal({ type: "fill", selector: "[name=short]", secret: bound })).toMatchObject({ status: 409 });
+    expect(await refusal({ type: "fill", selector: "#free", secret: bound })).toMatchObject({ status: 409 });
     expect(await refusal({ type: "fill", selector: "#p", text: "x", secret: bound })).toMatchObject({ status: 400 });
     expect(await refusal({ type: "press", keys: ["a"], secret: bound })).toMatchObject({ status: 400 });
     for (const secret of [
@@ -219,6 +220,17 @@ describe("stored values in actions", () => {
       { credential: "bound", field: "__proto__" },
     ])
       expect(await refusal({ type: "fill", selector: "#p", secret })).toMatchObject({ status: 404 });
+    // What is typed cannot be copied to another page.
+    await browsers.act(id, { type: "fill", selector: "#free", text: "free" });
+    await browsers.act(id, { type: "fill", selector: "[name=u]", secret: { credential: "bound", field: "username" } });
+    for (const keys of [["Control+A", "Control+C"], ["Control+X"]])
+      await browsers.act(id, { type: "press", selector: "[name=u]", keys });
+    await browsers.act(id, { type: "press", selector: "#free", keys: ["Control+A", "Control+V"] });
+    const copied = await browsers.playwright.execute(id, { code: `return (await page.inputValue("#free")).split("")` });
+    expect(String(copied.result).replaceAll(",", "")).not.toContain("example.com");
+    const typed = await browsers.playwright.execute(id, { code: `return (await page.inputValue("[name=u]")).length` });
+    expect(typed.result).toBe(username.length);
+    received = before;
     await browsers.act(id, { type: "navigate", url: `${site.url}frames` });
     expect(await refusal({ type: "fill", selector: "#p", secret: bound })).toMatchObject({ status: 403 });
     const { result } = await browsers.playwright.execute(id, {
@@ -248,6 +260,11 @@ describe("stored values in actions", () => {
     await expect(fill(operator)).rejects.toMatchObject({ status: 403 });
     await expect(fill(await limited(["browsers.*"]))).rejects.toMatchObject({ status: 403 });
     expect(await operator.browsers.playwright.execute(id, { code: "return 1" })).toMatchObject({ result: 1 });
+    // A role in one session includes no credential of the project.
+    const narrow = await apiKeys.create({ name: `narrow-${crypto.randomUUID()}`, role: "admin", browser_ids: [id] });
+    await expect(fill(new Shoal({ baseUrl: test.service.baseUrl, apiKey: narrow.key }))).rejects.toMatchObject({
+      status: 403,
+    });
     const user = await limited(["browsers.*", "credentials.use"]);
     await fill(user);
     for (const shoal of [user, operator]) {

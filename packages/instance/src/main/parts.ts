@@ -22,6 +22,7 @@ import { lazyPart, type LazyPart } from "./lazy-part.ts";
 export interface Parts {
   readonly telemetry: LazyPart<Telemetry>;
   readonly operations: LazyPart<Operations>;
+  readonly secrets: TypedSecrets;
   readonly bidi: LazyPart<BidiGateway>;
   readonly playwright: LazyPart<PlaywrightGateway>;
   readonly liveView: LazyPart<LiveView>;
@@ -135,7 +136,7 @@ export function createParts(options: PartsOptions): Parts {
     const { ProfileState } = await import("../browser/profile-state/profile-state.ts");
     return new ProfileState({ config, browser });
   });
-  return { telemetry, operations, bidi, playwright, liveView, profileState };
+  return { telemetry, operations, secrets, bidi, playwright, liveView, profileState };
 }
 
 /** Of other protocols than CDP; without close frames when `reason` is absent. */

@@ -66,7 +66,7 @@ class InstanceProgram implements SessionProgram {
   readonly #feed: EventFeed;
   readonly #connections: Connections = { clients: 0, viewers: 0 };
   readonly #pages = new OpenPages((address) => {
-    this.#feed.send({ type: "page", ...(address !== undefined && { page_url: address }) });
+    this.#feed.send({ type: "page", ...this.#shown(address) });
   });
   readonly #browser: BrowserSupervisor;
   readonly #gateway: CdpGateway;
@@ -101,7 +101,7 @@ class InstanceProgram implements SessionProgram {
       browser: this.#browser.ready ? "ready" : "starting",
       idle_since_ms: this.#activity.idleSinceMs,
       browser_restarts: this.#browser.restarts,
-      ...(this.#pages.address !== undefined && { page_url: this.#pages.address }),
+      ...this.#shown(this.#pages.address),
     }));
     this.#browser = this.#superviseBrowser(started);
     this.#browser.keepState(new CarriedCookies());
@@ -183,6 +183,11 @@ class InstanceProgram implements SessionProgram {
         this.#server.emit("error", errorOf(error));
       },
     );
+  }
+
+  /** The address of the front page, whose path may repeat a secret. */
+  #shown(address: string | undefined): { readonly page_url?: string } {
+    return address === undefined ? {} : { page_url: this.#parts.secrets.inText(address) };
   }
 
   #trackActivity(): Activity {

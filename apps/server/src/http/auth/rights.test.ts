@@ -1,5 +1,5 @@
 import { contract, type Endpoint } from "@shoal/contract";
-import { dataRights, mayApp, neededRole, type Role } from "@shoal/contract/rights";
+import { connectionOperation, dataRights, mayApp, neededRole, type Role } from "@shoal/contract/rights";
 import { expect, it } from "vitest";
 import { mayMoveSecrets, refuseRole } from "./rights.ts";
 
@@ -10,6 +10,11 @@ const operationsOf = (role: Role) =>
     .filter((endpoint) => neededRole(endpoint) === role)
     .map(({ operationId }) => operationId)
     .sort();
+
+it("lets neither apps nor persons below admin have stored values typed", () => {
+  const use = connectionOperation("credentials.use");
+  expect([neededRole(use), mayApp(use)]).toEqual(["admin", false]);
+});
 
 it("lets viewers change nothing", () => {
   for (const { moves = [], operationId } of keyed.filter((endpoint) => neededRole(endpoint) === "viewer"))

@@ -39,6 +39,15 @@ export function secretTooLong(element: string): Refusal {
   );
 }
 
+/** 409 for a stored value in an editor, for example of a comment that the site publishes. */
+export function secretOutsideField(element: string): Refusal {
+  return unfitElement(
+    element,
+    "is not an input field",
+    "Nothing was typed. Stored values go to <input> elements only.",
+  );
+}
+
 /** 403 for a stored value that the field's site must not get. */
 export function secretOnOtherSite(
   origin: string,

@@ -24,6 +24,10 @@ export const hideCopiesFunction = `function (expected) {
   const leastWhole = 4, mostPart = 3, mostTexts = 2000, mostSecrets = 50;
   const squeeze = (text) => text.replace(/\\s+/g, "");
   const known = (globalThis.shoalCopies ??= { fields: new Set(), secrets: new Set(), roots: new WeakSet() });
+  if (!known.fields.has(this))
+    // A caller could paste it on another site.
+    for (const type of ["copy", "cut", "dragstart"])
+      this.addEventListener(type, (event) => { event.preventDefault(); event.stopImmediatePropagation(); }, { capture: true });
   known.fields.add(this);
   const learn = () => {
     for (const field of known.fields) {

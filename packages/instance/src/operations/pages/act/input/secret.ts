@@ -4,13 +4,15 @@ import { isAmongOrigins } from "../../../../protocol/page.ts";
 import type { TypedSecrets } from "../../../../secrets/typed-secrets.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
 import { maskField } from "../../node-input/field-masks.ts";
-import { secretOnOtherSite } from "../act-errors.ts";
+import { secretOnOtherSite, secretOutsideField } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
 import { fill } from "./fields.ts";
 
+const placeFunction = "function () { return [self.origin, this.localName]; }";
+
 /**
  * Fills a field with a stored value, if the document of the field is of a site of the credential.
- * @throws {ServiceError} 403 for another site; nothing is typed then.
+ * @throws {ServiceError} 403 for another site, 409 for an editor; nothing is typed then.
  */
 export function fillSecret(
   tools: ActTools,
@@ -22,9 +24,10 @@ export function fillSecret(
     isSecret: true,
     // The document of the field cannot change between this and the value: the field would go with it.
     async check(field) {
-      const origin = await field.call<string>("function () { return self.origin; }");
+      const [origin, tag] = (await field.call<readonly string[]>(placeFunction)) ?? [];
       if (origin === undefined) return false;
       if (!isAmongOrigins(origin, offered.origins)) throw ServiceError.of(secretOnOtherSite(origin, offered));
+      if (tag !== "input") throw ServiceError.of(secretOutsideField(await tools.describe(field)));
       typed.add(offered.value);
       return maskField(tools.run.page, field, offered.value);
     },
