@@ -220,7 +220,7 @@ describe("stored values in actions", () => {
       { credential: "bound", field: "__proto__" },
     ])
       expect(await refusal({ type: "fill", selector: "#p", secret })).toMatchObject({ status: 404 });
-    // What is typed cannot be copied to another page.
+    // Typed values cannot be copied to another page.
     await browsers.act(id, { type: "fill", selector: "#free", text: "free" });
     await browsers.act(id, { type: "fill", selector: "[name=u]", secret: { credential: "bound", field: "username" } });
     for (const keys of [["Control+A", "Control+C"], ["Control+X"]])
