@@ -195,6 +195,7 @@ export const pageTools: readonly PageTool[] = [
       ref: "Only this element",
       labels: "Draw refs on the picture",
       max_width: "Default 1280",
+      tile: "Part of a high picture, from 1",
       tab: "Default the front tab",
     }),
   },

@@ -38,6 +38,7 @@ export function scaledNote(whole: PictureSize, { height, width }: PictureSize): 
   const times = (whole.height / whole.width).toFixed(1);
   return (
     `Scaled down to ${String(width)} x ${String(height)} pixels; nothing is cut. The area is ${times} times as high as wide. ` +
-    `To read it, scroll and take the visible part, pass ref, or set max_width (a side has at most ${String(maxSidePixels)} pixels).`
+    "To read it, pass tile: 1 is the top, each tile is 1568 pixels high. Or pass ref, or set max_width " +
+    `(a side has at most ${String(maxSidePixels)} pixels).`
   );
 }

@@ -305,6 +305,8 @@ export const ScreenshotPage = z.lazy(() =>
       quality: z._default(checked(z.int(), z.minimum(1), z.maximum(100)), 80),
       /** Shrink wider pictures to this width in pixels, 100 to 16,384. */
       max_width: z.optional(checked(z.int(), z.minimum(100), z.maximum(16_384))),
+      /** Only a part of a high picture: from 1 at its top, each 1,568 pixels high. */
+      tile: z.optional(checked(z.int(), z.minimum(1), z.maximum(1000))),
       /** A tab's id; the front tab when absent. */
       tab: z.optional(Tab()),
     }),

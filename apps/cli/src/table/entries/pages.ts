@@ -176,6 +176,7 @@ export const pageEntries: Readonly<Record<string, CommandEntry>> = {
       format: "The file format",
       quality: "Quality of jpeg and webp, 1 to 100",
       max_width: "Shrink wider pictures to this width in pixels",
+      tile: "A part of a high picture, from 1 at its top: each is 1568 pixels high",
       tab,
     },
     examples: [

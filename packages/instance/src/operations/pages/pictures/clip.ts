@@ -1,4 +1,5 @@
 import type { Protocol } from "devtools-protocol";
+import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { maxScreenshotPixels } from "../../computer/page-view.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
@@ -9,6 +10,15 @@ import { inPage } from "../follow/points.ts";
 const maxSidePixels = 16_384;
 /** Longer areas are cut. CSS pixels. */
 const maxAreaSide = 300_000;
+
+/** Models shrink higher pictures. */
+const tilePixels = 1_568;
+
+interface Tile {
+  readonly maxWidth: number | undefined;
+  /** From 1. */
+  readonly tile: number;
+}
 
 /** In CSS pixels of the document. */
 export interface Rectangle {
@@ -101,6 +111,16 @@ export function clipOf(wanted: Rectangle, ratio: number, maxWidth = maxSidePixel
   const bySide = maxSidePixels / (Math.max(width, height) * ratio);
   const scale = Math.min(1, maxWidth / (width * ratio), byPixels, bySide);
   return { x, y, width, height, scale, pixels: ratio * scale };
+}
+
+/** A part of an area, which a picture of `maxWidth` pixels shows without making it smaller. @throws {ServiceError} 400 after the last one. */
+export function tileOf(area: Rectangle, ratio: number, { maxWidth, tile }: Tile): Rectangle {
+  const pixels = Math.min(ratio, (maxWidth ?? maxSidePixels) / area.width);
+  const height = tilePixels / pixels;
+  const count = Math.max(1, Math.ceil(area.height / height));
+  if (tile > count) throw ServiceError.of(invalid("body.tile", "is after the end of the picture", { limit: count }));
+  const y = area.y + (tile - 1) * height;
+  return { ...area, y, height: Math.min(height, area.y + area.height - y) };
 }
 
 export function isInside(inner: Rectangle, outer: Rectangle): boolean {

@@ -8,7 +8,17 @@ import { captureFrame } from "../../computer/page-frame.ts";
 import { chooseElement } from "../tabs/choose-element.ts";
 import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
-import { boxOf, type Clip, clipOf, isInside, viewportOf, type VisiblePart, visiblePartOf, wholePage } from "./clip.ts";
+import {
+  boxOf,
+  type Clip,
+  clipOf,
+  isInside,
+  tileOf,
+  viewportOf,
+  type VisiblePart,
+  visiblePartOf,
+  wholePage,
+} from "./clip.ts";
 import { drawLabels, findLabels } from "./labels.ts";
 
 type Options = CheckedRequestOf<typeof screenshotPage>["body"];
@@ -42,9 +52,11 @@ export class PageCamera {
     const box = element === undefined ? undefined : await boxOf(element);
     const visible = await visiblePartOf(tab.page);
     if (visible === undefined) return lastFrame(tab, options);
-    const shown = box ?? (options.full_page ? await wholePage(tab.page) : visible);
-    if (shown === undefined) return lastFrame(tab, options);
-    const clip = clipOf(shown, visible.ratio, options.max_width);
+    const area = box ?? (options.full_page ? await wholePage(tab.page) : visible);
+    if (area === undefined) return lastFrame(tab, options);
+    const { max_width: maxWidth, tile } = options;
+    const shown = tile === undefined ? area : tileOf(area, visible.ratio, { maxWidth, tile });
+    const clip = clipOf(shown, visible.ratio, maxWidth);
     const labels = options.labels ? await findLabels(this.#pages, tab, visible) : undefined;
     const captured = await capture(tab, { clip, visible, options });
     if (captured === undefined) return lastFrame(tab, options);
@@ -80,8 +92,8 @@ async function capture(
 
 /** A busy page, or one with a dialog, cannot draw, but the compositor has its last frame. */
 async function lastFrame(tab: OpenTab, options: Options): Promise<string> {
-  const { format, full_page: isWhole, labels, max_width: maxWidth, quality, ref, selector } = options;
-  const isPlain = !isWhole && !labels && (ref ?? selector) === undefined;
+  const { format, full_page: isWhole, labels, max_width: maxWidth, quality, ref, selector, tile } = options;
+  const isPlain = !isWhole && (tile ?? 1) === 1 && !labels && (ref ?? selector) === undefined;
   const frame =
     isPlain && format !== "webp" ? await captureFrame(tab.page.session, { format, quality, maxWidth }) : undefined;
   if (tab.page.session.ended) throw tab.page.session.endError();

@@ -94,6 +94,20 @@ describeChromium("pictures", (chromium) => {
     await run("low.style.height = '900px'");
   });
 
+  it("takes the parts of a tall page in their size, and says how many there are", async () => {
+    await run("low.style.height = '3000px'");
+    const pageHeight = Number(await run("document.documentElement.scrollHeight"));
+    const last = Math.ceil(pageHeight / 1568);
+    expect(sizeOf(await post("/screenshot", { full_page: true, tile: 1 }))).toEqual([800, 1568]);
+    const end = await post("/screenshot", { full_page: true, tile: last });
+    expect(sizeOf(end)).toEqual([800, pageHeight - (last - 1) * 1568]);
+    const beyond = await post("/screenshot", { full_page: true, tile: last + 1 });
+    expect(beyond.status).toBe(400);
+    expect(errorOf(beyond)).toMatchObject({ field: "body.tile", limit: last });
+    expect(sizeOf(await post("/screenshot", { full_page: true, tile: 1, max_width: 400 }))).toEqual([400, 1568]);
+    await run("low.style.height = '900px'");
+  });
+
   it("takes an element", async () => {
     expect(sizeOf(await post("/screenshot", { selector: "#card" }))[0]).toBe(300);
     const [width, height = 0] = sizeOf(await post("/screenshot", { selector: "#low" }));
