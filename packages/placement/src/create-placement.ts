@@ -166,7 +166,7 @@ async function makePods(
     limitsMemory: true,
     freezers: undefined,
     isElsewhere: true,
-    abilities: { ...imageAbilities(contents), policies: false, contexts: false },
+    abilities: { ...imageAbilities(contents), policies: false, contexts: false, closedNetwork: true },
   };
 }
 
@@ -198,7 +198,7 @@ async function makeContainers(
     limitsMemory: true,
     freezers: undefined,
     isElsewhere: isRemote,
-    abilities: { ...imageAbilities(contents), policies: !isRemote, contexts: false },
+    abilities: { ...imageAbilities(contents), policies: !isRemote, contexts: false, closedNetwork: true },
   };
 }
 
@@ -228,6 +228,7 @@ async function makeBoxes(
     authorities: await canTrustAuthorities(),
     windows: (await findTool("Xvfb")) !== undefined,
     contexts: process.platform !== "win32",
+    closedNetwork: support?.works === true,
   };
   const cacheParent = resolve(options.sessionsDir);
   const program = await installProgram(programPath, cacheParent, instanceNativeFiles());
@@ -433,13 +434,14 @@ function closedError(): PlacementError {
 
 async function prepare(
   handle: InstanceHandle,
-  { upstream, policies, privateHosts, rules = {}, memoryBytes, project, signer }: SessionSurroundings,
+  { upstream, policies, privateHosts, proxyRoutes, rules = {}, memoryBytes, project, signer }: SessionSurroundings,
 ): Promise<void> {
   if (project !== undefined) handle.setProject(project);
   if (upstream !== undefined) handle.setUpstream(upstream);
   if (privateHosts !== undefined) handle.setPrivateHosts(privateHosts);
   handle.setRules("project", rules.project);
   handle.setRules("session", rules.session);
+  if (proxyRoutes !== undefined) handle.setProxyRoutes(proxyRoutes);
   if (signer !== undefined) handle.setSigner(signer);
   if (policies !== undefined) await handle.setPolicies(policies);
   if (memoryBytes !== undefined) await handle.setMemory(memoryBytes);

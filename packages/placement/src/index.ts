@@ -1,4 +1,5 @@
 export type {
+  EgressProxyRoute,
   EgressRules,
   EgressTraffic,
   EgressUpstream,

@@ -54,7 +54,7 @@ const told = new Map<string, (data: Fields, type: string) => string>(
     network_loading_failed: ({ canceled, error_text, url }) =>
       words(canceled === true ? "canceled" : text(error_text), text(url)),
     network_refused: ({ count, host, list, port, rule }) =>
-      `${text(host)}:${String(port)} refused by ${list === "deny" ? `deny ${text(rule)}` : "the allow list"}, ${String(count)} times`,
+      `${text(host)}:${String(port)} refused by ${list === "deny" ? `deny ${text(rule)}` : `the ${text(list)} list`}, ${String(count)} times`,
     page_navigation: ({ parent_frame_id, url }) =>
       words(parent_frame_id === undefined ? "opened" : "frame opened", text(url)),
     page_tab_opened: ({ url }) => words("new tab", text(url)),

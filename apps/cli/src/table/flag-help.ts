@@ -111,6 +111,10 @@ export const flagHelp: Readonly<Record<string, string>> = {
   name: "Name, unique in the project, up to 255 characters",
   network: "Network settings as an object",
   "network.allow": "Host that can be reached, and no others: example.com, *.example.com:443, 10.0.0.0/8",
+  "network.allowed_hosts":
+    "Only host that anything in the session reaches: example.com, *.example.com, 8.8.8.8, 8.8.4.0/24",
+  "network.expected_allowlist_revision": "Change the allowed hosts only if their revision is this one",
+  "network.mutation_id": "Id of this change of the allowed hosts, the same for each attempt",
   "network.deny": "Host that cannot be reached: example.com, *.example.com:443, 10.0.0.0/8",
   "network.private_hosts": "Private host, address or range that the session may reach: 10.1.2.3:8080",
   num_clicks: "Number of clicks, 0 to 100; 0 only moves the pointer",

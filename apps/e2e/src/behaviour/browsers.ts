@@ -99,6 +99,59 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       await browsers.delete(session_id);
     });
 
+    it("have a list of allowed hosts in one notation, which can be changed and removed, but not added", async () => {
+      const { browsers } = test.shoal;
+      const { session_id: id, network } = await browsers.create({
+        network: { allowed_hosts: [" *.Example.com", "*.example.com.", "[2001:4860:4860:0::8888]", "8.8.4.0/24"] },
+        start_url: "about:blank",
+      });
+      const { allowed_hosts, allowlist_state: first } = network ?? {};
+      expect(allowed_hosts).toEqual(["*.example.com", "[2001:4860:4860::8888]", "8.8.4.0/24"]);
+      expect(first).toEqual({ revision: expect.any(String) as string });
+      const revision = first?.revision ?? "";
+      const change = {
+        network: { allowed_hosts: ["a.example"], expected_allowlist_revision: revision, mutation_id: "one" },
+      };
+      const changed = await browsers.update(id, change);
+      expect(changed.network).toEqual({
+        allowed_hosts: ["a.example"],
+        allowlist_state: { revision: expect.any(String) as string, base_revision: revision, mutation_id: "one" },
+      });
+      expect((await browsers.update(id, change)).network).toEqual(changed.network);
+      for (const stale of [
+        { ...change.network, allowed_hosts: ["b.example"] },
+        { ...change.network, mutation_id: "two" },
+        { ...change.network, expected_allowlist_revision: "other", mutation_id: "two" },
+        { ...change.network, expected_allowlist_revision: changed.network?.allowlist_state?.revision ?? "" },
+      ])
+        expect(await codeOf(browsers.update(id, { network: stale }))).toBe("409 stale_network");
+      for (const invalid of [
+        { allowed_hosts: [] },
+        { allowed_hosts: ["*.co.uk"] },
+        { allowed_hosts: ["10.0.0.1"] },
+        { allowed_hosts: ["a".repeat(254)] },
+        { allowed_hosts: ["a.example"], mutation_id: "three" },
+        { expected_allowlist_revision: revision, mutation_id: "three" },
+      ])
+        expect([invalid, await codeOf(browsers.update(id, { network: invalid }))]).toEqual([invalid, "400 bad_request"]);
+      expect(await codeOf(browsers.update(id, { start_url: "http://b.example/" }))).toBe("400 bad_request");
+      expect((await browsers.update(id, { tags: { a: "b" } })).network).toEqual(changed.network);
+      const removed = await browsers.update(id, { network: { allowed_hosts: null } });
+      expect(removed.network).toEqual({ allowlist_state: { revision: expect.any(String) as string } });
+      expect(await codeOf(browsers.update(id, { network: { allowed_hosts: ["a.example"] } }))).toBe("400 bad_request");
+      await browsers.delete(id);
+      const open = await browsers.create();
+      expect(await codeOf(browsers.update(open.session_id, { network: { allowed_hosts: ["a.example"] } }))).toBe(
+        "400 bad_request",
+      );
+      await browsers.delete(open.session_id);
+      for (const body of [
+        { network: { allowed_hosts: ["a.example"] }, start_url: "https://b.example/" },
+        { network: { allowed_hosts: Array.from({ length: 101 }, (_none, index) => `a${String(index)}.example`) } },
+      ])
+        expect(await codeOf(browsers.create(body))).toBe("400 bad_request");
+    });
+
     it("are listed by state, labels and name", async () => {
       const { browsers } = test.shoal;
       const series = test.unique("list");

@@ -1,3 +1,4 @@
+export { type Allowlist, changedAllowlist, newAllowlist, pageOutsideAllowlist, type RequestedAllowlist } from "./allowlist.ts";
 export {
   changedNetworkRules,
   type NetworkRule,

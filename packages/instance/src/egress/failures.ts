@@ -5,6 +5,8 @@ export interface EgressFailure {
   readonly target: string;
   /** 403 rejected, 502 unknown name, 504 timeout, 59x connection and proxy errors. */
   readonly status: number;
+  /** The code of an answer that the browser got from the gateway, or of a refused tunnel. */
+  readonly proxy_error?: "network_policy_denied" | "destination_route_unavailable";
   /** One sentence for people; names the setting that would help. */
   readonly message: string;
 }

@@ -7,7 +7,7 @@ export interface EgressRefusal {
   /** `host:port`. */
   readonly target: string;
   readonly source: "session" | "project";
-  readonly list: "allow" | "deny";
+  readonly list: "allow" | "deny" | "allowed_hosts";
   readonly rule?: string;
   readonly count: number;
   readonly age_ms: number;

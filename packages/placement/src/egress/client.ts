@@ -29,6 +29,8 @@ export class EgressClient {
   isBusy = false;
   /** Of the running or last request, or of the tunnel. */
   route: EgressRoute | undefined;
+  /** The host that its tunnel named inside, as far as it was read. */
+  inside: string | undefined;
 
   constructor(socket: Socket, connectMs: number) {
     this.socket = socket;

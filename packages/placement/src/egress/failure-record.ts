@@ -1,10 +1,12 @@
 import type { ServerResponse } from "node:http";
+import type { ProxyErrorCode } from "./failure.ts";
 
 export interface RecordedFailure {
   /** `host:port`, or `*` if no request was read. */
   readonly target: string;
   readonly status: number;
   readonly message: string;
+  readonly proxy_error?: ProxyErrorCode | undefined;
 }
 
 const maxRecorded = 50;
@@ -14,11 +16,12 @@ const maxCharacters = 600;
 export class FailureRecord {
   readonly #entries: (RecordedFailure & { readonly atMs: number })[] = [];
 
-  add({ target, status, message }: RecordedFailure): void {
+  add({ target, status, message, proxy_error }: RecordedFailure): void {
     this.#entries.push({
       target: target.slice(0, maxCharacters),
       status,
       message: message.slice(0, maxCharacters),
+      proxy_error,
       atMs: performance.now(),
     });
     if (this.#entries.length > maxRecorded) this.#entries.shift();

@@ -1,5 +1,8 @@
 import type { RuleRefusal } from "../interface/egress.ts";
 
+/** The code of a failure that clients read from a header. */
+export type ProxyErrorCode = "network_policy_denied" | "destination_route_unavailable";
+
 /**
  * Why the gateway could not reach a target. Statuses: 400 invalid target, 403 refused by policy, 407 the proxy of a
  * browser context requires credentials, 502 the name does not resolve or the session's proxy is forbidden, 503 too many
@@ -14,6 +17,8 @@ export class EgressFailure extends Error {
   readonly proxyAuthenticate: string | undefined;
   /** The rule of a session or project that refused it. */
   readonly refusal: RuleRefusal | undefined;
+  /** Sent as `X-Shoal-Proxy-Error`, also to browsers, which get no answer for other failures. */
+  readonly proxyError: ProxyErrorCode | undefined;
 
   constructor(
     status: number,
@@ -22,6 +27,7 @@ export class EgressFailure extends Error {
       readonly code?: string;
       readonly proxyAuthenticate?: string;
       readonly refusal?: RuleRefusal | undefined;
+      readonly proxyError?: ProxyErrorCode;
     } = {},
   ) {
     super(message);
@@ -29,7 +35,17 @@ export class EgressFailure extends Error {
     this.code = details.code;
     this.proxyAuthenticate = details.proxyAuthenticate;
     this.refusal = details.refusal;
+    this.proxyError =
+      details.proxyError ?? (details.refusal?.list === "allowed_hosts" ? "network_policy_denied" : undefined);
   }
+}
+
+/** The proxy of a route could not be reached: the host is then not reached in another way. */
+export function routeFailure(error: unknown, host: string): EgressFailure {
+  const { message } = connectionFailure(error, host);
+  return new EgressFailure(502, `${host} is reached by a route of network.proxy_routes only. ${message}`, {
+    proxyError: "destination_route_unavailable",
+  });
 }
 
 const statuses: Readonly<Record<string, number>> = {

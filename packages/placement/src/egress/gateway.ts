@@ -1,6 +1,7 @@
 import type {
   EgressControls,
   EgressLimits,
+  EgressProxyRoute,
   EgressRules,
   EgressTraffic,
   EgressUpstream,
@@ -12,20 +13,20 @@ import type {
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { EgressClient } from "./client.ts";
 import { type ConnectionOwner, EgressConnections, usualEgressLimits } from "./connections.ts";
-import { connectionFailure, EgressFailure } from "./failure.ts";
+import { connectionFailure, EgressFailure, routeFailure } from "./failure.ts";
 import { FailureRecord } from "./failure-record.ts";
 import { Refusals, refusalsPath } from "./refusals.ts";
 import { forwardRequest } from "./forward.ts";
-import type { EgressDecision, EgressPolicy } from "../policy/egress-policy.ts";
-import { describeRefusal, NetworkRules } from "../policy/network-rules.ts";
+import type { EgressPolicy } from "../policy/egress-policy.ts";
+import { describeRefusal } from "../policy/network-rules.ts";
 import { answerSignature, signaturePath } from "./signatures.ts";
 import { orLate } from "./or-late.ts";
 import { targetOf, targetText, tunnelTargetOf } from "./target.ts";
-import { type EgressHop, type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
+import { type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
 import { Transfers } from "./transfers.ts";
 import { joinTunnel } from "./tunnel.ts";
-import { type ParsedUpstream, parseUpstream } from "./upstream.ts";
-import pLimit, { type LimitFunction } from "p-limit";
+import { judgeContent } from "./tunnel-content.ts";
+import { EgressWays } from "./ways.ts";
 import { chmod } from "node:fs/promises";
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer, type Server as SocketServer, type Socket } from "node:net";
@@ -39,9 +40,6 @@ export interface EgressGateway {
   /** Only the owner of this process may connect. `policy` decides about each request and tunnel. */
   open(path: string, policy: EgressPolicy): Promise<EgressDoor>;
 }
-
-/** Milliseconds for the additional lookup of a name that a proxy resolves. */
-const secondLookMs = 2_000;
 
 export const egressGatewayName = "Shoal egress gateway";
 
@@ -113,14 +111,8 @@ class Door implements EgressDoor, ConnectionOwner {
   readonly transfers = new Transfers();
   project: string | undefined;
   readonly #gateway: Gateway;
-  readonly #policy: EgressPolicy;
-  #narrowed: EgressPolicy;
-  #pages: EgressPolicy;
-  #rulesOf: ReadonlyMap<RuleSource, EgressRules> = new Map();
-  #rules = new NetworkRules(new Map());
-  #upstream: ParsedUpstream | undefined;
+  readonly #ways: EgressWays;
   #signer: RequestSigner | undefined;
-  readonly #lookups: LimitFunction;
   readonly #clients = new WeakMap<Socket, EgressClient>();
   readonly #failures = new FailureRecord();
   readonly #refusals = new Refusals();
@@ -128,10 +120,7 @@ class Door implements EgressDoor, ConnectionOwner {
 
   constructor(gateway: Gateway, policy: EgressPolicy) {
     this.#gateway = gateway;
-    this.#policy = policy;
-    this.#narrowed = policy;
-    this.#pages = policy;
-    this.#lookups = pLimit(gateway.limits.lookupsPerSession);
+    this.#ways = new EgressWays(policy, gateway.limits.lookupsPerSession);
   }
 
   async listen(path: string): Promise<void> {
@@ -197,7 +186,7 @@ class Door implements EgressDoor, ConnectionOwner {
       client.isBusy = false;
     });
     const route = await this.#routeFor(targetOf(request), client, request);
-    await forwardRequest(request, response, { client, route });
+    await forwardRequest(request, response, { client, route }).catch(explainRoute(route));
   }
 
   async #connect(request: IncomingMessage, socket: Socket): Promise<void> {
@@ -209,7 +198,7 @@ class Door implements EgressDoor, ConnectionOwner {
     socket.setTimeout(this.#gateway.limits.idleMs);
     const { idleMs, waitingMs } = this.#gateway.limits;
     const route = await this.#routeFor(tunnelTargetOf(request), client, request);
-    const target = await client.open(route, "tunnel");
+    const target = await client.open(route, "tunnel").catch(explainRoute(route));
     if (socket.destroyed) {
       target.destroy();
       return;
@@ -219,9 +208,27 @@ class Door implements EgressDoor, ConnectionOwner {
     joinTunnel(socket, target, {
       idleMs,
       waitingMs,
+      // For the life of the tunnel: a list that is removed may have been in force when the client connected.
+      judge: this.#ways.rules.judgesContent ? (bytes) => this.#judgeContent(bytes, client) : undefined,
       onIdle: () => {
         this.#gateway.connections.ended.idle++;
       },
+    });
+  }
+
+  #judgeContent(bytes: Buffer, client: EgressClient): ReturnType<typeof judgeContent> {
+    return judgeContent(bytes, (name) => {
+      client.inside = name;
+      const { route } = client;
+      const refusal = this.#ways.rules.refuseInside(name);
+      if (refusal === undefined || route === undefined) return refusal === undefined;
+      const inside = hostOf({ hostname: name, port: route.target.port }).toLowerCase();
+      const outside = hostOf(route.target).toLowerCase();
+      const message = `The connection to ${outside} asks for another host. ${describeRefusal(inside, refusal)}`;
+      for (const target of new Set([outside, inside]))
+        this.#failures.add({ target, status: 403, message, proxy_error: "network_policy_denied" });
+      this.#refusals.add(inside, refusal);
+      return false;
     });
   }
 
@@ -234,77 +241,34 @@ class Door implements EgressDoor, ConnectionOwner {
   async #routeFor(target: EgressTarget, client: EgressClient, request: IncomingMessage): Promise<EgressRoute> {
     const deadlineMs = performance.now() + this.#gateway.limits.connectMs;
     for (;;) {
-      const rules = this.#rules;
+      const { rules } = this.#ways;
       const route = await orLate(
-        this.#decideRoute(target, client.proxy, request.headers["proxy-authorization"]),
+        this.#ways.to(target, client.proxy, request.headers["proxy-authorization"]),
         { ms: deadlineMs - performance.now(), signal: client.gone.signal },
         () => {
           throw new EgressFailure(504, `Looking up ${hostOf(target)} timed out.`, { code: "ETIMEDOUT" });
         },
       );
       // The rules may change during the lookup.
-      if (rules !== this.#rules) continue;
+      if (rules !== this.#ways.rules) continue;
       client.route = route;
       return route;
     }
   }
 
-  async #decideRoute(
-    target: EgressTarget,
-    own: ParsedUpstream | undefined,
-    authorization: string | undefined,
-  ): Promise<EgressRoute> {
-    if (own === undefined || own.bypasses(target.hostname)) return { target, ...(await this.#wayTo(target)) };
-    await this.#refuseKnown(target);
-    // A browser context's proxy is subject to the policy for pages.
-    const { hops, addresses } = await this.#wayTo(own);
-    return { target, hops: [...hops, { proxy: own, authorization, asksClient: true }], addresses };
-  }
-
-  async #wayTo(
-    target: EgressTarget,
-  ): Promise<{ readonly hops: readonly EgressHop[]; readonly addresses: EgressRoute["addresses"] }> {
-    const upstream = this.#upstream;
-    if (upstream === undefined || upstream.bypasses(target.hostname)) {
-      const decision = await this.#decide(this.#pages, target);
-      if (!decision.allowed) throw refusalOf(decision);
-      return { hops: [], addresses: decision.addresses };
-    }
-    await this.#refuseKnown(target);
-    const server = await this.#decide(this.#policy, upstream);
-    if (!server.allowed)
-      throw new EgressFailure(502, `The session's proxy is not allowed. ${server.message.trimEnd()}`);
-    return { hops: [{ proxy: upstream, asksClient: false }], addresses: server.addresses };
-  }
-
-  #decide(policy: EgressPolicy, { hostname, port }: EgressTarget, isProxied = false): Promise<EgressDecision> {
-    return this.#lookups(() => policy.decide(hostname, port, isProxied));
-  }
-
-  /**
-   * Refuses private names, and names that a rule refuses, although the proxy resolves them again. Slow and unknown names
-   * are left to the proxy.
-   */
-  async #refuseKnown(target: EgressTarget): Promise<void> {
-    const refusal = this.#rules.refuseConnection(target, undefined);
-    if (refusal !== undefined) throw new EgressFailure(403, describeRefusal(hostOf(target), refusal), { refusal });
-    const decision = await orLate(this.#decide(this.#pages, target, true), { ms: secondLookMs }, () => undefined);
-    if (decision !== undefined && !decision.allowed && decision.status !== 502) throw refusalOf(decision);
-  }
-
   #fail(request: IncomingMessage, failure: EgressFailure): void {
     const { socket } = request;
     const isTunnel = request.method === "CONNECT";
-    const { status, message, code, proxyAuthenticate } = failure;
+    const { status, message, code, proxyAuthenticate, proxyError } = failure;
     const client = this.#clients.get(socket);
     if (client?.gone.signal.aborted !== false) return;
     if (proxyAuthenticate === undefined) {
       const target = isTunnel ? (request.url ?? "").toLowerCase() : targetText(request.url ?? "");
-      this.#failures.add({ target, status, message });
+      this.#failures.add({ target, status, message, proxy_error: proxyError });
       if (failure.refusal !== undefined) this.#refusals.add(target, failure.refusal);
       this.#gateway.log.debug({ target, status }, message);
       // The browser would take an answer for the site's; after a closed socket, it reports a network error.
-      if (client.isBrowser && !isTunnel) {
+      if (client.isBrowser && !isTunnel && proxyError === undefined) {
         socket.destroy();
         return;
       }
@@ -316,6 +280,8 @@ class Door implements EgressDoor, ConnectionOwner {
       "Connection: close",
       `Date: ${new Date().toUTCString()}`,
       "Content-Type: text/plain; charset=utf-8",
+      "Cache-Control: no-store",
+      ...(proxyError === undefined ? [] : [`X-Shoal-Proxy-Error: ${proxyError}`, `X-Kernel-Proxy-Error: ${proxyError}`]),
       `Content-Length: ${String(Buffer.byteLength(body))}`,
       ...(proxyAuthenticate === undefined
         ? []
@@ -326,34 +292,20 @@ class Door implements EgressDoor, ConnectionOwner {
   }
 
   setPrivateHosts(hosts: readonly string[]): void {
-    this.#narrowed = this.#policy.narrowed(hosts);
-    this.#pages = this.#narrowed.ruledBy(this.#rules);
+    this.#ways.setPrivateHosts(hosts);
   }
 
   setRules(source: RuleSource, rules: EgressRules | undefined): void {
-    const changed = new Map(this.#rulesOf);
-    if (rules === undefined) changed.delete(source);
-    else changed.set(source, rules);
-    this.#rules = new NetworkRules(changed);
-    this.#rulesOf = changed;
-    this.#pages = this.#narrowed.ruledBy(this.#rules);
-    for (const socket of this.sockets) if (this.#isRefused(this.#clients.get(socket)?.route)) socket.destroy();
+    this.#ways.setRules(source, rules);
+    for (const socket of this.sockets) {
+      const client = this.#clients.get(socket);
+      if (client !== undefined && this.#ways.isRefused(client)) socket.destroy();
+    }
   }
 
-  #isRefused(route: EgressRoute | undefined): boolean {
-    if (route === undefined) return false;
-    const { addresses, hops, target } = route;
-    const [first] = hops;
-    if (first === undefined) return this.#isRuledOut(target, addresses);
-    if (this.#isRuledOut(target, undefined)) return true;
-    // A proxy of a browser context is subject to the rules, the session's is not.
-    const own = hops.find(({ asksClient }) => asksClient)?.proxy;
-    return own !== undefined && this.#isRuledOut(own, own === first.proxy ? addresses : undefined);
-  }
-
-  #isRuledOut(target: EgressTarget, addresses: EgressRoute["addresses"] | undefined): boolean {
-    const found = addresses?.map(({ address }) => address);
-    return this.#rules.refuseConnection(target, found) !== undefined;
+  setProxyRoutes(routes: readonly EgressProxyRoute[]): void {
+    this.#ways.setProxyRoutes(routes);
+    this.#endConnections();
   }
 
   setSigner(signer: RequestSigner): void {
@@ -369,7 +321,7 @@ class Door implements EgressDoor, ConnectionOwner {
   }
 
   setUpstream(upstream: EgressUpstream | undefined): void {
-    this.#upstream = upstream && parseUpstream(upstream);
+    this.#ways.setUpstream(upstream);
     this.#endConnections();
   }
 
@@ -391,14 +343,17 @@ class Door implements EgressDoor, ConnectionOwner {
   }
 }
 
-function refusalOf({ status, message, refusal }: Extract<EgressDecision, { allowed: false }>): EgressFailure {
-  return new EgressFailure(status, message.trimEnd(), { refusal });
-}
-
 function limitText(reached: ReachedLimit, limits: EgressLimits): string {
   if (reached === "session")
     return `This session has ${String(limits.connectionsPerSession)} open connections, the limit (egress_connections_per_session). Close pages or programs.`;
   if (reached === "project")
     return `The sessions of this project have ${String(limits.connectionsPerProject)} open connections, the limit (egress_connections_per_project). Close pages or end sessions.`;
   return "The server has no file descriptors left for connections of sessions. Close pages, end sessions, or raise the limit of open files (ulimit -n).";
+}
+
+/** Names the route in a failure of its proxy. */
+function explainRoute({ hops, target }: EgressRoute): (error: unknown) => never {
+  return (error) => {
+    throw hops[0]?.isRoute === true ? routeFailure(error, hostOf(target)) : error;
+  };
 }

@@ -17,6 +17,8 @@ export interface EgressHop {
   /** `Proxy-Authorization` for the proxy of a browser context, which asks the browser for credentials by a 407. */
   readonly authorization?: string | undefined;
   readonly asksClient: boolean;
+  /** The proxy of a route for this target. */
+  readonly isRoute?: boolean;
 }
 
 export interface EgressRoute {

@@ -1,13 +1,17 @@
 import type { Socket } from "node:net";
+import type { ContentVerdict } from "./tunnel-content.ts";
 
 export interface TunnelTimes {
   readonly idleMs: number;
   readonly waitingMs: number;
   readonly onIdle: () => void;
+  /** Decides about the first bytes of the client, which wait until then. Absent = all pass. */
+  readonly judge?: ((bytes: Buffer) => ContentVerdict) | undefined;
 }
 
 /** Pipes with backpressure until both sides have ended, one closes, or a timeout passes. */
-export function joinTunnel(client: Socket, target: Socket, { idleMs, waitingMs, onIdle }: TunnelTimes): void {
+export function joinTunnel(client: Socket, target: Socket, options: TunnelTimes): void {
+  const { idleMs, judge, onIdle, waitingMs } = options;
   // All traffic passes this socket, so its timeout covers both directions.
   client.setTimeout(idleMs, () => {
     onIdle();
@@ -26,6 +30,35 @@ export function joinTunnel(client: Socket, target: Socket, { idleMs, waitingMs, 
       if (!from.readableEnded || from.errored !== null) to.destroy();
       else to.setTimeout(waitingMs, () => to.destroy());
     });
-    from.pipe(to);
+    if (from === client && judge !== undefined) pipeJudged(client, target, judge);
+    else from.pipe(to);
   }
+}
+
+function pipeJudged(client: Socket, target: Socket, judge: (bytes: Buffer) => ContentVerdict): void {
+  let held = Buffer.alloc(0);
+  function close(): void {
+    client.destroy();
+    target.destroy();
+  }
+  function onEnd(): void {
+    // Incomplete: its host is unknown.
+    if (held.length > 0) close();
+    else target.end();
+  }
+  function onData(chunk: Buffer): void {
+    held = Buffer.concat([held, chunk]);
+    const verdict = judge(held);
+    if (verdict === "more") return;
+    client.off("data", onData);
+    client.off("end", onEnd);
+    if (verdict === "refuse") close();
+    else {
+      client.pause();
+      target.write(held);
+      client.pipe(target);
+    }
+  }
+  client.on("data", onData);
+  client.once("end", onEnd);
 }

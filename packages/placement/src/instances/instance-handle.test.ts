@@ -29,6 +29,7 @@ function boxOf(gone: PromiseWithResolvers<{ code: number; signal: null }>): Box 
       setProject: () => undefined,
       transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
       setRules: () => undefined,
+      setProxyRoutes: () => undefined,
       setSigner: () => undefined,
     },
     setPolicies: () => Promise.resolve("0"),

@@ -3,7 +3,7 @@ import { exceededJsonBound, type JsonBounds, messageOf } from "@shoal/primitives
 import pTimeout from "p-timeout";
 import type { Box, Dial, Exit } from "../boxes/box.ts";
 import type { SharedPlace } from "../boxes/shared-place.ts";
-import type { EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
+import type { EgressProxyRoute, EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
 import type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, PlacementKind } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
@@ -184,6 +184,10 @@ export class InstanceHandle implements Instance {
 
   setRules(source: RuleSource, rules: EgressRules | undefined): void {
     this.#box.egress.setRules(source, rules);
+  }
+
+  setProxyRoutes(routes: readonly EgressProxyRoute[]): void {
+    this.#box.egress.setProxyRoutes(routes);
   }
 
   setPolicies(policies: ChromePolicies): Promise<string> {

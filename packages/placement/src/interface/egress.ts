@@ -34,12 +34,24 @@ export interface EgressTraffic extends TransferredBytes {
   readonly ended: Readonly<Record<ReachedLimit | "idle", number>>;
 }
 
-/** Hosts in the notation of `network.allow` and `network.deny` of the contract. */
+/** Hosts in the notation of `network.allow`, `network.deny` and `network.allowed_hosts` of the contract. */
 export interface EgressRules {
   /** Refuses everything else; absent = everything is allowed. */
   readonly allow?: readonly string[] | undefined;
   /** Wins over {@link allow}. */
   readonly deny?: readonly string[] | undefined;
+  /**
+   * Refuses everything else, also names that lead to a listed range, and other server names in TLS. Absent = everything
+   * is allowed.
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
+}
+
+/** Connections to some hosts use another proxy, or fail. */
+export interface EgressProxyRoute {
+  /** Names, or `*.example.com` for all names below one. The longest match of all routes wins. */
+  readonly hosts: readonly string[];
+  readonly upstream: EgressUpstream;
 }
 
 /** Signs requests of a session, with a key that never enters its box. */
@@ -54,8 +66,8 @@ export type RuleSource = "session" | "project";
 
 export interface RuleRefusal {
   readonly source: RuleSource;
-  readonly list: "allow" | "deny";
-  /** The entry of `deny`; absent if no entry of `allow` matches. */
+  readonly list: "allow" | "deny" | "allowed_hosts";
+  /** The entry of `deny`; absent if no entry of another list matches. */
   readonly rule?: string;
 }
 
@@ -68,5 +80,7 @@ export interface EgressControls {
   transferred(): TransferredBytes;
   /** Closes the connections that the new rules refuse. @throws {PlacementError} `bad_option`; nothing changes. */
   setRules(source: RuleSource, rules: EgressRules | undefined): void;
+  /** For hosts that a route contains, also instead of a direct connection. @throws {PlacementError} `bad_option`. */
+  setProxyRoutes(routes: readonly EgressProxyRoute[]): void;
   setSigner(signer: RequestSigner): void;
 }

@@ -1,6 +1,7 @@
 import type { AssignInstance, InstanceEvent } from "@shoal/instance";
 import type {
   EgressLimits,
+  EgressProxyRoute,
   EgressRules,
   EgressTraffic,
   EgressUpstream,
@@ -102,6 +103,8 @@ export interface PlacementAbilities {
   readonly policies: boolean;
   /** Sessions of a project can share a browser. */
   readonly contexts: boolean;
+  /** Nothing in a session can bypass the egress gateway. */
+  readonly closedNetwork: boolean;
 }
 
 export interface PlacementMemory {
@@ -124,6 +127,7 @@ export interface SessionSurroundings {
   readonly memoryBytes?: number | undefined;
   readonly project?: string | undefined;
   readonly rules?: Readonly<Partial<Record<RuleSource, EgressRules | undefined>>>;
+  readonly proxyRoutes?: readonly EgressProxyRoute[] | undefined;
   readonly signer?: RequestSigner | undefined;
   readonly files?: SessionFiles | undefined;
   /** `context`: the session gets a browser context in a browser that it shares with others of its project. */

@@ -1,7 +1,6 @@
+import { canonicalName, hostAndPort, type IpRange, isInRange, parseIpAddress, parseIpRange } from "@shoal/primitives/hosts";
 import type { RuleRefusal } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
-import { canonicalName, hostAndPort } from "./host-name.ts";
-import { isInRange, parseIpAddress, parseIpRange, type IpRange } from "./ip-address.ts";
 import { describeRefusal, NetworkRules, type RuledHost } from "./network-rules.ts";
 import { createLocalAddresses, localBecause, type LocalAddresses } from "./local-addresses.ts";
 

@@ -1,5 +1,5 @@
+import { type IpAddress, isInRange, isIpv4, parseIpRange } from "@shoal/primitives/hosts";
 import { readFile } from "node:fs/promises";
-import { type IpAddress, isInRange, isIpv4, parseIpRange } from "./ip-address.ts";
 
 const routesFile = "/proc/net/ipv6_route";
 /** RTF_LOCAL and RTF_ANYCAST: the kernel delivers packets to these addresses itself. */

@@ -1,6 +1,6 @@
 import { createEgressPolicy } from "./egress-policy.ts";
 import ipaddr from "ipaddr.js";
-import { parseIpAddress } from "./ip-address.ts";
+import { parseIpAddress } from "@shoal/primitives/hosts";
 import { createLocalAddresses } from "./local-addresses.ts";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -118,7 +118,7 @@ describe.skipIf(!canUnshare)("on a machine whose interfaces change", () => {
   const program = `
     const { execFileSync } = await import("node:child_process");
     const { createLocalAddresses } = await import(${JSON.stringify(new URL("local-addresses.ts", import.meta.url).href)});
-    const { parseIpAddress } = await import(${JSON.stringify(new URL("ip-address.ts", import.meta.url).href)});
+    const { parseIpAddress } = await import(${JSON.stringify(new URL("../../../primitives/src/hosts/ip-address.ts", import.meta.url).href)});
     const run = (line) => execFileSync(${JSON.stringify(ip)}, line.split(" "));
     const local = createLocalAddresses();
     const found = [];

@@ -1,7 +1,6 @@
-import { isInRange, isIpv4, parseIpAddress, parseIpRange, type IpAddress } from "./ip-address.ts";
+import { embeddedAddresses, type IpAddress, isInRange, isIpv4, parseIpAddress, parseIpRange, privateBecause } from "@shoal/primitives/hosts";
 import { hasLocalIpv6Route } from "./ipv6-routes.ts";
 import { type LookUpIpv6, Nat64Prefixes } from "./nat64-prefixes.ts";
-import { embeddedAddresses, privateBecause } from "./private-addresses.ts";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { networkInterfaces } from "node:os";

@@ -1,6 +1,6 @@
+import { type IpAddress, type IpRange, isInRange, isIpv4, parseIpAddress } from "@shoal/primitives/hosts";
 import ipaddr from "ipaddr.js";
 import { Resolver } from "node:dns/promises";
-import { type IpAddress, type IpRange, isInRange, isIpv4, parseIpAddress } from "./ip-address.ts";
 
 /** The only addresses of `ipv4only.arpa`: a NAT64's resolver embeds them in its own prefix (RFC 7050). */
 const wellKnown: ReadonlySet<string> = new Set(["192.0.0.170", "192.0.0.171"]);

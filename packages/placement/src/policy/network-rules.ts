@@ -1,9 +1,7 @@
+import { AllowedHosts, canonicalName, embeddedAddresses, type IpAddress, type IpRange, isInRange, parseIpAddress, parseIpRange } from "@shoal/primitives/hosts";
 import { readNetworkRule } from "@shoal/contract/network";
 import type { EgressRules, RuleRefusal, RuleSource } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
-import { canonicalName } from "./host-name.ts";
-import { type IpAddress, type IpRange, isInRange, parseIpAddress, parseIpRange } from "./ip-address.ts";
-import { embeddedAddresses } from "./private-addresses.ts";
 
 /** A host in canonical form. */
 export interface RuledHost {
@@ -20,13 +18,24 @@ interface Entry {
   readonly range: IpRange | undefined;
 }
 
-/** The lists of a session and its project: a connection must pass each. In one list, `deny` wins over `allow`. */
+/**
+ * The lists of a session and its project: a connection must pass each. In one source, `allowed_hosts` comes first, then
+ * `deny`, then `allow`.
+ */
 export class NetworkRules {
   readonly #sets: readonly RuleSet[];
+  /** Whether connections must also name only allowed hosts inside, as far as the gateway can see it. */
+  readonly judgesContent: boolean;
 
   /** @throws {PlacementError} `bad_option` for an invalid entry. */
   constructor(rules: ReadonlyMap<RuleSource, EgressRules>) {
     this.#sets = [...rules].map(([source, lists]) => new RuleSet(source, lists));
+    this.judgesContent = this.#sets.some(({ hasAllowedHosts }) => hasAllowedHosts);
+  }
+
+  /** A host that a tunnel names inside: the server name of TLS, or the host of an HTTP request. */
+  refuseInside(name: string): RuleRefusal | undefined {
+    return firstOf(this.#sets, (set) => set.refuseOutsider(name));
   }
 
   /** Before a name is resolved. A name that only a range could allow passes, unless a proxy resolves it. */
@@ -54,14 +63,27 @@ class RuleSet {
   readonly #source: RuleSource;
   readonly #allow: readonly Entry[] | undefined;
   readonly #deny: readonly Entry[];
+  readonly #allowedHosts: AllowedHosts | undefined;
 
-  constructor(source: RuleSource, { allow, deny = [] }: EgressRules) {
+  constructor(source: RuleSource, { allow, allowedHosts, deny = [] }: EgressRules) {
     this.#source = source;
+    this.#allowedHosts = allowedHosts && new AllowedHosts(allowedHosts);
     this.#allow = allow?.map(parseEntry);
     this.#deny = deny.map(parseEntry);
   }
 
+  get hasAllowedHosts(): boolean {
+    return this.#allowedHosts !== undefined;
+  }
+
+  refuseOutsider(name: string): RuleRefusal | undefined {
+    if (this.#allowedHosts === undefined || this.#allowedHosts.allows(name)) return undefined;
+    return { source: this.#source, list: "allowed_hosts" };
+  }
+
   refuseName(host: RuledHost): RuleRefusal | undefined {
+    const outside = this.refuseOutsider(host.name);
+    if (outside !== undefined) return outside;
     const address = parseIpAddress(host.name);
     if (address !== undefined) return this.refuseAddress(host, host.name);
     const denied = this.#deny.find((entry) => matches(entry, host));
@@ -126,7 +148,7 @@ export function describeRefusal(host: string, { list, rule, source }: RuleRefusa
   const reason =
     list === "deny"
       ? `the rule ${rule ?? ""} in network.deny of ${owner} refuses it`
-      : `network.allow of ${owner} does not contain it`;
+      : `network.${list} of ${owner} does not contain it`;
   const step =
     source === "session"
       ? "The owner of the session can change its rules with browsers.update."

@@ -1,5 +1,5 @@
+import { parseIpAddress } from "@shoal/primitives/hosts";
 import { createEgressPolicy, type ResolvedAddress, type ResolveName } from "./egress-policy.ts";
-import { parseIpAddress } from "./ip-address.ts";
 import { createLocalAddresses, localBecause } from "./local-addresses.ts";
 import { createNameResolver } from "./resolve-name.ts";
 import type { LookupFunction } from "node:net";

@@ -1,7 +1,5 @@
-import ipaddr from "ipaddr.js";
+import { firstAndLast, type IpRange, isIpv4, parseIpRange, privateBecause } from "@shoal/primitives/hosts";
 import { parseHosts } from "./egress-policy.ts";
-import { type IpRange, isIpv4, parseIpRange } from "./ip-address.ts";
-import { privateBecause } from "./private-addresses.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 
 /** Returns a problem, `private_hosts: "…" is not a host. …`, or `undefined`. */
@@ -23,7 +21,7 @@ export function checkPrivateHosts(hosts: readonly string[]): string | undefined 
 /** A range that is written in another way than it is meant would open more or less than the caller expects. */
 function problemOf(range: IpRange, host: string): string | undefined {
   const { address, prefixLength } = range;
-  const [first, last] = endsOf(range);
+  const [first, last] = firstAndLast(range);
   if (host.includes("/") && first.toString() !== address.toString())
     return `"${host}" has bits after its prefix; write ${first.toString()}/${String(prefixLength)} for the range, or ${address.toString()} for the address`;
   // Larger ranges begin and end with private addresses.
@@ -31,12 +29,4 @@ function problemOf(range: IpRange, host: string): string | undefined {
   if (isLarge || privateBecause(first) === undefined || privateBecause(last) === undefined)
     return `"${host}" is not private: sessions reach public addresses without it, and network.allow limits them`;
   return undefined;
-}
-
-function endsOf({ address, prefixLength }: IpRange): readonly [ipaddr.IPv4 | ipaddr.IPv6, ipaddr.IPv4 | ipaddr.IPv6] {
-  const bytes = address.toByteArray();
-  const mask = (index: number) => 255 >> Math.min(8, Math.max(0, prefixLength - 8 * index));
-  const end = (of: (byte: number, hostBits: number) => number) =>
-    ipaddr.fromByteArray(bytes.map((byte, index) => of(byte, mask(index))));
-  return [end((byte, bits) => byte & ~bits & 255), end((byte, bits) => byte | bits)];
 }

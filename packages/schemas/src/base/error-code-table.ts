@@ -320,6 +320,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "no",
     advice: "Get the connection, and answer its present question with its `interaction_id`.",
   },
+  stale_network: {
+    statuses: [409],
+    meaning: "The network settings changed since they were read; nothing was changed.",
+    again: "no",
+    advice: "Read them again with `browsers.get` or `browserPools.get`, and repeat the change if it still applies.",
+  },
   stale_reference: {
     statuses: [409],
     meaning: "The element of a reference was removed from the page, or the reference is unknown.",

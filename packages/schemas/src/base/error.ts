@@ -51,6 +51,7 @@ export const errorCodes = [
   "server_unreachable",
   "shutting_down",
   "stale_interaction",
+  "stale_network",
   "stale_reference",
   "too_many_processes",
   "too_many_requests",

@@ -22,11 +22,14 @@ export const NetworkRules = lazyObject(() => ({
   deny: z.optional(networkRules()),
 }));
 
-/** Changes of network rules. Open connections that the new rules refuse are closed. */
-export interface UpdateNetworkRules extends z.input<typeof UpdateNetworkRules> {}
-export const UpdateNetworkRules = lazyObject(() => ({
+/** Fields of changes of network rules. */
+export const networkChanges = () => ({
   /** The new list of hosts that can be reached, as in `browsers.create`; `null` removes the list, so that all hosts are allowed. Absent = unchanged. */
   allow: z.optional(z.nullable(networkRules())),
   /** The new list of hosts that cannot be reached; `null` or `[]` removes the list. Absent = unchanged. */
   deny: z.optional(z.nullable(networkRules())),
-}));
+});
+
+/** Changes of network rules. Open connections that the new rules refuse are closed. */
+export interface UpdateNetworkRules extends z.input<typeof UpdateNetworkRules> {}
+export const UpdateNetworkRules = lazyObject(networkChanges);

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { networkRules } from "../base/network-rules.ts";
+import { networkChanges, networkRules } from "../base/network-rules.ts";
 import { checked, lazyObject, openEnum, suggestedText, type Schema } from "../base/schema.ts";
 import { exactlyOne } from "../base/rules.ts";
 
@@ -11,6 +11,22 @@ export const BrowserRegionName: Schema<string> = z.lazy(() =>
 /** Region of the session's server; `default` if the operator has not set one. */
 export const BrowserRegion = suggestedText("default", "us-east", "eu-west");
 
+const allowedHosts = () => checked(z.array(z.string()), z.minLength(1), z.maxLength(100));
+
+/** Connections to some hosts use another proxy than the session's. */
+export interface BrowserProxyRoute extends z.output<typeof BrowserProxyRoute> {}
+export const BrowserProxyRoute = lazyObject(() => ({
+  /** Names (`example.com`) and all names below one (`*.example.com`), 1 to 50. A full name wins over `*.`, and a longer name over a shorter one. Every port matches. */
+  hosts: checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.minLength(1), z.maxLength(50)),
+  /** The proxy for these hosts. Where it is unavailable, requests fail: no other way is tried. Its `bypass_hosts` are reached directly. */
+  proxy: z.object({
+    /** The proxy's id; give either this or `name`. Answers have the id. */
+    id: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
+    /** Name of exactly one proxy of the project; give either this or `id`. */
+    name: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
+  }),
+}));
+
 /** What a session may reach. */
 export interface BrowserNetworkConfig extends z.output<typeof BrowserNetworkConfig> {}
 export const BrowserNetworkConfig = lazyObject(() => ({
@@ -20,6 +36,50 @@ export const BrowserNetworkConfig = lazyObject(() => ({
   allow: z.optional(networkRules()),
   /** Hosts that the session may not reach, even if `allow` contains them; written as in `allow`, at most 200. */
   deny: z.optional(networkRules()),
+  /** The only hosts that anything in the session reaches, from its first request, in addition to its `private_hosts`; 1 to 100 of at most 253 characters. Names (`example.com`), all names below one (`*.example.com`, not below public suffixes), public addresses (`8.8.8.8`, `[2001:4860:4860::8888]`) and ranges (`8.8.4.0/24`), which match only hosts written as addresses. Every port matches. Needs a placement with isolation. Absent = all. */
+  allowed_hosts: z.optional(allowedHosts()),
+  /** Proxies for some hosts instead of the session's proxy, at most 10 routes; each pattern in one of them only. */
+  proxy_routes: z.optional(checked(z.array(BrowserProxyRoute), z.maxLength(10))),
+}));
+
+/** The revision of a session's `allowed_hosts`, for conditional updates. */
+export interface BrowserAllowlistState extends z.output<typeof BrowserAllowlistState> {}
+export const BrowserAllowlistState = lazyObject(() => ({
+  /** Changes with each change of the list: the `expected_allowlist_revision` of the next update. */
+  revision: z.string(),
+  /** The revision that the last conditional update expected. */
+  base_revision: z.optional(z.string()),
+  /** The `mutation_id` of the last conditional update. */
+  mutation_id: z.optional(z.string()),
+}));
+
+/** What a session reaches. */
+export interface BrowserNetwork extends z.output<typeof BrowserNetwork> {}
+export const BrowserNetwork = lazyObject(() => ({
+  /** Private hosts that the session reaches, as requested. */
+  private_hosts: z.optional(z.array(z.string())),
+  /** Hosts that the session reaches, and no others. */
+  allow: z.optional(z.array(z.string())),
+  /** Hosts that the session does not reach. */
+  deny: z.optional(z.array(z.string())),
+  /** The only hosts that anything in the session reaches, in lower case and without duplicates. */
+  allowed_hosts: z.optional(z.array(z.string())),
+  /** The revision of `allowed_hosts`; also after the list was removed. */
+  allowlist_state: z.optional(BrowserAllowlistState),
+  /** Proxies for some hosts, by id. */
+  proxy_routes: z.optional(z.array(BrowserProxyRoute)),
+}));
+
+/** Changes of what a session reaches. Open connections that the new lists refuse are closed. */
+export interface UpdateBrowserNetwork extends z.input<typeof UpdateBrowserNetwork> {}
+export const UpdateBrowserNetwork = lazyObject(() => ({
+  ...networkChanges(),
+  /** The new list, as in `browsers.create`, for a session that has one; `null` removes it for good. The `start_url` of the same request must be in the new list. Absent = unchanged. */
+  allowed_hosts: z.optional(z.nullable(allowedHosts())),
+  /** Change `allowed_hosts` only if its `network.allowlist_state.revision` is this one, else 409 `stale_network`; together with `mutation_id`. */
+  expected_allowlist_revision: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
+  /** Identifies this change of `allowed_hosts`: the same values again finish the same change. Together with `expected_allowlist_revision`. */
+  mutation_id: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
 }));
 
 /** Sizes of a session's memory that the wire has words for. */

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
-import { BrowserProxyConfig, BrowserRegionName } from "./browser-network.ts";
+import { BrowserProxyConfig, BrowserRegionName, UpdateBrowserNetwork } from "./browser-network.ts";
 import { DeletionStatus, pageFields, SlugName, Tags } from "../base/common.ts";
-import { UpdateNetworkRules } from "../base/network-rules.ts";
 import { checked, lazyObject } from "../base/schema.ts";
 import { BrowserProfile, BrowserViewportUpdate, BrowserTelemetryRequest } from "./browser.ts";
 import { disconnectTimeout } from "./timeouts.ts";
@@ -28,7 +27,7 @@ export const UpdateBrowser = z.lazy(() =>
       /** Connect directly, not through the default proxy. */
       disable_default_proxy: z.optional(z.boolean()),
       /** Hosts that it may reach from now on, within the rules of its project. Open connections that the new rules refuse are closed. */
-      network: z.optional(UpdateNetworkRules),
+      network: z.optional(UpdateBrowserNetwork),
       /** The profile to load; only while the session has none. */
       profile: z.optional(BrowserProfile),
       /** End the session when its last CDP or WebDriver BiDi client has been gone for as many seconds, 0 to 86400, counted from this change if none is connected; `null` = it goes on without clients. */

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import {
   BrowserMemory,
+  BrowserNetwork,
   BrowserNetworkConfig,
   BrowserProxyConfig,
   BrowserProxy,
@@ -246,7 +247,7 @@ export const Browser = lazyObject(() => ({
   /** The session's proxy, or none. */
   proxy: z.optional(BrowserProxy),
   /** What the session may reach; absent when only the rules of the service and of the project apply. */
-  network: z.optional(BrowserNetworkConfig),
+  network: z.optional(BrowserNetwork),
   /** How its requests are signed; absent when they are not. */
   web_bot_auth: z.optional(WebBotAuth),
   /** Region of its server; `default` if the operator has not set one. */

@@ -75,6 +75,8 @@ export const ProxyErrorEvent = telemetryEvent("proxy_error", "network", () => ({
   /** The problem. */
   code: openEnum(
     "destination_blocked",
+    "destination_route_unavailable",
+    "network_policy_denied",
     "provider_blacklisted",
     "provider_unreachable",
     "proxy_unavailable",
@@ -84,7 +86,7 @@ export const ProxyErrorEvent = telemetryEvent("proxy_error", "network", () => ({
   ),
   /** Names the request in all of its events. */
   request_id: z.string(),
-  /** 502: no answer of the site. */
+  /** 403 with `network_policy_denied`, else 502: no answer of the site. */
   status: z.int(),
   /** HTTP method. */
   method: z.optional(z.string()),
@@ -101,8 +103,8 @@ export const NetworkRefusedEvent = telemetryEvent("network_refused", "network", 
   port: z.int(),
   /** Whose rules refused it. */
   rules_of: openEnum("session", "project"),
-  /** `deny`: an entry refused it. `allow`: no entry allowed it. */
-  list: openEnum("allow", "deny"),
+  /** `deny`: an entry refused it. `allow`, `allowed_hosts`: no entry allowed it. */
+  list: openEnum("allow", "deny", "allowed_hosts"),
   /** The entry of `deny`. */
   rule: z.optional(z.string()),
   /** Refused connections since the last event with this host and rule. */

@@ -23,7 +23,10 @@ import type { SessionRow, Store } from "../state/store.ts";
 import { recordEvent } from "../state/webhooks.ts";
 import { region, toBrowser } from "../sessions/browser-answer.ts";
 import {
+  changedAllowlistOf,
   networkRulesOf,
+  newAllowlistOf,
+  refuseOutsidePage,
   refuseImpossible,
   refusePage,
   refuseSharing,
@@ -87,6 +90,7 @@ class FakeBrowsers {
     refuseUnsupported(body);
     refuseUnavailable(body);
     networkRulesOf(body.network);
+    refuseOutsidePage(body.start_url, newAllowlistOf(body.network));
     if (body.invocation_id) this.#requireActive(projectId, body.invocation_id);
     const limit = this.#store.projects.find(({ id }) => id === projectId)?.limits.sessions ?? 0;
     const used = this.#running(projectId).length;
@@ -134,6 +138,8 @@ class FakeBrowsers {
     const row = this.#existing(projectId, idOrName);
     if (row.shown.isolation === "context") refuseSharing(body);
     const network = networkRulesOf(body.network, row.network);
+    const allowlist = changedAllowlistOf(body.network, row.allowlist);
+    refuseOutsidePage(body.start_url, allowlist);
     if (body.profile !== undefined && row.profile !== undefined)
       throw ServiceError.of(browserHasProfile(row.id, row.profile.row.id));
     if (typeof body.name === "string") this.#refuseTaken(projectId, body.name, row);
@@ -145,7 +151,7 @@ class FakeBrowsers {
     if (body.sleep_after_seconds !== undefined) row.sleepAfterSeconds = body.sleep_after_seconds;
     if (body.viewport !== undefined) row.viewport = sizeOf(body.viewport);
     if (body.start_url) row.shown = { ...row.shown, start_url: body.start_url };
-    if (body.network !== undefined) row.network = network;
+    if (body.network !== undefined) Object.assign(row, { allowlist, network });
     if (profile !== undefined) row.profile = profile;
     return toBrowser(row, baseUrl);
   }
@@ -215,6 +221,7 @@ class FakeBrowsers {
       viewport: sizeOf(body.viewport ?? defaultViewport),
       profile,
       network: networkRulesOf(body.network),
+      allowlist: newAllowlistOf(body.network),
       shown: {
         headless,
         stealth,

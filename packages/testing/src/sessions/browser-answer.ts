@@ -23,7 +23,13 @@ export function toBrowser(row: SessionRow, baseUrl: string): Browser {
     viewport: { ...row.viewport },
     ...(row.disconnectTimeoutSeconds !== undefined && { disconnect_timeout_seconds: row.disconnectTimeoutSeconds }),
     ...(row.sleepAfterSeconds > 0 && { sleep_after_seconds: row.sleepAfterSeconds }),
-    ...(row.network && { network: { ...row.network } }),
+    ...((row.network ?? row.allowlist) && {
+      network: {
+        ...row.network,
+        ...(row.allowlist?.hosts && { allowed_hosts: [...row.allowlist.hosts] }),
+        ...(row.allowlist && { allowlist_state: row.allowlist.state }),
+      },
+    }),
     ...(row.profile && { profile: toProfile(row.profile.row), profile_save_changes: row.profile.savesChanges }),
     usage: { uptime_ms: Math.max(0, endMs - Date.parse(row.createdAt)) },
     placement: "process",

@@ -1,4 +1,13 @@
-import { changedNetworkRules, type NetworkRuleLists, type RequestedNetworkRules } from "@shoal/contract/network";
+import {
+  type Allowlist,
+  changedAllowlist,
+  changedNetworkRules,
+  newAllowlist,
+  type NetworkRuleLists,
+  pageOutsideAllowlist,
+  type RequestedAllowlist,
+  type RequestedNetworkRules,
+} from "@shoal/contract/network";
 import {
   containsNul,
   gpuUnavailable,
@@ -9,7 +18,8 @@ import {
   regionUnavailable,
   viewportTooLarge,
 } from "@shoal/contract/refusals";
-import { addressProblem } from "@shoal/primitives";
+import { addressProblem, createId } from "@shoal/primitives";
+import { AllowedHosts, readAllowedHosts } from "@shoal/primitives/hosts";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
 import { maxScreenPixels, maxViewportPixels } from "@shoal/schemas/viewport-limits";
@@ -30,6 +40,7 @@ export function refuseUnsupported(
     body.extensions !== undefined && body.extensions.length > 0 && "extensions",
     body.web_bot_auth?.enabled === true && "web_bot_auth",
     body.network !== undefined && "private_hosts" in body.network && "network.private_hosts",
+    body.network !== undefined && "proxy_routes" in body.network && "network.proxy_routes",
     Boolean(body.proxy_id) && "proxy_id",
     body.proxy !== undefined && body.proxy.mode === undefined && "proxy",
     body.telemetry !== undefined && body.telemetry !== null && body.telemetry.enabled !== false && "telemetry",
@@ -54,6 +65,32 @@ export function networkRulesOf(
   if ("refusal" in changed) throw ServiceError.of(changed.refusal);
   const { allow, deny } = changed.rules;
   return allow || deny ? { ...(allow && { allow: [...allow] }), ...(deny && { deny: [...deny] }) } : undefined;
+}
+
+const listTools = { readHosts: readAllowedHosts, newRevision: createId };
+
+/** Returns `undefined` for a session without a list. @throws {ServiceError} 400 for an invalid entry. */
+export function newAllowlistOf(network: Create["network"]): Allowlist | undefined {
+  const made = newAllowlist(network ?? {}, listTools);
+  if ("refusal" in made) throw ServiceError.of(made.refusal);
+  return made.allowlist;
+}
+
+/** Applies a change. @throws {ServiceError} 400 for an invalid entry, 409 for an outdated revision. */
+export function changedAllowlistOf(
+  request: RequestedAllowlist | undefined,
+  present: Allowlist | undefined,
+): Allowlist | undefined {
+  const changed = changedAllowlist(request ?? {}, { present }, listTools);
+  if ("refusal" in changed) throw ServiceError.of(changed.refusal);
+  return changed.allowlist;
+}
+
+/** Checks that the list contains the page. */
+export function refuseOutsidePage(startUrl: string | undefined, allowlist: Allowlist | undefined): void {
+  const host = startUrl === undefined ? undefined : URL.parse(startUrl)?.hostname;
+  if (allowlist?.hosts === undefined || host === undefined || host === "") return;
+  if (!new AllowedHosts(allowlist.hosts).allows(host)) throw ServiceError.of(pageOutsideAllowlist(host));
 }
 
 /** Checks limits beyond the contract. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { AuthConnection, Browser, Handoff, LiveViewLink, TimelineEvent, WebBotAuth } from "@shoal/schemas";
 import { createId } from "@shoal/primitives";
+import type { Allowlist } from "@shoal/contract/network";
 import type { KeyPolicy } from "@shoal/contract/rights";
 import type { Totp } from "@shoal/primitives/totp";
 import type { FileTree } from "../files/file-tree.ts";
@@ -95,6 +96,8 @@ export interface SessionRow {
   viewport: { readonly width: number; readonly height: number; readonly refresh_rate?: number };
   profile: { readonly row: ProfileRow; readonly savesChanges: boolean } | undefined;
   network: { allow?: string[]; deny?: string[] } | undefined;
+  /** Its hosts and revision, also after the removal. */
+  allowlist: Allowlist | undefined;
   /** Start options without behaviour, shown in answers. */
   shown: Pick<Browser, "headless" | "stealth"> & Partial<Browser>;
   ended: { readonly at: string; readonly reason: string } | undefined;

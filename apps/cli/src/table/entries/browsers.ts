@@ -29,6 +29,7 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
       headless: "-H, --headless",
       stealth: "-s, --stealth",
       "network.allow": "--allow",
+      "network.allowed_hosts": "--allowed-host",
       "network.deny": "--deny",
     },
     examples: [
@@ -103,7 +104,12 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
       chrome_policy: "New policies, replacing the old ones; {} removes them. CDP clients may be disconnected",
     },
     first: ["session_id", "name"],
-    flags: { tags: "--tag", "network.allow": "--allow", "network.deny": "--deny" },
+    flags: {
+      tags: "--tag",
+      "network.allow": "--allow",
+      "network.allowed_hosts": "--allowed-host",
+      "network.deny": "--deny",
+    },
     examples: [
       "shoal browsers update research --name archive",
       "shoal browsers update research --start-url https://example.com",

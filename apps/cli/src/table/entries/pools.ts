@@ -11,6 +11,7 @@ const pool = {
     timeout_seconds: "-t, --timeout-seconds",
     fill_rate_per_minute: "--fill-rate",
     "network.allow": "--allow",
+    "network.allowed_hosts": "--allowed-host",
     "network.deny": "--deny",
   },
 } as const;

@@ -198,7 +198,6 @@ export const plainSettings: ReadonlySet<string> = new Set([
   "max_duration_seconds",
   "memory",
   "name",
-  "network",
   "region",
   "sleep_after_seconds",
   "start_url",
@@ -276,10 +275,15 @@ interface ListedObject {
   readonly profile?: { readonly id: string };
 }
 
+interface NamedRoute {
+  readonly proxy: { readonly id?: string; readonly name?: string };
+}
+
 interface SessionSettings {
   profile?: { readonly id?: string; readonly name?: string; readonly save_changes?: boolean };
   proxy?: { readonly id?: string; readonly name?: string };
   proxy_id?: string | null;
+  network?: { readonly proxy_routes?: readonly NamedRoute[] };
   readonly telemetry?: { readonly export?: unknown } | null;
 }
 
@@ -288,7 +292,7 @@ interface SessionSettings {
  * @throws {ServiceError} 403 `insufficient_scope` for an object or a setting that the policy does not allow.
  */
 async function requireSettings(judged: Judged, settings: SessionSettings): Promise<void> {
-  const { profile, proxy, proxy_id, telemetry, ...others } = settings;
+  const { network, profile, proxy, proxy_id, telemetry, ...others } = settings;
   for (const [name, value] of Object.entries(others))
     if (value !== undefined && value !== null && value !== "" && !plainSettings.has(name))
       throw refused(judged, `body.${name}`);
@@ -303,6 +307,15 @@ async function requireSettings(judged: Judged, settings: SessionSettings): Promi
     );
     settings.profile = { ...kept, id };
   }
+  const routes: NamedRoute[] = [];
+  for (const [index, route] of (network?.proxy_routes ?? []).entries()) {
+    const named = {
+      field: `body.network.proxy_routes[${String(index)}].proxy`,
+      idOrName: route.proxy.id ?? route.proxy.name,
+    };
+    routes.push({ ...route, proxy: { id: await requireObject(judged, ["proxies:use"], named) } });
+  }
+  if (routes.length > 0) settings.network = { ...network, proxy_routes: routes };
   const proxyName = proxy?.id ?? proxy?.name ?? proxy_id;
   if (proxyName === undefined || proxyName === null || proxyName === "") return;
   const field = proxy === undefined ? "body.proxy_id" : "body.proxy";

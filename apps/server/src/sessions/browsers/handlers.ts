@@ -97,9 +97,12 @@ export async function toBrowser(
   return browser;
 }
 
-function networkOf({ network_rules: rules, private_hosts }: SessionOptions): Browser["network"] {
-  if (rules === undefined && private_hosts === undefined) return undefined;
+function networkOf({ allowlist, network_rules: rules, private_hosts, proxy_routes }: SessionOptions): Browser["network"] {
+  if ((allowlist ?? rules ?? private_hosts ?? proxy_routes) === undefined) return undefined;
   return {
+    ...(allowlist?.hosts && { allowed_hosts: [...allowlist.hosts] }),
+    ...(allowlist && { allowlist_state: { ...allowlist.state } }),
+    ...(proxy_routes && { proxy_routes: [...proxy_routes] }),
     ...(private_hosts && { private_hosts: [...private_hosts] }),
     ...(rules?.allow && { allow: [...rules.allow] }),
     ...(rules?.deny && { deny: [...rules.deny] }),

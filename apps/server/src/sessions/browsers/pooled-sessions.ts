@@ -3,6 +3,7 @@ import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { selectCategories } from "../telemetry/categories.ts";
+import { allowlistOf, refuseOutsidePage } from "./options/allowlist.ts";
 import { assignAgain } from "./start/assign-again.ts";
 import { newSession, type PooledRequest, type SessionView } from "./running-session.ts";
 import { notFound, refuseImpossible } from "./session-errors.ts";
@@ -36,19 +37,37 @@ export class PooledSessions {
     projectId: string,
     request: z.output<typeof CreateBrowser>,
     destination?: string,
-  ): Promise<Pick<PooledRequest, "extension_ids" | "profile_id" | "proxy_id" | "telemetry_destination_id">> {
+  ): Promise<
+    Pick<PooledRequest, "extension_ids" | "network" | "profile_id" | "proxy_id" | "telemetry_destination_id">
+  > {
     const { choices } = this.#parts;
     refuseImpossible(request);
     choices.refuseUnable(request);
     selectCategories(request.telemetry, undefined);
+    refuseOutsidePage(request.start_url, { ...request.network, allowlist: allowlistOf(request.network) });
     const proxy = await choices.proxy(projectId, request, createId());
+    const network = request.network && (await this.canonicalNetwork(projectId, request.network));
     const profile = request.profile && (await choices.profile(projectId, request.profile));
     const to = await choices.destination(projectId, request.telemetry, destination ?? null);
     return {
       ...(await choices.extensions(projectId, request)),
+      ...(network && { network }),
       ...(profile?.profile_id && { profile_id: profile.profile_id }),
       ...(proxy?.shown?.id !== undefined && { proxy_id: proxy.shown.id }),
       ...(to !== null && { telemetry_destination_id: to }),
+    };
+  }
+
+  /** @returns canonical settings with the ids of proxies. @throws {ServiceError} 400, or 404 for a missing proxy. */
+  async canonicalNetwork(
+    projectId: string,
+    network: NonNullable<PooledRequest["network"]>,
+  ): Promise<NonNullable<PooledRequest["network"]>> {
+    const routed = await this.#parts.choices.routes(projectId, network, createId());
+    const allowlist = allowlistOf(network);
+    return {
+      ...(routed.request?.network ?? network),
+      ...(allowlist?.hosts && { allowed_hosts: [...allowlist.hosts] }),
     };
   }
 
@@ -92,8 +111,9 @@ export class PooledSessions {
         await store.update(row.id, { options: session.row.options });
       }
       const chosen = await choices.proxy(row.project_id, request, row.id);
+      const { routes } = await choices.routes(row.project_id, request.network, row.id);
       if (chosen?.shown !== undefined) await store.update(row.id, { proxy: chosen.shown });
-      await starter.start(session, chosen ?? undefined, session.abort.signal, true);
+      await starter.start(session, { proxy: chosen, routes }, session.abort.signal, true);
     } catch (error) {
       runner.sessions.delete(row.id);
       if (session.instance === undefined && session.ending === undefined)
@@ -119,6 +139,7 @@ export class PooledSessions {
     const session = runner.sessions.get(row.id);
     if (session === undefined) throw notFound(row.id);
     const instance = runner.instanceOf(session);
+    refuseOutsidePage(wishes.start_url, row.options);
     // First, so that telemetry includes the page's first request.
     if (wishes.telemetry) await sessionTelemetry.change(row, wishes.telemetry);
     const refusal = await assignAgain(instance, {

@@ -21,6 +21,7 @@ import type { ReplayStore } from "../replays/replay-store.ts";
 import type { UsageMeter } from "../../usage/usage-meter.ts";
 import type { TelemetryExports } from "../telemetry/export/exports.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
+import { refuseOutsidePage } from "./options/allowlist.ts";
 import { answeringInstance } from "./answering-instance.ts";
 import { assignAgain } from "./start/assign-again.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
@@ -116,7 +117,8 @@ export class Sessions {
     if (this.isHere(id)) throw ServiceError.of(browserIdTaken(id));
     // Clients send an empty value for none.
     const invocation = request.invocation_id === "" ? undefined : request.invocation_id;
-    const [chosen, found, profile, destination] = await Promise.all([
+    const [routed, chosen, found, profile, destination] = await Promise.all([
+      this.#choices.routes(projectId, request.network, id),
       this.#choices.proxy(projectId, { ...request, own: wishes.proxy }, id),
       this.#choices.extensions(projectId, request),
       request.profile && profiles.choose(projectId, request.profile),
@@ -130,6 +132,7 @@ export class Sessions {
     this.#requireRoom();
     const chosenRow = this.#choices.row(id, projectId, {
       ...request,
+      ...routed.request,
       ...found,
       ...signing,
       ...(destination !== null && { telemetry_destination_id: destination }),
@@ -145,11 +148,12 @@ export class Sessions {
       ...profile,
       ...endOf(request.max_duration_seconds),
     };
+    refuseOutsidePage(row.start_url, row.options);
     const session = newSession(row, request.telemetry, wishes);
     if (row.max_duration_seconds !== null) this.#runner.limit(session, row.max_duration_seconds);
     this.#runner.sessions.set(row.id, session);
     try {
-      await this.#starter.start(session, chosen ?? undefined, signal);
+      await this.#starter.start(session, { proxy: chosen, routes: routed.routes }, signal);
     } catch (error) {
       clearTimeout(session.endTimer);
       this.#runner.sessions.delete(row.id);

@@ -10,6 +10,8 @@ import { selectCategories } from "../telemetry/categories.ts";
 import { explainDestination } from "../telemetry/export/choice.ts";
 import { answeringInstance } from "./answering-instance.ts";
 import { changeProxy } from "./change-proxy.ts";
+import { allowlistAfter, egressRulesOf, refuseOutsidePage } from "./options/allowlist.ts";
+import { refuseWebRtcPolicies } from "./options/possible-options.ts";
 import { applyPolicies } from "./options/chrome-policy.ts";
 import { networkRulesOf } from "../../resources/projects/network-rules.ts";
 import type { SessionOptions } from "./options/session-options.ts";
@@ -108,6 +110,8 @@ export class SessionUpdates {
     ]);
     if (profile && present.profile_id !== null) throw hasProfile(id, present.profile_id);
     const options = optionsWith(request, present.options);
+    refuseOutsidePage(request.start_url, options ?? present.options);
+    refuseWebRtcPolicies((options ?? present.options).chrome_policy, (options ?? present.options).allowlist);
     let running: Plan["running"];
     if (chosen !== undefined || options || profile || request.telemetry || request.viewport || request.start_url) {
       const session = runner.sessions.get(id);
@@ -176,9 +180,9 @@ export class SessionUpdates {
       }
       if (options && request.network) {
         undo.push(async () => {
-          instance.setRules("session", present.options.network_rules);
+          instance.setRules("session", egressRulesOf(present.options));
         });
-        instance.setRules("session", options.network_rules);
+        instance.setRules("session", egressRulesOf(options));
       }
       if (options && request.chrome_policy) {
         // Before the change: policies that the browser refused would apply at its next start.
@@ -237,12 +241,13 @@ function changesWhatIsSeen({
   return Object.values(others).some((value) => value !== undefined);
 }
 
-/** @throws {ServiceError} 400 for an invalid entry of the network rules. */
+/** @throws {ServiceError} 400 for an invalid entry of the network rules, 409 for an outdated `allowed_hosts`. */
 function optionsWith(
   { chrome_policy, disconnect_timeout_seconds: disconnect, network, sleep_after_seconds: sleep }: Request,
   present: SessionOptions,
 ): SessionOptions | undefined {
   const {
+    allowlist: _presentList,
     chrome_policy: presentPolicies = {},
     disconnect_timeout_seconds: presentDisconnect,
     network_rules: presentRules,
@@ -252,6 +257,7 @@ function optionsWith(
   const sleepAfter = sleep ?? presentSleep;
   const policies = chrome_policy ?? presentPolicies;
   const rules = networkRulesOf(network, presentRules);
+  const allowlist = allowlistAfter(network ?? {}, present);
   const removesNothing = Object.keys(policies).length === 0 && Object.keys(presentPolicies).length === 0;
   const disconnectTimeout = disconnect === undefined ? presentDisconnect : (disconnect ?? undefined);
   const isRest = network === undefined && sleep === undefined && disconnect === undefined;
@@ -261,6 +267,7 @@ function optionsWith(
     ...(disconnectTimeout !== undefined && { disconnect_timeout_seconds: disconnectTimeout }),
     ...(sleepAfter > 0 && { sleep_after_seconds: sleepAfter }),
     ...(rules && { network_rules: rules }),
+    ...(allowlist && { allowlist }),
     ...(Object.keys(policies).length > 0 && { chrome_policy: policies }),
   };
 }

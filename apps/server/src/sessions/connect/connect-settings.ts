@@ -67,6 +67,7 @@ const session: Setting = (draft, value) => (draft.sessionId = value);
 const settings: Readonly<Record<string, Setting>> = {
   acquire_timeout_seconds: (draft, value, name) => (draft.waitSeconds = wholeIn(value, name)),
   allow: into("network", "allow", listIn),
+  allowed_hosts: into("network", "allowed_hosts", listIn),
   connect_timeout_seconds: whole,
   deny: into("network", "deny", listIn),
   disconnect_timeout_seconds: whole,

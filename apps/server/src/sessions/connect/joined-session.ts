@@ -2,6 +2,7 @@ import { ServiceError } from "@shoal/router";
 import { isDeepStrictEqual } from "node:util";
 import type { Profiles } from "../../resources/profiles/profiles.ts";
 import { networkRulesOf } from "../../resources/projects/network-rules.ts";
+import { allowlistOf } from "../browsers/options/allowlist.ts";
 import type { SessionRow } from "../browsers/session-store.ts";
 import type { ConnectSettings } from "./connect-settings.ts";
 
@@ -15,14 +16,17 @@ export async function refuseOtherSettings(
   profiles: Pick<Profiles, "get">,
 ): Promise<void> {
   const wantedProfile = profile && (await profiles.get(row.project_id, profile.id ?? profile.name ?? "")).id;
-  const { isolation: present = "process", network_rules: rules, private_hosts: hosts } = row.options;
+  const { isolation: present = "process", allowlist, network_rules: rules, private_hosts: hosts } = row.options;
   const differs = [
     proxy !== undefined && proxy.name !== row.proxy?.name && "proxy",
     proxy_id !== undefined && proxy_id !== (row.proxy?.id ?? "") && "proxy_id",
     wantedProfile !== undefined && wantedProfile !== row.profile_id && "profile",
     network !== undefined &&
-      !isDeepStrictEqual([networkRulesOf(network), network.private_hosts], [rules, hosts]) &&
-      "allow, deny or private_hosts",
+      !isDeepStrictEqual(
+        [networkRulesOf(network), network.private_hosts, allowlistOf(network)?.hosts],
+        [rules, hosts, allowlist?.hosts],
+      ) &&
+      "allow, allowed_hosts, deny or private_hosts",
     isolation !== undefined && isolation !== present && "isolation",
     region !== undefined && region !== row.region && "region",
   ].find((name) => name !== false);

@@ -28,7 +28,10 @@ function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["
   };
 }
 
-type Found = Pick<PooledRequest, "extension_ids" | "profile_id" | "proxy_id" | "telemetry_destination_id">;
+type Found = Pick<
+  PooledRequest,
+  "extension_ids" | "network" | "profile_id" | "proxy_id" | "telemetry_destination_id"
+>;
 
 function profileOf(
   body: Create | Update,
@@ -68,7 +71,17 @@ export async function checkConfig(
   )
     throw badField("refresh_on_profile_update", "needs a profile, and this pool has none");
   if (!Number.isSafeInteger(body.size ?? 1)) throw badField("size", "expected a whole number of browsers");
-  return sessions.pooled.check(projectId, asSession(body), before?.telemetry_destination_id);
+  const session = asSession(body);
+  // What stays must fit what changes.
+  const { chrome_policy = before?.chrome_policy, network = before?.network } = session;
+  const together = { ...session, ...(chrome_policy && { chrome_policy }), ...(network && { network }) };
+  const start_url = body.start_url ?? before?.start_url;
+  const { network: found, ...others } = await sessions.pooled.check(
+    projectId,
+    { ...together, ...(start_url !== undefined && { start_url }) },
+    before?.telemetry_destination_id,
+  );
+  return { ...others, ...(body.network && found && { network: found }) };
 }
 
 /** Removes empty fields, so that answers show the effective configuration. */
@@ -109,7 +122,6 @@ export function configOf(body: Create, found: Found): PoolConfig {
     fill_rate_per_minute,
     headless,
     kiosk_mode,
-    network,
     sleep_after_seconds: sleep,
     stealth,
     timeout_seconds,
@@ -126,7 +138,7 @@ export function configOf(body: Create, found: Found): PoolConfig {
     extensions,
     headless,
     kiosk_mode,
-    network,
+    network: found.network,
     stealth,
     web_bot_auth,
     proxy_id: found.proxy_id,
@@ -151,7 +163,7 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     headless: body.headless ?? config.headless,
     kiosk_mode: body.kiosk_mode ?? config.kiosk_mode,
     sleep_after_seconds: body.sleep_after_seconds ?? config.sleep_after_seconds,
-    network: body.network ?? config.network,
+    network: found.network ?? config.network,
     stealth: body.stealth ?? config.stealth,
     web_bot_auth: body.web_bot_auth === undefined ? config.web_bot_auth : (body.web_bot_auth ?? undefined),
     ...profileOf(body, found, config),

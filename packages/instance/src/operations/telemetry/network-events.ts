@@ -139,6 +139,7 @@ class NetworkRecorder implements NetworkEvents {
 
   readonly finished = (target: WatchedTarget, { requestId }: Protocol.Network.LoadingFinishedEvent): void => {
     const exchange = this.#end(requestId);
+    this.#tellDenied(target, requestId, exchange);
     const maxBytes = bodyBytes(exchange?.response?.mimeType);
     if (maxBytes === 0 || exchange === undefined || exchange.dataBytes === 0)
       this.#tellResponse(target, requestId, exchange, undefined);
@@ -159,7 +160,7 @@ class NetworkRecorder implements NetworkEvents {
       return;
     }
     void this.#failureOf(egressTarget(exchange.url)).then((failure) => {
-      if (failure !== undefined) this.#tellProxyError(target, requestId, exchange, failure.status);
+      if (failure !== undefined) this.#tellProxyError(target, requestId, exchange, failure);
       this.#tellFailed(target, exchange, event);
     });
   };
@@ -266,7 +267,18 @@ class NetworkRecorder implements NetworkEvents {
     });
   }
 
-  #tellProxyError(target: WatchedTarget, requestId: string, exchange: Exchange, status: number): void {
+  /** The gateway answered instead of the site. A site can send the header too, so the gateway is asked. */
+  #tellDenied(target: WatchedTarget, requestId: string, exchange: Exchange | undefined): void {
+    const headers = Object.keys(exchange?.response?.headers ?? {});
+    const url = exchange?.url ?? exchange?.response?.url;
+    if (exchange === undefined || url === undefined) return;
+    if (!headers.some((name) => name.toLowerCase() === "x-shoal-proxy-error")) return;
+    void this.#failureOf(egressTarget(url)).then((failure) => {
+      if (failure?.proxy_error !== undefined) this.#tellProxyError(target, requestId, exchange, failure);
+    });
+  }
+
+  #tellProxyError(target: WatchedTarget, requestId: string, exchange: Exchange, failure: EgressFailure): void {
     const cutter = new Cutter();
     this.#recorder.record({
       type: "proxy_error",
@@ -275,8 +287,8 @@ class NetworkRecorder implements NetworkEvents {
       data: {
         ...this.#whereOf(target, exchange, cutter),
         request_id: requestId,
-        code: proxyErrorCode(status),
-        status: toldStatus,
+        code: failure.proxy_error ?? proxyErrorCode(failure.status),
+        status: failure.proxy_error === "network_policy_denied" ? 403 : toldStatus,
         ...(exchange.method !== undefined && { method: exchange.method }),
       },
       ...cutter.mark,
@@ -322,7 +334,7 @@ class NetworkRecorder implements NetworkEvents {
   }
 }
 
-/** Status of every `proxy_error` on the wire: the gateway's own status becomes the code. */
+/** Status of other kinds of `proxy_error` on the wire: the gateway's own status becomes the code. */
 const toldStatus = 502;
 
 function proxyErrorCode(

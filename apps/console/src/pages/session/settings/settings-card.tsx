@@ -92,6 +92,11 @@ function networkRows({ network, proxy, proxy_id, web_bot_auth: bot }: Browser): 
     ["Proxy", proxy?.name ?? proxy_id ?? (proxy?.mode === "direct" ? "None (direct)" : undefined)],
     ["Allowed hosts", hostsOf(network?.allow)],
     ["Denied hosts", hostsOf(network?.deny)],
+    ["Only hosts that anything reaches", hostsOf(network?.allowed_hosts)],
+    [
+      "Proxy routes",
+      network?.proxy_routes?.map(({ hosts, proxy: { id, name } }) => `${hosts.join(", ")} by ${name ?? id ?? ""}`).join("; "),
+    ],
     ["Reachable private hosts", hostsOf(network?.private_hosts)],
     [
       "Signed requests",

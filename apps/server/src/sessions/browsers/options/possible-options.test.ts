@@ -11,6 +11,7 @@ const everything: PlacementAbilities = {
   policies: true,
   authorities: true,
   contexts: true,
+  closedNetwork: true,
 };
 
 /** Returns status and message of a refusal, or `undefined`. */
@@ -95,6 +96,7 @@ it("accepts options that request nothing, on every server", () => {
     policies: false,
     authorities: false,
     contexts: false,
+    closedNetwork: false,
   };
   expect(
     refusal(

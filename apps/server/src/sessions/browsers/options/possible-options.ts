@@ -4,9 +4,11 @@ import {
   refuseOwnBrowserOptions,
   viewportTooLarge,
 } from "@shoal/contract/refusals";
+import type { Allowlist } from "@shoal/contract/network";
 import { checkPrivateHosts, type PlacementAbilities, type PlacementSleep } from "@shoal/placement";
 import { badInput, ServiceError } from "@shoal/router";
 import { maxScreenPixels } from "@shoal/schemas/viewport-limits";
+import { allowlistOf } from "./allowlist.ts";
 import { networkRulesOf } from "../../../resources/projects/network-rules.ts";
 import type { RequestedOptions } from "./session-options.ts";
 
@@ -31,6 +33,8 @@ export function refuseUnable(
   if (body.chrome_policy !== undefined) checkPolicies(body.chrome_policy, abilities);
   checkHosts(body.network?.private_hosts ?? [], abilities);
   networkRulesOf(body.network);
+  if (body.network?.allowed_hosts !== undefined) refuseOpenNetwork(abilities);
+  refuseWebRtcPolicies(body.chrome_policy, allowlistOf(body.network));
   if (body.headless === false) checkWindow(body.viewport, abilities);
   const needsFull = {
     headless: body.headless === false,
@@ -96,6 +100,28 @@ function checkHosts(hosts: readonly string[], abilities: PlacementAbilities): vo
       hint: "The operator can allow hosts (allow_private_hosts); a session reaches the allowed hosts that it names.",
     });
   }
+}
+
+/** @throws {ServiceError} 400 where something in a session could bypass the list. */
+function refuseOpenNetwork({ closedNetwork }: PlacementAbilities): void {
+  if (!closedNetwork)
+    throw badInput(
+      "body.network.allowed_hosts",
+      "needs sessions in a sandbox, a container or a pod: sessions of this server are plain processes, whose programs can bypass the list",
+      { hint: "Use another placement (`shoal doctor` lists missing parts), or limit pages alone with network.allow" },
+    );
+}
+
+/** @throws {ServiceError} 400 for policies that could send data around the gateway. */
+export function refuseWebRtcPolicies(
+  policies: Readonly<Record<string, unknown>> | undefined,
+  allowlist: Allowlist | undefined,
+): void {
+  const name = Object.keys(policies ?? {}).find((each) => /^WebRtcIPHandling/i.test(each));
+  if (name !== undefined && allowlist?.hosts !== undefined)
+    throw badInput("body.chrome_policy", `${name} cannot be combined with network.allowed_hosts`, {
+      hint: "Remove the policy: WebRTC has no way out of a session with the list",
+    });
 }
 
 function checkWindow(viewport: RequestedOptions["viewport"], abilities: PlacementAbilities): void {

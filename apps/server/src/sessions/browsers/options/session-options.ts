@@ -1,8 +1,9 @@
-import type { NetworkRuleLists } from "@shoal/contract/network";
+import type { Allowlist, NetworkRuleLists } from "@shoal/contract/network";
 import type { LaunchWishes } from "@shoal/instance";
-import type { BrowserOrigin, CreateBrowser, WebBotAuth } from "@shoal/schemas";
+import type { BrowserOrigin, BrowserProxyRoute, CreateBrowser, WebBotAuth } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { networkRulesOf } from "../../../resources/projects/network-rules.ts";
+import { allowlistOf } from "./allowlist.ts";
 import type { RequestedMemory } from "./session-memory.ts";
 
 export interface SessionOptions {
@@ -12,6 +13,10 @@ export interface SessionOptions {
   /** Reachable private hosts, out of the hosts that the service allows. */
   readonly private_hosts?: readonly string[];
   readonly network_rules?: NetworkRuleLists;
+  /** Also after the removal of the list. */
+  readonly allowlist?: Allowlist;
+  /** With the ids of their proxies. */
+  readonly proxy_routes?: readonly BrowserProxyRoute[];
   readonly extensions?: readonly string[];
   readonly web_bot_auth?: WebBotAuth;
   /** Absent = it goes on without clients. */
@@ -60,6 +65,8 @@ export function optionsOf({
   web_bot_auth: bot,
 }: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
   const rules = networkRulesOf(network);
+  const allowlist = allowlistOf(network);
+  const routes = network?.proxy_routes ?? [];
   return {
     ...(extension_ids !== undefined && extension_ids.length > 0 && { extensions: extension_ids }),
     ...(isolation === "context" && { isolation }),
@@ -67,6 +74,8 @@ export function optionsOf({
     ...(memory !== undefined && { memory }),
     ...(network?.private_hosts !== undefined && { private_hosts: network.private_hosts }),
     ...(rules && { network_rules: rules }),
+    ...(allowlist && { allowlist }),
+    ...(routes.length > 0 && { proxy_routes: routes }),
     ...(connectTimeout !== undefined && { connect_timeout_seconds: connectTimeout }),
     ...(disconnectTimeout !== undefined && { disconnect_timeout_seconds: disconnectTimeout }),
     ...(sleep > 0 && { sleep_after_seconds: sleep }),

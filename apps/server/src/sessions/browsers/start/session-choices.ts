@@ -1,5 +1,5 @@
 import { needsOwnBrowser } from "@shoal/contract/refusals";
-import type { Placement } from "@shoal/placement";
+import type { EgressProxyRoute, Placement } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
@@ -8,6 +8,7 @@ import type { ChosenProxy, Proxies } from "../../../resources/proxies/proxies.ts
 import type { TelemetryDestinations } from "../../../resources/telemetry-destinations/destinations.ts";
 import { chooseDestination } from "../../telemetry/export/choice.ts";
 import { refuseAuthorities, refuseSleep, refuseUnable } from "../options/possible-options.ts";
+import { routeHostsOf, routeWithAuthorities } from "../options/proxy-routes.ts";
 import { memoryText, refuseMemory } from "../options/session-memory.ts";
 import { optionsOf, type RequestedOptions } from "../options/session-options.ts";
 import { effectiveViewport } from "../options/viewport.ts";
@@ -17,6 +18,12 @@ import type { ChosenProfile, SessionProfiles } from "../session-profiles.ts";
 import type { SessionRow } from "../session-store.ts";
 
 export const defaultViewport = { width: 1920, height: 1080 };
+
+interface ChosenRoutes {
+  /** With canonical hosts, and ids instead of names. */
+  readonly request?: Pick<RequestedOptions, "network">;
+  readonly routes?: readonly EgressProxyRoute[];
+}
 
 export interface SessionChoicesParts {
   readonly placement: Pick<Placement, "abilities" | "kind" | "memory" | "sleep">;
@@ -71,6 +78,24 @@ export class SessionChoices {
       refuseAuthorities({ proxy }, this.#parts.placement.abilities);
     }
     return chosen;
+  }
+
+  /** Resolves the proxies of `proxy_routes`. @throws {ServiceError} 400, or 404 for a missing proxy. */
+  async routes(projectId: string, network: RequestedOptions["network"], sessionId: string): Promise<ChosenRoutes> {
+    const asked = network?.proxy_routes ?? [];
+    if (asked.length === 0) return {};
+    const hosts = routeHostsOf(asked, network?.private_hosts);
+    const chosen = await Promise.all(
+      asked.map(async ({ proxy }, index) => {
+        const found = await this.#parts.proxies.choose(projectId, proxy, sessionId);
+        if (found.upstream.authorities !== undefined) throw ServiceError.of(routeWithAuthorities(index));
+        return { hosts: [...(hosts[index] ?? [])], upstream: found.upstream, id: found.shown.id };
+      }),
+    );
+    return {
+      request: { network: { ...network, proxy_routes: chosen.map(({ hosts, id }) => ({ hosts, proxy: { id } })) } },
+      routes: chosen.map(({ hosts, upstream }) => ({ hosts, upstream })),
+    };
   }
 
   async extensions(

@@ -2,6 +2,7 @@ import { browserHasProfile, browserIdTaken } from "@shoal/contract/refusals";
 import type { AssignInstance } from "@shoal/instance";
 import {
   assignInstance,
+  type EgressProxyRoute,
   type Instance,
   InstanceRefusal,
   type Placement,
@@ -17,6 +18,7 @@ import { namesOf } from "../../telemetry/categories.ts";
 import { explainDestination } from "../../telemetry/export/choice.ts";
 import type { TelemetryStore } from "../../telemetry/telemetry-store.ts";
 import { bytesOfMemory } from "../options/session-memory.ts";
+import { egressRulesOf } from "../options/allowlist.ts";
 import { launchOf } from "../options/session-options.ts";
 import type { ProjectRules } from "../project-rules.ts";
 import type { RunningSession } from "../running-session.ts";
@@ -28,6 +30,12 @@ import type { SessionTelemetry } from "../session-telemetry.ts";
 import { explainStart } from "./explain-start.ts";
 import type { ProfileLoad } from "./profile-load.ts";
 import { defaultViewport } from "./session-choices.ts";
+
+/** The ways out of a session. */
+export interface ChosenWays {
+  readonly proxy?: Partial<ChosenProxy> | null | undefined;
+  readonly routes?: readonly EgressProxyRoute[] | undefined;
+}
 
 const startTimeoutMs = 60_000;
 const noProfile = { profile_id: null, profile_version: null, profile_save_changes: false };
@@ -56,7 +64,7 @@ export class SessionStarter {
   /** If the row or the start fails, neither remains. @param isStored - the row exists already. */
   async start(
     session: RunningSession,
-    chosen: Partial<ChosenProxy> | undefined,
+    ways: ChosenWays,
     signal: AbortSignal,
     isStored = false,
   ): Promise<void> {
@@ -71,7 +79,7 @@ export class SessionStarter {
       }),
       this.#acquire(
         session,
-        chosen?.upstream,
+        ways,
         // Each step of the placement has its own limit, which explains what the start waited for.
         AbortSignal.any([signal, abort.signal]),
       ),
@@ -115,15 +123,16 @@ export class SessionStarter {
 
   async #acquire(
     session: RunningSession,
-    upstream: ChosenProxy["upstream"] | undefined,
+    { proxy, routes: proxyRoutes }: ChosenWays,
     signal: AbortSignal,
   ): Promise<Instance> {
     const { placement, profiles, projectRules, store } = this.#parts;
     const { row } = session;
+    const upstream = proxy?.upstream;
     const load = await profiles.load(row);
-    const rules = { project: await projectRules.of(row.project_id), session: row.options.network_rules };
+    const rules = { project: await projectRules.of(row.project_id), session: egressRulesOf(row.options) };
     const instance = await placement
-      .acquire(this.#assignment(session, upstream), signal, { ...this.#surroundings(row, upstream, load), rules })
+      .acquire(this.#assignment(session, upstream), signal, { ...this.#surroundings(row, upstream, load), proxyRoutes, rules })
       .catch((error: unknown) => {
         throw explainFiles(error, load);
       });

@@ -1,5 +1,4 @@
 import ipaddr from "ipaddr.js";
-import { isIP } from "node:net";
 
 /** IPv4-mapped IPv6 addresses are converted to IPv4. */
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
@@ -9,12 +8,16 @@ export interface IpRange {
   readonly prefixLength: number;
 }
 
+const decimalPart = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
+const fourParts = new RegExp(`^${decimalPart}(?:\\.${decimalPart}){3}$`);
+const ipv6WithZone = /^([\da-f.]*:[\da-f:.]*)(?:%[\da-z_.:-]+)?$/i;
+
 /** Reads standard notation, with or without a zone (`%eth0`); not octal, hexadecimal or short IPv4. */
 export function parseIpAddress(text: string): IpAddress | undefined {
-  // Node is strict; ipaddr.js also accepts historic notations of IPv4, which programs read differently.
-  if (isIP(text) === 0) return undefined;
-  const [bare = text] = text.split("%", 1);
-  return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
+  // ipaddr.js also accepts historic notations of IPv4, which programs read differently.
+  if (fourParts.test(text)) return ipaddr.process(text);
+  const bare = ipv6WithZone.exec(text)?.[1];
+  return bare !== undefined && URL.canParse(`http://[${bare}]/`) ? ipaddr.process(bare) : undefined;
 }
 
 export function parseIpRange(text: string): IpRange | undefined {
@@ -40,4 +43,13 @@ export function isIpv4(address: IpAddress): address is ipaddr.IPv4 {
 
 export function embeddedIpv4(address: IpAddress): IpAddress {
   return ipaddr.fromByteArray(address.toByteArray().slice(-4));
+}
+
+/** The lowest and the highest address of a range. */
+export function firstAndLast({ address, prefixLength }: IpRange): readonly [IpAddress, IpAddress] {
+  const bytes = address.toByteArray();
+  const mask = (index: number) => 255 >> Math.min(8, Math.max(0, prefixLength - 8 * index));
+  const end = (of: (byte: number, hostBits: number) => number) =>
+    ipaddr.fromByteArray(bytes.map((byte, index) => of(byte, mask(index))));
+  return [end((byte, bits) => byte & ~bits & 255), end((byte, bits) => byte | bits)];
 }

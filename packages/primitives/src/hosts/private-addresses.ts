@@ -1,4 +1,12 @@
-import { embeddedIpv4, isInRange, isIpv4, parseIpRange, type IpAddress, type IpRange } from "./ip-address.ts";
+import {
+  embeddedIpv4,
+  firstAndLast,
+  isInRange,
+  isIpv4,
+  parseIpRange,
+  type IpAddress,
+  type IpRange,
+} from "./ip-address.ts";
 
 /** The IANA special-purpose registries, and metadata services with public addresses. */
 const privateRanges: readonly (readonly [range: IpRange, name: string])[] = table([
@@ -57,6 +65,15 @@ export function privateBecause(address: IpAddress): string | undefined {
   if (found !== undefined) return found[1];
   if (!isIpv4(address) && globalUnicast !== undefined && !isInRange(address, globalUnicast)) return "reserved";
   return undefined;
+}
+
+/** Returns the kind of a private address in the range, if there is one. Closed for IPv6: only global unicast is public. */
+export function privateOverlap(range: IpRange): string | undefined {
+  const found = privateRanges.find(([other]) => isInRange(range.address, other) || isInRange(other.address, range));
+  if (found !== undefined) return found[1];
+  if (isIpv4(range.address)) return undefined;
+  const isGlobal = globalUnicast !== undefined && firstAndLast(range).every((end) => isInRange(end, globalUnicast));
+  return isGlobal ? privateBecause(range.address) : "reserved";
 }
 
 function table(rows: readonly (readonly [string, string])[]): (readonly [IpRange, string])[] {
