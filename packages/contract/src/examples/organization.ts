@@ -58,6 +58,8 @@ export const organizationExamples = {
   OrgLimits: [
     {
       max_concurrent_sessions: 100,
+      concurrent_sessions_used: 7,
+      concurrent_sessions_available: 93,
       default_project_max_concurrent_sessions: null,
       max_auth_connections: null,
       auth_connections_used: 2,

@@ -8,6 +8,10 @@ export interface OrgLimits extends z.output<typeof OrgLimits> {}
 export const OrgLimits = lazyObject(() => ({
   /** Most sessions at once in all projects together, pool browsers included. */
   max_concurrent_sessions: z.optional(z.int()),
+  /** Sessions that run now, and the sizes of all pools. */
+  concurrent_sessions_used: z.optional(z.nullable(z.int())),
+  /** Sessions that may start in addition. */
+  concurrent_sessions_available: z.optional(z.nullable(z.int())),
   /** The limit of projects without their own; `null` = only the organisation's limit applies. */
   default_project_max_concurrent_sessions: z.optional(z.nullable(z.int())),
   /** Maximum of managed-auth connections; `null` = unlimited. */

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { BrowserNetworkConfig, BrowserRegion, BrowserRegionName } from "./browser-network.ts";
-import { BrowserExtension, BrowserTelemetryRequest, BrowserTelemetry, BrowserViewport } from "./browser.ts";
+import { BrowserNetworkConfig, BrowserRegion, BrowserRegionName, memorySizes } from "./browser-network.ts";
+import { BrowserExtension, BrowserProfile, BrowserTelemetryRequest, BrowserTelemetry, BrowserViewport } from "./browser.ts";
 import { Id, pageFields, SlugName, slugText, Tags, Timestamp } from "../base/common.ts";
-import { checked, lazyObject } from "../base/schema.ts";
+import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
 import { exactlyOne } from "../base/rules.ts";
 
@@ -63,6 +63,8 @@ export const BrowserPoolConfig = lazyObject(() => ({
   proxy_id: z.optional(z.string()),
   /** What they may reach; the rules of the service and of the project when absent. */
   network: z.optional(BrowserNetworkConfig),
+  /** Memory that each browser may take; absent for the limit of the service. */
+  memory: z.optional(openEnum(...memorySizes)),
   /** How their requests are signed; absent when the profile decides. */
   web_bot_auth: z.optional(WebBotAuth),
   /** Size of the visible page. */
@@ -115,6 +117,8 @@ const poolFields = () => ({
   proxy_id: z.optional(z.string()),
   /** What they may reach; the rules of the service and of the project when absent. */
   network: z.optional(BrowserNetworkConfig),
+  /** Memory that each browser may take: `1GiB`, `2GiB` or `4GiB`; with a window (`headless: false`), `8GiB` or `16GiB`. For sessions in a sandbox. The service's own limit when absent. */
+  memory: z.optional(z.enum(memorySizes)),
   /** Sign their requests with the project's key, so that sites can recognize them (Web Bot Auth); as the profile says when absent. */
   web_bot_auth: z.optional(WebBotAuth),
   /** Size of the visible page; 1920 × 1080 when absent. */
@@ -178,8 +182,12 @@ export const UpdateBrowserPool = lazyObject(() => ({
   extensions: z.optional(checked(z.array(BrowserExtension), z.maxLength(20))),
   /** The proxy that their traffic leaves by, by id or name; `""` takes it away. */
   proxy_id: z.optional(z.string()),
-  /** What they may reach; replaces all three lists, and `{}` goes back to the rules of the service and of the project. */
+  /** What they may reach; replaces all lists, and `{}` goes back to the rules of the service and of the project. Another list of `allowed_hosts` replaces warm browsers. */
   network: z.optional(BrowserNetworkConfig),
+  /** Change the pool only if its network settings are these, else 409 `stale_network`: `network` of the pool's last answer, or `{}` if it had none. */
+  expected_network: z.optional(BrowserNetworkConfig),
+  /** Memory that browsers may take which start from now on. */
+  memory: z.optional(z.enum(memorySizes)),
   /** How browsers that start from now on sign their requests; `null` goes back to the profile's choice. */
   web_bot_auth: z.optional(z.nullable(WebBotAuth)),
   /** Size of the visible page. */
@@ -228,6 +236,8 @@ export const AcquireBrowser = lazyObject(() => ({
   tags: z.optional(Tags),
   /** A page to open at once, at most 2048 characters, instead of the pool's; for this lease only. */
   start_url: z.optional(checked(z.string(), z.maxLength(2048))),
+  /** The profile to load into the browser, which restarts for it; for this lease only. Not for a pool with a profile. */
+  profile: z.optional(BrowserProfile),
   /** What telemetry is to capture, laid over what the pool captures; for this lease only. */
   telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
 }));

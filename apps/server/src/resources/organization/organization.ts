@@ -1,6 +1,7 @@
 import type { Database } from "@shoal/database";
 import { badInput } from "@shoal/router";
 import type { OrgLimits, UpdateOrgLimits } from "@shoal/schemas";
+import { sql } from "kysely";
 import type * as z from "zod/mini";
 import type { KeyRow } from "../../http/auth/access.ts";
 import { refuseProjectKey } from "../projects/projects.ts";
@@ -23,8 +24,12 @@ export async function openOrganization({ query }: Database, settings: SessionLim
       .selectFrom("auth_connections")
       .select(({ fn }) => fn.countAll<string>().as("used"))
       .executeTakeFirstOrThrow();
+    const { rows } = await sql<{ used: string }>`select shoal_used_sessions(null) as used`.execute(query);
+    const sessions = Number(rows[0]?.used);
     return {
       max_concurrent_sessions: settings.perOrganization,
+      concurrent_sessions_used: sessions,
+      concurrent_sessions_available: Math.max(0, settings.perOrganization - sessions),
       default_project_max_concurrent_sessions: perProject === 0 ? null : perProject,
       max_auth_connections: null,
       auth_connections_used: Number(used),

@@ -112,6 +112,8 @@ describe("limits", () => {
   it("of the organisation apply to projects without their own", async () => {
     const settings: OrgLimits = {
       max_concurrent_sessions: 20,
+      concurrent_sessions_used: 0,
+      concurrent_sessions_available: 20,
       default_project_max_concurrent_sessions: 3,
       max_auth_connections: null,
       auth_connections_used: 0,

@@ -1,6 +1,6 @@
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
-import type { CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
+import type { AcquireBrowser, CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { selectCategories } from "../telemetry/categories.ts";
 import { allowlistOf, refuseOutsidePage } from "./options/allowlist.ts";
@@ -71,6 +71,15 @@ export class PooledSessions {
     };
   }
 
+  /** @throws {ServiceError} 404 for a missing profile, 400 for a page outside of the pool's allowed hosts. */
+  async checkLease(
+    { config, project_id }: { readonly project_id: string; readonly config: PooledRequest },
+    { profile, start_url }: Pick<z.output<typeof AcquireBrowser>, "profile" | "start_url">,
+  ): Promise<void> {
+    refuseOutsidePage(start_url, { ...config.network, allowlist: allowlistOf(config.network) });
+    if (profile !== undefined) await this.#parts.choices.profile(project_id, profile);
+  }
+
   async checkTelemetry(projectId: string, request: PooledRequest["telemetry"], destination?: string): Promise<void> {
     selectCategories(request, undefined);
     await this.#parts.choices.destination(projectId, request, destination ?? null);
@@ -131,17 +140,21 @@ export class PooledSessions {
   async lease(
     row: SessionRow,
     wishes: {
+      readonly profile?: z.output<typeof AcquireBrowser>["profile"];
       readonly start_url?: string | undefined;
       readonly telemetry?: z.output<typeof UpdateBrowser>["telemetry"];
     },
   ): Promise<SessionRow> {
-    const { runner, sessionTelemetry, store } = this.#parts;
+    const { choices, runner, sessionTelemetry, starter, store } = this.#parts;
     const session = runner.sessions.get(row.id);
     if (session === undefined) throw notFound(row.id);
     const instance = runner.instanceOf(session);
     refuseOutsidePage(wishes.start_url, row.options);
     // First, so that telemetry includes the page's first request.
     if (wishes.telemetry) await sessionTelemetry.change(row, wishes.telemetry);
+    const profile = wishes.profile && (await choices.profile(row.project_id, wishes.profile));
+    const adopted = profile && (await starter.adoptProfile(session, profile));
+    if (profile !== undefined && adopted === undefined) throw notFound(row.id);
     const refusal = await assignAgain(instance, {
       session_id: row.id,
       timeout_seconds: row.timeout_seconds,
@@ -149,7 +162,7 @@ export class PooledSessions {
     });
     if (refusal !== undefined)
       throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
-    session.row = { ...row, telemetry_destination_id: session.row.telemetry_destination_id };
+    session.row = { ...row, ...adopted, telemetry_destination_id: session.row.telemetry_destination_id };
     session.idleSinceMs ??= Date.now();
     instance.sleep.after(row.options.sleep_after_seconds ?? 0);
     if (wishes.start_url !== undefined)

@@ -58,6 +58,7 @@ export type PooledRequest = Pick<
   | "extensions"
   | "headless"
   | "kiosk_mode"
+  | "memory"
   | "network"
   | "proxy_id"
   | "sleep_after_seconds"

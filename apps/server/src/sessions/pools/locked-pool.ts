@@ -60,7 +60,7 @@ export class LockedPool {
       .execute();
   }
 
-  /** @returns `undefined` if the session has just ended. */
+  /** @returns `undefined` if the session has just ended, or has an outdated list of allowed hosts. */
   async lease(sessionId: string): Promise<SessionRow | undefined> {
     return this.#transaction
       .updateTable("sessions")
@@ -73,6 +73,9 @@ export class LockedPool {
       .where("id", "=", sessionId)
       .where("ended_at", "is", null)
       .where("pool_state", "=", "warm")
+      .where(
+        sql<boolean>`coalesce(options->'allowlist'->'hosts', 'null'::jsonb) = ${JSON.stringify(this.pool.config.network?.allowed_hosts ?? null)}::jsonb`,
+      )
       .returningAll()
       .executeTakeFirst();
   }

@@ -15,6 +15,7 @@ function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["
     ...(body.start_url !== undefined && { start_url: body.start_url }),
     ...(body.telemetry !== undefined && { telemetry: body.telemetry }),
     ...(body.viewport !== undefined && { viewport: body.viewport }),
+    ...(body.memory !== undefined && { memory: body.memory }),
     ...(body.network !== undefined && { network: body.network }),
     ...(body.web_bot_auth && { web_bot_auth: body.web_bot_auth }),
     ...(body.extensions !== undefined && { extensions: body.extensions }),
@@ -73,8 +74,15 @@ export async function checkConfig(
   if (!Number.isSafeInteger(body.size ?? 1)) throw badField("size", "expected a whole number of browsers");
   const session = asSession(body);
   // What stays must fit what changes.
-  const { chrome_policy = before?.chrome_policy, network = before?.network } = session;
-  const together = { ...session, ...(chrome_policy && { chrome_policy }), ...(network && { network }) };
+  const { chrome_policy = before?.chrome_policy, memory = before?.memory, network = before?.network } = session;
+  const headless = body.headless ?? before?.headless;
+  const together = {
+    ...session,
+    ...(chrome_policy && { chrome_policy }),
+    ...(memory && { memory }),
+    ...(memory && headless !== undefined && { headless }),
+    ...(network && { network }),
+  };
   const start_url = body.start_url ?? before?.start_url;
   const { network: found, ...others } = await sessions.pooled.check(
     projectId,
@@ -138,6 +146,7 @@ export function configOf(body: Create, found: Found): PoolConfig {
     extensions,
     headless,
     kiosk_mode,
+    ...(body.memory !== undefined && { memory: body.memory }),
     network: found.network,
     stealth,
     web_bot_auth,
@@ -163,6 +172,7 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     headless: body.headless ?? config.headless,
     kiosk_mode: body.kiosk_mode ?? config.kiosk_mode,
     sleep_after_seconds: body.sleep_after_seconds ?? config.sleep_after_seconds,
+    ...((body.memory ?? config.memory) && { memory: body.memory ?? config.memory }),
     network: found.network ?? config.network,
     stealth: body.stealth ?? config.stealth,
     web_bot_auth: body.web_bot_auth === undefined ? config.web_bot_auth : (body.web_bot_auth ?? undefined),

@@ -43,3 +43,17 @@ export function notLeased(sessionId: string, idOrName: string): ServiceError {
     hint: "It may have been released, or have ended with its timeout.",
   });
 }
+
+export function staleNetwork(): ServiceError {
+  return new ServiceError(409, "stale_network", "the network settings of the pool are other ones; nothing was changed", {
+    field: "body.expected_network",
+    hint: "Read the pool again with browserPools.get, and repeat the change if it still applies.",
+  });
+}
+
+export function hasProfile(idOrName: string): ServiceError {
+  return new ServiceError(409, "conflict", `Browsers of pool ${idOrName} have the profile of the pool.`, {
+    field: "body.profile",
+    hint: "Omit profile, or use a pool without a profile.",
+  });
+}

@@ -12,7 +12,7 @@ import type { SessionRow, SessionStore } from "../browsers/session-store.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import type { Keeper } from "./keeper.ts";
 import { fillSeconds } from "./pool-config.ts";
-import { notFound, notLeased, sessionNameTaken, stopping } from "./pool-errors.ts";
+import { hasProfile, notFound, notLeased, sessionNameTaken, stopping } from "./pool-errors.ts";
 import type { CountedPool } from "./pool-row.ts";
 import type { PoolStore } from "./pool-store.ts";
 import type { PoolWaiters } from "./pool-waiters.ts";
@@ -92,9 +92,14 @@ export class PoolLeases {
     void keeper.look(poolId);
   }
 
-  async #check(pool: CountedPool, { name, start_url, telemetry }: Acquire): Promise<void> {
+  async #check(
+    pool: CountedPool,
+    { asked, name, profile, start_url, telemetry }: Acquire & { readonly asked: string },
+  ): Promise<void> {
     const { sessions, sessionStore } = this.#parts;
     if (!isStorable(start_url)) throw ServiceError.of(containsNul("body.start_url"));
+    if (profile !== undefined && pool.config.profile_id !== undefined) throw hasProfile(asked);
+    await sessions.pooled.checkLease(pool, { profile, start_url });
     await sessions.pooled.checkTelemetry(pool.project_id, telemetry, pool.config.telemetry_destination_id);
     if (name === undefined) return;
     const other = await sessionStore.find(pool.project_id, name, false);
@@ -129,8 +134,12 @@ export class PoolLeases {
   async #lease(poolId: string, row: SessionRow, request: Acquire): Promise<SessionView | undefined> {
     const { log, sessions } = this.#parts;
     try {
-      const { start_url, telemetry } = request;
-      const leased = await sessions.pooled.lease(row, { telemetry, ...(start_url && { start_url }) });
+      const { profile, start_url, telemetry } = request;
+      const leased = await sessions.pooled.lease(row, {
+        profile,
+        telemetry,
+        ...(start_url && { start_url }),
+      });
       const named = await this.#name(leased, request);
       if (named === undefined) return undefined;
       sessions.pooled.rename(named);
@@ -139,6 +148,8 @@ export class PoolLeases {
       await this.#giveBack(poolId, row.id);
       if (request.name !== undefined && isUniqueViolation(error)) throw sessionNameTaken(request.name);
       if (ServiceError.isInstance(error) && error.status !== 409 && error.status !== 404) throw error;
+      // Another browser would not get the profile either.
+      if (ServiceError.isInstance(error) && error.code === "profile_in_use") throw error;
       log.warn({ session_id: row.id, err: error }, "a browser of a pool ended before it could be handed out");
       return undefined;
     }

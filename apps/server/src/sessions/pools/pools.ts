@@ -8,6 +8,7 @@ import type {
   ReleaseBrowser,
   UpdateBrowserPool,
 } from "@shoal/schemas";
+import { isDeepStrictEqual } from "node:util";
 import type * as z from "zod/mini";
 import { RegionElsewhere } from "../../cluster/elsewhere.ts";
 import { toPage } from "../../http/paging.ts";
@@ -20,7 +21,7 @@ import type { Sessions } from "../browsers/sessions.ts";
 import { explainDestination } from "../telemetry/export/choice.ts";
 import { Keeper } from "./keeper.ts";
 import { changedConfig, checkConfig, configOf, toPool } from "./pool-config.ts";
-import { inUse, nameTaken, notFound } from "./pool-errors.ts";
+import { inUse, nameTaken, notFound, staleNetwork } from "./pool-errors.ts";
 import { type Acquire, PoolLeases } from "./pool-leases.ts";
 import type { CountedPool } from "./pool-row.ts";
 import { PoolStore } from "./pool-store.ts";
@@ -102,17 +103,21 @@ export class BrowserPools {
     const { id, config } = await this.#existing(projectId, idOrName);
     const foundNow = await checkConfig(this.#sessions, projectId, request, config);
     const name = request.name === "" ? undefined : request.name;
+    let discards = request.discard_all_idle;
     try {
-      const row = await this.#store.update(id, this.#limits, (before) => ({
-        name: name ?? before.name,
-        size: request.size ?? before.size,
-        config: changedConfig(before.config, request, foundNow),
-      }));
+      const row = await this.#store.update(id, this.#limits, (before) => {
+        const { expected_network: expected } = request;
+        if (expected !== undefined && !isDeepStrictEqual(expected, before.config.network ?? {})) throw staleNetwork();
+        const changed = changedConfig(before.config, request, foundNow);
+        const lists = [before.config, changed].map(({ network }) => network?.allowed_hosts);
+        discards ||= !isDeepStrictEqual(lists[0], lists[1]);
+        return { name: name ?? before.name, size: request.size ?? before.size, config: changed };
+      });
       if (row === undefined) throw notFound(idOrName);
     } catch (error) {
       throw explainName(name, error);
     }
-    if (request.discard_all_idle) await this.#discardWarm(id);
+    if (discards) await this.#discardWarm(id);
     else await this.#keeper.look(id);
     return this.get(projectId, id);
   }
