@@ -133,7 +133,10 @@ export function describeBrowsers(test: ServiceUnderTest): void {
         { allowed_hosts: ["a.example"], mutation_id: "three" },
         { expected_allowlist_revision: revision, mutation_id: "three" },
       ])
-        expect([invalid, await codeOf(browsers.update(id, { network: invalid }))]).toEqual([invalid, "400 bad_request"]);
+        expect([invalid, await codeOf(browsers.update(id, { network: invalid }))]).toEqual([
+          invalid,
+          "400 bad_request",
+        ]);
       expect(await codeOf(browsers.update(id, { start_url: "http://b.example/" }))).toBe("400 bad_request");
       expect((await browsers.update(id, { tags: { a: "b" } })).network).toEqual(changed.network);
       const removed = await browsers.update(id, { network: { allowed_hosts: null } });

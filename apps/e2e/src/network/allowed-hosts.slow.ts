@@ -54,8 +54,7 @@ function startProxy(proxy: string): Server {
 }
 
 beforeAll(async () => {
-  for (const server of [site, ...proxies])
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  for (const server of [site, ...proxies]) await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 afterAll(() => {
   sockets.close();
@@ -144,11 +143,20 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
       expect([answer?.status(), answer?.headers()["x-kernel-proxy-error"]]).toEqual([403, "network_policy_denied"]);
       expect(await page.evaluate("document.body.innerText")).toContain("Pages may not reach no.localhost");
       await page.goto(at("a.localhost", "/one"));
-      for (const host of ["no.localhost", "yes.localhost", "127.0.0.1", "[::ffff:7f00:1]", "2130706433", "NO.localhost."])
+      for (const host of [
+        "no.localhost",
+        "yes.localhost",
+        "127.0.0.1",
+        "[::ffff:7f00:1]",
+        "2130706433",
+        "NO.localhost.",
+      ])
         expect(await fetched(page, at(host)), host).toBe("failed");
       expect(await fetched(page, at("b.c.yes.localhost"))).toBe("200");
       expect(await fetched(page, at("A.localhost."))).toBe("200");
-      expect(await fetched(page, at("a.localhost", `/to?url=${encodeURIComponent(at("no.localhost"))}`))).toBe("failed");
+      expect(await fetched(page, at("a.localhost", `/to?url=${encodeURIComponent(at("no.localhost"))}`))).toBe(
+        "failed",
+      );
       expect(await fetched(page, "https://no.localhost/")).toBe("failed");
       expect(await socketIn(page, at("b.yes.localhost", "/", "ws"), "yes")).toBe("hello");
       expect(await socketIn(page, at("no.localhost", "/", "ws"), "no")).toBe("closed");
@@ -177,16 +185,20 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
         at("no.localhost", "/frame"),
       );
       expect(frame).toBe(0);
-      await page.evaluate((url) => {
-        const link = document.createElement("a");
-        link.href = url;
-        link.download = "f";
-        document.body.append(link);
-        link.click();
-      }, at("no.localhost", "/file"));
+      await page.evaluate(
+        (url) => {
+          const link = document.createElement("a");
+          link.href = url;
+          link.download = "f";
+          document.body.append(link);
+          link.click();
+        },
+        at("no.localhost", "/file"),
+      );
       const curled = await test.shoal.browsers.curl(id, { url: at("no.localhost") });
       expect([curled.status, curled.headers["x-kernel-proxy-error"]]).toEqual([403, ["network_policy_denied"]]);
-      const curl = (target: string) => `curl -s --noproxy '' -o /dev/null -w '%{http_code} %{http_connect} ' ${target};`;
+      const curl = (target: string) =>
+        `curl -s --noproxy '' -o /dev/null -w '%{http_code} %{http_connect} ' ${target};`;
       expect(
         await program(
           id,
@@ -327,7 +339,9 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
       expect(await page.title()).toBe("/pay");
       await page.goto(at("shop.localhost", "/direct"));
       expect(await page.title()).toBe("/direct");
-      const seen = proxied.filter(({ url }) => /start|pay$|direct/.test(url)).map(({ proxy, url }) => `${proxy} ${url}`);
+      const seen = proxied
+        .filter(({ url }) => /start|pay$|direct/.test(url))
+        .map(({ proxy, url }) => `${proxy} ${url}`);
       expect(seen).toEqual(["one http://x.shop.localhost/start", "two http://pay.shop.localhost/pay"]);
       const [, server] = proxies;
       server?.closeAllConnections();

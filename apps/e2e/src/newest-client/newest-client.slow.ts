@@ -20,7 +20,9 @@ describe.skipIf(missing !== undefined)(
 
     it("finds that the answers to its newest fields fit its types", async () => {
       const env = { ...process.env, KERNEL_BASE_URL: test.service.baseUrl, KERNEL_API_KEY: test.service.apiKey };
-      const { stdout } = await promisify(execFile)(python, [join(import.meta.dirname, "kernel_client.py"), "1"], { env });
+      const { stdout } = await promisify(execFile)(python, [join(import.meta.dirname, "kernel_client.py"), "1"], {
+        env,
+      });
       expect(stdout).toBe("all answers fit\n");
     });
 

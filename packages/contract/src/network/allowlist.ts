@@ -53,7 +53,10 @@ function readList(
 
 /** Returns the list of a new session, `undefined` without one, or a 400. */
 export function newAllowlist(
-  { allowed_hosts: entries, private_hosts: privateHosts = [] }: {
+  {
+    allowed_hosts: entries,
+    private_hosts: privateHosts = [],
+  }: {
     readonly allowed_hosts?: readonly string[] | undefined;
     readonly private_hosts?: readonly string[] | undefined;
   },
@@ -68,7 +71,10 @@ export function newAllowlist(
 /** Returns the list after a request, or a 400 or 409. */
 export function changedAllowlist(
   request: RequestedAllowlist,
-  { present, privateHosts = [] }: {
+  {
+    present,
+    privateHosts = [],
+  }: {
     readonly present: Allowlist | undefined;
     readonly privateHosts?: readonly string[] | undefined;
   },
@@ -89,7 +95,9 @@ export function changedAllowlist(
   }
   if (present === undefined && entries === null && expected === undefined) return { allowlist: undefined };
   if (present === undefined)
-    return { refusal: invalid(field, "the session was created without a list, and cannot get one", { hint: newSession }) };
+    return {
+      refusal: invalid(field, "the session was created without a list, and cannot get one", { hint: newSession }),
+    };
   const read = entries === null ? { hosts: undefined } : readList(entries, privateHosts, tools);
   if ("refusal" in read) return read;
   const { hosts } = read;

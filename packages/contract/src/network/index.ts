@@ -1,4 +1,10 @@
-export { type Allowlist, changedAllowlist, newAllowlist, pageOutsideAllowlist, type RequestedAllowlist } from "./allowlist.ts";
+export {
+  type Allowlist,
+  changedAllowlist,
+  newAllowlist,
+  pageOutsideAllowlist,
+  type RequestedAllowlist,
+} from "./allowlist.ts";
 export {
   changedNetworkRules,
   type NetworkRule,

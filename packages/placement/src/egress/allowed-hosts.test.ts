@@ -234,9 +234,28 @@ it("applies to the proxy of a browser context, and behind the session's proxy", 
   const socket = connect(path);
   closing.push(() => socket.destroy());
   const fields = new URLSearchParams({ proxy: `http://proxy.example:${port}` });
-  socket.write(`GET http://yes.example/ HTTP/1.1\r\nShoal-Egress-Client: ${String(fields)}\r\nHost: yes.example\r\n\r\n`);
+  socket.write(
+    `GET http://yes.example/ HTTP/1.1\r\nShoal-Egress-Client: ${String(fields)}\r\nHost: yes.example\r\n\r\n`,
+  );
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 403 [^]*proxy\.example/);
   expect(received.length).toBe(0);
+});
+
+it("gives the session's proxy the name that it judged", async () => {
+  const lines: string[] = [];
+  const proxy = createServer().listen(0, "127.0.0.1");
+  proxy.on("connect", (request, socket) => {
+    lines.push(request.url ?? "");
+    socket.end("HTTP/1.1 200 OK\r\n\r\n");
+  });
+  await once(proxy, "listening");
+  closing.push(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  door.setUpstream({ url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, bypassHosts: [] });
+  await tunnel("EVIL%2Eexample%2Eyes.example.:443");
+  expect(lines).toEqual(["evil.example.yes.example:443"]);
 });
 
 describe("routes", () => {
@@ -262,7 +281,10 @@ describe("routes", () => {
     door.setUpstream({ url: "http://127.0.0.1:1", bypassHosts: ["direct.example"] });
     door.setProxyRoutes([
       { hosts: ["*.shop.example"], upstream: { url: "http://127.0.0.1:1", bypassHosts: [] } },
-      { hosts: ["*.a.shop.example", "exact.shop.example"], upstream: { url: proxyUrl, bypassHosts: ["by.a.shop.example"] } },
+      {
+        hosts: ["*.a.shop.example", "exact.shop.example"],
+        upstream: { url: proxyUrl, bypassHosts: ["by.a.shop.example"] },
+      },
     ]);
     for (const host of ["x.a.shop.example", "EXACT.shop.example."])
       expect((await get(`http://${host}/`)).statusCode, host).toBe(200);

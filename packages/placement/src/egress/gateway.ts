@@ -281,7 +281,9 @@ class Door implements EgressDoor, ConnectionOwner {
       `Date: ${new Date().toUTCString()}`,
       "Content-Type: text/plain; charset=utf-8",
       "Cache-Control: no-store",
-      ...(proxyError === undefined ? [] : [`X-Shoal-Proxy-Error: ${proxyError}`, `X-Kernel-Proxy-Error: ${proxyError}`]),
+      ...(proxyError === undefined
+        ? []
+        : [`X-Shoal-Proxy-Error: ${proxyError}`, `X-Kernel-Proxy-Error: ${proxyError}`]),
       `Content-Length: ${String(Buffer.byteLength(body))}`,
       ...(proxyAuthenticate === undefined
         ? []

@@ -1,3 +1,4 @@
+import { canonicalName } from "@shoal/primitives/hosts";
 import { EgressFailure } from "./failure.ts";
 import { type EgressTarget, hostOf } from "./route.ts";
 import type { IncomingMessage } from "node:http";
@@ -13,7 +14,9 @@ export function tunnelTargetOf({ url = "" }: IncomingMessage): EgressTarget {
   const [, hostname, port] = /^(\[[^\]]+\]|[^:/?#@\\]+):(\d{1,5})$/.exec(url) ?? [];
   if (hostname === undefined || Number(port) < 1 || Number(port) > 65_535)
     throw new EgressFailure(400, "CONNECT needs host:port.");
-  return { hostname, port: Number(port) };
+  // A proxy must get the name that the rules judged, not another notation of it.
+  const name = canonicalName(hostname) ?? hostname;
+  return { hostname: name.includes(":") && !name.startsWith("[") ? `[${name}]` : name, port: Number(port) };
 }
 
 /** Returns `host:port`; empty if invalid. */

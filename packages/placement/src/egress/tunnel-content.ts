@@ -34,7 +34,9 @@ function hostIn(bytes: Buffer): Named {
   if (text.startsWith("PRI ")) return "invalid";
   const end = /\r?\n\r?\n/.exec(text);
   if (end === null) return "more";
-  const hosts = [...text.slice(0, end.index).matchAll(/^host[ \t]*:[ \t]*(.*?)[ \t]*$/gim)].map(([, host]) => host ?? "");
+  const hosts = [...text.slice(0, end.index).matchAll(/^host[ \t]*:[ \t]*(.*?)[ \t]*$/gim)].map(
+    ([, host]) => host ?? "",
+  );
   const absolute = URL.parse(line[1] ?? "")?.hostname;
   const [host] = hosts;
   if (hosts.length > 1) return "invalid";

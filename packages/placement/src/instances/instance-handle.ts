@@ -3,7 +3,14 @@ import { exceededJsonBound, type JsonBounds, messageOf } from "@shoal/primitives
 import pTimeout from "p-timeout";
 import type { Box, Dial, Exit } from "../boxes/box.ts";
 import type { SharedPlace } from "../boxes/shared-place.ts";
-import type { EgressProxyRoute, EgressRules, EgressUpstream, RuleSource, RequestSigner, TransferredBytes } from "../interface/egress.ts";
+import type {
+  EgressProxyRoute,
+  EgressRules,
+  EgressUpstream,
+  RuleSource,
+  RequestSigner,
+  TransferredBytes,
+} from "../interface/egress.ts";
 import type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, PlacementKind } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";

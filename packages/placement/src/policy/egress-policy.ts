@@ -1,4 +1,11 @@
-import { canonicalName, hostAndPort, type IpRange, isInRange, parseIpAddress, parseIpRange } from "@shoal/primitives/hosts";
+import {
+  canonicalName,
+  hostAndPort,
+  type IpRange,
+  isInRange,
+  parseIpAddress,
+  parseIpRange,
+} from "@shoal/primitives/hosts";
 import type { RuleRefusal } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import { describeRefusal, NetworkRules, type RuledHost } from "./network-rules.ts";

@@ -1,4 +1,12 @@
-import { embeddedAddresses, type IpAddress, isInRange, isIpv4, parseIpAddress, parseIpRange, privateBecause } from "@shoal/primitives/hosts";
+import {
+  embeddedAddresses,
+  type IpAddress,
+  isInRange,
+  isIpv4,
+  parseIpAddress,
+  parseIpRange,
+  privateBecause,
+} from "@shoal/primitives/hosts";
 import { hasLocalIpv6Route } from "./ipv6-routes.ts";
 import { type LookUpIpv6, Nat64Prefixes } from "./nat64-prefixes.ts";
 import { createSocket } from "node:dgram";

@@ -1,4 +1,13 @@
-import { AllowedHosts, canonicalName, embeddedAddresses, type IpAddress, type IpRange, isInRange, parseIpAddress, parseIpRange } from "@shoal/primitives/hosts";
+import {
+  AllowedHosts,
+  canonicalName,
+  embeddedAddresses,
+  type IpAddress,
+  type IpRange,
+  isInRange,
+  parseIpAddress,
+  parseIpRange,
+} from "@shoal/primitives/hosts";
 import { readNetworkRule } from "@shoal/contract/network";
 import type { EgressRules, RuleRefusal, RuleSource } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";

@@ -8,7 +8,9 @@ function pattern(text: string): NamePattern {
 }
 
 it("finds the exact name before a wildcard, and the longest wildcard before a shorter one", () => {
-  const find = namePatterns(["*.example.com", "a.b.example.com", "*.b.example.com"].map((text) => [pattern(text), text]));
+  const find = namePatterns(
+    ["*.example.com", "a.b.example.com", "*.b.example.com"].map((text) => [pattern(text), text]),
+  );
   expect(["a.b.example.com", "c.b.example.com", "b.example.com", "x.y.example.com"].map(find)).toEqual([
     "a.b.example.com",
     "*.b.example.com",

@@ -32,8 +32,7 @@ function covers(pattern: NamePattern, name: string): boolean {
 
 /** Whether a host can match both. */
 export function overlappingName(one: NamePattern, other: NamePattern): boolean {
-  if (one.isWild && other.isWild)
-    return one.name === other.name || covers(one, other.name) || covers(other, one.name);
+  if (one.isWild && other.isWild) return one.name === other.name || covers(one, other.name) || covers(other, one.name);
   return one.isWild ? covers(one, other.name) : covers(other, one.name);
 }
 

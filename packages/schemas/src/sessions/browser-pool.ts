@@ -1,6 +1,12 @@
 import * as z from "zod/mini";
 import { BrowserNetworkConfig, BrowserRegion, BrowserRegionName, memorySizes } from "./browser-network.ts";
-import { BrowserExtension, BrowserProfile, BrowserTelemetryRequest, BrowserTelemetry, BrowserViewport } from "./browser.ts";
+import {
+  BrowserExtension,
+  BrowserProfile,
+  BrowserTelemetryRequest,
+  BrowserTelemetry,
+  BrowserViewport,
+} from "./browser.ts";
 import { Id, pageFields, SlugName, slugText, Tags, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";

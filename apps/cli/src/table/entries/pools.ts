@@ -59,6 +59,7 @@ export const poolEntries: Readonly<Record<string, CommandEntry>> = {
       headless: "Run without a window; --no-headless shows one",
       extensions: "Extensions to load, up to 20; replaces the list",
       viewport: "New size of the visible page",
+      expected_network: "Network settings that the pool must still have, as an object; else nothing changes",
     },
     ...pool,
     confirm: "Replace all idle browsers of pool {0}?",

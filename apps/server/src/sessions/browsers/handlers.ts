@@ -97,7 +97,12 @@ export async function toBrowser(
   return browser;
 }
 
-function networkOf({ allowlist, network_rules: rules, private_hosts, proxy_routes }: SessionOptions): Browser["network"] {
+function networkOf({
+  allowlist,
+  network_rules: rules,
+  private_hosts,
+  proxy_routes,
+}: SessionOptions): Browser["network"] {
   if ((allowlist ?? rules ?? private_hosts ?? proxy_routes) === undefined) return undefined;
   return {
     ...(allowlist?.hosts && { allowed_hosts: [...allowlist.hosts] }),

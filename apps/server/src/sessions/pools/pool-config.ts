@@ -29,10 +29,7 @@ function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["
   };
 }
 
-type Found = Pick<
-  PooledRequest,
-  "extension_ids" | "network" | "profile_id" | "proxy_id" | "telemetry_destination_id"
->;
+type Found = Pick<PooledRequest, "extension_ids" | "network" | "profile_id" | "proxy_id" | "telemetry_destination_id">;
 
 function profileOf(
   body: Create | Update,

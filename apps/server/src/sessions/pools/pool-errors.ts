@@ -45,10 +45,15 @@ export function notLeased(sessionId: string, idOrName: string): ServiceError {
 }
 
 export function staleNetwork(): ServiceError {
-  return new ServiceError(409, "stale_network", "the network settings of the pool are other ones; nothing was changed", {
-    field: "body.expected_network",
-    hint: "Read the pool again with browserPools.get, and repeat the change if it still applies.",
-  });
+  return new ServiceError(
+    409,
+    "stale_network",
+    "the network settings of the pool are other ones; nothing was changed",
+    {
+      field: "body.expected_network",
+      hint: "Read the pool again with browserPools.get, and repeat the change if it still applies.",
+    },
+  );
 }
 
 export function hasProfile(idOrName: string): ServiceError {

@@ -43,8 +43,9 @@ it("changes only while its network settings are the expected ones", async () => 
 it("refuses a start page outside of its allowed hosts, also where only one of them changes", async () => {
   const config = { ...fillsSlowly, network: { allowed_hosts: ["a.example"] } };
   const outside = { status: 400, body: { message: expect.stringMatching(/start_url/) as string } };
-  expect(await server.request("POST", "/browser_pools", { body: { size: 1, ...config, start_url: "http://b.example" } }))
-    .toMatchObject(outside);
+  expect(
+    await server.request("POST", "/browser_pools", { body: { size: 1, ...config, start_url: "http://b.example" } }),
+  ).toMatchObject(outside);
   const pool = await create({ ...config, start_url: "http://a.example" });
   expect(await patch(pool.id, { network: { allowed_hosts: ["c.example"] } })).toMatchObject(outside);
   expect(await patch(pool.id, { start_url: "http://c.example" })).toMatchObject(outside);

@@ -95,7 +95,9 @@ function networkRows({ network, proxy, proxy_id, web_bot_auth: bot }: Browser): 
     ["Only hosts that anything reaches", hostsOf(network?.allowed_hosts)],
     [
       "Proxy routes",
-      network?.proxy_routes?.map(({ hosts, proxy: { id, name } }) => `${hosts.join(", ")} by ${name ?? id ?? ""}`).join("; "),
+      network?.proxy_routes
+        ?.map(({ hosts, proxy: { id, name } }) => `${hosts.join(", ")} by ${name ?? id ?? ""}`)
+        .join("; "),
     ],
     ["Reachable private hosts", hostsOf(network?.private_hosts)],
     [

@@ -48,10 +48,7 @@ export function egressRulesOf(options: SessionOptions): EgressRules | undefined 
 }
 
 /** @throws {ServiceError} 400 for a page whose host the list does not contain. */
-export function refuseOutsidePage(
-  startUrl: string | null | undefined,
-  options: Listed,
-): void {
+export function refuseOutsidePage(startUrl: string | null | undefined, options: Listed): void {
   const hosts = reachable(options);
   const host = startUrl ? URL.parse(startUrl)?.hostname : undefined;
   if (hosts === undefined || host === undefined || host === "" || new AllowedHosts(hosts).allows(host)) return;

@@ -62,12 +62,7 @@ export class SessionStarter {
   }
 
   /** If the row or the start fails, neither remains. @param isStored - the row exists already. */
-  async start(
-    session: RunningSession,
-    ways: ChosenWays,
-    signal: AbortSignal,
-    isStored = false,
-  ): Promise<void> {
+  async start(session: RunningSession, ways: ChosenWays, signal: AbortSignal, isStored = false): Promise<void> {
     const { row, abort } = session;
     const stored = isStored ? Promise.resolve() : this.#insert(row);
     // A taken name must not cost a browser. Without a name, both run concurrently.
@@ -132,7 +127,11 @@ export class SessionStarter {
     const load = await profiles.load(row);
     const rules = { project: await projectRules.of(row.project_id), session: egressRulesOf(row.options) };
     const instance = await placement
-      .acquire(this.#assignment(session, upstream), signal, { ...this.#surroundings(row, upstream, load), proxyRoutes, rules })
+      .acquire(this.#assignment(session, upstream), signal, {
+        ...this.#surroundings(row, upstream, load),
+        proxyRoutes,
+        rules,
+      })
       .catch((error: unknown) => {
         throw explainFiles(error, load);
       });
