@@ -38,7 +38,8 @@ with Kernel(_strict_response_validation=True, max_retries=0) as client:
     assert status_of(outside)[0] == 400
     denied = client.browsers.curl(browser.session_id, url="http://example.org/")
     assert denied.status == 403, denied
-    assert denied.headers["x-kernel-proxy-error"] == ["network_policy_denied"], denied.headers
+    headers = {name.lower(): values for name, values in denied.headers.items()}
+    assert headers["x-kernel-proxy-error"] == ["network_policy_denied"], denied.headers
     removed = client.browsers.update(browser.session_id, network={"allowed_hosts": None})
     assert removed.network.allowed_hosts is None and removed.network.allowlist_state is not None
     client.browsers.delete_by_id(browser.session_id)
