@@ -241,7 +241,7 @@ it("applies to the proxy of a browser context, and behind the session's proxy", 
   expect(received.length).toBe(0);
 });
 
-it("gives the session's proxy the name that it judged", async () => {
+it("sends the judged name to the session's proxy", async () => {
   const lines: string[] = [];
   const proxy = createServer().listen(0, "127.0.0.1");
   proxy.on("connect", (request, socket) => {

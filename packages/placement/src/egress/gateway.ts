@@ -224,7 +224,7 @@ class Door implements EgressDoor, ConnectionOwner {
       if (refusal === undefined || route === undefined) return refusal === undefined;
       const inside = hostOf({ hostname: name, port: route.target.port }).toLowerCase();
       const outside = hostOf(route.target).toLowerCase();
-      const message = `The connection to ${outside} asks for another host. ${describeRefusal(inside, refusal)}`;
+      const message = `The connection to ${outside} names another host inside. ${describeRefusal(inside, refusal)}`;
       for (const target of new Set([outside, inside]))
         this.#failures.add({ target, status: 403, message, proxy_error: "network_policy_denied" });
       this.#refusals.add(inside, refusal);

@@ -5,7 +5,7 @@ export interface TunnelTimes {
   readonly idleMs: number;
   readonly waitingMs: number;
   readonly onIdle: () => void;
-  /** Decides about the first bytes of the client, which wait until then. Absent = all pass. */
+  /** Decides about the first bytes of the client, which wait for the decision. Absent = all pass. */
   readonly judge?: ((bytes: Buffer) => ContentVerdict) | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface RouteProblem {
 }
 
 /**
- * Returns the canonical hosts of each route, or the first problem: an invalid pattern, one that is in two places, or one
+ * Returns the canonical hosts of each route, or the first problem: an invalid pattern, a repeated pattern, or a pattern
  * that matches hosts of `network.private_hosts`.
  */
 export function readRouteHosts(
