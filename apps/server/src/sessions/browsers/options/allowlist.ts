@@ -2,6 +2,7 @@ import {
   type Allowlist,
   changedAllowlist,
   newAllowlist,
+  type NetworkRuleLists,
   pageOutsideAllowlist,
   type RequestedAllowlist,
 } from "@shoal/contract/network";
@@ -9,7 +10,6 @@ import type { EgressRules } from "@shoal/placement";
 import { createId } from "@shoal/primitives";
 import { AllowedHosts, readAllowedHosts } from "@shoal/primitives/hosts";
 import { ServiceError } from "@shoal/router";
-import type { SessionOptions } from "./session-options.ts";
 
 const tools = { readHosts: readAllowedHosts, newRevision: createId };
 
@@ -41,7 +41,9 @@ function reachable({ allowlist, private_hosts = [] }: Listed) {
 }
 
 /** The rules of a session for its gateway. */
-export function egressRulesOf(options: SessionOptions): EgressRules | undefined {
+export function egressRulesOf(
+  options: Listed & { readonly network_rules?: NetworkRuleLists },
+): EgressRules | undefined {
   const allowedHosts = reachable(options);
   if (allowedHosts === undefined) return options.network_rules;
   return { ...options.network_rules, allowedHosts };
