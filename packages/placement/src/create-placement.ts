@@ -12,6 +12,7 @@ import { findFreezers, type Freezers, thawAbandoned } from "./host/freezer.ts";
 import { findMemoryGroups } from "./host/memory-groups.ts";
 import { CpuIdle } from "./host/cpu-idle.ts";
 import { canTrustAuthorities, findTool } from "./host/tools.ts";
+import { prepareInstance } from "./instances/prepare-instance.ts";
 import type { InstanceHandle } from "./instances/instance-handle.ts";
 import { startInstance } from "./instances/start-instance.ts";
 import { WarmPool } from "./instances/warm-pool.ts";
@@ -351,7 +352,7 @@ class BoxPlacement implements Placement {
       const handle = await (isShared ? this.#contexts.open(surroundings.project, signal) : this.#pool.take(signal));
       handle.wasWarm = wasWaiting;
       try {
-        await prepare(handle, surroundings);
+        await prepareInstance(handle, surroundings);
         await handle.assign(assign, { files: surroundings.files, ...(signal && { signal }) });
         signal?.throwIfAborted();
       } catch (error) {
@@ -430,21 +431,6 @@ class BoxPlacement implements Placement {
 
 function closedError(): PlacementError {
   return new PlacementError("closed", "The placement is closed because the service is shutting down.");
-}
-
-async function prepare(
-  handle: InstanceHandle,
-  { upstream, policies, privateHosts, proxyRoutes, rules = {}, memoryBytes, project, signer }: SessionSurroundings,
-): Promise<void> {
-  if (project !== undefined) handle.setProject(project);
-  if (upstream !== undefined) handle.setUpstream(upstream);
-  if (privateHosts !== undefined) handle.setPrivateHosts(privateHosts);
-  handle.setRules("project", rules.project);
-  handle.setRules("session", rules.session);
-  if (proxyRoutes !== undefined) handle.setProxyRoutes(proxyRoutes);
-  if (signer !== undefined) handle.setSigner(signer);
-  if (policies !== undefined) await handle.setPolicies(policies);
-  if (memoryBytes !== undefined) await handle.setMemory(memoryBytes);
 }
 
 function warmSizing(isElsewhere: boolean, warm: PlacementOptions["warm"], machineBytes: number): WarmSizing {

@@ -63,10 +63,10 @@ export class PooledSessions {
     projectId: string,
     network: NonNullable<PooledRequest["network"]>,
   ): Promise<NonNullable<PooledRequest["network"]>> {
-    const routed = await this.#parts.choices.routes(projectId, network, createId());
+    const routed = await this.#parts.choices.routes(projectId, { network }, createId());
     const allowlist = allowlistOf(network);
     return {
-      ...(routed.request?.network ?? network),
+      ...routed.request.network,
       ...(allowlist?.hosts && { allowed_hosts: [...allowlist.hosts] }),
     };
   }
@@ -120,7 +120,7 @@ export class PooledSessions {
         await store.update(row.id, { options: session.row.options });
       }
       const chosen = await choices.proxy(row.project_id, request, row.id);
-      const { routes } = await choices.routes(row.project_id, request.network, row.id);
+      const { routes } = await choices.routes(row.project_id, request, row.id);
       if (chosen?.shown !== undefined) await store.update(row.id, { proxy: chosen.shown });
       await starter.start(session, { proxy: chosen, routes }, session.abort.signal, true);
     } catch (error) {

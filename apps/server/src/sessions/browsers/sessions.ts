@@ -21,7 +21,6 @@ import type { ReplayStore } from "../replays/replay-store.ts";
 import type { UsageMeter } from "../../usage/usage-meter.ts";
 import type { TelemetryExports } from "../telemetry/export/exports.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
-import { refuseOutsidePage } from "./options/allowlist.ts";
 import { answeringInstance } from "./answering-instance.ts";
 import { assignAgain } from "./start/assign-again.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
@@ -118,7 +117,7 @@ export class Sessions {
     // Clients send an empty value for none.
     const invocation = request.invocation_id === "" ? undefined : request.invocation_id;
     const [routed, chosen, found, profile, destination] = await Promise.all([
-      this.#choices.routes(projectId, request.network, id),
+      this.#choices.routes(projectId, request, id),
       this.#choices.proxy(projectId, { ...request, own: wishes.proxy }, id),
       this.#choices.extensions(projectId, request),
       request.profile && profiles.choose(projectId, request.profile),
@@ -131,7 +130,6 @@ export class Sessions {
     });
     this.#requireRoom();
     const chosenRow = this.#choices.row(id, projectId, {
-      ...request,
       ...routed.request,
       ...found,
       ...signing,
@@ -148,7 +146,6 @@ export class Sessions {
       ...profile,
       ...endOf(request.max_duration_seconds),
     };
-    refuseOutsidePage(row.start_url, row.options);
     const session = newSession(row, request.telemetry, wishes);
     if (row.max_duration_seconds !== null) this.#runner.limit(session, row.max_duration_seconds);
     this.#runner.sessions.set(row.id, session);

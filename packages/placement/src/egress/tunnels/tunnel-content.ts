@@ -45,14 +45,19 @@ function hostIn(bytes: Buffer): Named {
   return name === undefined || (absolute ?? name) !== name ? "invalid" : { host: name };
 }
 
-/** Reads big-endian fields. Every read over the end makes {@link isShort} true. */
+/** Reads big-endian fields. Every read over the end makes {@link Fields.isShort} true. */
 class Fields {
   readonly #bytes: Buffer;
   #at = 0;
-  isShort = false;
+  #isShort = false;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
+  }
+
+  /** A method, so that TypeScript does not narrow it across reads. */
+  isShort(): boolean {
+    return this.#isShort;
   }
 
   get left(): number {
@@ -65,7 +70,7 @@ class Fields {
   }
 
   take(size: number): Buffer {
-    if (size > this.left) this.isShort = true;
+    if (size > this.left) this.#isShort = true;
     const piece = this.#bytes.subarray(this.#at, this.#at + size);
     this.#at += piece.length;
     return piece;
@@ -85,22 +90,22 @@ function serverNameIn(bytes: Buffer): Named {
   fields.vector(1);
   fields.vector(2);
   fields.vector(1);
-  if (fields.isShort) return "invalid";
+  if (fields.isShort()) return "invalid";
   if (fields.left === 0) return undefined;
   const extensions = fields.vector(2);
-  if (fields.isShort || fields.left > 0) return "invalid";
+  if (fields.isShort() || fields.left > 0) return "invalid";
   let found: Named;
   while (extensions.left > 0) {
     const type = extensions.number(2);
     const content = extensions.vector(2);
-    if (extensions.isShort) return "invalid";
+    if (extensions.isShort()) return "invalid";
     if (type !== serverNameExtension) continue;
     if (found !== undefined) return "invalid";
     const names = content.vector(2);
     const isHostName = names.number(1) === 0;
     const name = names.vector(2);
     const host = name.take(name.left).toString("latin1");
-    if (names.isShort || content.isShort || content.left > 0 || names.left > 0 || !isHostName) return "invalid";
+    if (names.isShort() || content.isShort() || content.left > 0 || names.left > 0 || !isHostName) return "invalid";
     if (!/^[\w.-]{1,255}$/.test(host)) return "invalid";
     found = { host };
   }
@@ -120,12 +125,12 @@ function handshakeIn(bytes: Buffer): Buffer | "more" | "invalid" {
     pieces.push(records.take(size));
     const message = new Fields(Buffer.concat(pieces));
     if (message.left < 4) {
-      if (records.isShort) return "more";
+      if (records.isShort()) return "more";
       continue;
     }
     if (message.number(1) !== clientHello) return "invalid";
     const hello = message.take(message.number(3));
-    if (!message.isShort) return hello;
-    if (records.isShort) return "more";
+    if (!message.isShort()) return hello;
+    if (records.isShort()) return "more";
   }
 }

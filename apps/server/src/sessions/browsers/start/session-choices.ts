@@ -7,6 +7,7 @@ import type { Extensions } from "../../../resources/extensions/extensions.ts";
 import type { ChosenProxy, Proxies } from "../../../resources/proxies/proxies.ts";
 import type { TelemetryDestinations } from "../../../resources/telemetry-destinations/destinations.ts";
 import { chooseDestination } from "../../telemetry/export/choice.ts";
+import { refuseOutsidePage } from "../options/allowlist.ts";
 import { refuseAuthorities, refuseSleep, refuseUnable } from "../options/possible-options.ts";
 import { routeHostsOf, routeWithAuthorities } from "../options/proxy-routes.ts";
 import { memoryText, refuseMemory } from "../options/session-memory.ts";
@@ -19,9 +20,9 @@ import type { SessionRow } from "../session-store.ts";
 
 export const defaultViewport = { width: 1920, height: 1080 };
 
-interface ChosenRoutes {
-  /** With canonical hosts, and ids instead of names. */
-  readonly request?: Pick<RequestedOptions, "network">;
+interface ChosenRoutes<Request> {
+  /** With canonical hosts of routes, and ids instead of names. */
+  readonly request: Request;
   readonly routes?: readonly EgressProxyRoute[];
 }
 
@@ -81,9 +82,14 @@ export class SessionChoices {
   }
 
   /** Resolves the proxies of `proxy_routes`. @throws {ServiceError} 400, or 404 for a missing proxy. */
-  async routes(projectId: string, network: RequestedOptions["network"], sessionId: string): Promise<ChosenRoutes> {
+  async routes<Request extends Pick<RequestedOptions, "network">>(
+    projectId: string,
+    request: Request,
+    sessionId: string,
+  ): Promise<ChosenRoutes<Request>> {
+    const { network } = request;
     const asked = network?.proxy_routes ?? [];
-    if (asked.length === 0) return {};
+    if (asked.length === 0) return { request };
     const hosts = routeHostsOf(asked, network?.private_hosts);
     const chosen = await Promise.all(
       asked.map(async ({ proxy }, index) => {
@@ -93,7 +99,10 @@ export class SessionChoices {
       }),
     );
     return {
-      request: { network: { ...network, proxy_routes: chosen.map(({ hosts, id }) => ({ hosts, proxy: { id } })) } },
+      request: {
+        ...request,
+        network: { ...network, proxy_routes: chosen.map(({ hosts, id }) => ({ hosts, proxy: { id } })) },
+      },
       routes: chosen.map(({ hosts, upstream }) => ({ hosts, upstream })),
     };
   }
@@ -141,6 +150,8 @@ export class SessionChoices {
   ): SessionRow {
     const { placement, region, rules, serverId } = this.#parts;
     const headless = request.headless !== false;
+    const options = optionsOf({ ...request, sleep_after_seconds: this.#sleepAfter(request) });
+    refuseOutsidePage(request.start_url, options);
     return {
       id,
       project_id: projectId,
@@ -168,7 +179,7 @@ export class SessionChoices {
       api_key_id: null,
       max_duration_seconds: null,
       ends_at: null,
-      options: optionsOf({ ...request, sleep_after_seconds: this.#sleepAfter(request) }),
+      options,
       region,
       memory: request.memory ?? memoryText(placement.memory.usualBytes),
       ended_at: null,
