@@ -101,7 +101,8 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
     "--placement",
     placement,
     "--allow-private-hosts",
-    ["127.0.0.1", ...[site, ...proxies].map((server) => `127.0.0.1:${port(server)}`)].slice(1).join(","),
+    // A name behind a proxy must lead to allowed addresses only, and localhost has two.
+    [`[::1]:${port(site)}`, ...[site, ...proxies].map((server) => `127.0.0.1:${port(server)}`)].join(","),
   ]);
 
   async function open(body: CreateBrowser): Promise<{ id: string; page: Page; close: () => Promise<void> }> {

@@ -16,7 +16,14 @@ const missing =
 describe.skipIf(missing !== undefined)(
   `the newest client of this contract${missing === undefined ? "" : ` (skipped, ${missing})`}`,
   () => {
-    const test = useService(() => ["--placement", "sandbox", "--allow-private-hosts", "127.0.0.1:1"]);
+    const test = useService(() => [
+      "--placement",
+      "sandbox",
+      "--region",
+      "us-east",
+      "--allow-private-hosts",
+      "127.0.0.1:1",
+    ]);
 
     it("finds that the answers to its newest fields fit its types", async () => {
       const env = { ...process.env, KERNEL_BASE_URL: test.service.baseUrl, KERNEL_API_KEY: test.service.apiKey };

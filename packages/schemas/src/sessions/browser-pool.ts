@@ -242,7 +242,7 @@ export const AcquireBrowser = lazyObject(() => ({
   tags: z.optional(Tags),
   /** A page to open at once, at most 2048 characters, instead of the pool's; for this lease only. */
   start_url: z.optional(checked(z.string(), z.maxLength(2048))),
-  /** The profile to load into the browser, which restarts for it; for this lease only. Not for a pool with a profile. */
+  /** The profile to load into the browser, which restarts for it; for this lease only. Not for a pool with a profile. The browser does not save to it: `save_changes: true` is refused. */
   profile: z.optional(BrowserProfile),
   /** What telemetry is to capture, laid over what the pool captures; for this lease only. */
   telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),

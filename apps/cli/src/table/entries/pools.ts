@@ -88,6 +88,7 @@ export const poolEntries: Readonly<Record<string, CommandEntry>> = {
       name: "Name for this lease, unique among the running sessions of the project",
       tags: "Label for this lease",
       start_url: "Page to open, for this lease",
+      "profile.save_changes": "Refused: browsers of a pool never save to a profile",
       telemetry: "Telemetry to capture in addition, for this lease",
     },
     first: ["session_id", "name"],

@@ -62,3 +62,11 @@ export function hasProfile(idOrName: string): ServiceError {
     hint: "Omit profile, or use a pool without a profile.",
   });
 }
+
+/** A lease can end on a server that does not run its browser. */
+export function leaseNeverSaves(): ServiceError {
+  return new ServiceError(400, "bad_request", "a browser of a pool does not save to a profile", {
+    field: "body.profile.save_changes",
+    hint: "Omit it, or create a session with browsers.create.",
+  });
+}

@@ -12,7 +12,7 @@ import type { SessionRow, SessionStore } from "../browsers/session-store.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import type { Keeper } from "./keeper.ts";
 import { fillSeconds } from "./pool-config.ts";
-import { hasProfile, notFound, notLeased, sessionNameTaken, stopping } from "./pool-errors.ts";
+import { hasProfile, leaseNeverSaves, notFound, notLeased, sessionNameTaken, stopping } from "./pool-errors.ts";
 import type { CountedPool } from "./pool-row.ts";
 import type { PoolStore } from "./pool-store.ts";
 import type { PoolWaiters } from "./pool-waiters.ts";
@@ -98,6 +98,7 @@ export class PoolLeases {
   ): Promise<void> {
     const { sessions, sessionStore } = this.#parts;
     if (!isStorable(start_url)) throw ServiceError.of(containsNul("body.start_url"));
+    if (profile?.save_changes === true) throw leaseNeverSaves();
     if (profile !== undefined && pool.config.profile_id !== undefined) throw hasProfile(asked);
     await sessions.pooled.checkLease(pool, { profile, start_url });
     await sessions.pooled.checkTelemetry(pool.project_id, telemetry, pool.config.telemetry_destination_id);
@@ -148,8 +149,6 @@ export class PoolLeases {
       await this.#giveBack(poolId, row.id);
       if (request.name !== undefined && isUniqueViolation(error)) throw sessionNameTaken(request.name);
       if (ServiceError.isInstance(error) && error.status !== 409 && error.status !== 404) throw error;
-      // Another browser would not get the profile either.
-      if (ServiceError.isInstance(error) && error.code === "profile_in_use") throw error;
       log.warn({ session_id: row.id, err: error }, "a browser of a pool ended before it could be handed out");
       return undefined;
     }
