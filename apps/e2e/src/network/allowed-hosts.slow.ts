@@ -344,9 +344,10 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
         .filter(({ url }) => /start|pay$|direct/.test(url))
         .map(({ proxy, url }) => `${proxy} ${url}`);
       expect(seen).toEqual([`one ${at("x.shop.localhost", "/start")}`, `two ${at("pay.shop.localhost", "/pay")}`]);
-      const [, server] = proxies;
-      server?.closeAllConnections();
-      await new Promise((resolve) => server?.close(resolve));
+      const [, server = site] = proxies;
+      const itsPort = Number(port(server));
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
       asked.splice(0);
       const failed = await page.goto(at("pay.shop.localhost", "/again"));
       expect([failed?.status(), failed?.headers()["x-kernel-proxy-error"]]).toEqual([
@@ -354,6 +355,8 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
         "destination_route_unavailable",
       ]);
       expect(asked.filter(({ path }) => path === "/again")).toEqual([]);
+      // For the next placement.
+      await new Promise<void>((resolve) => server.listen(itsPort, "127.0.0.1", resolve));
       await close();
     });
   });
