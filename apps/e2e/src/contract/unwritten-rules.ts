@@ -35,10 +35,13 @@ const rules: readonly UnwrittenRule[] = [
     text: /at most 8192 bytes|has one name twice|is set by the service/,
   },
   {
-    reason: "is a setting of one kind of credential provider",
-    text: /body\.settings/,
+    reason: "is about a setting or the token of one kind of credential provider",
+    text: /body\.(?:settings|token)/,
     operations: /^credentialProviders\./,
   },
+  { reason: "is the notation of a form: the fuzzer sends a list as one part", text: /a list must not be one part/ },
+  { reason: "is a date that the calendar does not have", text: /is not a valid date/ },
+  { reason: "deletes the key of the request", text: /cannot delete itself/, operations: /^apiKeys\.delete$/ },
 ];
 
 /** Whether a 400 for a request that openapi.json allows is one of the listed rules. @param text - the answer's body. */

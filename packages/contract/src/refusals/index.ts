@@ -143,6 +143,7 @@ export {
   destinationBelowFile,
   duplicatePart,
   fileExpected,
+  listInOnePart,
   partIndexTooHigh,
   partRequired,
   sameDestination,

@@ -34,3 +34,8 @@ export function sameDestination(label: string, otherLabel: string): Refusal {
 export function destinationBelowFile(label: string, otherLabel: string): Refusal {
   return invalid(`${label}[dest_path]`, `is below ${otherLabel}[dest_path], which is a file`);
 }
+
+/** 400 for a list in one part. @param parts - the names of the parts: `files[0][dest_path] and files[0][file]` */
+export function listInOnePart(name: string, parts: string): Refusal {
+  return invalid(`body.${name.slice(0, 100)}`, "a list must not be one part", { hint: `Send the parts ${parts}.` });
+}

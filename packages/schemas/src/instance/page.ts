@@ -156,7 +156,14 @@ export const ActOnPage = lazyObject(() => ({
     checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.minLength(1), z.maxLength(100)),
   ),
   /** For `upload`: absolute paths of files in the session, at most 20. An empty list clears the field. */
-  paths: z.optional(checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(4096))), z.maxLength(20))),
+  paths: z.optional(
+    checked(
+      z.array(
+        checked(z.string(), z.minLength(1), z.maxLength(4096), checkedLater({ keywords: { pattern: "^/[^\\x00]*$" } })),
+      ),
+      z.maxLength(20),
+    ),
+  ),
   /** For `scroll`: CSS pixels to the right. Without both deltas, `scroll` brings the element into view. */
   delta_x: z.optional(Pixels()),
   /** For `scroll`: CSS pixels down. */

@@ -1,4 +1,4 @@
-import { duplicatePart, fileExpected, partRequired, textExpected } from "@shoal/contract/refusals";
+import { duplicatePart, fileExpected, listInOnePart, partRequired, textExpected } from "@shoal/contract/refusals";
 import { ServiceError, type MultipartPart } from "@shoal/router";
 import { SlugName } from "@shoal/schemas";
 import { rm } from "node:fs/promises";
@@ -42,7 +42,7 @@ export async function withExtensions<T>(
     for await (const part of parts) {
       const [, index, field] = partName.exec(part.name) ?? [];
       if (index === undefined || (field !== "name" && field !== "zip_file"))
-        throw new TypeError(`The form of extensions has no part ${part.name}.`);
+        throw ServiceError.of(listInOnePart(part.name, "extensions[0][name] and extensions[0][zip_file]"));
       const key = index === "" ? String(counts[field]++) : String(Number(index));
       const extension: Incoming = incoming.get(key) ?? { label: `body.extensions[${key}]` };
       incoming.set(key, extension);

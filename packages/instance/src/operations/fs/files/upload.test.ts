@@ -77,6 +77,8 @@ describe.each(rootKinds)("uploads below %s", (kind) => {
       [form(...good, ["files[0][dest_path]", fs.at("y")]), { status: 400 }, "is duplicated"],
       [form(...good, ["files[6][dest_path]", fs.at("y")]), { status: 400 }, "at most 5"],
       [form(...good, ["files[x][dest_path]", fs.at("y")]), { status: 400 }, "files[x]"],
+      [form(["files", '[{"dest_path":"/y"}]']), { status: 400 }, "body.files: a list must not be one part"],
+      [form(...good, ["files", file("x")]), { status: 400 }, "body.files: a list must not be one part"],
       [
         form(...good, ["files[3][file]", file("x")], ["files[3][dest_path]", fs.at("new/good")]),
         { status: 400 },

@@ -2,6 +2,7 @@ import {
   destinationBelowFile,
   duplicatePart,
   fileExpected,
+  listInOnePart,
   partIndexTooHigh,
   partRequired,
   sameDestination,
@@ -68,7 +69,7 @@ function readName(name: string, limits: FileSystemLimits): { index: string; fiel
   const match = partName.exec(name);
   const [, index, field] = match ?? [];
   if (index === undefined || (field !== "dest_path" && field !== "file"))
-    throw new TypeError(`The form of uploads has no part ${name}.`);
+    throw ServiceError.of(listInOnePart(name, "files[0][dest_path] and files[0][file]"));
   if (Number(index) > limits.uploadFiles) throw ServiceError.of(partIndexTooHigh(name, limits.uploadFiles));
   return { index, field };
 }
