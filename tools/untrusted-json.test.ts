@@ -78,6 +78,7 @@ const readers = {
     "apps/server/src/resources/extensions/archive-rules.ts",
     "apps/server/src/resources/proxies/exit-address.ts",
     "apps/server/src/sessions/connect/launch-options.ts",
+    "apps/server/src/sessions/instance-plane/secret-acts.ts",
     "apps/server/src/storage/archives/unpack-zip.ts",
   ],
 } as const;

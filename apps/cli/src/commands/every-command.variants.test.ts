@@ -35,6 +35,10 @@ const special: Readonly<
     args: ["some-id", "--actions", '[{"type":"scroll","scroll":{"x":1,"y":2,"delta_y":3}}]'],
     body: { actions: [{ type: "scroll", scroll: { x: 1, y: 2, delta_y: 3 } }] },
   },
+  "browsers.render": {
+    args: ["--url", "https://example.com/", "--outputs", "text"],
+    body: { url: "https://example.com/" },
+  },
   "browsers.logs.stream": {
     args: ["some-id", "--source", "path", "--path", "/home/shoal/a.log"],
     query: { source: "path", path: "/home/shoal/a.log" },

@@ -53,6 +53,17 @@ function isSecret(field: string): boolean {
   return /(^|[._])(password|token|totp_secret|values)$/.test(field) && !field.endsWith("page_token");
 }
 
+/** A field that has another constant in each variant, such as a discriminator, has all of them as its values. */
+function constantsOf(
+  variants: readonly { readonly properties: Readonly<Record<string, JsonSchema>> }[],
+): Readonly<Record<string, JsonSchema>> {
+  const fields: Record<string, JsonSchema> = {};
+  for (const { properties } of variants)
+    for (const [name, { const: value, ...field }] of Object.entries(properties))
+      if (value !== undefined) fields[name] = { ...field, enum: [...(fields[name]?.enum ?? []), value] };
+  return fields;
+}
+
 export class SchemaReader {
   readonly #schemas: Readonly<Record<string, JsonSchema>>;
 
@@ -163,9 +174,11 @@ export class SchemaReader {
     const parts = (resolved.allOf ?? []).map((part) => this.#objectOf(part));
     const [first, ...others] = variants;
     return {
+      // The own fields come first, also where a part has further keywords of them.
       properties: Object.assign(
-        {},
+        { ...resolved.properties },
         ...variants.map(({ properties }) => properties),
+        constantsOf(variants),
         ...parts.map(({ properties }) => properties),
         resolved.properties,
       ) as Record<string, JsonSchema>,

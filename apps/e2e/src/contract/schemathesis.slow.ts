@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)(
           ({ operation, status, text }) => text !== undefined && !(status === 400 && isListedRule(operation, text)),
         );
         for (const { body, operation, query, status, text } of wrong)
-          console.log(`unlisted: ${operation} ${String(status)} ${String(text)} ${String(query)} ${String(body)}`);
+          process.stdout.write(`unlisted: ${JSON.stringify({ operation, status, text, query, body })}\n`);
         const broken = wrong.filter(({ status }) => status !== 400);
         expect(broken, test.service.output()).toEqual([]);
         expect(failure).toBeUndefined();

@@ -28,6 +28,8 @@ const names: Readonly<Record<string, Kind>> = {
   "body.proxy_id": "proxy",
   "body.proxy.id": "proxy",
   "body.proxy.name": "proxy",
+  "body.network.proxy_routes[].proxy.id": "proxy",
+  "body.network.proxy_routes[].proxy.name": "proxy",
   "body.browser.proxy.id": "proxy",
   "body.browser.proxy.name": "proxy",
   "body.browser_telemetry.export.otlp.destination.id": "destination",
@@ -43,6 +45,10 @@ const others: readonly string[] = [
   "schedules.create body.action_name",
   "browsers.act body.to.name",
   "browsers.render body.cookies[].name",
+  "browsers.update body.network.mutation_id",
+  // Compared with the pool's own settings: every other proxy is a 409.
+  "browserPools.update body.expected_network.proxy_routes[].proxy.id",
+  "browserPools.update body.expected_network.proxy_routes[].proxy.name",
   "browsers.loadExtensions body.extensions[].name",
   "profiles.storageState.import body.cookies[].name",
   "profiles.storageState.import body.origins[].localStorage[].name",
@@ -87,6 +93,8 @@ const requests: Readonly<
   "browserPools.acquire": { own: "pool", body: { name: "stolen", acquire_timeout_seconds: 0 } },
   "browserPools.release": { own: "pool", body: {} },
 };
+/** Other fields of the object that has the reference. */
+const siblings: Readonly<Record<string, object>> = { "proxy_routes[]": { hosts: ["shop.example"] } };
 /** Replaces 404 `not_found`. */
 const refusals: Readonly<Partial<Record<Kind, { readonly status: number; readonly code: string }>>> = {
   // The key is bound to its own project.
@@ -198,7 +206,7 @@ function withReference(body: Readonly<Record<string, unknown>>, field: string, v
   for (const [index, step] of steps.entries()) {
     const isLast = index === steps.length - 1;
     const name = step.replace("[]", "");
-    const next = (isLast ? value : (place[name] ?? {})) as Record<string, unknown>;
+    const next = (isLast ? value : { ...siblings[step], ...(place[name] ?? {}) }) as Record<string, unknown>;
     place[name] = step.endsWith("[]") ? [next] : next;
     place = next;
   }

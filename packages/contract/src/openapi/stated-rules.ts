@@ -41,7 +41,9 @@ const structure = ["if", "not", "required", "properties", "allOf"];
 
 /** Conditions next to others go into `allOf`. Other keywords are replaced: a rule is the stricter one. */
 export function addKeywords(json: JsonSchema, keywords: JsonSchema): void {
-  if (structure.some((name) => name in keywords && name in json))
+  const { allOf, ...others } = keywords as { readonly allOf?: readonly JsonSchema[] };
+  if (allOf !== undefined && Object.keys(others).length === 0) for (const part of allOf) addKeywords(json, part);
+  else if (structure.some((name) => name in keywords && name in json))
     json.allOf = [...((json.allOf as JsonSchema[] | undefined) ?? []), keywords];
   else Object.assign(json, keywords);
 }

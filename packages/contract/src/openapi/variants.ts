@@ -35,6 +35,7 @@ const oneElement = [...keywordsOf({ exactlyOne: ways }), nameNeedsRole];
 const atMostOneElement = [...keywordsOf({ atMostOne: ways }), nameNeedsRole];
 
 const special: Partial<Record<ActionType, readonly JsonSchema[]>> = {
+  fill: keywordsOf({ exactlyOne: ["text", "secret"] }),
   scroll: [{ if: { not: given }, then: { anyOf: [required("delta_x"), required("delta_y")] } }],
   wait_for: [
     { properties: { text: { minLength: 1 } } },
@@ -66,15 +67,19 @@ const entries = <Key extends string>(keys: readonly Key[], of: (key: Key) => Var
 /** The components of the document that are `oneOf` several objects, by name. */
 export const variants: Readonly<Record<string, Variants>> = {
   ActOnPage: { discriminator: "type", kinds: entries(Object.keys(actionFields) as ActionType[], actionVariant) },
-  ComputerAction: {
-    discriminator: "type",
-    kinds: entries(computerActionTypes, (type) => ({ fields: [type], required: [type] })),
-  },
 };
 
 /** Further keywords of components, by name. */
 export const furtherKeywords: Readonly<Record<string, readonly JsonSchema[]>> = {
   PageTarget: oneElement,
+  // One object, as the wire reference has it: the field of the action's name, and no other.
+  ComputerAction: [
+    { maxProperties: 2 },
+    ...computerActionTypes.map((type) => ({
+      if: { required: ["type"], properties: { type: { const: type } } },
+      then: required(type),
+    })),
+  ],
   ...Object.fromEntries(
     ["CreateBrowserPool", "UpdateBrowser", "UpdateBrowserPool"].map((name) => [name, [policyNames]]),
   ),

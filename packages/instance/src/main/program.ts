@@ -25,6 +25,7 @@ import { closeClientsOf, type Connections, counted, createParts, type Parts } fr
 import { isPassive } from "../http/passive-requests.ts";
 import { pathOf, refuse, refuseUpgrade } from "../http/replies.ts";
 import type { ProgramParts, SessionProgram } from "./further-sessions/program-parts.ts";
+import { pageUrlOf } from "../secrets/page-url.ts";
 import { createUpgrades } from "./upgrades.ts";
 import { createViewportChange } from "./viewport-change.ts";
 
@@ -66,7 +67,7 @@ class InstanceProgram implements SessionProgram {
   readonly #feed: EventFeed;
   readonly #connections: Connections = { clients: 0, viewers: 0 };
   readonly #pages = new OpenPages((address) => {
-    this.#feed.send({ type: "page", ...this.#shown(address) });
+    this.#feed.send({ type: "page", ...pageUrlOf(address, this.#parts.secrets) });
   });
   readonly #browser: BrowserSupervisor;
   readonly #gateway: CdpGateway;
@@ -101,7 +102,7 @@ class InstanceProgram implements SessionProgram {
       browser: this.#browser.ready ? "ready" : "starting",
       idle_since_ms: this.#activity.idleSinceMs,
       browser_restarts: this.#browser.restarts,
-      ...this.#shown(this.#pages.address),
+      ...pageUrlOf(this.#pages.address, this.#parts.secrets),
     }));
     this.#browser = this.#superviseBrowser(started);
     this.#browser.keepState(new CarriedCookies());
@@ -183,11 +184,6 @@ class InstanceProgram implements SessionProgram {
         this.#server.emit("error", errorOf(error));
       },
     );
-  }
-
-  /** The address of the front page, whose path may repeat a secret. */
-  #shown(address: string | undefined): { readonly page_url?: string } {
-    return address === undefined ? {} : { page_url: this.#parts.secrets.inText(address) };
   }
 
   #trackActivity(): Activity {

@@ -61,7 +61,7 @@ describe("hostile and wrong settings", () => {
     ["timeout_seconds=soon", "timeout_seconds: write a whole number"],
     ["timeout_seconds=5", "timeout_seconds"],
     ["viewport=big", "viewport: write it as 1280x720"],
-    ["proxy=a&proxy_id=b", "give proxy or proxy_id"],
+    ["proxy=a&proxy_id=b", "give at most one of proxy and proxy_id"],
     ["profile=a&profile_id=b", "exactly one of id and name"],
     ["isolation=none", "isolation"],
     ["acquire_timeout_seconds=301", "at most 300"],

@@ -155,6 +155,11 @@ function checkedCreate(body: Record<string, unknown>): ConnectSettings["create"]
   } catch (error) {
     if (!ServiceError.isInstance(error)) throw error;
     const { field = "", hint, limit, problem } = error;
-    throw new ServiceError(error.status, error.code, problem, { field: field.replace(/^body\.?/, ""), hint, limit });
+    const setting = field.replace(/^body\.?/, "");
+    throw new ServiceError(error.status, error.code, problem, {
+      ...(setting !== "" && { field: setting }),
+      hint,
+      limit,
+    });
   }
 }

@@ -98,7 +98,9 @@ it("shares a session between clients of one name that connect at once", async ()
     status: 409,
     sentence: expect.stringContaining("runs with another setting: isolation") as unknown,
   });
-  expect((await refused(`${path}&allow=example.com`)).sentence).toContain("allow, deny or private_hosts");
+  expect((await refused(`${path}&allow=example.com`)).sentence).toContain(
+    "allow, allowed_hosts, deny or private_hosts",
+  );
 });
 
 it("describes a browser without creating one, and answers the holder of a key with a ticket", async () => {
