@@ -1,5 +1,6 @@
 import type { ActOnPage, PageTarget } from "@shoal/schemas";
 
+/** The `type` of an action of `browsers.act`. */
 export type ActionType = ActOnPage["type"];
 /** A field that only some actions take. */
 export type ActionField = Exclude<keyof ActOnPage, "type" | "timeout_ms" | "observe">;

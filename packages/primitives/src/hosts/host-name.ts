@@ -10,6 +10,7 @@ export function canonicalName(hostname: string): string | undefined {
   return parsed === undefined || parsed === "" || parsed.length > 253 ? undefined : parsed;
 }
 
+/** Puts IPv6 addresses in brackets, as URLs and `Host` headers have them. */
 export function hostAndPort(name: string, port: number): string {
   return `${name.includes(":") ? `[${name}]` : name}:${String(port)}`;
 }

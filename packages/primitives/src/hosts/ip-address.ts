@@ -3,6 +3,7 @@ import ipaddr from "ipaddr.js";
 /** IPv4-mapped IPv6 addresses are converted to IPv4. */
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
+/** The addresses whose first `prefixLength` bits are those of `address`: 0 to 32 for IPv4, 0 to 128 for IPv6. */
 export interface IpRange {
   readonly address: IpAddress;
   readonly prefixLength: number;
@@ -20,6 +21,7 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   return bare !== undefined && URL.canParse(`http://[${bare}]/`) ? ipaddr.process(bare) : undefined;
 }
 
+/** Reads CIDR notation, or one address as a range of its own; `undefined` if invalid. */
 export function parseIpRange(text: string): IpRange | undefined {
   const [addressText = "", lengthText, ...rest] = text.split("/");
   const address = parseIpAddress(addressText);
@@ -32,15 +34,18 @@ export function parseIpRange(text: string): IpRange | undefined {
   return { address, prefixLength };
 }
 
+/** An address of the other family is in no range. */
 export function isInRange(address: IpAddress, { address: network, prefixLength }: IpRange): boolean {
   // `match` throws for addresses of different families.
   return address.kind() === network.kind() && address.match(network, prefixLength);
 }
 
+/** Whether an address is IPv4, or was IPv4-mapped IPv6. */
 export function isIpv4(address: IpAddress): address is ipaddr.IPv4 {
   return address.kind() === "ipv4";
 }
 
+/** The IPv4 address in the last 32 bits of an IPv6 address, as with NAT64. */
 export function embeddedIpv4(address: IpAddress): IpAddress {
   return ipaddr.fromByteArray(address.toByteArray().slice(-4));
 }

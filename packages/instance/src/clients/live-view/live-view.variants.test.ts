@@ -15,6 +15,8 @@ class TestViewer {
   readonly socket: WebSocket;
   readonly messages: LiveViewMessage[] = [];
   readonly pictures: Buffer[] = [];
+  /** How many pictures came before the browser last ended. */
+  picturesAtRestart: number | undefined;
   closed: { readonly code: number; readonly reason: string } | undefined;
   #draws: boolean;
 
@@ -22,11 +24,14 @@ class TestViewer {
     this.socket = socket;
     this.#draws = draws;
     socket.on("message", (data: Buffer, isBinary) => {
-      if (!isBinary) this.messages.push(JSON.parse(data.toString()) as LiveViewMessage);
-      else {
+      if (isBinary) {
         this.pictures.push(data);
         if (this.#draws) this.send({ type: "drawn" });
+        return;
       }
+      const message = JSON.parse(data.toString()) as LiveViewMessage;
+      this.messages.push(message);
+      if (message.type === "state" && message.state === "restarting") this.picturesAtRestart = this.pictures.length;
     });
     socket.on("close", (code, reason) => {
       this.closed = { code, reason: reason.toString() };
@@ -263,12 +268,9 @@ describeChromium("the live view of a crashing browser", (chromium) => {
     await expect.poll(() => viewer.pictures.length).toBeGreaterThan(0);
     const client = cdpClient(await instance.connect());
     void client.send("Browser.crash");
-    await expect
-      .poll(() => viewer.messages.some((message) => message.type === "state" && message.state === "restarting"))
-      .toBe(true);
-    const before = viewer.pictures.length;
+    await expect.poll(() => viewer.picturesAtRestart).toBeDefined();
     await expect.poll(() => viewer.latest("state")?.state).toBe("running");
-    await expect.poll(() => viewer.pictures.length).toBeGreaterThan(before);
+    await expect.poll(() => viewer.pictures.length).toBeGreaterThan(viewer.picturesAtRestart ?? Infinity);
     viewer.send({ type: "open_tab" });
     await expect.poll(() => viewer.latest("tabs")?.tabs.length).toBe(2);
     await instance.call("POST", "/_instance/stop");
