@@ -21,7 +21,7 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   return bare !== undefined && URL.canParse(`http://[${bare}]/`) ? ipaddr.process(bare) : undefined;
 }
 
-/** Reads CIDR notation, or one address as a range of its own; `undefined` if invalid. */
+/** Reads CIDR notation, or one address as a range with no other; `undefined` if invalid. */
 export function parseIpRange(text: string): IpRange | undefined {
   const [addressText = "", lengthText, ...rest] = text.split("/");
   const address = parseIpAddress(addressText);
