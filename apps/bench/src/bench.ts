@@ -29,6 +29,7 @@ import { measureSignIn } from "./browser/sign-in.ts";
 import { measureSleep } from "./sessions/sleep.ts";
 import { measureSoak } from "./sessions/soak.ts";
 import { measureStoredRows } from "./service/stored-rows.ts";
+import { measureEvidence } from "./browser/evidence.ts";
 import { measureTelemetry } from "./browser/telemetry.ts";
 import { measureRenderedPages } from "./sessions/rendered-pages.ts";
 import { measureWarmCreates } from "./sessions/warm-creates.ts";
@@ -81,6 +82,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   },
   deployments: { title: "Deployments of an app", run: () => measureDeployments(quick ? 3 : 10) },
   telemetry: { title: "Telemetry of a busy page", run: () => measureTelemetry(quick ? 1 : 3) },
+  evidence: { title: "Sessions with the default evidence", run: () => measureEvidence(quick ? 3 : 12) },
   "live-view": { title: "A page that people watch", run: () => measureLiveView(quick ? 5 : 20, quick ? 20 : 100) },
   replays: { title: "A busy page, recorded", run: () => measureReplays(quick ? 5 : 20) },
   profiles: { title: "A profile with a large state", run: () => measureProfiles(quick ? 20 : 200) },

@@ -31,6 +31,9 @@ export interface ProjectsTable {
   max_sessions: number | null;
   max_invocations: number | null;
   network: NetworkRulesColumn;
+  /** Of new sessions; `null` = the server's setting. */
+  default_telemetry: Generated<readonly string[] | null>;
+  default_recording: Generated<boolean | null>;
 }
 
 /** `null` = without rules. */
@@ -92,6 +95,8 @@ export interface SessionLifecycle {
   readonly sleeps?: number;
   readonly ended_by?: { readonly type: string; readonly id?: string; readonly name?: string };
   readonly ended_detail?: string;
+  /** What telemetry captured at the end. */
+  readonly captured?: readonly string[];
 }
 
 export interface SessionsTable {

@@ -1,4 +1,5 @@
 // `node tools/lists.mjs` adds missing lines for files with schemas.
+export * from "./base/default-telemetry.ts";
 export * from "./base/common.ts";
 export { errorCodes, ErrorDetail, ErrorBody, LimitError, type ErrorCode } from "./base/error.ts";
 export * from "./base/events.ts";

@@ -63,7 +63,7 @@ async function drive(address: string, site: string): Promise<{ run(): Promise<vo
 }
 
 /** CPU that the processes of a service have used so far, by kind. */
-function cpuOf(servicePid: number): Record<"browsers" | "instances" | "service", number> {
+export function cpuOf(servicePid: number): Record<"browsers" | "instances" | "service", number> {
   const used = { browsers: 0, instances: 0, service: cpuMs(servicePid) };
   for (const { pid, command } of descendants(servicePid)) {
     const [program = ""] = command.split(" ");

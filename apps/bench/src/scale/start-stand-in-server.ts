@@ -26,6 +26,8 @@ export async function startStandInServer({ folder, url }: BenchDatabase, name: s
     index % 2 === 0 ? [`${flag.slice(2)}=${unlimited[index + 1] ?? ""}`] : [],
   );
   const limits = ["max-sessions=100000", "max-sessions-per-project=100000", "max-sessions-per-organization=100000"];
+  // Sessions without browsers have no telemetry.
+  limits.push("default-telemetry=off");
   const child = fork(
     fileURLToPath(new URL("stand-in-server.ts", import.meta.url)),
     [join(folder, name), url, ...flags, ...limits],

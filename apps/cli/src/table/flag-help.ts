@@ -51,6 +51,8 @@ export const flagHelp: Readonly<Record<string, string>> = {
   data_b64: "Bytes in base64, up to 512 KiB decoded",
   default_project_max_concurrent_sessions:
     "Concurrent sessions of each project without its own limit; 0 removes the limit",
+  default_recording: "Record new sessions from their start",
+  default_telemetry: "Telemetry of new sessions: console, network, bodies, page, interaction, screenshot, or off",
   delta_x: "Wheel notches to the right; negative: to the left",
   delta_y: "Wheel notches down; negative: up",
   deployment_id: "Filter by deployment",

@@ -160,7 +160,7 @@ export async function startTestService(): Promise<TestService> {
   const service = await startService(
     dataDir,
     ["--warm", "0", "--placement", "process", "--log-level", "warn", "--max-event-loop-delay-ms", "0"],
-    bareEnv(env),
+    bareEnv({ ...env, SHOAL_DEFAULT_TELEMETRY: "off" }),
   );
   const run = (...args: string[]) => shoal(args, { env });
   return {

@@ -1,4 +1,4 @@
-import type { Shoal } from "@shoal/client";
+import { ApiError, type Shoal } from "@shoal/client";
 import type { Browser, ListBrowsers } from "@shoal/schemas";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
@@ -43,4 +43,21 @@ export const replaysQuery = (shoal: Shoal, id: string) =>
     queryKey: ["replays", id],
     queryFn: async ({ signal }) => shoal.browsers.replays.list(id, { signal }),
     refetchInterval: refreshMs,
+  });
+
+/** Downloads of a page in {@link keptDownloadsQuery}. */
+export const mostDownloads = 100;
+
+/** Of an ended session. */
+export const keptDownloadsQuery = (shoal: Shoal, id: string) =>
+  queryOptions({
+    queryKey: ["kept-downloads", id],
+    queryFn: ({ signal }) =>
+      shoal.browsers.downloads.list(id, { limit: mostDownloads }, { signal }).then(
+        ({ items }) => items,
+        (error: unknown) => {
+          if (ApiError.isInstance(error) && error.status === 404) return "not kept" as const;
+          throw error;
+        },
+      ),
   });

@@ -49,6 +49,30 @@ export function describeProjects(test: ServiceUnderTest): void {
       await projects.delete(id);
     });
 
+    it("say what their sessions capture and record, which only keys of the organization change", async () => {
+      const { apiKeys, projects } = test.shoal;
+      const name = test.unique("project");
+      const made = await projects.create({ name, default_telemetry: ["console", "page"] });
+      expect(made).toMatchObject({ default_telemetry: ["console", "page"] });
+      expect(made.service_defaults).toEqual({ default_telemetry: ["off"], default_recording: false });
+      const { id } = made;
+      const own = test.clientWith({ apiKey: (await apiKeys.create({ name: "own", project_id: id })).key });
+      const browser = await own.browsers.create();
+      expect(browser.telemetry?.browser).toMatchObject({ console: { enabled: true }, network: { enabled: false } });
+      const off = await own.browsers.create({ telemetry: { enabled: false } });
+      expect(off.telemetry).toBeUndefined();
+      for (const { session_id } of [browser, off]) await own.browsers.delete(session_id);
+      expect(await codeOf(own.projects.update(id, { default_recording: true }))).toBe("403 forbidden");
+      expect(await codeOf(own.projects.update(id, { default_telemetry: null }))).toBe("403 forbidden");
+      for (const wrong of [[], ["off", "page"], ["weather"]])
+        expect(await codeOf(projects.update(id, { default_telemetry: wrong as ["page"] }))).toBe("400 bad_request");
+      const changed = await projects.update(id, { default_telemetry: ["off"], default_recording: true });
+      expect(changed).toMatchObject({ default_telemetry: ["off"], default_recording: true });
+      const reset = await projects.update(id, { default_telemetry: null, default_recording: null });
+      expect([reset.default_telemetry, reset.default_recording]).toEqual([undefined, undefined]);
+      await projects.delete(id);
+    });
+
     it("accept no new objects while archived", async () => {
       const { projects } = test.shoal;
       const name = test.unique("project");

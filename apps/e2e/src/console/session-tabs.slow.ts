@@ -154,7 +154,7 @@ it("tells the life of a session, the author of its end, and the things that rema
   await page.getByRole("heading", { name: "Kept after the end" }).waitFor();
   await page.getByText("No recordings").waitFor();
   await page.getByText("Kept until the retention of the service ends").waitFor();
-  await page.getByText("Deleted: the service keeps downloads only").waitFor();
+  await page.getByText("Deleted: download_retention_hours of the service is 0").waitFor();
   await expect.poll(() => violationsOf(page)).toEqual([]);
   // The live view ends with its session, and the service answers 404 for downloads that it does not keep.
   const expected = /^WebSocket connection to|status of 404/;

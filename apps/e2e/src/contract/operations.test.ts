@@ -25,6 +25,7 @@ const onObjects: Readonly<Record<string, { readonly object: "profile" | "key" | 
     "browsers.update": { object: "session", body: { name: "stolen" } },
     "browsers.delete": { object: "session" },
     "browsers.telemetry.events": { object: "session" },
+    "browsers.telemetry.lastPicture": { object: "session" },
   };
 /** Operations that also find ended objects. */
 const findsEnded = new Set(["apiKeys.get", "browsers.get"]);

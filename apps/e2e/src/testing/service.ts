@@ -33,6 +33,9 @@ export interface TestService {
   processes(): ProcessEntry[];
 }
 
+/** Only tests of evidence pay for it. Flags take precedence. */
+const withoutEvidence = { SHOAL_DEFAULT_TELEMETRY: "off", SHOAL_DOWNLOAD_RETENTION_HOURS: "0" };
+
 /** Ends of all services of this file. */
 const ends = new Set<() => Promise<unknown>>();
 
@@ -56,7 +59,11 @@ export async function runService(
   const starting: Promise<ServiceProcess | SeveralServers> = (serverCount > 1 ? startSeveralServers : startService)(
     dataDir,
     ["--warm", "0", "--log-level", "warn", "--max-event-loop-delay-ms", "0", ...flags],
-    { ...(given.env ?? process.env), ...(database !== undefined && { DATABASE_URL: database.url }) },
+    {
+      ...withoutEvidence,
+      ...(given.env ?? process.env),
+      ...(database !== undefined && { DATABASE_URL: database.url }),
+    },
   );
   const end = async () => {
     await (await starting.catch(() => undefined))?.stop();

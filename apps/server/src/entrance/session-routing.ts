@@ -8,7 +8,8 @@ import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access } from "../http/auth/access.ts";
 import { accessOf } from "../http/request-facts.ts";
 import { sessionTokenIn } from "../http/auth/session-path.ts";
-import { neverFound, type Sessions } from "../sessions/browsers/sessions.ts";
+import { neverFound } from "../sessions/browsers/session-errors.ts";
+import type { Sessions } from "../sessions/browsers/sessions.ts";
 import type { SessionRow } from "../sessions/browsers/session-store.ts";
 import type { SignInBrowsers } from "../sessions/live-view/sign-in-browsers.ts";
 import type { KeptOf } from "../sessions/downloads/kept-files.ts";
@@ -113,7 +114,8 @@ export class SessionRouting {
   ): Promise<Access> {
     const known = await access;
     // Of an ended session, other operations need the database alone.
-    const kind = endpoint === contract.listTelemetryEvents ? "telemetry" : undefined;
+    const isTelemetry = endpoint === contract.listTelemetryEvents || endpoint === contract.readLastPicture;
+    const kind = isTelemetry ? "telemetry" : undefined;
     const place = await this.#parts.sessions.locate(known.projectId, idOrName, kind);
     if (!(place instanceof Elsewhere)) return known;
     try {

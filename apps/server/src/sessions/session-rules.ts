@@ -20,6 +20,12 @@ export function sessionRulesOf(settings: SettingsInForce): SessionRules {
     get sleepAfterSeconds() {
       return settings.inForce.sleep_after_seconds;
     },
+    get defaultTelemetry() {
+      return settings.inForce.default_telemetry;
+    },
+    get defaultRecording() {
+      return settings.inForce.default_recording;
+    },
     get maxMemoryBytes() {
       const mib = settings.inForce.session_memory_max_mb;
       return mib === 0 ? Infinity : mib * 2 ** 20;

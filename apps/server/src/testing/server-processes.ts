@@ -105,6 +105,7 @@ export class ServerProcesses {
         SHOAL_WARM: "0",
         SHOAL_MAX_EVENT_LOOP_DELAY_MS: "0",
         SHOAL_LOG_FORMAT: "json",
+        SHOAL_DEFAULT_TELEMETRY: "off",
         ...settings,
       },
     });

@@ -1,6 +1,15 @@
-import { listTelemetryEvents, streamTelemetry } from "@shoal/contract";
+import { listTelemetryEvents, readLastPicture, streamTelemetry } from "@shoal/contract";
 import type { ListTelemetryEvents, StreamTelemetry, TelemetryEnvelope } from "@shoal/schemas";
-import type { Call, CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
+import type {
+  Call,
+  CallOptions,
+  Download,
+  DownloadOptions,
+  EventStream,
+  ItemPage,
+  StreamOptions,
+  Transport,
+} from "@shoal/transport";
 
 /** Telemetry events of a browser session. */
 export class SessionTelemetry {
@@ -26,5 +35,13 @@ export class SessionTelemetry {
    */
   stream(browserId: string, query: StreamTelemetry = {}, options?: StreamOptions): EventStream<TelemetryEnvelope> {
     return this.#transport.stream(streamTelemetry, { params: { id: browserId }, query }, options);
+  }
+  /**
+   * Downloads what an ended session showed last, as a JPEG file. Read the stream to its end or cancel it.
+   *
+   * @throws {ApiError} 404 `not_found` while the session runs, and without a picture.
+   */
+  lastPicture(browserId: string, options?: DownloadOptions): Promise<Download> {
+    return this.#transport.download(readLastPicture, { params: { id: browserId } }, options);
   }
 }

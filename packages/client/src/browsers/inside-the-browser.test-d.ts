@@ -13,6 +13,7 @@ expectTypeOf(shoal.browsers.process.stdoutStream("b", "p")).toEqualTypeOf<EventS
 expectTypeOf(shoal.browsers.process.output("b", "p")).toEqualTypeOf<AsyncGenerator<ProcessOutput, undefined>>();
 expectTypeOf(shoal.browsers.telemetry.stream("b")).toEqualTypeOf<EventStream<TelemetryEnvelope>>();
 expectTypeOf(shoal.browsers.telemetry.events("b")).resolves.toEqualTypeOf<ItemPage<TelemetryEnvelope>>();
+expectTypeOf(shoal.browsers.telemetry.lastPicture("b")).resolves.toEqualTypeOf<Download>();
 expectTypeOf(shoal.browsers.replays.list("b")).resolves.toEqualTypeOf<Replay[]>();
 // `download` waits for the file, so it never returns `undefined`.
 expectTypeOf(shoal.browsers.replays.download("b", "r")).resolves.toEqualTypeOf<Download>();

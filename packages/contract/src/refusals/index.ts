@@ -131,6 +131,7 @@ export {
   handoffNotFound,
   liveViewLinkNotFound,
   needsOwnBrowser,
+  noLastPicture,
   type OwnBrowserOptions,
   projectSessionsExhausted,
   refuseMemorySize,

@@ -8,6 +8,14 @@ export function browserNotFound(idOrName: string): Refusal {
   );
 }
 
+/** 404 for a session without a picture of its end. */
+export function noLastPicture(id: string): Refusal {
+  return notFound(
+    `Browser ${id} has no last picture.`,
+    "It is taken when a session with the telemetry category page ends, of a page that is not empty. Of a running session, use browsers.page.screenshot.",
+  );
+}
+
 const endings: Readonly<Record<string, string>> = {
   deleted: "it was deleted",
   timeout: "no client used it for its timeout_seconds",

@@ -1,5 +1,5 @@
 import { Id, lazyObject, ListTelemetryEvents, StreamTelemetry, TelemetryEnvelope } from "@shoal/schemas";
-import { defineEndpoint, eventStream, page } from "../base/endpoint.ts";
+import { bytes, defineEndpoint, eventStream, page } from "../base/endpoint.ts";
 
 /** Events of a session: network, console, pages, interactions. */
 const area = "Browser Telemetry";
@@ -22,6 +22,21 @@ export const listTelemetryEvents = defineEndpoint({
   query: ListTelemetryEvents,
   responses: { 200: page(TelemetryEnvelope) },
   errors: [400, 401, 403, 404, 500],
+});
+
+/** A JPEG of the page that was in front when the session ended, if the category `page` was captured. 404 while the session runs, and without a picture. Specific to Shoal. */
+export const readLastPicture = defineEndpoint({
+  operationId: "browsers.telemetry.lastPicture",
+  area,
+  plane: "control",
+  moves: ["read page_content"],
+  scope: ["browsers:use"],
+  method: "GET",
+  path: "/browsers/{id}/telemetry/last_picture",
+  summary: "Read the last picture of an ended session.",
+  params: id,
+  responses: { 200: bytes("image/jpeg") },
+  errors: [401, 403, 404, 500],
 });
 
 /** New events, unless `replay` or `Last-Event-ID` is set. Ends with the session. Silent while nothing is captured. */

@@ -4,6 +4,7 @@ import { credentialSites } from "./0002-credential-sites.ts";
 import { keyPolicies } from "./0003-key-policies.ts";
 import { appKeyIssuers } from "./0004-app-key-issuers.ts";
 import { telemetryDeliveries } from "./0005-telemetry-deliveries.ts";
+import { evidenceDefaults } from "./0006-evidence-defaults.ts";
 
 /** Every migration by name; they run in the order of their names. Never change or remove a released one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -12,4 +13,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0003_key_policies": keyPolicies,
   "0004_app_key_issuers": appKeyIssuers,
   "0005_telemetry_deliveries": telemetryDeliveries,
+  "0006_evidence_defaults": evidenceDefaults,
 };

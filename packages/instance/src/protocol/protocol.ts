@@ -83,6 +83,9 @@ export const InstanceConfig = lazyObject(() => ({
   cache_dir: z.optional(HostPath),
 }));
 
+/** `bodies`: of requests and responses of the category `network`. */
+export const capturedCategories = [...telemetryCategories, "bodies"] as const;
+
 /** Each difference from the waiting browser, except `again` and `headless: true`, selects a full Chromium. */
 export interface LaunchWishes extends z.output<typeof LaunchWishes> {}
 export const LaunchWishes = lazyObject(() => ({
@@ -115,7 +118,7 @@ export const AssignInstance = lazyObject(() => ({
   /** Size of the visible page; unchanged when absent. */
   viewport: z.optional(ViewportSize),
   /** Captured when the request is answered; none when absent. */
-  telemetry: z.optional(z.array(z.enum(telemetryCategories))),
+  telemetry: z.optional(z.array(z.enum(capturedCategories))),
   /** Page to open, unless the previous assignment named the same one. The answer does not wait for the page. */
   start_url: z.optional(checked(z.string(), z.maxLength(8192))),
   /** Restarts the browser with these differences before the request is answered. */
@@ -151,7 +154,7 @@ export const ViewportChanged = lazyObject(() => ({
 
 export interface SelectTelemetry extends z.output<typeof SelectTelemetry> {}
 export const SelectTelemetry = lazyObject(() => ({
-  categories: z.array(z.enum(telemetryCategories)),
+  categories: z.array(z.enum(capturedCategories)),
   /** Ends telemetry: readers get the remaining events and the end. */
   final: z.optional(z.boolean()),
 }));

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { pageFields, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "../base/schema.ts";
 import { NetworkRules, UpdateNetworkRules } from "../base/network-rules.ts";
+import { DefaultTelemetry, defaultTelemetryParts, EvidenceDefaults } from "../base/default-telemetry.ts";
 
 /** 1 to 255 characters, counted as people see them (code points), none of them a control character; not `.` or `..`. */
 const ProjectName: Schema<string> = z.lazy(() =>
@@ -26,9 +27,15 @@ export const Project = lazyObject(() => ({
   status: openEnum("active", "archived"),
   /** Hosts that its sessions may reach; sessions can only narrow it. Absent without rules. */
   network: z.optional(NetworkRules),
+  /** What telemetry of its sessions captures unless a session or its pool says otherwise: categories, or `off`. Absent = `service_defaults`. Specific to Shoal. */
+  default_telemetry: z.optional(z.array(openEnum(...defaultTelemetryParts))),
+  /** Whether its sessions are recorded as a video from their start. Absent = `service_defaults`. Specific to Shoal. */
+  default_recording: z.optional(z.boolean()),
+  /** The settings of the service that apply where the project has none. Specific to Shoal. */
+  service_defaults: z.optional(EvidenceDefaults),
   /** Creation time. */
   created_at: Timestamp,
-  /** When its name, status or network rules last changed. */
+  /** When its name, status, network rules or defaults last changed. */
   updated_at: Timestamp,
 }));
 
@@ -39,6 +46,10 @@ export const CreateProject = lazyObject(() => ({
   name: ProjectName,
   /** Hosts that its sessions may reach; sessions can only narrow it. */
   network: z.optional(NetworkRules),
+  /** What telemetry of its sessions captures unless a session or its pool says otherwise: categories, or `off`. The service's `default_telemetry` when absent. Specific to Shoal. */
+  default_telemetry: z.optional(DefaultTelemetry),
+  /** Whether its sessions are recorded as a video from their start. The service's `default_recording` when absent. Specific to Shoal. */
+  default_recording: z.optional(z.boolean()),
 }));
 
 /** Input of `projects.update`. */
@@ -50,6 +61,10 @@ export const UpdateProject = lazyObject(() => ({
   status: z.optional(z.enum(["active", "archived"])),
   /** Hosts that its sessions may reach from now on, for keys of the organisation only. Applies to running sessions at once; open connections that the new rules refuse are closed. */
   network: z.optional(UpdateNetworkRules),
+  /** What telemetry of new sessions captures unless a session or its pool says otherwise: categories, or `off`; `null` = the service's `default_telemetry`. For keys of the organisation only. Specific to Shoal. */
+  default_telemetry: z.optional(z.nullable(DefaultTelemetry)),
+  /** Whether new sessions are recorded as a video from their start; `null` = the service's `default_recording`. For keys of the organisation only. Specific to Shoal. */
+  default_recording: z.optional(z.nullable(z.boolean())),
 }));
 
 /** Input of `projects.list`. */

@@ -133,7 +133,7 @@ const poolFields = () => ({
   chrome_policy: z.optional(z.record(z.string(), z.unknown())),
   /** A page that each opens as soon as it is warm, at most 2048 characters; it is kept even if the page does not load. */
   start_url: z.optional(checked(z.string(), z.maxLength(2048))),
-  /** What telemetry is to capture; nothing when absent. */
+  /** What telemetry is to capture; the default of the project or the service when absent. */
   telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
   /** Freeze a leased browser after this many seconds without use, 0 to 259200, until its next use; 0 = never. The default of the service when absent. */
   sleep_after_seconds: z.optional(sleepSeconds()),

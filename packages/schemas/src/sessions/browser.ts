@@ -77,15 +77,22 @@ const TelemetryCategory = lazyObject(() => ({
   enabled: z.optional(z.boolean()),
 }));
 
+const NetworkTelemetry = lazyObject(() => ({
+  /** Whether events of this category are captured. */
+  enabled: z.optional(z.boolean()),
+  /** `false`: without the bodies of requests and responses. Default `true`. Specific to Shoal. */
+  bodies: z.optional(z.boolean()),
+}));
+
 const telemetryCategories = () => ({
   /** Console output and uncaught exceptions. */
   console: z.optional(TelemetryCategory),
-  /** Navigation and load events. */
+  /** Navigation and load events, downloads, and a picture of the page at the end of the session. */
   page: z.optional(TelemetryCategory),
   /** Clicks, key presses and settled scrolls. */
   interaction: z.optional(TelemetryCategory),
   /** Requests and responses. */
-  network: z.optional(TelemetryCategory),
+  network: z.optional(NetworkTelemetry),
   /** Operations of this contract on the session. */
   control: z.optional(TelemetryCategory),
   /** CDP clients and live viewers that come and go. */
@@ -273,7 +280,7 @@ export const Browser = lazyObject(() => ({
   deleted_at: z.optional(Timestamp),
   /** What it has used so far. */
   usage: z.optional(BrowserUsage),
-  /** Its telemetry settings. */
+  /** Its telemetry settings; of an ended session, those at its end. */
   telemetry: z.optional(z.nullable(BrowserTelemetry)),
   /** When the session ends unless it is used; absent while it is in use. */
   expires_at: z.optional(Timestamp),
@@ -354,7 +361,7 @@ export const CreateBrowser = z.lazy(() =>
       start_url: z.optional(checked(z.string(), z.maxLength(8192))),
       /** Enterprise policies, by Chrome's names for them; at most 1000, and 5 MiB as JSON. They need a sandbox and a full Chromium. */
       chrome_policy: z.optional(z.record(z.string(), z.unknown())),
-      /** What telemetry is to capture; nothing when absent. */
+      /** What telemetry is to capture: the default of the project or the service when absent. `enabled: false` captures nothing. Named categories replace the default; if all are off, they are removed from it. */
       telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
     }),
     atMostOne("proxy", "proxy_id"),

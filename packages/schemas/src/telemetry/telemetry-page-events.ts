@@ -166,6 +166,19 @@ export const DownloadFinishedEvent = telemetryEvent("download_finished", "page",
   frame_id: z.optional(z.string()),
 }));
 
+/** The session ends, and a picture of its front page was taken: `browsers.telemetry.lastPicture` has it. */
+export interface PagePictureEvent extends z.output<typeof PagePictureEvent> {}
+export const PagePictureEvent = telemetryEvent("page_picture", "page", () => ({
+  /** Address of the page. */
+  url: z.optional(z.string()),
+  /** Title of the page. */
+  title: z.optional(z.string()),
+  /** CDP target. */
+  target_id: z.optional(z.string()),
+  /** Size of the JPEG file. */
+  size_bytes: z.optional(z.int()),
+}));
+
 /** The user clicked. */
 export interface InteractionClickEvent extends z.output<typeof InteractionClickEvent> {}
 export const InteractionClickEvent = telemetryEvent("interaction_click", "interaction", () => ({

@@ -1,4 +1,5 @@
 import type { ControlOperationsOf, Page } from "@shoal/contract";
+import { capturedAtStart, defaultCategories, shownCategories } from "@shoal/contract/captured";
 import {
   browserEnded,
   browserHasProfile,
@@ -19,7 +20,7 @@ import { Watches } from "../files/watches.ts";
 import type { Access } from "../state/access.ts";
 import { endHandoff } from "../state/handoffs.ts";
 import { holds, pageOf } from "../state/listing.ts";
-import type { SessionRow, Store } from "../state/store.ts";
+import { serviceDefaults, type SessionRow, type Store } from "../state/store.ts";
 import { recordEvent } from "../state/webhooks.ts";
 import { region, toBrowser } from "../sessions/browser-answer.ts";
 import {
@@ -200,6 +201,15 @@ class FakeBrowsers {
     return { row, savesChanges: asked.save_changes };
   }
 
+  /** What a service would capture: the fake captures nothing. */
+  #telemetryOf(projectId: string, { stealth, telemetry }: Create): Pick<Browser, "telemetry"> {
+    const project = this.#store.projects.find(({ id }) => id === projectId);
+    const parts = project?.defaultTelemetry ?? serviceDefaults.default_telemetry;
+    const outcome = capturedAtStart(telemetry, defaultCategories(parts, stealth));
+    if ("refusal" in outcome) throw ServiceError.of(outcome.refusal);
+    return outcome.captured === undefined ? {} : { telemetry: shownCategories(outcome.captured) };
+  }
+
   #newSession(
     body: Create,
     { apiKeyId, profile, projectId }: Pick<SessionRow, "apiKeyId" | "profile" | "projectId">,
@@ -232,6 +242,7 @@ class FakeBrowsers {
         ...(kiosk_mode !== undefined && { kiosk_mode }),
         ...(memory !== undefined && { memory }),
         ...(start_url !== undefined && { start_url }),
+        ...this.#telemetryOf(projectId, body),
       },
       ended: undefined,
       files,

@@ -21,14 +21,26 @@ import type * as z from "zod/mini";
 import type { Access } from "../state/access.ts";
 import { networkRulesOf } from "../sessions/browser-options.ts";
 import { folded, holds, pageOf } from "../state/listing.ts";
-import type { ProjectRow, Store } from "../state/store.ts";
+import { type ProjectRow, serviceDefaults, type Store } from "../state/store.ts";
 
-function toProject({ createdAt, id, name, network, status, updatedAt }: ProjectRow): Project {
+function toProject({
+  createdAt,
+  defaultRecording,
+  defaultTelemetry,
+  id,
+  name,
+  network,
+  status,
+  updatedAt,
+}: ProjectRow): Project {
   return {
     id,
     name,
     status,
     ...(network && { network: { ...network } }),
+    ...(defaultTelemetry && { default_telemetry: [...defaultTelemetry] }),
+    ...(defaultRecording !== undefined && { default_recording: defaultRecording }),
+    service_defaults: serviceDefaults,
     created_at: createdAt,
     updated_at: updatedAt,
   };
@@ -62,11 +74,13 @@ class FakeProjects {
     return found;
   }
 
-  create({ name, network }: z.output<typeof CreateProject>, access: Access): Project {
+  create({ name, network, ...defaults }: z.output<typeof CreateProject>, access: Access): Project {
     refuseProjectKey(access, "create projects");
     const rules = networkRulesOf(network);
     this.#refuseTaken(name);
     const project = newProject(name, rules);
+    project.defaultTelemetry = defaults.default_telemetry;
+    project.defaultRecording = defaults.default_recording;
     this.#store.projects.push(project);
     return toProject(project);
   }
@@ -80,19 +94,27 @@ class FakeProjects {
     return pageOf(found.reverse(), window, toProject);
   }
 
-  update(idOrName: string, { name, network, status }: z.output<typeof UpdateProject>, access: Access): Project {
+  update(
+    idOrName: string,
+    { default_recording, default_telemetry, name, network, status }: z.output<typeof UpdateProject>,
+    access: Access,
+  ): Project {
     const project = this.existing(access, idOrName);
     const isRenamed = name !== undefined && name !== project.name;
     const isOtherStatus = status !== undefined && status !== project.status;
     if (isOtherStatus) refuseProjectKey(access, "archive or reopen projects");
     if (network !== undefined) refuseProjectKey(access, "change the network rules of a project");
+    const isOtherDefault = default_telemetry !== undefined || default_recording !== undefined;
+    if (isOtherDefault) refuseProjectKey(access, "change what sessions of a project capture and record");
     const rules = networkRulesOf(network, project.network);
     if (isRenamed) this.#refuseTaken(name, project);
     if (isOtherStatus && status === "archived") this.#passOn(project);
-    if (!isRenamed && !isOtherStatus && network === undefined) return toProject(project);
+    if (!isRenamed && !isOtherStatus && !isOtherDefault && network === undefined) return toProject(project);
     project.name = name ?? project.name;
     project.status = status ?? project.status;
     if (network !== undefined) project.network = rules;
+    if (default_telemetry !== undefined) project.defaultTelemetry = default_telemetry ?? undefined;
+    if (default_recording !== undefined) project.defaultRecording = default_recording ?? undefined;
     project.updatedAt = new Date().toISOString();
     return toProject(project);
   }

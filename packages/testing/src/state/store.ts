@@ -17,9 +17,15 @@ export interface ProjectRow {
   readonly createdAt: string;
   updatedAt: string;
   network: { allow?: string[]; deny?: string[] } | undefined;
+  /** Absent = as the service: see `serviceDefaults`. */
+  defaultTelemetry?: readonly string[] | undefined;
+  defaultRecording?: boolean | undefined;
   /** Absent or 0 = unlimited. */
   readonly limits: { sessions?: number | undefined; invocations?: number | undefined };
 }
+
+/** The fake records nothing. */
+export const serviceDefaults = { default_telemetry: ["off"], default_recording: false };
 
 /** An API key with its secret in plain text, which only opens the fake. */
 export interface ApiKeyRow {

@@ -1,6 +1,7 @@
 import type { CommandEntry } from "../../core/types.ts";
 
 const exampleProcess = "r2ld2qsdq1lxu8t1gq0ptljv";
+const exampleSession = "k3v8d1m6q0x2s9w7b4t5y6zh";
 const exampleDownload = "6f3ad4b2-7a1e-4f6c-8d5b-20c3e1a9d784";
 const exampleReplay = "v9j6sv5fjr4tqk4k4xmmvhbz";
 const holdKeys = { hold_keys: "--hold-key" } as const;
@@ -292,6 +293,11 @@ export const insideEntries: Readonly<Record<string, CommandEntry>> = {
       "shoal browsers telemetry events research --category console,network --since 1h",
       "shoal browsers telemetry events research --category network --query '[].event.type'",
     ],
+  },
+  "browsers.telemetry.lastPicture": {
+    summary: "Download the last picture of an ended session",
+    about: "A JPEG of the front page at the end, if telemetry captured the category page.",
+    examples: [`shoal browsers telemetry last-picture ${exampleSession} -f last.jpg`],
   },
   "browsers.telemetry.stream": {
     summary: "Follow telemetry events",

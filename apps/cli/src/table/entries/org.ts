@@ -34,8 +34,9 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
   },
   "projects.get": { summary: "Show a project", id: project, examples: ["shoal projects get research"] },
   "projects.update": {
-    summary: "Rename, archive or reopen a project, or change its network rules",
-    about: "A project key can only rename its own project. The last active project cannot be archived.",
+    summary: "Rename, archive or reopen a project, or change its rules and defaults",
+    about:
+      "A project key can only rename its own project. The last active project cannot be archived. null for a default: as the service.",
     flags: { "network.allow": "--allow", "network.deny": "--deny" },
     help: {
       name: "New name, unique in the organisation",
@@ -47,6 +48,7 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
     examples: [
       "shoal projects update research --name archive",
       "shoal projects update research --deny '*.example.com'",
+      "shoal projects update research --default-telemetry console,network,page",
       "shoal projects update research --status archived --yes",
     ],
   },

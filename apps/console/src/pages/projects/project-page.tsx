@@ -16,6 +16,7 @@ import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
 import { ProgramCard } from "../../parts/program-card.tsx";
 import { Failure } from "../../parts/states.tsx";
+import { EvidenceSection } from "./evidence-section.tsx";
 import { ProjectActions } from "./project-actions.tsx";
 import { ProjectStatus } from "./projects-page.tsx";
 
@@ -55,7 +56,10 @@ export function ProjectPage() {
     >
       {(project) => (
         <Columns>
-          <LimitsSection project={project} />
+          <Stack gap="lg">
+            <LimitsSection project={project} />
+            <EvidenceSection project={project} />
+          </Stack>
           <Stack gap="lg">
             <DetailsSection project={project} />
             <ProgramCard programs={programsOf(project)} />

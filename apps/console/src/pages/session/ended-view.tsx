@@ -9,6 +9,7 @@ import { Age, Ago } from "../../parts/moment.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { isFailure } from "../../parts/status.tsx";
 import { endTitle } from "./life/life-events.ts";
+import { LastPicture } from "./last-picture.tsx";
 import styles from "./session-page.module.css";
 
 /** In place of the live view of an ended session: the reason of its end, and what to look at next. */
@@ -19,34 +20,37 @@ export function EndedView({ browser }: { readonly browser: Browser }) {
   const film = replays?.findLast(({ finished_at }) => finished_at != null);
   const hasFailed = isFailure(browser);
   return (
-    <Empty
-      icon={hasFailed ? TriangleAlert : MonitorOff}
-      title={hasFailed ? "The session failed" : "The session has ended"}
-    >
-      <p>
-        {endTitle(browser)}. It ran for <Age from={created_at} to={deleted_at} /> and ended <Ago at={deleted_at} />.
-      </p>
-      {lifecycle?.ended_detail !== undefined && (
-        <Text component="pre" className={styles.output}>
-          {lifecycle.ended_detail}
-        </Text>
-      )}
-      <Group justify="center" gap="xs">
-        {film !== undefined && (
-          <Button
-            leftSection={<Clapperboard size={16} aria-hidden />}
-            renderRoot={(props) => (
-              <Link to="/sessions/$id/replays/$replay" params={{ id, replay: film.replay_id }} {...props} />
-            )}
-          >
-            Watch the recording
-          </Button>
+    <>
+      <Empty
+        icon={hasFailed ? TriangleAlert : MonitorOff}
+        title={hasFailed ? "The session failed" : "The session has ended"}
+      >
+        <p>
+          {endTitle(browser)}. It ran for <Age from={created_at} to={deleted_at} /> and ended <Ago at={deleted_at} />.
+        </p>
+        {lifecycle?.ended_detail !== undefined && (
+          <Text component="pre" className={styles.output}>
+            {lifecycle.ended_detail}
+          </Text>
         )}
-        <TabButton tab="details">Details</TabButton>
-        <TabButton tab="console">Console</TabButton>
-        <TabButton tab="network">Network</TabButton>
-      </Group>
-    </Empty>
+        <Group justify="center" gap="xs">
+          {film !== undefined && (
+            <Button
+              leftSection={<Clapperboard size={16} aria-hidden />}
+              renderRoot={(props) => (
+                <Link to="/sessions/$id/replays/$replay" params={{ id, replay: film.replay_id }} {...props} />
+              )}
+            >
+              Watch the recording
+            </Button>
+          )}
+          <TabButton tab="details">Details</TabButton>
+          <TabButton tab="console">Console</TabButton>
+          <TabButton tab="network">Network</TabButton>
+        </Group>
+      </Empty>
+      <LastPicture browser={browser} />
+    </>
   );
 }
 

@@ -9,6 +9,7 @@ import { atThisOrigin } from "../../base/place.ts";
 import { CopyIcon } from "../../parts/code.tsx";
 import { Age, Moment } from "../../parts/moment.tsx";
 import { Empty, Failure } from "../../parts/states.tsx";
+import { HowToKeep } from "./how-to-keep.tsx";
 
 export function RecordingsTab({ browser }: { readonly browser: Browser }) {
   const { shoal } = useSignedIn();
@@ -20,7 +21,8 @@ export function RecordingsTab({ browser }: { readonly browser: Browser }) {
       <Empty icon={Clapperboard} title="Nothing was recorded">
         {browser.deleted_at === undefined
           ? "The button Record above films the screen until you stop it."
-          : "No recording was made, or the retention of its recordings has ended."}
+          : "No recording was made, or the retention of its recordings has ended. "}
+        {browser.deleted_at !== undefined && <HowToKeep start="Start one while a session runs" />}
       </Empty>
     );
   return (

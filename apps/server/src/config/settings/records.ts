@@ -1,3 +1,4 @@
+import { DefaultTelemetry } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { awsIdentityProblem } from "../aws-identity.ts";
 import { endpointUrl, integer, optionalSetting, setting, text } from "./setting.ts";
@@ -96,6 +97,21 @@ export const records = {
     summary: "S3-compatible store that all buckets of exports are in, instead of AWS's own; asked by path.",
     default: "AWS's, of the destination's region",
   }),
+  default_telemetry: setting({
+    kind: "list",
+    schema: DefaultTelemetry,
+    summary:
+      "What telemetry captures in sessions that say nothing, in projects without their own default: console, network, bodies, page, interaction and screenshot, or off.",
+    fallback: ["console", "network", "page"],
+    live: true,
+  }),
+  default_recording: setting({
+    kind: "boolean",
+    schema: z.boolean(),
+    summary: "Record sessions as a video from their start, in projects without their own default.",
+    fallback: false,
+    live: true,
+  }),
   telemetry_retention_days: setting({
     kind: "integer",
     schema: integer(1, 3650),
@@ -113,7 +129,7 @@ export const records = {
     schema: integer(0, 8760),
     summary:
       "How long downloads are kept after the end of their session, encrypted in the data folder, 0 to 8760 hours; 0 keeps none.",
-    fallback: 0,
+    fallback: 24,
   }),
   download_max_gib: setting({
     kind: "integer",

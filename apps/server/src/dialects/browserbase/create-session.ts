@@ -18,7 +18,8 @@ export interface SessionPlan {
   readonly create: CreateBrowser;
   readonly proxy: CreateProxy | undefined;
   readonly metadata: CreateSession["userMetadata"];
-  readonly records: boolean;
+  /** Absent = the default of the project. */
+  readonly records: boolean | undefined;
   /** Fields that have no effect, with their paths. */
   readonly ignored: readonly string[];
 }
@@ -84,11 +85,13 @@ export function toCreate(body: CreateSession): SessionPlan {
         }),
       ...(context && { profile: { id: context.id, save_changes: context.persist } }),
       ...(extensions.length > 0 && { extensions: extensions.map((id) => ({ id })) }),
-      ...(settings.logSession === true && { telemetry: { browser: logged } }),
+      ...(settings.logSession !== undefined && {
+        telemetry: settings.logSession ? { browser: logged } : { enabled: false },
+      }),
     },
     proxy: toProxy(body.proxies),
     metadata: body.userMetadata,
-    records: settings.recordSession === true,
+    records: settings.recordSession,
     ignored: [
       ...(region === undefined ? [] : ["body.region"]),
       ...withoutEffect

@@ -37,7 +37,7 @@ interface Creating {
 
 /** Creates a session. @throws {ServiceError} as `browsers.create`, or 501 for an unsupported setting. */
 async function createBrowser(parts: DialectParts, plan: SessionPlan, { calls, signal }: Creating): Promise<Browser> {
-  const { create, metadata, proxy: wanted } = plan;
+  const { create, metadata, proxy: wanted, records } = plan;
   const proxy = wanted && checkedBody(CreateProxy, wanted, "refuse");
   const origin = { dialect: "browserbase", ...(metadata && { metadata }) };
   const result = await calls.run(native.createBrowser, { body: create, signal }, async ({ body, context }) => {
@@ -45,6 +45,8 @@ async function createBrowser(parts: DialectParts, plan: SessionPlan, { calls, si
       apiKeyId: context.key.id,
       origin,
       ...(proxy && { proxy }),
+      // A chosen recording is started by its own operation.
+      ...(records !== undefined && { records: false }),
     });
     if (view instanceof RegionElsewhere) throw view.toError();
     return toBrowser(view, context, parts.signer);
@@ -67,7 +69,7 @@ export async function createSession(
     await calls.admit(native.createProxy, {});
   }
   const browser = await createBrowser(parts, plan, { calls, signal });
-  if (plan.records) {
+  if (plan.records === true) {
     try {
       await startRecordingOf(parts, calls, { sessionId: browser.session_id, signal });
     } catch (error) {

@@ -8,6 +8,8 @@ export interface ProjectEntry {
   readonly name: string;
   readonly status: "active" | "archived";
   readonly network: NetworkRuleLists | null;
+  readonly default_telemetry: readonly string[] | null;
+  readonly default_recording: boolean | null;
 }
 
 export interface ProjectLookup {
@@ -31,7 +33,7 @@ export function createProjectLookup({ isJoined: isPrivate, query }: Database, is
     async load(lookup) {
       const rows = await query
         .selectFrom("projects")
-        .select(["id", "name", "status", "network"])
+        .select(["id", "name", "status", "network", "default_telemetry", "default_recording"])
         .where("deleted_at", "is", null)
         .where((where) =>
           lookup === standardLookup

@@ -74,7 +74,11 @@ it("reserves administration and stored secrets for administrators", () => {
 it("shows viewers no files, processes, output, logs or telemetry", () => {
   const viewer = operationsOf("viewer");
   const inside = ["Browser Filesystem", "Browser Logs", "Browser Processes", "Browser Telemetry"];
-  for (const { area, operationId } of keyed) if (inside.includes(area)) expect(viewer).not.toContain(operationId);
+  // A picture of a page, like those of live views and recordings.
+  const picture = "browsers.telemetry.lastPicture";
+  expect(viewer).toContain(picture);
+  for (const { area, operationId } of keyed)
+    if (inside.includes(area) && operationId !== picture) expect(viewer).not.toContain(operationId);
   for (const operation of ["browsers.downloads.read", "deployments.follow", "invocations.follow", "profiles.download"])
     expect(viewer).not.toContain(operation);
 });

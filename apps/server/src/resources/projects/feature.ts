@@ -6,12 +6,19 @@ import { createProjectStore } from "./project-store.ts";
 import { Projects } from "./projects.ts";
 
 export function projectsFeature(
-  { database }: Host,
+  { database, settings }: Host,
   { forgetKey, lookup }: { readonly forgetKey: (id: string) => void; readonly lookup: Pick<ProjectLookup, "forget"> },
 ) {
-  const projects = new Projects(createProjectStore(database), (changed) => {
-    for (const id of changed.projects) lookup.forget(id);
-    for (const id of changed.keys ?? []) forgetKey(id);
+  const projects = new Projects({
+    store: createProjectStore(database),
+    forget(changed) {
+      for (const id of changed.projects) lookup.forget(id);
+      for (const id of changed.keys ?? []) forgetKey(id);
+    },
+    serviceDefaults: () => ({
+      default_telemetry: [...settings.inForce.default_telemetry],
+      default_recording: settings.inForce.default_recording,
+    }),
   });
   return { handlers: projectHandlers(projects) } satisfies Feature;
 }

@@ -16,7 +16,12 @@ export interface ProjectRow {
   readonly max_sessions: number | null;
   readonly max_invocations: number | null;
   readonly network: NetworkRuleLists | null;
+  readonly default_telemetry: readonly string[] | null;
+  readonly default_recording: boolean | null;
 }
+
+/** Columns that requests set. */
+export type ProjectSettings = Pick<ProjectRow, "default_recording" | "default_telemetry" | "name" | "network">;
 
 export type Closing<Done> =
   | {
@@ -39,6 +44,8 @@ const columns = [
   "max_sessions",
   "max_invocations",
   "network",
+  "default_telemetry",
+  "default_recording",
 ] as const;
 /** Advisory lock for closing projects: "shoa", and "l" and 3. */
 const closingLock = sql`select pg_advisory_xact_lock(1936223073, 27651)`;
@@ -50,7 +57,7 @@ class PostgresProjectStore {
     this.#query = query;
   }
 
-  async insert({ network, ...row }: Pick<ProjectRow, "id" | "name" | "network">): Promise<ProjectRow> {
+  async insert({ network, ...row }: Pick<ProjectRow, "id"> & ProjectSettings): Promise<ProjectRow> {
     const now = new Date().toISOString();
     return this.#query
       .insertInto("projects")
@@ -83,10 +90,7 @@ class PostgresProjectStore {
   /** Renames or reopens. @returns `undefined` when the project was deleted. */
   async update(
     id: string,
-    {
-      network,
-      ...changes
-    }: { readonly name?: string; readonly status?: "active"; readonly network?: ProjectRow["network"] },
+    { network, ...changes }: Partial<ProjectSettings> & { readonly status?: "active" },
   ): Promise<ProjectRow | undefined> {
     return this.#query
       .updateTable("projects")
@@ -101,10 +105,7 @@ class PostgresProjectStore {
       .executeTakeFirst();
   }
 
-  async archive(
-    id: string,
-    { name, network }: { readonly name: string | undefined; readonly network: ProjectRow["network"] | undefined },
-  ): Promise<Closing<ProjectRow>> {
+  async archive(id: string, { network, ...changes }: Partial<ProjectSettings>): Promise<Closing<ProjectRow>> {
     return this.#query.transaction().execute(async (transaction): Promise<Closing<ProjectRow>> => {
       await closingLock.execute(transaction);
       const row = await this.#present(transaction).where("id", "=", id).forUpdate().executeTakeFirst();
@@ -114,9 +115,9 @@ class PostgresProjectStore {
       const value = await transaction
         .updateTable("projects")
         .set({
+          ...changes,
           status: "archived",
           updated_at: new Date(),
-          ...(name !== undefined && { name }),
           ...(network !== undefined && { network: network && JSON.stringify(network) }),
         })
         .where("id", "=", id)

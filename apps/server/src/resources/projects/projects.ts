@@ -11,6 +11,7 @@ import type { Page } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
 import type {
   CreateProject,
+  EvidenceDefaults,
   ListProjects,
   Project,
   ProjectLimits,
@@ -23,10 +24,23 @@ import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import { createId } from "@shoal/primitives";
 import { type Seen, toPage } from "../../http/paging.ts";
 import { networkRulesOf } from "./network-rules.ts";
-import type { Closing, ProjectRow, ProjectStore } from "./project-store.ts";
+import type { Closing, ProjectRow, ProjectSettings, ProjectStore } from "./project-store.ts";
 
-function toProject({ id, name, status, network, created_at, updated_at }: ProjectRow): Project {
-  return { id, name, status, ...(network && { network: toLists(network) }), created_at, updated_at };
+function toProject(
+  { default_recording, default_telemetry, network, ...row }: ProjectRow,
+  serviceDefaults: EvidenceDefaults,
+): Project {
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    ...(network && { network: toLists(network) }),
+    ...(default_telemetry && { default_telemetry: [...default_telemetry] }),
+    ...(default_recording !== null && { default_recording }),
+    service_defaults: serviceDefaults,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
 }
 
 function toLists({ allow, deny }: NetworkRuleLists): NonNullable<Project["network"]> {
@@ -55,60 +69,70 @@ function changeOf(limit: number | null | undefined): number | null | undefined {
   return limit === 0 ? null : (limit ?? undefined);
 }
 
+export interface ProjectsParts {
+  readonly store: ProjectStore;
+  /** Receives ids of changed projects and keys before the answer: no later request uses the old state. */
+  readonly forget: (ids: { readonly projects: readonly string[]; readonly keys?: readonly string[] }) => void;
+  readonly serviceDefaults: () => EvidenceDefaults;
+}
+
 /** `caller` is the key of the request. The key of a project sees that project only and may only rename it. */
 export class Projects {
   readonly #store: ProjectStore;
-  readonly #forget: (ids: { readonly projects: readonly string[]; readonly keys?: readonly string[] }) => void;
+  readonly #forget: ProjectsParts["forget"];
+  readonly #serviceDefaults: ProjectsParts["serviceDefaults"];
 
-  /** @param forget - receives ids of changed projects and keys before the answer: no later request uses the old state. */
-  constructor(
-    store: ProjectStore,
-    forget: (ids: { readonly projects: readonly string[]; readonly keys?: readonly string[] }) => void,
-  ) {
+  constructor({ forget, serviceDefaults, store }: ProjectsParts) {
     this.#store = store;
     this.#forget = forget;
+    this.#serviceDefaults = serviceDefaults;
   }
 
-  async create(caller: KeyRow, { name, network }: z.output<typeof CreateProject>): Promise<Project> {
+  async create(caller: KeyRow, { name, network, ...defaults }: z.output<typeof CreateProject>): Promise<Project> {
     refuseProjectKey(caller, "create projects");
     const rules = networkRulesOf(network) ?? null;
     try {
-      return toProject(await this.#store.insert({ id: createId(), name, network: rules }));
+      const { default_recording = null, default_telemetry = null } = defaults;
+      const row = { id: createId(), name, network: rules, default_recording, default_telemetry };
+      return this.#shown(await this.#store.insert(row));
     } catch (error) {
       throw isUniqueViolation(error) ? nameTaken(name) : error;
     }
   }
 
   async list(caller: KeyRow, filter: Seen<z.output<typeof ListProjects>>): Promise<Page<Project>> {
-    return toPage(await this.#store.list(filter, caller.project_id), filter, toProject);
+    return toPage(await this.#store.list(filter, caller.project_id), filter, (row) => this.#shown(row));
   }
 
   async get(caller: KeyRow, idOrName: string): Promise<Project> {
-    return toProject(await this.#existing(caller, idOrName));
+    return this.#shown(await this.#existing(caller, idOrName));
   }
 
   async update(
     caller: KeyRow,
     idOrName: string,
-    { name, network, status }: z.output<typeof UpdateProject>,
+    { default_recording, default_telemetry, name, network, status }: z.output<typeof UpdateProject>,
   ): Promise<Project> {
     const project = await this.#existing(caller, idOrName);
     const newName = name === project.name ? undefined : name;
     const newStatus = status === project.status ? undefined : status;
     if (newStatus !== undefined) refuseProjectKey(caller, "archive or reopen projects");
     if (network !== undefined) refuseProjectKey(caller, "change the network rules of a project");
+    if (default_telemetry !== undefined || default_recording !== undefined)
+      refuseProjectKey(caller, "change what sessions of a project capture and record");
     const newRules = network && (networkRulesOf(network, project.network) ?? null);
-    if (newName === undefined && newStatus === undefined && newRules === undefined) return toProject(project);
+    const changes: Partial<ProjectSettings> = {
+      ...(newRules !== undefined && { network: newRules }),
+      ...(newName !== undefined && { name: newName }),
+      ...(default_telemetry !== undefined && { default_telemetry }),
+      ...(default_recording !== undefined && { default_recording }),
+    };
+    if (newStatus === undefined && Object.keys(changes).length === 0) return this.#shown(project);
     try {
-      if (newStatus === "archived")
-        return toProject(await this.#archive(project, { name: newName, network: newRules }));
-      const row = await this.#store.update(project.id, {
-        ...(newRules !== undefined && { network: newRules }),
-        ...(newName !== undefined && { name: newName }),
-        ...(newStatus !== undefined && { status: newStatus }),
-      });
+      if (newStatus === "archived") return this.#shown(await this.#archive(project, changes));
+      const row = await this.#store.update(project.id, { ...changes, ...(newStatus && { status: newStatus }) });
       if (row === undefined) throw notFound(idOrName);
-      return toProject(row);
+      return this.#shown(row);
     } catch (error) {
       throw newName !== undefined && isUniqueViolation(error) ? nameTaken(newName) : error;
     } finally {
@@ -147,6 +171,10 @@ export class Projects {
     return toLimits(row);
   }
 
+  #shown(row: ProjectRow): Project {
+    return toProject(row, this.#serviceDefaults());
+  }
+
   async #existing(caller: KeyRow, idOrName: string): Promise<ProjectRow> {
     const row = await this.#store.find(idOrName, caller.project_id);
     if (row === undefined) throw notFound(idOrName);
@@ -166,7 +194,7 @@ export class Projects {
     }
   }
 
-  async #archive(project: ProjectRow, changes: Parameters<ProjectStore["archive"]>[1]): Promise<ProjectRow> {
+  async #archive(project: ProjectRow, changes: Partial<ProjectSettings>): Promise<ProjectRow> {
     const ids = [project.id];
     try {
       const { value, heirId } = this.#settled(await this.#store.archive(project.id, changes), project);

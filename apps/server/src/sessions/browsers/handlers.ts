@@ -81,6 +81,7 @@ export async function toBrowser(
     browser.proxy = row.proxy;
     if (row.proxy.id !== undefined) browser.proxy_id = row.proxy.id;
   }
+  const { captured: _captured, ...lifecycle } = row.lifecycle;
   if (captured) browser.telemetry = shownCategories(captured);
   if (row.ended_at === null && row.telemetry_destination_id !== null)
     browser.telemetry = { ...browser.telemetry, ...shownExport(row.telemetry_destination_id) };
@@ -93,7 +94,7 @@ export async function toBrowser(
   if (row.max_duration_seconds !== null) browser.max_duration_seconds = row.max_duration_seconds;
   if (row.ends_at !== null) browser.ends_at = row.ends_at;
   if (row.ended_reason !== null) browser.ended_reason = row.ended_reason;
-  if (Object.keys(row.lifecycle).length > 0) browser.lifecycle = row.lifecycle;
+  if (Object.keys(lifecycle).length > 0) browser.lifecycle = lifecycle;
   return browser;
 }
 

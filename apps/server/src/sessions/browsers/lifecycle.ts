@@ -1,6 +1,7 @@
 import type { SessionLifecycle } from "@shoal/database";
 import type { EndedReason } from "@shoal/schemas";
 import { type Access, isPerson } from "../../http/auth/access.ts";
+import { namesOf } from "../telemetry/categories.ts";
 import type { RunningSession } from "./running-session.ts";
 
 export interface EndCause {
@@ -29,13 +30,14 @@ export function crashText({
 }
 
 export function lifecycleAtEnd(
-  { lifecycle: { ended_detail: crash, ...lifecycle } }: Pick<RunningSession, "lifecycle">,
+  { captured, lifecycle: { ended_detail: crash, ...lifecycle } }: Pick<RunningSession, "captured" | "lifecycle">,
   reason: EndedReason,
   { by, detail }: EndCause,
 ): SessionLifecycle {
   const shown = faults.has(reason) ? (detail ?? (reason === "browser_crashed" ? crash : undefined)) : undefined;
   return {
     ...lifecycle,
+    ...(captured !== undefined && { captured: namesOf(captured) }),
     ...(by !== undefined && { ended_by: by }),
     // PostgreSQL stores no NUL.
     ...(shown !== undefined && {

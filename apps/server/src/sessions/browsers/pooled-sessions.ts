@@ -11,6 +11,7 @@ import type { SessionRunner } from "./session-runner.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 import type { SessionTelemetry } from "./session-telemetry.ts";
 import type { SessionChoices } from "./start/session-choices.ts";
+import type { SessionDefaults } from "./start/session-defaults.ts";
 import type { SessionStarter } from "./start/session-starter.ts";
 
 /** Maximum `timeout_seconds` of the contract. */
@@ -19,6 +20,7 @@ const longestTimeoutSeconds = 259_200;
 export interface PooledSessionsParts {
   readonly runner: SessionRunner;
   readonly choices: SessionChoices;
+  readonly defaults: Pick<SessionDefaults, "captured" | "record">;
   readonly starter: SessionStarter;
   readonly sessionTelemetry: SessionTelemetry;
   readonly store: SessionStore;
@@ -110,10 +112,11 @@ export class PooledSessions {
 
   /** The row must be stored; it is removed if the start fails. */
   async start(row: SessionRow, request: PooledRequest): Promise<void> {
-    const { choices, runner, starter, store } = this.#parts;
-    const session = newSession(row, request.telemetry);
+    const { choices, defaults, runner, starter, store } = this.#parts;
+    const session = newSession(row, undefined);
     runner.sessions.set(row.id, session);
     try {
+      session.captured = await defaults.captured(row.project_id, request);
       const { web_bot_auth } = await choices.signing(row.project_id, request);
       if (request.web_bot_auth === undefined && web_bot_auth !== undefined) {
         session.row = { ...row, options: { ...row.options, web_bot_auth } };
@@ -145,7 +148,7 @@ export class PooledSessions {
       readonly telemetry?: z.output<typeof UpdateBrowser>["telemetry"];
     },
   ): Promise<SessionRow> {
-    const { choices, runner, sessionTelemetry, starter, store } = this.#parts;
+    const { choices, defaults, runner, sessionTelemetry, starter, store } = this.#parts;
     const session = runner.sessions.get(row.id);
     if (session === undefined) throw notFound(row.id);
     const instance = runner.instanceOf(session);
@@ -167,6 +170,7 @@ export class PooledSessions {
     instance.sleep.after(row.options.sleep_after_seconds ?? 0);
     if (wishes.start_url !== undefined)
       session.row = (await store.update(row.id, { start_url: wishes.start_url })) ?? session.row;
+    void defaults.record(session);
     return session.row;
   }
 

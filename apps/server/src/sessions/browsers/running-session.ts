@@ -3,7 +3,7 @@ import type { Instance } from "@shoal/placement";
 import type { BrowserOrigin, CreateBrowser, CreateProxy, EndedReason } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { LiveFields } from "../../cluster/live-fields.ts";
-import { type CapturedCategories, namesOf, selectCategories } from "../telemetry/categories.ts";
+import { type CapturedCategories, namesOf } from "../telemetry/categories.ts";
 import type { Collector } from "../telemetry/collector.ts";
 import type { SessionExport } from "../telemetry/export/session-export.ts";
 import type { ClientPresence } from "./clients/client-presence.ts";
@@ -82,6 +82,8 @@ export interface SessionWishes {
   readonly apiKeyId?: string;
   /** Of the new session, if an address already names it. */
   readonly id?: string;
+  /** `false`: not recorded from its start, also if that is the default. */
+  readonly records?: boolean;
   /** The client of another service that creates it. */
   readonly origin?: BrowserOrigin;
   /** A proxy of this session alone, which is not stored. */
@@ -92,10 +94,9 @@ function wishedOptions(options: SessionOptions, { origin, signsIn }: SessionWish
   return { ...options, ...(signsIn === true && { signs_in: true }), ...(origin && { origin }) };
 }
 
-/** @throws {ServiceError} 400 for contradictory telemetry fields. */
 export function newSession(
   row: SessionRow,
-  telemetry: PooledRequest["telemetry"],
+  captured: CapturedCategories | undefined,
   wishes: SessionWishes = {},
 ): RunningSession {
   return {
@@ -103,7 +104,7 @@ export function newSession(
     instance: undefined,
     idleSinceMs: null,
     pageUrl: undefined,
-    captured: selectCategories(telemetry, undefined),
+    captured,
     collector: undefined,
     exporting: undefined,
     ending: undefined,

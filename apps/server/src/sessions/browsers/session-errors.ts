@@ -38,3 +38,9 @@ export function refuseImpossible({
       throw ServiceError.of(viewportTooLarge(side, maxViewportPixels));
   if (!isStorable(start_url)) throw ServiceError.of(containsNul("body.start_url"));
 }
+
+export function neverFound(idOrName: string): ServiceError {
+  return new ServiceError(404, "not_found", `Browser ${idOrName} was not found in this project, running or ended.`, {
+    hint: "Ended sessions are found by their id only.",
+  });
+}

@@ -31,6 +31,9 @@ export interface SessionRules {
   readonly limits: SessionLimits;
   readonly idleTimeoutSeconds: number;
   readonly sleepAfterSeconds: number;
+  /** For projects without their own: see `SessionDefaults`. */
+  readonly defaultTelemetry: readonly string[];
+  readonly defaultRecording: boolean;
   /** `Infinity` = the machine's memory. */
   readonly maxMemoryBytes: number;
 }
@@ -88,7 +91,9 @@ export class SessionRunner {
       asleepSinceMs: row.ended_at === null ? (running?.instance?.sleep ?? live)?.asleepSinceMs : undefined,
       expiresAt: idleSinceMs === null ? undefined : new Date(idleSinceMs + row.timeout_seconds * 1000),
       captured:
-        row.ended_at === null ? (live === undefined ? running?.captured : categoriesNamed(live.captured)) : undefined,
+        row.ended_at === null && live === undefined
+          ? running?.captured
+          : categoriesNamed((row.ended_at === null ? live?.captured : row.lifecycle.captured) ?? []),
     };
   }
 

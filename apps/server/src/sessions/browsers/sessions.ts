@@ -34,12 +34,13 @@ import {
   type SessionView,
   type SessionWishes,
 } from "./running-session.ts";
-import { hasEnded, isSeen, notFound, refuseImpossible } from "./session-errors.ts";
+import { hasEnded, isSeen, neverFound, notFound, refuseImpossible } from "./session-errors.ts";
 import type { SessionProfiles } from "./session-profiles.ts";
 import { SessionRunner, type SessionRules } from "./session-runner.ts";
 import type { SessionFilter, SessionRow, SessionStore } from "./session-store.ts";
 import { SessionTelemetry } from "./session-telemetry.ts";
 import { SessionChoices } from "./start/session-choices.ts";
+import { SessionDefaults } from "./start/session-defaults.ts";
 import { SessionStarter } from "./start/session-starter.ts";
 import { SessionUpdates, type SessionUpdatesParts } from "./update-session.ts";
 
@@ -59,7 +60,7 @@ export interface SessionsParts {
   readonly destinations: Pick<TelemetryDestinations, "choose">;
   readonly exports: Pick<TelemetryExports, "open" | "settled">;
   readonly downloads: Pick<DownloadStore, "finish" | "keep" | "wasKept">;
-  readonly replays: Pick<ReplayStore, "finish" | "keep" | "noteStop" | "wasRecorded">;
+  readonly replays: Pick<ReplayStore, "admit" | "finish" | "keep" | "noteStop" | "wasRecorded">;
   readonly files: Pick<SessionFiles, "hasAny">;
   readonly onFiles: (sessionId: string) => void;
   readonly usage: Pick<UsageMeter, "follow">;
@@ -79,6 +80,7 @@ export class Sessions {
   readonly #parts: SessionsParts;
   readonly #runner: SessionRunner;
   readonly #choices: SessionChoices;
+  readonly #defaults: SessionDefaults;
   readonly #starter: SessionStarter;
   readonly #updates: SessionUpdates;
   /** Sessions of other servers, which never move. */
@@ -87,6 +89,7 @@ export class Sessions {
   constructor(parts: SessionsParts) {
     const runner = new SessionRunner(parts);
     const choices = new SessionChoices(parts);
+    const defaults = new SessionDefaults(parts);
     const sessionTelemetry = new SessionTelemetry({ ...parts, runner });
     const projectRules = new ProjectRules({ ...parts, sessions: runner.sessions });
     const starter = new SessionStarter({ ...parts, projectRules, runner, sessionTelemetry });
@@ -95,9 +98,10 @@ export class Sessions {
     this.#parts = parts;
     this.#runner = runner;
     this.#choices = choices;
+    this.#defaults = defaults;
     this.#starter = starter;
     this.#updates = new SessionUpdates({ ...parts, runner, choices, starter, sessionTelemetry, existing });
-    this.pooled = new PooledSessions({ ...parts, runner, choices, starter, sessionTelemetry });
+    this.pooled = new PooledSessions({ ...parts, runner, choices, defaults, starter, sessionTelemetry });
   }
 
   /** @returns {@link RegionElsewhere} when the request chooses another region. */
@@ -116,12 +120,13 @@ export class Sessions {
     if (this.isHere(id)) throw ServiceError.of(browserIdTaken(id));
     // Clients send an empty value for none.
     const invocation = request.invocation_id === "" ? undefined : request.invocation_id;
-    const [routed, chosen, found, profile, destination] = await Promise.all([
+    const [routed, chosen, found, profile, destination, captured] = await Promise.all([
       this.#choices.routes(projectId, request, id),
       this.#choices.proxy(projectId, { ...request, own: wishes.proxy }, id),
       this.#choices.extensions(projectId, request),
       request.profile && profiles.choose(projectId, request.profile),
       this.#choices.destination(projectId, request.telemetry, null),
+      this.#defaults.captured(projectId, request, wishes.apiKeyId === undefined),
       invocation !== undefined && store.requireActiveInvocation(projectId, invocation),
     ]);
     const signing = await this.#choices.signing(projectId, {
@@ -146,7 +151,7 @@ export class Sessions {
       ...profile,
       ...endOf(request.max_duration_seconds),
     };
-    const session = newSession(row, request.telemetry, wishes);
+    const session = newSession(row, captured, wishes);
     if (row.max_duration_seconds !== null) this.#runner.limit(session, row.max_duration_seconds);
     this.#runner.sessions.set(row.id, session);
     try {
@@ -156,6 +161,7 @@ export class Sessions {
       this.#runner.sessions.delete(row.id);
       throw error;
     }
+    if (wishes.apiKeyId !== undefined && wishes.records !== false) void this.#defaults.record(session);
     return this.#runner.view(session.row);
   }
 
@@ -448,12 +454,6 @@ export class Sessions {
     this.#elsewhere.set(id, { id, project_id, server_id });
     return new Elsewhere(id, server_id);
   }
-}
-
-export function neverFound(idOrName: string): ServiceError {
-  return new ServiceError(404, "not_found", `Browser ${idOrName} was not found in this project, running or ended.`, {
-    hint: "Ended sessions are found by their id only.",
-  });
 }
 
 function endOf(seconds: number | undefined): Pick<SessionRow, "max_duration_seconds" | "ends_at"> {

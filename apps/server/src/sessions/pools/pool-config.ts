@@ -120,6 +120,15 @@ function tidy(config: PoolConfig): PoolConfig {
   };
 }
 
+/** What a pool says about telemetry itself; `undefined` = its browsers have the default of the project. */
+function telemetryOf(request: Create["telemetry"], before: PoolConfig["telemetry"]): PoolConfig["telemetry"] {
+  const captured = selectCategories(request, selectCategories(before, undefined));
+  if (captured !== undefined) return shownCategories(captured);
+  if (request?.enabled === false) return shownCategories(undefined);
+  const browser = { ...before?.browser, ...request?.browser };
+  return Object.keys(browser).length === 0 ? undefined : { browser };
+}
+
 export function configOf(body: Create, found: Found): PoolConfig {
   const {
     chrome_policy,
@@ -133,7 +142,6 @@ export function configOf(body: Create, found: Found): PoolConfig {
     viewport,
     web_bot_auth,
   } = body;
-  const captured = selectCategories(body.telemetry, undefined);
   return tidy({
     ...found,
     ...profileOf(body, found),
@@ -151,13 +159,12 @@ export function configOf(body: Create, found: Found): PoolConfig {
     start_url: body.start_url,
     ...(viewport && { viewport }),
     ...(sleep !== undefined && { sleep_after_seconds: sleep }),
-    telemetry: captured && { browser: shownCategories(captured).browser },
+    telemetry: telemetryOf(body.telemetry, undefined),
   });
 }
 
 /** Absent fields stay unchanged. */
 export function changedConfig(config: PoolConfig, body: Update, found: Found): PoolConfig {
-  const captured = selectCategories(body.telemetry, selectCategories(config.telemetry, undefined));
   const viewport = body.viewport ?? config.viewport;
   return tidy({
     fill_rate_per_minute: body.fill_rate_per_minute ?? config.fill_rate_per_minute,
@@ -178,7 +185,7 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
       ? { extensions: config.extensions, extension_ids: config.extension_ids ?? [] }
       : { extensions: body.extensions, extension_ids: found.extension_ids ?? [] }),
     ...(viewport && { viewport }),
-    telemetry: captured && { browser: shownCategories(captured).browser },
+    telemetry: telemetryOf(body.telemetry, config.telemetry),
     ...(found.telemetry_destination_id !== undefined && { telemetry_destination_id: found.telemetry_destination_id }),
   });
 }
@@ -203,9 +210,9 @@ export function toPool({ id, name, created_at, size, config, available, acquired
     ...rest,
     ...(profile && { profile }),
     ...(viewport && { viewport }),
-    ...((captured ?? destination) !== undefined && {
+    ...((telemetry ?? destination) !== undefined && {
       telemetry: {
-        ...(captured && shownCategories(captured)),
+        ...(captured ? shownCategories(captured) : telemetry?.browser && { browser: telemetry.browser }),
         ...(destination !== undefined && shownExport(destination)),
       },
     }),

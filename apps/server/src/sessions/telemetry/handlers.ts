@@ -1,5 +1,7 @@
 import type { OperationsOf } from "@shoal/contract";
-import type { Handlers } from "@shoal/router";
+import { noLastPicture } from "@shoal/contract/refusals";
+import { type Handlers, ServiceError } from "@shoal/router";
+import { Readable } from "node:stream";
 import type { Access } from "../../http/auth/access.ts";
 import type { TelemetryStore } from "./telemetry-store.ts";
 
@@ -17,5 +19,11 @@ export function telemetryHandlers(
         projectId: context.projectId,
         signal,
       }),
+    async readLastPicture({ params, context: { projectId }, signal }) {
+      const sessionId = await sessions.idHere(projectId, params.id, "telemetry");
+      const picture = await store.lastPicture(sessionId, { projectId, signal });
+      if (picture === undefined) throw ServiceError.of(noLastPicture(sessionId));
+      return { stream: Readable.from([picture]), sizeBytes: picture.length };
+    },
   };
 }

@@ -11,7 +11,7 @@ import { type EventChunk, readChunk } from "../../storage/telemetry-files/event-
 import type { SessionRef } from "../../storage/session-files/session-files.ts";
 import type { StoredTelemetry } from "./stored-telemetry.ts";
 import type { ParsePool } from "../../storage/parsing/parse-pool.ts";
-import { type HistoryQuestion, historyQuestion } from "../../storage/telemetry-files/history.ts";
+import { type HistoryPage, type HistoryQuestion, historyQuestion } from "../../storage/telemetry-files/history.ts";
 
 export interface TelemetryStore {
   collect(sessionId: string, instance: Instance): Collector;
@@ -22,6 +22,8 @@ export interface TelemetryStore {
     query: z.output<typeof ListTelemetryEvents>,
     reader: HistoryReader,
   ): Promise<Page<TelemetryEnvelope>>;
+  /** A JPEG file; `undefined` without one. */
+  lastPicture(sessionId: string, reader: HistoryReader): Promise<Buffer | undefined>;
   localSessions(): Promise<readonly string[]>;
   hasLocal(session: SessionRef): Promise<boolean>;
   /** Uploads the events of an ended session to the store, and removes them here. */
@@ -50,19 +52,29 @@ const maxSessionBytes = 128 * 2 ** 20;
 export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryStore {
   const { directory, log, parsing, retentionMs, stored } = options;
   const directoryOf = (sessionId: string) => join(directory, sessionId);
+  async function ask(
+    kind: "lastPicture" | "telemetryHistory",
+    { question, sessionId }: { readonly question: HistoryQuestion; readonly sessionId: string },
+    { projectId, signal }: HistoryReader,
+  ): Promise<HistoryPage> {
+    const answer = (asked: HistoryQuestion) => parsing.run(kind, asked, { owner: projectId, signal });
+    const local = await answer(question);
+    // The directory may have moved to the store meanwhile.
+    return (await isMissing(question.directory)) ? ((await stored?.page(sessionId, question, answer)) ?? local) : local;
+  }
   return {
     collect: (sessionId, instance) =>
       collectEvents({ instance, directory: directoryOf(sessionId), maxBytes: maxSessionBytes, log }),
     read: (sessionId, place, maxBytes) => readChunk(directoryOf(sessionId), place, maxBytes),
-    async list(sessionId, query, { projectId, signal }) {
+    async list(sessionId, query, reader) {
       const question = historyQuestion(directoryOf(sessionId), query);
-      const answer = (asked: HistoryQuestion) => parsing.run("telemetryHistory", asked, { owner: projectId, signal });
-      const local = await answer(question);
-      // The directory may have moved to the store meanwhile.
-      const page = (await isMissing(question.directory))
-        ? ((await stored?.page(sessionId, question, answer)) ?? local)
-        : local;
+      const page = await ask("telemetryHistory", { question, sessionId }, reader);
       return { ...page, items: serializedJson(page.items) };
+    },
+    async lastPicture(sessionId, reader) {
+      const question = historyQuestion(directoryOf(sessionId), { order: "desc", limit: 1 });
+      const { items } = await ask("lastPicture", { question, sessionId }, reader);
+      return items.length === 0 ? undefined : Buffer.from(items);
     },
     localSessions: () => readdir(directory).catch(() => []),
     hasLocal: async ({ sessionId }) => !(await isMissing(directoryOf(sessionId))),

@@ -53,7 +53,7 @@ it("stores all events of a session, up to its end", async () => {
   });
   expect(kept.map(({ seq }) => seq)).toEqual(kept.map((_, index) => index + 1));
   const { body } = await server.request("GET", `/browsers/${id}?include_deleted=true`);
-  expect(Browser.parse(body).telemetry).toBeUndefined();
+  expect(Browser.parse(body).telemetry).toEqual(browser.telemetry);
   expect(
     await server.request("GET", `/browsers/${id}/telemetry/events`, { key: (await server.addProject("another")).key }),
   ).toMatchObject({

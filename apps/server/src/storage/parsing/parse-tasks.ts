@@ -13,6 +13,7 @@ export interface ParseTasks {
     readonly input: { readonly text: string; readonly status: number | undefined };
     readonly result: PageSight;
   };
+  readonly lastPicture: { readonly input: HistoryQuestion; readonly result: HistoryPage };
   readonly telemetryHistory: { readonly input: HistoryQuestion; readonly result: HistoryPage };
 }
 

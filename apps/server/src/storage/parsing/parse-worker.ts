@@ -41,6 +41,11 @@ async function work({ kind, input }: ParseRequest, port: MessagePort): Promise<O
       const { status, text } = input as ParseTasks["signInPage"]["input"];
       return { result: readSight(text, status), transfer: [] };
     }
+    case "lastPicture": {
+      const { readLastPicture } = await import("../telemetry-files/last-picture.ts");
+      const page = await readLastPicture(input as HistoryQuestion);
+      return { result: page, transfer: [page.items.buffer] };
+    }
     case "telemetryHistory": {
       const { readHistory } = await import("../telemetry-files/history.ts");
       const page = await readHistory(input as HistoryQuestion);

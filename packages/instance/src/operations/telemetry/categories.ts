@@ -1,7 +1,7 @@
-import type { telemetryCategories } from "@shoal/schemas";
+import type { capturedCategories } from "../../protocol/protocol.ts";
 
-/** Telemetry categories that can be selected. `monitor` is added to the categories that watch the browser. */
-export type TelemetryCategory = (typeof telemetryCategories)[number];
+/** What can be selected. `monitor` is added to the categories that watch the browser. */
+export type TelemetryCategory = (typeof capturedCategories)[number];
 
 export const browserCategories = [
   "console",

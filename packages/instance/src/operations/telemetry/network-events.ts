@@ -93,7 +93,7 @@ class NetworkRecorder implements NetworkEvents {
       dataBytes: 0,
     };
     this.#begin(requestId, exchange);
-    const post = postOf(request);
+    const post = this.#recorder.captures("bodies") ? postOf(request) : undefined;
     this.#recorder.record({
       type: "network_request",
       category: "network",
@@ -140,7 +140,7 @@ class NetworkRecorder implements NetworkEvents {
   readonly finished = (target: WatchedTarget, { requestId }: Protocol.Network.LoadingFinishedEvent): void => {
     const exchange = this.#end(requestId);
     this.#tellDenied(target, requestId, exchange);
-    const maxBytes = bodyBytes(exchange?.response?.mimeType);
+    const maxBytes = this.#recorder.captures("bodies") ? bodyBytes(exchange?.response?.mimeType) : 0;
     if (maxBytes === 0 || exchange === undefined || exchange.dataBytes === 0)
       this.#tellResponse(target, requestId, exchange, undefined);
     else if (exchange.dataBytes > maxReadBytes)

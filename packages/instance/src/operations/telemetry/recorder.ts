@@ -44,6 +44,8 @@ export type CapturedEvent = Unstamped<
   | events.SystemOomKillEvent
 >;
 
+export type PictureEvent = Unstamped<events.PagePictureEvent>;
+
 /** Bytes of events to keep for readers. A slower reader misses events and detects that by their numbers. */
 const keptBytes = 16 * 2 ** 20;
 const keptEvents = 100_000;
@@ -91,6 +93,15 @@ export class TelemetryRecorder {
 
   /** Records an event with the current time. Times never decrease, because past events are found by time. */
   record(event: CapturedEvent): void {
+    this.#record(event);
+  }
+
+  /** With the file in base64, which only the service reads. Nothing is recorded while pages may show secrets. */
+  recordPicture(event: PictureEvent, jpeg: string): void {
+    if (!this.#hidesContent()) this.#record(event, (text) => `${text.slice(0, -2)},"jpeg":"${jpeg}"}}`);
+  }
+
+  #record(event: CapturedEvent | PictureEvent, finish = (text: string) => text): void {
     if (!this.#categories.has(event.category)) return;
     this.#latestMs = Math.max(this.#latestMs, Date.now());
     const hides = this.#hidesContent();
@@ -99,7 +110,7 @@ export class TelemetryRecorder {
     const shown = event.category === "screenshot" ? stamped : this.#withoutSecrets(stamped);
     const text = hides
       ? JSON.stringify({ ...shown, truncated: true }, withoutContent)
-      : JSON.stringify(shown, masked.has(event.category) ? maskSecrets : undefined);
+      : finish(JSON.stringify(shown, masked.has(event.category) ? maskSecrets : undefined));
     this.#log.push(text, text.length);
   }
 
@@ -136,7 +147,7 @@ export class TelemetryRecorder {
 }
 
 /** Named keys, for example `Enter`, do not reveal a value. */
-function isTypedCharacter(event: CapturedEvent): boolean {
+function isTypedCharacter(event: CapturedEvent | PictureEvent): boolean {
   return event.type === "interaction_key" && !/^[A-Z][A-Za-z]*[a-z0-9]$/.test(event.data?.key ?? "");
 }
 

@@ -10,18 +10,27 @@ type Commands = ProtocolMapping.Commands;
 export interface Switches {
   readonly runtime: boolean;
   readonly network: boolean;
+  readonly bodies: boolean;
   readonly page: boolean;
   readonly timeline: boolean;
   readonly interaction: boolean;
 }
 
-const allOff: Switches = { runtime: false, network: false, page: false, timeline: false, interaction: false };
+const allOff: Switches = {
+  runtime: false,
+  network: false,
+  bodies: false,
+  page: false,
+  timeline: false,
+  interaction: false,
+};
 
 export function switchesFor(categories: ReadonlySet<TelemetryCategory>): Switches {
   const interaction = categories.has("interaction");
   return {
     runtime: categories.has("console") || interaction,
     network: categories.has("network"),
+    bodies: categories.has("network") && categories.has("bodies"),
     page: true,
     timeline: categories.has("page"),
     interaction,
@@ -56,7 +65,8 @@ export class TargetDomains {
       sent.push(this.send(target, "Page.enable"), this.#readFrames(target));
     if (wanted.runtime !== before.runtime)
       sent.push(this.send(target, wanted.runtime ? "Runtime.enable" : "Runtime.disable"));
-    if (wanted.network !== before.network) sent.push(this.#switchNetwork(target, wanted.network));
+    if (wanted.network !== before.network || wanted.bodies !== before.bodies)
+      sent.push(this.#switchNetwork(target, wanted));
     if (hasDocuments && wanted.timeline !== before.timeline) sent.push(this.#switchTimeline(target, wanted.timeline));
     if (hasDocuments && wanted.interaction !== before.interaction)
       sent.push(wanted.interaction ? this.#addScript(target) : this.#removeScript(target));
@@ -73,9 +83,9 @@ export class TargetDomains {
     if (tree !== undefined) noteLoaders(target, tree.frameTree);
   }
 
-  #switchNetwork(target: WatchedTarget, on: boolean): Promise<unknown> {
-    return on
-      ? this.send(target, "Network.enable", { maxPostDataSize: 64 * 1024 })
+  #switchNetwork(target: WatchedTarget, { bodies, network }: Switches): Promise<unknown> {
+    return network
+      ? this.send(target, "Network.enable", bodies ? { maxPostDataSize: 64 * 1024 } : {})
       : this.send(target, "Network.disable");
   }
 

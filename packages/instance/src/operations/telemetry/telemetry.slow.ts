@@ -106,7 +106,7 @@ async function drive(instance: RunningInstance) {
 describeChromium("telemetry", (chromium) => {
   it("records a page, its frames and its workers in the contract's shapes, without gaps", async () => {
     await using instance = await runInstance({ chromium });
-    await instance.assign({ telemetry: ["console", "network", "page"], start_url: `${origin()}/main` });
+    await instance.assign({ telemetry: ["console", "network", "bodies", "page"], start_url: `${origin()}/main` });
     const told = followTelemetry(instance);
     const first = await told.wait("console_log", { text: "first" });
     expect(first.data).toMatchObject({

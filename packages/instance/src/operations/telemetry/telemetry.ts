@@ -18,7 +18,7 @@ import { watchDownloads } from "./downloads.ts";
 import type { FailureOf } from "./network-events.ts";
 import { watchOomKills } from "./oom-kills.ts";
 import { type CapturedEvent, TelemetryRecorder } from "./recorder.ts";
-import { takeScreenshots } from "./screenshots.ts";
+import { recordLastPicture, takeScreenshots } from "./screenshots.ts";
 
 export interface Telemetry {
   /**
@@ -38,7 +38,7 @@ export interface Telemetry {
   operationBegan(operationId: string, requestId: string, response: ServerResponse): void;
   /** @param phase - `gave_up` follows `running` when the browser is not restarted. */
   browserCrashed(phase: "startup" | "running" | "gave_up", pid: number | undefined): void;
-  /** Stops capturing; resolves when every reader has received its events, or after a second. */
+  /** Records the last picture, stops capturing, and resolves when every reader has received its events; within two seconds. */
   close(): Promise<void>;
 }
 
@@ -82,6 +82,7 @@ class SessionTelemetry implements Telemetry {
   #stopRefusals: (() => void) | undefined;
   readonly #turns = pLimit(1);
   #closed = false;
+  #closing: Promise<void> | undefined;
   readonly #stopFollowing: () => void;
   readonly #adjust = async (): Promise<void> => {
     const connection = this.#cdp;
@@ -257,10 +258,7 @@ class SessionTelemetry implements Telemetry {
   stream(replay: string | undefined, lastEventId: string | undefined): AsyncIterable<StreamFrame<TelemetryEnvelope>> {
     const after = positionOf(lastEventId, this.#recorder.lastSeq) ?? (replay === "all" ? 0 : this.#recorder.lastSeq);
     // Written by this recorder from an event.
-    return this.#recorder.read(after, (seq, event): TelemetryEnvelope => ({
-      seq,
-      event: JSON.parse(event) as TelemetryEnvelope["event"],
-    }));
+    return this.#recorder.read(after, (seq, event): TelemetryEnvelope => ({ seq, event: shownEvent(event) }));
   }
 
   lines(after: number): Readable {
@@ -325,7 +323,12 @@ class SessionTelemetry implements Telemetry {
     });
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    if (this.#cdp !== undefined && this.#recorder.captures("page")) await recordLastPicture(this.#cdp, this.#recorder);
     this.#closed = true;
     this.#stopFollowing();
     this.#endWatch();
@@ -334,6 +337,13 @@ class SessionTelemetry implements Telemetry {
     this.#recorder.close();
     await pTimeout(Promise.all(this.#sending), { milliseconds: flushTimeoutMs, message: false });
   }
+}
+
+function shownEvent(text: string): TelemetryEnvelope["event"] {
+  const event = JSON.parse(text) as TelemetryEnvelope["event"] & { data?: { jpeg?: string } };
+  // Only the service reads it, for callers who may see pages.
+  if (event.type === "page_picture") delete event.data?.jpeg;
+  return event;
 }
 
 function positionOf(lastEventId: string | undefined, lastSeq: number): number | undefined {

@@ -2,25 +2,21 @@ import { Alert, Anchor, Breadcrumbs, Button, Group, Skeleton, Stack, Text } from
 import type { Browser, FileInfo } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { FolderOpen, FolderX, Upload } from "lucide-react";
+import { FolderOpen, Upload } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { useCanOperate, useSignedIn } from "../../../api/shoal.ts";
 import { Empty, Failure } from "../../../parts/states.tsx";
 import { FilePreview } from "./file-preview.tsx";
 import { FileTable } from "./file-table.tsx";
 import styles from "./files.module.css";
+import { KeptDownloads } from "./kept-downloads.tsx";
 import { useDirectoryWatch } from "./use-directory-watch.ts";
 import { useUpload } from "./use-upload.ts";
 
 const homeDirectory = "/home/shoal";
 
 export function FilesTab({ browser }: { readonly browser: Browser }) {
-  if (browser.deleted_at !== undefined)
-    return (
-      <Empty icon={FolderX} title="The files are deleted">
-        They ended with the session. Download files while it runs, or keep downloads with the setting of the service.
-      </Empty>
-    );
+  if (browser.deleted_at !== undefined) return <KeptDownloads browser={browser} />;
   return <Directory id={browser.session_id} />;
 }
 

@@ -1,9 +1,8 @@
 import { Anchor, Skeleton } from "@mantine/core";
-import { ApiError } from "@shoal/client";
 import type { Browser } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { replaysQuery } from "../../../api/browser-queries.ts";
+import { keptDownloadsQuery, mostDownloads as most, replaysQuery } from "../../../api/browser-queries.ts";
 import { useCanOperate, useSignedIn } from "../../../api/shoal.ts";
 import { momentText } from "../../../base/texts.ts";
 import { Details } from "../../../parts/detail/details.tsx";
@@ -12,7 +11,6 @@ import { Failure } from "../../../parts/states.tsx";
 import type { SessionTab } from "../tabs.ts";
 
 const dayMs = 86_400_000;
-const most = 100;
 const counted = (count: number, one: string, many: string) =>
   count === 0 ? `No ${many}` : count >= most ? `${most} ${many} or more` : `${count} ${count === 1 ? one : many}`;
 
@@ -22,17 +20,7 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
   const { shoal, project } = useSignedIn();
   const canOperate = useCanOperate();
   const replays = useQuery(replaysQuery(shoal, id));
-  const downloads = useQuery({
-    queryKey: ["kept-downloads", id],
-    queryFn: ({ signal }) =>
-      shoal.browsers.downloads.list(id, { limit: most }, { signal }).then(
-        ({ items }) => items.length,
-        (error: unknown) => {
-          if (ApiError.isInstance(error) && error.status === 404) return "not kept" as const;
-          throw error;
-        },
-      ),
-  });
+  const downloads = useQuery(keptDownloadsQuery(shoal, id));
   const telemetry = useQuery({
     queryKey: ["kept-telemetry", id],
     queryFn: async ({ signal }) =>
@@ -69,13 +57,19 @@ export function KeptCard({ browser }: { readonly browser: Browser }) {
                 {telemetry.data !== undefined &&
                   (telemetry.data === 1
                     ? "Kept until the retention of the service ends"
-                    : "None: it was not captured, or its retention has ended")}
+                    : capturesAny(browser)
+                      ? "None: its retention has ended"
+                      : "None: the session did not capture it")}
               </Kept>
             ),
           ],
           [
             "Downloads",
-            <Kept key="downloads" query={downloads}>
+            <Kept
+              key="downloads"
+              query={downloads}
+              tab={canOperate && typeof downloads.data === "object" && downloads.data.length > 0 ? "files" : undefined}
+            >
               {downloads.data !== undefined && downloadsText(downloads.data)}
             </Kept>,
           ],
@@ -94,10 +88,13 @@ function untilOf(finishedMs: readonly number[], days: number | undefined): strin
   return days === 0 ? ", without an end" : `, until ${momentText(Math.min(...finishedMs) + days * dayMs)}`;
 }
 
-const downloadsText = (files: number | "not kept"): string =>
+const downloadsText = (files: readonly unknown[] | "not kept"): string =>
   files === "not kept"
-    ? "Deleted: the service keeps downloads only if its operator has set it"
-    : `${counted(files, "file", "files")}, until the retention of the service ends`;
+    ? "Deleted: download_retention_hours of the service is 0"
+    : `${counted(files.length, "file", "files")}, until the retention of the service ends`;
+
+const capturesAny = ({ telemetry }: Browser): boolean =>
+  Object.values(telemetry?.browser ?? {}).some((one) => one?.enabled === true);
 
 function profileText({ profile, profile_save_changes }: Browser): string {
   if (profile === undefined) return "It had no profile: its cookies are deleted";

@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import { useCanOperate, useSignedIn } from "../../../api/shoal.ts";
 import { tellFailure } from "../../../parts/notices.ts";
 import { Empty, Failure, Loading } from "../../../parts/states.tsx";
+import { HowToKeep } from "../how-to-keep.tsx";
 import { maxEvents, useEvents } from "./use-events.ts";
 
 /** Categories that the pages show. */
@@ -65,8 +66,14 @@ function NoEvents({ browser, isOn, what }: NoEventsProps) {
   });
   if (deleted_at !== undefined)
     return (
-      <Empty icon={Radio} title={`No ${what} events are stored`}>
-        The session did not capture them, or their retention has ended.
+      <Empty icon={Radio} title={isOn ? `No ${what} events are stored` : `The session did not capture ${what} events`}>
+        {isOn ? (
+          "None happened, or their retention has ended."
+        ) : (
+          <HowToKeep
+            start={`Create sessions with telemetry of ${what === "telemetry" ? "some category" : `the category ${what}`}`}
+          />
+        )}
       </Empty>
     );
   if (isOn)
@@ -77,7 +84,7 @@ function NoEvents({ browser, isOn, what }: NoEventsProps) {
     );
   return (
     <Empty icon={Radio} title={`The session does not capture ${what} events`}>
-      <p>Sessions capture nothing by default. You can change it while the session runs.</p>
+      <p>Its telemetry leaves them out. You can change it while the session runs.</p>
       {canOperate && (
         <Button
           variant="light"

@@ -24,6 +24,13 @@ it.each([
   expect(recordOf(line({ type, data }))).toMatchObject({ eventName: type, severityText: severity });
 });
 
+it("omits the last picture of a page", () => {
+  const data = { url: "https://a.example/", size_bytes: 3, jpeg: "/9j/" };
+  const record = recordOf(line({ type: "page_picture", category: "page", data }));
+  expect(record?.attributes).toMatchObject({ "url.full": "https://a.example/", "shoal.data.size_bytes": 3 });
+  expect(JSON.stringify(record)).not.toContain("/9j/");
+});
+
 it("contains all fields of an event with microseconds, and survives encoding", () => {
   const data = {
     text: "héard",

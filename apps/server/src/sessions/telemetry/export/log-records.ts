@@ -79,7 +79,8 @@ export function recordOf(line: string): EventRecord | undefined {
   }
   if (!isEnvelope(parsed)) return undefined;
   const { seq, event } = parsed;
-  const { text, ...data } = event.data ?? {};
+  // Collectors get no pictures: `page_picture` has the file for the service alone.
+  const { jpeg: _jpeg, text, ...data } = event.data ?? {};
   const attributes: Record<string, AnyValue> = { "shoal.seq": seq, "shoal.category": event.category };
   if (event.source?.kind !== undefined) attributes["shoal.source"] = event.source.kind;
   if (event.truncated === true) attributes["shoal.truncated"] = true;

@@ -1,0 +1,159 @@
+import { type CreateBrowser, Shoal, type TelemetryEnvelope } from "@shoal/client";
+import { eventually, eventuallyPasses } from "@shoal/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { codeOf } from "../testing/refusal.ts";
+import { useService } from "../testing/service.ts";
+import { serveSite, type Site } from "../testing/site.ts";
+
+let site: Site;
+beforeAll(async () => {
+  site = await serveSite((request, response) => {
+    if (request.url === "/report.csv")
+      response
+        .writeHead(200, { "content-disposition": "attachment; filename=report.csv", "content-type": "text/csv" })
+        .end("a,b\n");
+    else if (request.url === "/old") response.writeHead(302, { location: "/new", "x-hop": "first" }).end();
+    else if (request.url === "/new")
+      response.writeHead(200, { "content-type": "application/json", "x-hop": "second" }).end('{"answer":42}');
+    else
+      response.writeHead(200, { "content-type": "text/html" }).end(
+        `<title>orders</title><h1 style="font-size:90px">Orders</h1><a id=report href="/report.csv">report</a>
+        <script>console.log("hello"); fetch("/old", { headers: { authorization: "Bearer abcdefghijkl" } });
+        fetch("/new", { method: "POST", body: "typed text" })</script>`,
+      );
+  });
+});
+afterAll(() => site.close());
+
+async function eventsOf(shoal: Shoal, id: string): Promise<TelemetryEnvelope["event"][]> {
+  const events: TelemetryEnvelope["event"][] = [];
+  for await (const { event } of await shoal.browsers.telemetry.events(id, { since: "1h", limit: 100 }))
+    events.push(event);
+  return events;
+}
+
+describe("evidence of a session without telemetry settings", () => {
+  const test = useService(() => [
+    ...["--allow-private-hosts", site.host, "--placement", "process"],
+    ...["--default-telemetry", "console,network,page", "--download-retention-hours", "24"],
+  ]);
+
+  async function visit(body: CreateBrowser = {}, shoal = test.shoal) {
+    const browser = await shoal.browsers.create({ timeout_seconds: 300, ...body });
+    const id = browser.session_id;
+    await shoal.browsers.playwright.execute(id, {
+      code: `await page.goto("${site.url}"); await page.waitForLoadState("networkidle");
+        const [download] = await Promise.all([page.waitForEvent("download"), page.click("#report")]);
+        await download.path();`,
+    });
+    return { browser, id };
+  }
+
+  it("has its console, requests without bodies, downloads, and a picture of the page", async () => {
+    const { shoal } = test;
+    const { browser, id } = await visit();
+    expect(browser.telemetry?.browser).toMatchObject({
+      console: { enabled: true },
+      network: { enabled: true, bodies: false },
+      page: { enabled: true },
+      interaction: { enabled: false },
+      screenshot: { enabled: false },
+    });
+    expect(await codeOf(shoal.browsers.telemetry.lastPicture(id))).toBe("404 not_found");
+    await eventually("the download is complete", async () =>
+      (await shoal.browsers.downloads.list(id)).items.some(({ finished_at }) => finished_at !== null),
+    );
+    await shoal.browsers.delete(id);
+
+    const events = await eventuallyPasses(async () => {
+      const found = await eventsOf(shoal, id);
+      expect(found.map(({ type }) => type)).toContain("page_picture");
+      return found;
+    });
+    const dataOf = (type: string) => events.filter((event) => event.type === type).map(({ data }) => data);
+    expect(dataOf("console_log")).toContainEqual(expect.objectContaining({ text: "hello" }));
+    expect(dataOf("download_finished")).toContainEqual(expect.objectContaining({ file_name: "report.csv" }));
+    expect(dataOf("network_response")).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          status: 302,
+          is_redirect: true,
+          headers: expect.objectContaining({ "x-hop": "first" }) as unknown,
+        }),
+        expect.objectContaining({
+          status: 200,
+          headers: expect.objectContaining({ "x-hop": "second" }) as unknown,
+        }),
+      ]),
+    );
+    const written = JSON.stringify(events);
+    for (const hidden of ["answer", "typed text", "abcdefghijkl", "jpeg"]) expect(written).not.toContain(hidden);
+
+    const [picture] = dataOf("page_picture");
+    expect(picture).toMatchObject({ url: site.url, title: "orders" });
+    const { contentType, stream } = await shoal.browsers.telemetry.lastPicture(id);
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    expect(contentType).toBe("image/jpeg");
+    expect([...bytes.slice(0, 3)]).toEqual([0xff, 0xd8, 0xff]);
+    expect(picture).toMatchObject({ size_bytes: bytes.length });
+
+    const ended = await shoal.browsers.get(id, { include_deleted: true });
+    expect(ended.telemetry).toEqual(browser.telemetry);
+    expect(ended.lifecycle).not.toHaveProperty("captured");
+    const [kept] = (await shoal.browsers.downloads.list(id)).items;
+    expect(kept).toMatchObject({ name: "report.csv" });
+  });
+
+  it("is what the project, the pool or the session says instead", async () => {
+    const { shoal } = test;
+    const off = await shoal.browsers.create({ telemetry: { enabled: false } });
+    expect(off.telemetry).toBeUndefined();
+    const some = await shoal.browsers.create({ telemetry: { browser: { console: { enabled: false } } } });
+    expect(some.telemetry?.browser).toMatchObject({ console: { enabled: false }, network: { enabled: true } });
+    const hidden = await shoal.browsers.create({ stealth: true });
+    expect(hidden.telemetry?.browser).toMatchObject({ console: { enabled: false }, network: { enabled: true } });
+    for (const { session_id } of [off, some, hidden]) await shoal.browsers.delete(session_id);
+
+    const [project] = (await shoal.projects.list()).items;
+    const id = project?.id ?? "";
+    expect(project?.service_defaults).toEqual({
+      default_telemetry: ["console", "network", "page"],
+      default_recording: false,
+    });
+    await shoal.projects.update(id, { default_telemetry: ["off"] });
+    const quiet = await shoal.browsers.create();
+    expect(quiet.telemetry).toBeUndefined();
+    const named = await shoal.browsers.create({ telemetry: { browser: { network: {} } } });
+    expect(named.telemetry?.browser).toMatchObject({ network: { enabled: true }, page: { enabled: false } });
+    expect(named.telemetry?.browser?.network).not.toHaveProperty("bodies");
+    for (const { session_id } of [quiet, named]) await shoal.browsers.delete(session_id);
+
+    await shoal.projects.update(id, { default_telemetry: ["page"] });
+    for (const [telemetry, captured] of [
+      [undefined, true],
+      [{ enabled: false }, false],
+    ] as const) {
+      const pool = await shoal.browserPools.create({ size: 1, ...(telemetry && { telemetry }) });
+      const leased = await shoal.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+      expect(leased?.telemetry?.browser?.page?.enabled ?? false).toBe(captured);
+      await shoal.browserPools.delete(pool.id, { force: true });
+    }
+    const again = await shoal.projects.update(id, { default_telemetry: null });
+    expect(again.default_telemetry).toBeUndefined();
+  });
+
+  it("is a recording from the start, where the project says so", async () => {
+    const { shoal } = test;
+    const { id: projectId } = await shoal.projects.create({ name: "filmed", default_recording: true });
+    const { apiKey, baseUrl } = test.service;
+    const filmed = new Shoal({ apiKey, baseUrl, project: projectId });
+    const { session_id: id } = await filmed.browsers.create({ start_url: site.url });
+    await eventually("the recording runs", async () =>
+      (await filmed.browsers.replays.list(id)).some(({ started_at }) => started_at != null),
+    );
+    await filmed.browsers.delete(id);
+    await eventually("the recording is complete", async () =>
+      (await filmed.browsers.replays.list(id)).some(({ finished_at }) => finished_at != null),
+    );
+  });
+});

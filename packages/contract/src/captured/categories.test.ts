@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import {
+  capturedAtStart,
+  type CapturedCategories,
+  changedCategories,
+  defaultCategories,
+  namesOf,
+  shownCategories,
+  type TelemetryRequest,
+} from "./categories.ts";
+
+const defaults = ["control", "connection", "system", "captcha"];
+
+function captured(outcome: ReturnType<typeof changedCategories>): CapturedCategories | undefined {
+  if ("refusal" in outcome) throw new Error(outcome.refusal.problem);
+  return outcome.captured;
+}
+
+const names = (request: TelemetryRequest, current?: TelemetryRequest) =>
+  namesOf(captured(changedCategories(request, captured(changedCategories(current, undefined))))).sort();
+
+const standard = defaultCategories(["console", "network", "page"]);
+const atStart = (request: TelemetryRequest, off = false) =>
+  namesOf(captured(capturedAtStart(request, off ? undefined : standard))).sort();
+const sorted = (...more: string[]) => [...more, ...defaults].sort();
+
+describe("what a session captures", () => {
+  it.each([undefined, null, {}, { browser: {} }, { enabled: false }, { browser: { console: { enabled: false } } }])(
+    "is empty at first with %j",
+    (request) => {
+      expect(names(request)).toEqual([]);
+    },
+  );
+
+  it("is the default set plus requested categories", () => {
+    expect(names({ enabled: true })).toEqual([...defaults].sort());
+    expect(names({ browser: { console: {} } })).toEqual(["console", ...defaults].sort());
+    expect(names({ browser: { console: { enabled: true }, captcha: { enabled: false } } })).toEqual([
+      "connection",
+      "console",
+      "control",
+      "system",
+    ]);
+  });
+
+  it("stays, grows, restarts or ends with an update", () => {
+    const console_ = { browser: { console: { enabled: true } } };
+    expect(names(null, console_)).toEqual(names(console_));
+    expect(names({}, console_)).toEqual(names(console_));
+    expect(names({ browser: { network: { enabled: true }, console: { enabled: false } } }, console_)).toEqual(
+      ["bodies", "network", ...defaults].sort(),
+    );
+    expect(names({ enabled: true }, console_)).toEqual([...defaults].sort());
+    expect(names({ enabled: true, browser: { page: {} } }, console_)).toEqual(["page", ...defaults].sort());
+    expect(names({ enabled: false }, console_)).toEqual([]);
+    const off = Object.fromEntries(["console", ...defaults].map((name) => [name, { enabled: false }]));
+    expect(names({ browser: off }, console_)).toEqual([]);
+  });
+
+  it("rejects disabling telemetry together with categories", () => {
+    expect(() => names({ enabled: false, browser: { console: {} } })).toThrow(/enabled: false/);
+  });
+
+  it("has bodies with network, unless they are switched off", () => {
+    expect(names({ browser: { network: {} } })).toEqual(sorted("bodies", "network"));
+    expect(names({ browser: { network: { bodies: false } } })).toEqual(sorted("network"));
+    expect(names({ browser: { console: {} } }, { browser: { network: { bodies: false } } })).toEqual(
+      sorted("console", "network"),
+    );
+    expect(names({ browser: { network: { enabled: false } } }, { browser: { network: {}, page: {} } })).toEqual(
+      sorted("page"),
+    );
+  });
+});
+
+describe("what a new session captures", () => {
+  it.each([undefined, null, {}, { browser: {} }])("is the default with %j", (request) => {
+    expect(atStart(request)).toEqual(sorted("console", "network", "page"));
+    expect(atStart(request, true)).toEqual([]);
+  });
+
+  it("is nothing with enabled: false, with and without a default", () => {
+    expect(atStart({ enabled: false })).toEqual([]);
+  });
+
+  it("is the default without the categories that are switched off", () => {
+    expect(atStart({ browser: { console: { enabled: false } } })).toEqual(sorted("network", "page"));
+    expect(atStart({ browser: { network: { enabled: false }, page: { enabled: false } } })).toEqual(sorted("console"));
+  });
+
+  it("consists of the named categories instead of the default", () => {
+    expect(atStart({ browser: { console: {} } })).toEqual(sorted("console"));
+    expect(atStart({ browser: { console: {}, page: { enabled: false } } })).toEqual(sorted("console"));
+    expect(atStart({ enabled: true })).toEqual(sorted());
+  });
+
+  it("is the default for a destination without categories", () => {
+    const request = { export: { otlp: { destination: { name: "collector" } } } };
+    expect(atStart(request)).toEqual(sorted("console", "network", "page"));
+    expect(atStart(request, true)).toEqual(sorted());
+  });
+
+  it("follows the words of the default", () => {
+    expect(namesOf(defaultCategories(["off"]))).toEqual([]);
+    expect(namesOf(defaultCategories(["bodies"])).sort()).toEqual(sorted("bodies", "network"));
+    expect(namesOf(defaultCategories(["console", "page"], true)).sort()).toEqual(sorted("page"));
+    expect(shownCategories(standard).browser).toMatchObject({
+      console: { enabled: true },
+      network: { enabled: true, bodies: false },
+      interaction: { enabled: false },
+    });
+    expect(shownCategories(defaultCategories(["bodies"])).browser?.network).toEqual({ enabled: true });
+  });
+});

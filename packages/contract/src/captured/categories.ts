@@ -1,0 +1,110 @@
+import { type BrowserTelemetry, type BrowserTelemetryRequest, telemetryCategories } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import { invalid, type Refusal } from "../refusals/refusal.ts";
+
+type Selectable = keyof NonNullable<BrowserTelemetry["browser"]>;
+/** `bodies` belongs to `network`. `monitor` is not selectable; it follows the categories that watch the browser. */
+type Captured = Selectable | "bodies";
+/** Whether each category is captured. */
+export type CapturedCategories = Readonly<Record<Captured, boolean>>;
+/** The telemetry fields of a request. */
+export type TelemetryRequest = z.output<typeof BrowserTelemetryRequest> | null | undefined;
+
+const selectable = telemetryCategories.filter((category): category is Selectable => category !== "monitor");
+const capturable: readonly Captured[] = [...selectable, "bodies"];
+/** Categories without cost for the browser. */
+const always: ReadonlySet<string> = new Set(["control", "connection", "system", "captcha"]);
+
+function from(isOn: (category: Captured) => boolean): CapturedCategories {
+  const flags = Object.fromEntries(capturable.map((category) => [category, isOn(category)]));
+  // `capturable` has every category.
+  return flags as Record<Captured, boolean>;
+}
+
+function givenIn(request: TelemetryRequest) {
+  return Object.entries(request?.browser ?? {}).filter(([, choice]) => choice !== undefined);
+}
+
+type Outcome = { readonly captured: CapturedCategories | undefined } | { readonly refusal: Refusal };
+
+/**
+ * Applies an update to what a session captures.
+ *
+ * @param current - `undefined` = none.
+ * @returns a refusal for `enabled: false` with categories or a destination.
+ */
+export function changedCategories(request: TelemetryRequest, current: CapturedCategories | undefined): Outcome {
+  const given = givenIn(request);
+  const isSent = request?.export?.otlp?.destination !== undefined;
+  // A destination without categories captures the default categories.
+  if (!request || (request.enabled === undefined && given.length === 0))
+    return { captured: current ?? (isSent ? from((category) => always.has(category)) : undefined) };
+  if (request.enabled === false) return isSent || given.length > 0 ? refused(isSent) : { captured: undefined };
+  const start = request.enabled === true ? undefined : current;
+  const choices = new Map<string, boolean>(given.map(([name, choice]) => [name, choice?.enabled !== false]));
+  const network = request.browser?.network;
+  if (network !== undefined) choices.set("bodies", network.enabled !== false && network.bodies !== false);
+  const selected = from((category) => choices.get(category) ?? start?.[category] ?? always.has(category));
+  // Only disabled categories were sent: do not add the default set.
+  const asks = request.enabled === true || start !== undefined || [...choices.values()].some(Boolean);
+  return { captured: asks && Object.values(selected).some(Boolean) ? selected : undefined };
+}
+
+/**
+ * Decides what a new session captures. Named categories replace the default; a request that only switches categories
+ * off removes them from the default.
+ *
+ * @param standard - the default; `undefined` = none.
+ */
+export function capturedAtStart(request: TelemetryRequest, standard: CapturedCategories | undefined): Outcome {
+  const given = givenIn(request);
+  const keepsDefault = request?.enabled === undefined && given.every(([, choice]) => choice?.enabled === false);
+  return changedCategories(request, keepsDefault ? standard : undefined);
+}
+
+/**
+ * Returns the categories of a default; `undefined` = none.
+ *
+ * @param parts - `default_telemetry` of a project or the service.
+ * @param stealth - of the session: without the console, because pages can detect that it is captured.
+ */
+export function defaultCategories(parts: readonly string[], stealth = false): CapturedCategories | undefined {
+  if (parts.length === 0 || parts.includes("off")) return undefined;
+  const named = new Set(parts.includes("bodies") ? [...parts, "network"] : parts);
+  if (stealth) named.delete("console");
+  return from((category) => named.has(category) || always.has(category));
+}
+
+/** Returns the names of captured categories. */
+export function namesOf(categories: CapturedCategories | undefined): Captured[] {
+  return categories === undefined ? [] : capturable.filter((category) => categories[category]);
+}
+
+/** Ignores unknown names. `undefined` = none. */
+export function categoriesNamed(names: readonly string[]): CapturedCategories | undefined {
+  const selected = from((category) => names.includes(category));
+  return Object.values(selected).some(Boolean) ? selected : undefined;
+}
+
+/** `undefined` shows every category as switched off. */
+export function shownCategories(
+  categories: CapturedCategories | undefined,
+): Required<Pick<BrowserTelemetry, "browser">> {
+  const browser: NonNullable<BrowserTelemetry["browser"]> = Object.fromEntries(
+    selectable.map((category) => [category, { enabled: categories?.[category] === true }]),
+  );
+  if (categories?.network === true && !categories.bodies) browser.network = { enabled: true, bodies: false };
+  return { browser };
+}
+
+function refused(isSent: boolean): { readonly refusal: Refusal } {
+  return {
+    refusal: isSent
+      ? invalid("body.telemetry", "enabled: false cannot be combined with export.otlp.destination", {
+          hint: "Without captured events, nothing is sent.",
+        })
+      : invalid("body.telemetry", "enabled: false cannot be combined with browser", {
+          hint: "Disable single categories with their own enabled, or omit browser to stop all.",
+        }),
+  };
+}

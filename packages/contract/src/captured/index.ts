@@ -1,0 +1,10 @@
+export {
+  capturedAtStart,
+  type CapturedCategories,
+  categoriesNamed,
+  changedCategories,
+  defaultCategories,
+  namesOf,
+  shownCategories,
+  type TelemetryRequest,
+} from "./categories.ts";

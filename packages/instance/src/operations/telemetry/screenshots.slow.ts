@@ -1,0 +1,65 @@
+import { expect, it } from "vitest";
+import { describeChromium } from "../../testing/chromium.ts";
+import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
+import { followTelemetry } from "./testing/follow.ts";
+
+const page = (html: string) => `data:text/html,${encodeURIComponent(html)}`;
+
+async function frontPage(instance: RunningInstance) {
+  const cdp = cdpClient(await instance.connect());
+  const { result } = (await cdp.send("Target.getTargets")) as {
+    result: { targetInfos: { targetId: string; type: string }[] };
+  };
+  const targetId = result.targetInfos.find(({ type }) => type === "page")?.targetId;
+  const { result: attached } = (await cdp.send("Target.attachToTarget", { targetId, flatten: true })) as {
+    result: { sessionId: string };
+  };
+  return (method: string, params?: object) => cdp.send(method, params, attached.sessionId);
+}
+
+/** Ends the telemetry as the service does. Returns its events and how long it took. */
+async function end(instance: RunningInstance) {
+  const told = followTelemetry(instance);
+  const began = performance.now();
+  const body = JSON.stringify({ categories: [], final: true });
+  const { status } = await instance.call("POST", "/_instance/telemetry", body);
+  expect(status).toBe(200);
+  const tookMs = performance.now() - began;
+  await told.ended;
+  return { pictures: told.of("page_picture"), tookMs };
+}
+
+describeChromium("the last picture", (chromium) => {
+  it("shows the front page at the end, as a JPEG", async () => {
+    await using instance = await runInstance({ chromium });
+    await instance.assign({ telemetry: ["page"] });
+    const send = await frontPage(instance);
+    await send("Page.enable");
+    await send("Page.navigate", { url: page("<title>Orders</title><h1>3 orders</h1>") });
+    await send("Runtime.evaluate", { expression: "document.title" });
+    const { pictures } = await end(instance);
+    expect(pictures).toHaveLength(1);
+    const { jpeg, ...data } = pictures[0]?.data ?? {};
+    const bytes = Buffer.from(String(jpeg), "base64");
+    expect([...bytes.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff]);
+    expect(data).toMatchObject({ title: "Orders", size_bytes: bytes.length });
+    expect(bytes.length).toBeLessThan(2 ** 20);
+  });
+
+  it.each([
+    ["the page is empty", ["page"], "about:blank", "0"],
+    ["pages are not captured", ["console", "network"], page("<h1>text</h1>"), "0"],
+    ["the page is busy", ["page"], page("<h1>text</h1>"), "setTimeout(() => { for (;;); }, 0)"],
+    ["a dialog is open", ["page"], page("<h1>text</h1>"), "setTimeout(() => alert(1), 0)"],
+  ])("is not taken if %s, and the end does not wait for it", async (_case, telemetry, url, script) => {
+    await using instance = await runInstance({ chromium });
+    await instance.assign({ telemetry: telemetry as ["page"] });
+    const send = await frontPage(instance);
+    await send("Page.navigate", { url });
+    await send("Runtime.evaluate", { expression: script });
+    const { pictures, tookMs } = await end(instance);
+    expect(tookMs).toBeLessThan(10_000);
+    // A dialog may leave the picture as it was.
+    if (!script.includes("alert")) expect(pictures).toEqual([]);
+  });
+});
