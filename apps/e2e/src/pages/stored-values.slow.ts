@@ -186,6 +186,29 @@ describe("stored values in actions", () => {
     await browsers.delete(id);
   });
 
+  it("leaves no last picture, because the page may repeat a value", async () => {
+    const { browsers } = test.shoal;
+    // Too short to be replaced in texts.
+    await store("pictured", site.host, { username, password, pin: "4711" });
+    for (const [field, isStored] of [
+      ["none", false],
+      ["password", true],
+      ["pin", true],
+      ["totp_code", true],
+    ] as const) {
+      const { session_id: id } = await browsers.create({ telemetry: { browser: { page: on } } });
+      await browsers.act(id, { type: "navigate", url: site.url });
+      const what = isStored ? { secret: { credential: "pictured", field } } : { text: "typed by the caller" };
+      await browsers.act(id, { type: "fill", selector: "#p", ...what });
+      // Also on the page after it.
+      await browsers.act(id, { type: "click", role: "button", name: "Log in" });
+      await browsers.delete(id);
+      const kept = browsers.telemetry.lastPicture(id).then(() => true);
+      if (isStored) await expect(kept, field).rejects.toMatchObject({ status: 404 });
+      else await expect(kept, field).resolves.toBe(true);
+    }
+  });
+
   it("types nothing on other sites, in their frames, and where a part would fit", async () => {
     const { browsers } = test.shoal;
     await store("bound", site.host);

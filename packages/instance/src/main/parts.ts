@@ -73,7 +73,7 @@ export function createParts(options: PartsOptions): Parts {
       failureOf: (target) => forwarder.failures.of(target),
       onRefusal: (listener) => forwarder.onRefusal(listener),
       hidesContent: () => operations.present?.mayShowSecrets === true,
-      withoutSecrets: secrets.inEvent,
+      secrets,
     });
   });
   const operations: LazyPart<Operations> = lazyPart(async () => {

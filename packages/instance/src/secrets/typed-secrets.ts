@@ -14,8 +14,15 @@ export type SecretAudience = "everywhere" | "telemetry";
 export class TypedSecrets {
   readonly #everywhere = new SecretSet();
   readonly #telemetry = new SecretSet();
+  #hidesPages = false;
+
+  /** Whether a page may show a value that the caller does not know. Pictures cannot be searched for it. */
+  get hidesPages(): boolean {
+    return this.#hidesPages;
+  }
 
   add(secret: string, hiddenIn: SecretAudience = "everywhere"): void {
+    if (hiddenIn === "everywhere") this.#hidesPages = true;
     if (secret.trim().length < leastSecretCharacters) return;
     this.#telemetry.add(secret);
     if (hiddenIn === "everywhere") this.#everywhere.add(secret);

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { rule } from "./rules.ts";
 import { checked, lazyObject, openEnum } from "./schema.ts";
 
 /** What telemetry can capture by default. `bodies`: requests with the first kilobytes of text bodies; includes `network`. */
@@ -20,7 +21,9 @@ export const DefaultTelemetry = z.lazy(() =>
     z.array(z.enum(defaultTelemetryParts)),
     z.minLength(1, "name at least one category, or off"),
     z.maxLength(defaultTelemetryParts.length),
-    z.refine((parts) => parts.length === 1 || !parts.includes("off"), "off goes without categories"),
+    rule((parts) => parts.length === 1 || !parts.includes("off"), "off goes without categories", {
+      keywords: { if: { contains: { const: "off" } }, then: { maxItems: 1 } },
+    }),
   ),
 );
 

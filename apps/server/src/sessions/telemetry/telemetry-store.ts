@@ -22,7 +22,7 @@ export interface TelemetryStore {
     query: z.output<typeof ListTelemetryEvents>,
     reader: HistoryReader,
   ): Promise<Page<TelemetryEnvelope>>;
-  /** A JPEG file; `undefined` without one. */
+  /** A JPEG file; `undefined` without one. Of a session that is ending here, waits for the last events. */
   lastPicture(sessionId: string, reader: HistoryReader): Promise<Buffer | undefined>;
   localSessions(): Promise<readonly string[]>;
   hasLocal(session: SessionRef): Promise<boolean>;
@@ -52,6 +52,7 @@ const maxSessionBytes = 128 * 2 ** 20;
 export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryStore {
   const { directory, log, parsing, retentionMs, stored } = options;
   const directoryOf = (sessionId: string) => join(directory, sessionId);
+  const ending = new Map<string, Promise<void>>();
   async function ask(
     kind: "lastPicture" | "telemetryHistory",
     { question, sessionId }: { readonly question: HistoryQuestion; readonly sessionId: string },
@@ -63,8 +64,17 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
     return (await isMissing(question.directory)) ? ((await stored?.page(sessionId, question, answer)) ?? local) : local;
   }
   return {
-    collect: (sessionId, instance) =>
-      collectEvents({ instance, directory: directoryOf(sessionId), maxBytes: maxSessionBytes, log }),
+    collect(sessionId, instance) {
+      const collector = collectEvents({ instance, directory: directoryOf(sessionId), maxBytes: maxSessionBytes, log });
+      return {
+        ...collector,
+        finish() {
+          const finished = collector.finish().finally(() => ending.delete(sessionId));
+          ending.set(sessionId, finished);
+          return finished;
+        },
+      };
+    },
     read: (sessionId, place, maxBytes) => readChunk(directoryOf(sessionId), place, maxBytes),
     async list(sessionId, query, reader) {
       const question = historyQuestion(directoryOf(sessionId), query);
@@ -72,6 +82,7 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
       return { ...page, items: serializedJson(page.items) };
     },
     async lastPicture(sessionId, reader) {
+      await ending.get(sessionId);
       const question = historyQuestion(directoryOf(sessionId), { order: "desc", limit: 1 });
       const { items } = await ask("lastPicture", { question, sessionId }, reader);
       return items.length === 0 ? undefined : Buffer.from(items);

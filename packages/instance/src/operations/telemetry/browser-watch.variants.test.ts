@@ -7,6 +7,7 @@ import { CdpError, type CdpConnection } from "../../browser/cdp/cdp-connection.t
 import { SessionDownloads } from "../../browser/downloads/session-downloads.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
+import { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { followTelemetry, type FollowedTelemetry } from "./testing/follow.ts";
 
@@ -147,7 +148,7 @@ it("reports that a browser rejects the watch, and retries with the next selectio
   } as unknown as CdpConnection;
   const telemetry = createTelemetry({
     hidesContent: () => false,
-    withoutSecrets: (event) => event,
+    secrets: new TypedSecrets(),
     root: "/",
     failureOf: () => Promise.resolve(undefined),
     onRefusal: () => () => undefined,

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import { TelemetryRecorder } from "./recorder.ts";
 
 const picture = {
@@ -19,6 +20,19 @@ it("adds the file of a picture to its masked event", async () => {
   recorder.select(new Set(["page"]));
   recorder.recordPicture(picture, "/9j/");
   expect(await first(recorder)).toEqual({ url: "https://example.com/?token=***", size_bytes: 3, jpeg: "/9j/" });
+});
+
+it.each([
+  ["everywhere", true],
+  ["telemetry", false],
+] as const)("records no picture after a value was typed that is hidden %s: %s", async (hiddenIn, hides) => {
+  const secrets = new TypedSecrets();
+  const recorder = new TelemetryRecorder(() => false, secrets);
+  recorder.select(new Set(["page"]));
+  // Too short to be replaced in texts.
+  secrets.add("4711", hiddenIn);
+  recorder.recordPicture(picture, "/9j/");
+  expect(recorder.lastSeq).toBe(hides ? 0 : 1);
 });
 
 it.each([

@@ -2,6 +2,7 @@ import type * as events from "@shoal/schemas";
 import type { StreamFrame } from "@shoal/router";
 import { EventLog } from "../../http/event-log.ts";
 import { maskSecrets } from "./masking/mask-secrets.ts";
+import { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import { type TelemetryCategory, watchesBrowser } from "./categories.ts";
 
 type Unstamped<Event> = Event extends unknown ? Omit<Event, "ts"> : never;
@@ -44,6 +45,8 @@ export type CapturedEvent = Unstamped<
   | events.SystemOomKillEvent
 >;
 
+export type RecorderSecrets = Pick<TypedSecrets, "hidesPages" | "inEvent">;
+
 export type PictureEvent = Unstamped<events.PagePictureEvent>;
 
 /** Bytes of events to keep for readers. A slower reader misses events and detects that by their numbers. */
@@ -61,17 +64,17 @@ export class TelemetryRecorder {
     shared: { bytes: 0, maxBytes: keptBytes },
   });
   readonly #hidesContent: () => boolean;
-  readonly #withoutSecrets: <T>(event: T) => T;
+  readonly #secrets: RecorderSecrets;
   #categories: ReadonlySet<TelemetryCategory> = new Set();
   #latestMs = 0;
 
   /**
    * @param hidesContent - whether content of pages may contain secrets that the service typed.
-   * @param withoutSecrets - replaces secrets that were typed in pages.
+   * @param secrets - typed in pages.
    */
-  constructor(hidesContent: () => boolean = () => false, withoutSecrets: <T>(event: T) => T = (event) => event) {
+  constructor(hidesContent: () => boolean = () => false, secrets: RecorderSecrets = new TypedSecrets()) {
     this.#hidesContent = hidesContent;
-    this.#withoutSecrets = withoutSecrets;
+    this.#secrets = secrets;
   }
 
   /** Number of the latest event; 0 before the first. */
@@ -96,9 +99,10 @@ export class TelemetryRecorder {
     this.#record(event);
   }
 
-  /** With the file in base64, which only the service reads. Nothing is recorded while pages may show secrets. */
+  /** With the file in base64, which only the service reads. Nothing is recorded if pages may show secrets. */
   recordPicture(event: PictureEvent, jpeg: string): void {
-    if (!this.#hidesContent()) this.#record(event, (text) => `${text.slice(0, -2)},"jpeg":"${jpeg}"}}`);
+    if (this.#hidesContent() || this.#secrets.hidesPages) return;
+    this.#record(event, (text) => `${text.slice(0, -2)},"jpeg":"${jpeg}"}}`);
   }
 
   #record(event: CapturedEvent | PictureEvent, finish = (text: string) => text): void {
@@ -107,7 +111,7 @@ export class TelemetryRecorder {
     const hides = this.#hidesContent();
     if (hides && isTypedCharacter(event)) return;
     const stamped = { ts: this.#latestMs * 1000, ...event };
-    const shown = event.category === "screenshot" ? stamped : this.#withoutSecrets(stamped);
+    const shown = event.category === "screenshot" ? stamped : this.#secrets.inEvent(stamped);
     const text = hides
       ? JSON.stringify({ ...shown, truncated: true }, withoutContent)
       : finish(JSON.stringify(shown, masked.has(event.category) ? maskSecrets : undefined));

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { PageOutline } from "../../index.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 import { followTelemetry } from "./testing/follow.ts";
@@ -44,6 +45,25 @@ describeChromium("the last picture", (chromium) => {
     expect([...bytes.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff]);
     expect(data).toMatchObject({ title: "Orders", size_bytes: bytes.length });
     expect(bytes.length).toBeLessThan(2 ** 20);
+  });
+
+  it("is not taken after a sign-in, also when its pages are released", async () => {
+    await using instance = await runInstance({ chromium });
+    await instance.assign({ telemetry: ["page"] });
+    const send = await frontPage(instance);
+    await send("Page.navigate", { url: page("<title>Sign in</title><input id=p oninput='document.title = value'>") });
+    await send("Runtime.evaluate", { expression: "document.title" });
+    const call = async (path: string, body?: object) => {
+      const { status, text } = await instance.call("POST", `/_instance/page/${path}`, body && JSON.stringify(body));
+      expect(status, text).toBeLessThan(300);
+      return text;
+    };
+    const { nodes } = JSON.parse(await call("outline")) as PageOutline;
+    const field = nodes.find(({ attributes }) => attributes.id === "p");
+    await call("act", { kind: "fill", ref: field?.ref, value: "opensesame", hosts: [] });
+    await call("release");
+    const { pictures } = await end(instance);
+    expect(pictures).toEqual([]);
   });
 
   it.each([

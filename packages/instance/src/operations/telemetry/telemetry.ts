@@ -17,7 +17,7 @@ import { type TelemetryCategory, watchesBrowser } from "./categories.ts";
 import { watchDownloads } from "./downloads.ts";
 import type { FailureOf } from "./network-events.ts";
 import { watchOomKills } from "./oom-kills.ts";
-import { type CapturedEvent, TelemetryRecorder } from "./recorder.ts";
+import { type CapturedEvent, type RecorderSecrets, TelemetryRecorder } from "./recorder.ts";
 import { recordLastPicture, takeScreenshots } from "./screenshots.ts";
 
 export interface Telemetry {
@@ -49,8 +49,8 @@ export interface TelemetryOptions {
   readonly onRefusal: (listener: (refusal: EgressRefusal) => void) => () => void;
   /** Whether the service signs in: content of pages may then contain its secrets, and is left out. */
   readonly hidesContent: () => boolean;
-  /** Replaces secrets that were typed in pages. */
-  readonly withoutSecrets: <T>(event: T) => T;
+  /** Typed in pages. */
+  readonly secrets: RecorderSecrets;
 }
 
 const flushTimeoutMs = 1_000;
@@ -136,8 +136,8 @@ class SessionTelemetry implements Telemetry {
     }
   };
 
-  constructor({ root, browser, failureOf, onRefusal, hidesContent, withoutSecrets }: TelemetryOptions) {
-    this.#recorder = new TelemetryRecorder(hidesContent, withoutSecrets);
+  constructor({ root, browser, failureOf, onRefusal, hidesContent, secrets }: TelemetryOptions) {
+    this.#recorder = new TelemetryRecorder(hidesContent, secrets);
     this.#root = root;
     this.#browser = browser;
     this.#failureOf = failureOf;
