@@ -1,6 +1,7 @@
 import { type CreateBrowser, Shoal, type TelemetryEnvelope } from "@shoal/client";
 import { eventually } from "@shoal/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { usePerson, violationsOf } from "../console/open-console.ts";
 import { codeOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
@@ -37,6 +38,8 @@ describe("evidence of a session without telemetry settings", () => {
     ...["--allow-private-hosts", site.host, "--placement", "process"],
     ...["--default-telemetry", "console,network,page", "--download-retention-hours", "24"],
   ]);
+
+  const person = usePerson(test);
 
   async function visit(body: CreateBrowser = {}, shoal = test.shoal) {
     const browser = await shoal.browsers.create({ timeout_seconds: 300, ...body });
@@ -136,6 +139,33 @@ describe("evidence of a session without telemetry settings", () => {
     }
     const again = await shoal.projects.update(id, { default_telemetry: null });
     expect(again.default_telemetry).toBeUndefined();
+  });
+
+  it("is on the pages of an ended session in the console", async () => {
+    const { id } = await visit();
+    await test.shoal.browsers.delete(id);
+    const { page, problems } = await person.openSignedIn(`sessions/${id}`);
+    const picture = page.getByRole("img", { name: "The page when the session ended" });
+    const widthOfPicture = () =>
+      picture.evaluate(async (image) => {
+        await (image as HTMLImageElement).decode();
+        return (image as HTMLImageElement).naturalWidth;
+      });
+    await expect.poll(widthOfPicture).toBeGreaterThan(500);
+    for (const [tab, shown] of [
+      ["Console", "hello"],
+      ["Network", "/new"],
+      ["Files", "report.csv"],
+    ] as const) {
+      await page.getByRole("tab", { name: tab }).click();
+      await page.getByText(shown).first().waitFor();
+    }
+    // Its address was revoked when the tab was left.
+    await page.getByRole("tab", { name: "Live view" }).click();
+    await expect.poll(widthOfPicture).toBeGreaterThan(500);
+    await expect.poll(() => violationsOf(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
   });
 
   it("is a recording from the start, where the project says so", async () => {

@@ -12,7 +12,7 @@ export function browserNotFound(idOrName: string): Refusal {
 export function noLastPicture(id: string): Refusal {
   return notFound(
     `Browser ${id} has no last picture.`,
-    "It is taken when a session with the telemetry category page ends, of a page that is not empty. Of a running session, use browsers.page.screenshot.",
+    "It is taken when a session with the telemetry category page ends, of a page that is not empty, unless a stored value was typed. For a running session, call browsers.screenshot.",
   );
 }
 

@@ -45,7 +45,7 @@ export function LastPicture({ browser }: { readonly browser: Browser }) {
   return (
     <Text component="div" size="sm" c="dimmed" ta="center">
       {telemetry?.browser?.page?.enabled === true ? (
-        "No last picture is kept: the page was empty or did not answer, or the retention of telemetry has ended."
+        "No last picture is kept: the page was empty or did not answer, it could show a stored value, or the retention of telemetry has ended."
       ) : (
         <>
           No last picture was taken: the session did not capture pages.{" "}
