@@ -10,11 +10,11 @@ const rules: readonly UnwrittenRule[] = [
   { reason: "refers to an object that does not exist", text: /was not found|does not exist|there is no |has no user/ },
   {
     reason: "is about the page or the file that the request meets",
-    text: /is outside of the page|it is (?:not )?a directory|is after the end|begins after the last page|not a ZIP archive|leaves no room|leads to the same file|is below files|the name .* is longer than/,
+    text: /is outside of the page|reaches beyond the page|it is (?:not )?a (?:directory|file)|is after the end|begins after the last page|not a ZIP archive|leaves no room|leads to the same file|is below files|the name .* is longer than/,
   },
   {
     reason: "depends on settings of the operator",
-    text: /This service (?:has|provides) no |have no GPU|has no running server|the limit of the organi[sz]ation|expected a public address|http is for private hosts|is not a kind of provider|needs a sandbox|need a full Chromium|from the limit/,
+    text: /This service (?:has|provides) no |have no GPU|has no running server|needs headless: false|the limit of the organi[sz]ation|expected a public address|http is for private hosts|is not a kind of provider|needs a sandbox|need a full Chromium|from the limit/,
   },
   { reason: "depends on the current time", text: /is in the past|would live more than|would outlive the calling key/ },
   {
@@ -24,11 +24,11 @@ const rules: readonly UnwrittenRule[] = [
   { reason: "is about a token of an earlier answer", text: /expected the token of the previous page/ },
   {
     reason: "follows the standards of URLs and domain names",
-    text: /expected a domain|is not an http or https URL|expected an https? or https? address|address that begins with http|expected an origin|is not a host|expected the address of a repository|is not a web address/,
+    text: /expected a domain|is not an address|is not a range|a length, which only addresses have|not an address\. Example|not a valid address|https? address without query|is not an http or https URL|expected an https? or https? address|address that begins with http|expected an origin|is not a host|expected the address of a repository|is not a web address/,
   },
   {
     reason: "follows another language: JSON, CSS, cron, time zones, keys",
-    text: /expected JSON as text|is not a valid CSS selector|expected a time zone|invalid cron|cron|unknown key|otpauth/,
+    text: /expected JSON as text|is not a valid CSS selector|expected a time zone|invalid cron|cron|unknown key|otpauth|branch, tag or commit|contains no certificate|page_ranges: is invalid/,
   },
   {
     reason: "limits bytes of all headers together, and names without case",
@@ -40,6 +40,21 @@ const rules: readonly UnwrittenRule[] = [
     operations: /^credentialProviders\./,
   },
   { reason: "is the notation of a form: the fuzzer sends a list as one part", text: /a list must not be one part/ },
+  { reason: "counts the items of a list in a query, where commas separate items", text: /^query\..*expected at most/ },
+  {
+    reason: "is about the names of operations and objects in the policy of a key",
+    text: /is unknown; known are|names no operation|must be organizations|inside of the key's project|the new key would live/,
+    operations: /^apiKeys\./,
+  },
+  {
+    reason: "refuses a deprecated limit of the wire",
+    text: /Set max_concurrent_sessions instead/,
+    operations: /^projects\./,
+  },
+  {
+    reason: "is an address, which no database can store with NUL",
+    text: /^body\.(?:login|start)_url: must not contain a NUL/,
+  },
   { reason: "is a date that the calendar does not have", text: /is not a valid date/ },
   { reason: "deletes the key of the request", text: /cannot delete itself/, operations: /^apiKeys\.delete$/ },
 ];

@@ -1,5 +1,5 @@
 import type { Page } from "@shoal/contract";
-import { containsNul, maxWebhooks, tooManyWebhooks, webhookNotFound } from "@shoal/contract/refusals";
+import { maxWebhooks, tooManyWebhooks, webhookNotFound } from "@shoal/contract/refusals";
 import type { Database, Tables } from "@shoal/database";
 import type { OutboundRule } from "@shoal/placement";
 import { createId } from "@shoal/primitives";
@@ -34,7 +34,6 @@ export class Webhooks {
   /** @throws {ServiceError} 400, 409. */
   async create(projectId: string, request: z.output<typeof CreateWebhook>): Promise<Webhook> {
     const { description, event_types, secret = newSecret() } = request;
-    refuseNul(description);
     const url = await checkWebhookUrl(request.url, this.#rule);
     const ref = { id: createId(), project_id: projectId };
     const sealed = await this.#secrets.seal(ref, secret);
@@ -79,7 +78,6 @@ export class Webhooks {
   /** @throws {ServiceError} 400, 404. */
   async update(projectId: string, id: string, request: z.output<typeof UpdateWebhook>): Promise<Webhook> {
     const { description, enabled, event_types } = request;
-    refuseNul(description);
     await existingWebhook(this.#query, projectId, id);
     const url = request.url === undefined ? undefined : await checkWebhookUrl(request.url, this.#rule);
     const row = await this.#query
@@ -157,7 +155,3 @@ async function admit(transaction: Transaction<Tables>, projectId: string): Promi
 }
 
 const textOrNull = (text: string | undefined): string | null => (text === undefined || text === "" ? null : text);
-
-function refuseNul(description: string | undefined): void {
-  if (!isStorable(description)) throw ServiceError.of(containsNul("body.description"));
-}

@@ -135,11 +135,7 @@ export function policyOfKey(asked: AskedPolicy, place: PolicyPlace): PolicyState
   const statements = asked.policy?.statements ?? short;
   for (const [index, statement] of (statements ?? []).entries()) {
     const problem = statementProblem(statement, place.operations) ?? outside(statement, place);
-    if (problem !== undefined)
-      return invalid(
-        fieldOf(asked, statement, `body.policy.statements[${String(index)}].${problem.field}`),
-        problem.problem,
-      );
+    if (problem !== undefined) return invalid(fieldOf(asked, index, problem.field), problem.problem);
   }
   const policy = statements === undefined ? null : { statements };
   return widerThan(place.callerPolicy, policy) ? widerKey() : policy;
@@ -172,35 +168,35 @@ export function outsidePolicy(operationId: string, what: string | undefined): Re
 
 /** 400 for an object that a policy names and that does not exist. */
 export function policyObjectMissing(asked: AskedPolicy, statement: PolicyStatement, index: number): Refusal {
-  return invalid(
-    fieldOf(asked, statement, `body.policy.statements[${String(index)}].resource`),
-    `${statement.resource} was not found`,
-    { hint: "Take ids from the list operations; names are not accepted." },
-  );
+  return invalid(fieldOf(asked, index, "resource"), `${statement.resource} was not found`, {
+    hint: "Take ids from the list operations; names are not accepted.",
+  });
 }
 
 /** The field that the caller sent: `role`, `operations` and `browser_ids` are short forms of statements. */
-function fieldOf(
-  { browser_ids, operations, policy }: AskedPolicy,
-  { action, resource }: PolicyStatement,
-  own: string,
-): string {
-  if (policy != null) return own;
-  const name = action.slice("operation:".length);
-  if (operations?.includes(name) === true && resource.endsWith("/*"))
-    return `body.operations[${String(operations.indexOf(name))}]`;
-  const id = resource.split("/").at(-1) ?? "";
-  return browser_ids?.includes(id) === true ? `body.browser_ids[${String(browser_ids.indexOf(id))}]` : "body.role";
+function fieldOf(asked: AskedPolicy, index: number, part: "action" | "resource"): string {
+  const { browser_ids, operations, policy } = asked;
+  if (policy != null) return `body.policy.statements[${String(index)}].${part}`;
+  const actions = shortActions(asked).length;
+  if (part === "resource" && browser_ids != null) return `body.browser_ids[${String(Math.floor(index / actions))}]`;
+  const action = index % actions;
+  return action < (operations?.length ?? 0) ? `body.operations[${String(action)}]` : "body.role";
 }
 
-function shortStatements(
-  { browser_ids, operations, role }: AskedPolicy,
-  { organizationId, projectId, requestProjectId }: PolicyPlace,
-): PolicyStatement[] | undefined {
-  if (role == null && operations == null && browser_ids == null) return undefined;
+function shortActions({ operations, role }: AskedPolicy): string[] {
   const named = (operations ?? []).map((name) => `operation:${name}`);
   const ownRole = operations == null ? (role ?? "operator") : role;
-  const actions = [...named, ...(ownRole == null ? [] : [`role:${ownRole}`])];
+  return [...named, ...(ownRole == null ? [] : [`role:${ownRole}`])];
+}
+
+/** All actions with the first resource, then all with the next. */
+function shortStatements(
+  asked: AskedPolicy,
+  { organizationId, projectId, requestProjectId }: PolicyPlace,
+): PolicyStatement[] | undefined {
+  const { browser_ids, operations, role } = asked;
+  if (role == null && operations == null && browser_ids == null) return undefined;
+  const actions = shortActions(asked);
   const resources = browser_ids?.map((id) => `projects/${projectId ?? requestProjectId}/browsers/${id}`) ?? [
     projectId === null ? `organizations/${organizationId}/*` : `projects/${projectId}/*`,
   ];

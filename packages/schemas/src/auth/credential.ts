@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { DisplayName, pageFields, Timestamp } from "../base/common.ts";
 import { checkedLater, maxEntries } from "../base/rules.ts";
 import { siteName } from "../base/site-name.ts";
-import { checked, lazyObject } from "../base/schema.ts";
+import { checked, lazyObject, noNul } from "../base/schema.ts";
 
 /** Up to 100 secret values by name. */
 const credentialValues = () =>
@@ -82,7 +82,7 @@ export const CreateCredential = z.lazy(() =>
       totp_secret: z.optional(checked(z.string(), z.maxLength(1024), base32())),
       ...totpFields(),
       /** Sign-in provider that the login starts with, for example `google`, `github` or `microsoft`; absent = the site's own form. */
-      sso_provider: z.optional(checked(z.string(), z.maxLength(255))),
+      sso_provider: z.optional(checked(z.string(), z.maxLength(255), noNul())),
     }),
     codesNeedSecret(),
   ),
@@ -101,13 +101,13 @@ export const UpdateCredential = z.lazy(() =>
       sites: z.optional(sites()),
       /** Names of values to remove, up to 100, before `values` are added. Unknown names are ignored. */
       remove_value_keys: z.optional(
-        checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.maxLength(100)),
+        checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255), noNul())), z.maxLength(100)),
       ),
       /** New secret of one-time codes, Base32 or an `otpauth://totp/` URI; an empty text removes it. */
       totp_secret: z.optional(checked(z.string(), z.maxLength(1024), base32())),
       ...totpFields(),
       /** Sign-in provider that the login starts with; `null` or an empty text = the site's own form. */
-      sso_provider: z.optional(z.nullable(checked(z.string(), z.maxLength(255)))),
+      sso_provider: z.optional(z.nullable(checked(z.string(), z.maxLength(255), noNul()))),
     }),
     codesNeedSecret(),
   ),

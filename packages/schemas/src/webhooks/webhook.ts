@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { pageFields, Timestamp } from "../base/common.ts";
-import { checked, lazyObject, openEnum, type Schema } from "../base/schema.ts";
+import { checked, lazyObject, noNul, openEnum, type Schema } from "../base/schema.ts";
 import { checkedLater } from "../base/rules.ts";
 import { webAddress } from "../base/site-name.ts";
 
@@ -34,7 +34,7 @@ const address = () =>
     checkedLater({ keywords: { pattern: webAddress } }),
   );
 const eventTypes = () => checked(z.array(z.enum(webhookEventTypes)), z.maxLength(100));
-const description = () => checked(z.string(), z.maxLength(1024));
+const description = () => checked(z.string(), z.maxLength(1024), noNul());
 const Secret: Schema<string> = z.lazy(() =>
   checked(
     z.string(),

@@ -81,10 +81,6 @@ function toCredential(row: CredentialRow, hasValues: boolean): Credential {
 
 const textOrNull = (text: string | null | undefined) => (text === undefined || text === "" ? null : text);
 
-function refuseNul(field: string, texts: readonly (string | null | undefined)[]): void {
-  if (!texts.every((text) => isStorable(text ?? undefined))) throw ServiceError.of(containsNul(field));
-}
-
 /** @throws {ServiceError} 400 */
 function requireSites(sites: readonly string[]): string[] {
   return sites.map((text, index) => {
@@ -121,7 +117,6 @@ class CredentialService implements Credentials {
   async create(projectId: string, request: z.output<typeof CreateCredential>): Promise<Credential> {
     const domain = siteDomain(request.domain);
     if (domain === undefined) throw ServiceError.of(invalidDomain("body.domain"));
-    refuseNul("body.sso_provider", [request.sso_provider]);
     const ref = { id: createId(), project_id: projectId };
     const { sealedTotp, totp, values } = await this.#sealed(ref, request);
     try {
@@ -175,8 +170,6 @@ class CredentialService implements Credentials {
   }
 
   async update(projectId: string, idOrName: string, request: z.output<typeof UpdateCredential>): Promise<Credential> {
-    refuseNul("body.sso_provider", [request.sso_provider]);
-    refuseNul("body.remove_value_keys", request.remove_value_keys ?? []);
     const ref = await this.#existing(projectId, idOrName);
     // Before the transaction: a key management service can take seconds.
     const { sealedTotp, totp, values } = await this.#sealed(ref, request);
@@ -254,7 +247,7 @@ class CredentialService implements Credentials {
     ref: CredentialRef,
     { values = {}, ...fields }: Pick<z.output<typeof UpdateCredential>, keyof TotpFields | "values">,
   ): Promise<SealedRequest> {
-    refuseNul("body.values", Object.keys(values));
+    if (!Object.keys(values).every(isStorable)) throw ServiceError.of(containsNul("body.values"));
     const totp = requireTotp(fields);
     return {
       values: await this.#secrets.sealAll(ref, values),

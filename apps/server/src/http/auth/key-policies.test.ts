@@ -435,6 +435,12 @@ describe("creating keys", () => {
     ["an unknown action", () => inProject("browsers:fly"), "body.policy.statements[0].action"],
     ["an unknown operation", () => ({ operations: ["browsers.fly"] }), "body.operations[0]"],
     [
+      "an unknown operation for a session",
+      () => ({ role: "viewer", operations: ["browsers.get", "browsers.fly"], browser_ids: ["missing"] }),
+      "body.operations[1]",
+    ],
+    ["a path in place of an id", () => ({ browser_ids: ["missing", "profiles/one"] }), "body.browser_ids[1]"],
+    [
       "another organization",
       () => policy(["role:viewer", "organizations/other/*"]),
       "body.policy.statements[0].resource",
