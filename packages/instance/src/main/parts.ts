@@ -13,9 +13,11 @@ import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { Telemetry } from "../operations/telemetry/telemetry.ts";
 import type { CdpGateway } from "../clients/cdp/gateway.ts";
 import type { PlaywrightGateway } from "../clients/playwright/playwright-gateway.ts";
+import type { DriverGateway } from "../clients/chromedriver/driver-gateway.ts";
 import type { BidiGateway } from "../clients/webdriver/bidi-gateway.ts";
 import type { Activity } from "./activity.ts";
 import type { AutomationPause } from "../pause/automation-pause.ts";
+import { rememberProcessGroups } from "../operations/process/tracking/process-groups.ts";
 import { lazyPart, type LazyPart } from "./lazy-part.ts";
 
 /** Parts that most sessions do not need: many use only CDP. */
@@ -24,6 +26,7 @@ export interface Parts {
   readonly operations: LazyPart<Operations>;
   readonly secrets: TypedSecrets;
   readonly bidi: LazyPart<BidiGateway>;
+  readonly driver: LazyPart<DriverGateway>;
   readonly playwright: LazyPart<PlaywrightGateway>;
   readonly liveView: LazyPart<LiveView>;
   readonly profileState: LazyPart<ProfileState>;
@@ -62,8 +65,7 @@ interface PartsOptions {
 }
 
 export function createParts(options: PartsOptions): Parts {
-  const { config, browser, activity, connections, forwarder, gateway, logs, display, control, isShared, pages, pause } =
-    options;
+  const { activity, browser, config, connections, control, display, forwarder, isShared, logs, pages, pause } = options;
   const secrets = new TypedSecrets();
   const telemetry: LazyPart<Telemetry> = lazyPart(async () => {
     const { createTelemetry } = await import("../operations/telemetry/telemetry.ts");
@@ -98,6 +100,24 @@ export function createParts(options: PartsOptions): Parts {
       control: { ...control, loadTelemetry: telemetry.load, loadProfileState: profileState.load },
     });
   });
+  const liveView = lazyPart(async () => {
+    const { createLiveView } = await import("../clients/live-view/live-view.ts");
+    return createLiveView({
+      browser,
+      onViewer: () => counted(connections, "viewers", activity.begin()),
+      record: (event) => telemetry.present?.record(event),
+      withoutSecrets: (message) => secrets.inAnswer(message),
+    });
+  });
+  const profileState = lazyPart(async () => {
+    const { ProfileState } = await import("../browser/profile-state/profile-state.ts");
+    return new ProfileState({ config, browser });
+  });
+  return { telemetry, operations, secrets, liveView, profileState, ...createClientParts(options) };
+}
+
+function createClientParts(options: PartsOptions): Pick<Parts, "bidi" | "driver" | "playwright"> {
+  const { activity, browser, config, connections, forwarder, gateway, pause } = options;
   const bidi = lazyPart(async () => {
     const { createBidiGateway } = await import("../clients/webdriver/bidi-gateway.ts");
     return createBidiGateway({
@@ -107,6 +127,18 @@ export function createParts(options: PartsOptions): Parts {
       openContextProxy: (proxy) => forwarder.portOf(proxy),
       onClient: () => counted(connections, "clients", activity.begin()),
       pause,
+    });
+  });
+  const driver = lazyPart(async () => {
+    const { createDriverGateway } = await import("../clients/chromedriver/driver-gateway.ts");
+    return createDriverGateway({
+      root: config.root,
+      endpoint: () => browser.endpoint(),
+      downloads: browser.downloads,
+      openContextProxy: (proxy) => forwarder.portOf(proxy),
+      pause,
+      executable: config.chromium.executable,
+      onStarted: rememberProcessGroups(config),
     });
   });
   const playwright = lazyPart(async () => {
@@ -123,28 +155,16 @@ export function createParts(options: PartsOptions): Parts {
       onClient: () => activity.begin(),
     });
   });
-  const liveView = lazyPart(async () => {
-    const { createLiveView } = await import("../clients/live-view/live-view.ts");
-    return createLiveView({
-      browser,
-      onViewer: () => counted(connections, "viewers", activity.begin()),
-      record: (event) => telemetry.present?.record(event),
-      withoutSecrets: (message) => secrets.inAnswer(message),
-    });
-  });
-  const profileState = lazyPart(async () => {
-    const { ProfileState } = await import("../browser/profile-state/profile-state.ts");
-    return new ProfileState({ config, browser });
-  });
-  return { telemetry, operations, secrets, bidi, playwright, liveView, profileState };
+  return { bidi, driver, playwright };
 }
 
 /** Of other protocols than CDP; without close frames when `reason` is absent. */
-export function closeClientsOf({ bidi, playwright }: Parts, code: number, reason: string | undefined): void {
+export function closeClientsOf({ bidi, driver, playwright }: Parts, code: number, reason: string | undefined): void {
   bidi.ifBegun((gateway) => {
     gateway.closeAll(code, reason);
   });
-  playwright.ifBegun((gateway) => {
-    gateway.closeAll();
-  });
+  for (const part of [driver, playwright])
+    part.ifBegun((gateway) => {
+      gateway.closeAll();
+    });
 }

@@ -1,5 +1,5 @@
 import { errorOf, messageOf } from "@shoal/primitives";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server } from "node:http";
 import { type CdpGateway, createCdpGateway } from "../clients/cdp/gateway.ts";
 import { CarriedCookies } from "../browser/profile-state/carried-cookies.ts";
 import { describeExit, type BrowserExit } from "../browser/chromium/browser.ts";
@@ -22,11 +22,10 @@ import { explainFailure } from "../browser/pages/explain-failure.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
 import { lazyPart } from "./lazy-part.ts";
 import { closeClientsOf, type Connections, counted, createParts, type Parts } from "./parts.ts";
-import { isPassive } from "../http/passive-requests.ts";
-import { pathOf, refuse, refuseUpgrade } from "../http/replies.ts";
+import { pathOf, refuseUpgrade } from "../http/replies.ts";
 import type { ProgramParts, SessionProgram } from "./further-sessions/program-parts.ts";
 import { pageUrlOf } from "../secrets/page-url.ts";
-import { createUpgrades } from "./upgrades.ts";
+import { createRequests, createUpgrades } from "./traffic.ts";
 import { createViewportChange } from "./viewport-change.ts";
 
 /** Parts that start.ts starts before it loads this file. */
@@ -267,7 +266,7 @@ class InstanceProgram implements SessionProgram {
         full: {
           browser: this.#browser,
           program: fullChromium(this.#config),
-          isBusy: () => this.#parts.bidi.present?.hasClients === true,
+          isBusy: () => this.#parts.bidi.present?.hasClients === true || this.#parts.driver.present?.isRunning === true,
         },
       }),
       onClient: () => {
@@ -337,11 +336,13 @@ class InstanceProgram implements SessionProgram {
       },
     });
     // The default timeouts protect against untrusted clients; here the service is the only client, and uploads are long.
+    const isEnding = () => this.#ending.begun;
+    const { isShared } = this.#started;
+    const serve = createRequests({ activity: this.#activity, parts: this.#parts, isShared, isEnding });
     const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0, noDelay: true }, (request, response) => {
       if (pathOf(request).startsWith(controlPrefix)) control(request, response);
-      else this.#serve(request, response);
+      else serve(request, response);
     });
-    const isEnding = () => this.#ending.begun;
     server.on(
       "upgrade",
       createUpgrades({
@@ -349,7 +350,7 @@ class InstanceProgram implements SessionProgram {
         activity: this.#activity,
         parts: this.#parts,
         pause: this.#pause,
-        isShared: this.#started.isShared,
+        isShared,
         isEnding,
       }),
     );
@@ -358,23 +359,6 @@ class InstanceProgram implements SessionProgram {
       this.#stop(error.message);
     });
     return server;
-  }
-
-  #serve(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#ending.begun) {
-      refuse(response, { status: 503, code: "shutting_down", message: "This session is ending." });
-      return;
-    }
-    if (!isPassive(request)) response.on("close", this.#activity.begin());
-    this.#parts.operations.load().then(
-      (loaded) => {
-        loaded.handle(request, response);
-      },
-      (error: unknown) => {
-        log("error", "the operations could not be loaded", { error: messageOf(error) });
-        response.destroy();
-      },
-    );
   }
 
   #closeClients(code: number, reason: string | undefined): void {

@@ -1,13 +1,16 @@
-import type { IncomingMessage } from "node:http";
+import { messageOf } from "@shoal/primitives";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { CdpGateway } from "../clients/cdp/gateway.ts";
+import { refuseCommand } from "../clients/chromedriver/driver-answer.ts";
+import { isPassive } from "../http/passive-requests.ts";
 import { log } from "../system/log.ts";
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
 import type { Activity } from "./activity.ts";
 import type { Parts } from "./parts.ts";
 import { sharedHint } from "./further-sessions/shared-operations.ts";
-import { pathOf, refuseUpgrade, type Refusal } from "../http/replies.ts";
+import { pathOf, refuse, refuseUpgrade, type Refusal } from "../http/replies.ts";
 
 interface UpgradeOptions {
   readonly gateway: CdpGateway;
@@ -102,5 +105,48 @@ function notShared(path: string): Refusal {
     message: `isolation: ${what} is not available with isolation: "context". ${sharedHint}`,
     field: "isolation",
     hint: sharedHint,
+  };
+}
+
+interface RequestOptions {
+  readonly activity: Activity;
+  readonly parts: Pick<Parts, "driver" | "operations">;
+  /** Whether other sessions share the browser. */
+  readonly isShared: boolean;
+  readonly isEnding: () => boolean;
+}
+
+const driverPrefix = "/wd/";
+const ending: Refusal = { status: 503, code: "shutting_down", message: "This session is ending." };
+const notSharedDriver: Refusal = {
+  status: 400,
+  code: "bad_request",
+  message: `isolation: WebDriver is not available with isolation: "context". ${sharedHint}`,
+};
+
+/** Answers operations, and commands of WebDriver. */
+export function createRequests({ activity, isEnding, isShared, parts }: RequestOptions): RequestListener {
+  return (request, response) => {
+    const isCommand = pathOf(request).startsWith(driverPrefix);
+    if (isEnding()) {
+      if (isCommand) refuseCommand(response, ending);
+      else refuse(response, ending);
+      return;
+    }
+    if (isCommand && isShared) {
+      refuseCommand(response, notSharedDriver);
+      return;
+    }
+    if (!isPassive(request)) response.on("close", activity.begin());
+    const part = isCommand ? parts.driver : parts.operations;
+    part.load().then(
+      (loaded) => {
+        void loaded.handle(request, response);
+      },
+      (error: unknown) => {
+        log("error", "the operations could not be loaded", { error: messageOf(error) });
+        response.destroy();
+      },
+    );
   };
 }

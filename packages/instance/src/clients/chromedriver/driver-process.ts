@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { dirname } from "node:path";
+import { findProgram } from "../../system/find-program.ts";
+
+export interface DriverProcessOptions {
+  /** Chromium's, whose folder may contain its driver too. */
+  readonly executable: string;
+  /** Receives the id of the process group. */
+  readonly onStarted: (pid: number) => void;
+  readonly onExit: () => void;
+}
+
+const startMs = 30_000;
+/** Of its first lines, which name version and port. */
+const maxStartCharacters = 16_384;
+
+export const driverAdvice =
+  "WebDriver needs chromedriver of Chromium's version: on Debian, install the package chromium-driver where sessions run.";
+
+/** The driver cannot be used; the message is for the client. */
+export class DriverProblem extends Error {
+  override readonly name = "DriverProblem";
+}
+
+/** A chromedriver on a loopback port of the session. */
+export class DriverProcess {
+  readonly port: number;
+  readonly version: string;
+  readonly #child: ChildProcess;
+
+  constructor(child: ChildProcess, { port, version }: Started) {
+    this.#child = child;
+    this.port = port;
+    this.version = version;
+  }
+
+  /** Ends its whole process group. */
+  kill(): void {
+    kill(this.#child);
+  }
+}
+
+/** @throws {DriverProblem} if it is not installed or does not start. */
+export async function startDriver({ executable, onExit, onStarted }: DriverProcessOptions): Promise<DriverProcess> {
+  const program = await findProgram("chromedriver", [dirname(executable)]);
+  if (program === undefined)
+    throw new DriverProblem(`chromedriver is not installed where this session runs. ${driverAdvice}`);
+  const { SHOAL_INSTANCE: _, ...env } = process.env;
+  const child = spawn(program, ["--port=0", "--log-level=SEVERE"], {
+    detached: process.platform !== "win32",
+    env,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  child.once("exit", onExit);
+  if (child.pid !== undefined) onStarted(child.pid);
+  try {
+    return new DriverProcess(child, await started(child));
+  } catch (error) {
+    kill(child);
+    throw error;
+  }
+}
+
+interface Started {
+  readonly port: number;
+  readonly version: string;
+}
+
+function started(child: ChildProcess): Promise<Started> {
+  const { promise, reject, resolve } = Promise.withResolvers<Started>();
+  const fail = (problem: string): void => {
+    reject(new DriverProblem(`chromedriver did not start: ${problem}.`));
+  };
+  const timer = setTimeout(() => {
+    fail(`no port after ${String(startMs / 1000)} seconds`);
+  }, startMs);
+  let text = "";
+  child.once("error", (error) => {
+    fail(error.message);
+  });
+  child.once("exit", (code, signal) => {
+    fail(`it ended with ${String(signal ?? code)}`);
+  });
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+    // Later output is discarded.
+    if (text.length >= maxStartCharacters) return;
+    text += chunk;
+    const port = /started successfully on port (\d{1,5})\./.exec(text)?.[1];
+    if (port !== undefined)
+      resolve({ port: Number(port), version: /^Starting \S+ (\d[\d.]{0,40})/.exec(text)?.[1] ?? "" });
+  });
+  return promise.finally(() => {
+    clearTimeout(timer);
+  });
+}
+
+function kill(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    if (process.platform === "win32") child.kill("SIGKILL");
+    else process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // ESRCH: the process group has ended.
+  }
+}
