@@ -1,6 +1,7 @@
 // Puts small faults into the source, one at a time, in a separate worktree, and checks that tests turn red. The faults are
 // in tools/mutations/faults.jsonl: `old` is in `file` once and becomes `new`; `before` and `after` are the test files that
-// must fail, `before` at the commit before the test files were merged. With `build`, they start built programs.
+// must fail, `before` at the commit before the test files were merged, with `fileBefore` where the file was then. With
+// `build`, they start built programs.
 // Usage: node tools/mutations.mjs [--before COMMIT] [--record] [NAME …]
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +22,8 @@ const all = readFileSync(join(root, "tools/mutations/faults.jsonl"), "utf8")
   .filter((line) => line !== "")
   .map((line) => JSON.parse(line));
 for (const name of names) if (!all.some((fault) => fault.name === name)) throw new Error(`No fault is named ${name}.`);
-const faults = all.filter(({ name }) => names.length === 0 || names.includes(name));
+// Faults of newer code have no test before the merges.
+const faults = all.filter((fault) => fault[side].length > 0 && (names.length === 0 || names.includes(fault.name)));
 
 /** @param {string} cwd @param {string[]} command */
 function run(cwd, command) {
@@ -66,6 +68,18 @@ function failuresOf(tree, { slow, files, bail }) {
     });
 }
 
+/**
+ * @param {string} tree @param {{ name: string, file: string, fileBefore?: string, old: string, new: string }} fault
+ * @returns {{ file: string, text: string, mutated: string }}
+ */
+function mutationOf(tree, fault) {
+  const name = (side === "before" ? fault.fileBefore : undefined) ?? fault.file;
+  const file = join(tree, name);
+  const text = readFileSync(file, "utf8");
+  if (text.split(fault.old).length !== 2) throw new Error(`${fault.name}: \`old\` is not in ${name} exactly once.`);
+  return { file, text, mutated: text.replace(fault.old, () => fault.new) };
+}
+
 /** The command `shoal`, with all that it starts. */
 const buildWithTypes = ["pnpm", "exec", "turbo", "run", "build", "--filter=@shoal/cli", "--output-logs=errors-only"];
 const tree = mkdtempSync(join(tmpdir(), "shoal-mutations-"));
@@ -73,6 +87,7 @@ const recorded = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 
 let survived = 0;
 try {
   mustRun(root, ["git", "worktree", "add", "--detach", "--force", tree, values.before ?? "HEAD"]);
+  for (const fault of faults) mutationOf(tree, fault);
   mustRun(tree, ["pnpm", "install", "--frozen-lockfile", "--prefer-offline"]);
   // Builds without types are newer than the commits of "before".
   const build = existsSync(join(tree, "tools/build.mjs")) ? ["node", "tools/build.mjs"] : buildWithTypes;
@@ -85,14 +100,8 @@ try {
     console.log(`green  ${String(files.length)} ${slow ? "slow " : ""}files without a fault`);
   }
   for (const fault of faults) {
-    const file = join(tree, fault.file);
-    const text = readFileSync(file, "utf8");
-    if (text.split(fault.old).length !== 2)
-      throw new Error(`${fault.name}: \`old\` is not in ${fault.file} exactly once.`);
-    writeFileSync(
-      file,
-      text.replace(fault.old, () => fault.new),
-    );
+    const { file, text, mutated } = mutationOf(tree, fault);
+    writeFileSync(file, mutated);
     // Programs that tests start are built; the others run on sources.
     if (fault.build) mustRun(tree, build);
     const failures = failuresOf(tree, { slow: fault.slow, files: fault[side], bail: true });
