@@ -1,6 +1,7 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import { notImplemented as missingInside } from "@shoal/instance";
 import { ErrorBody } from "@shoal/schemas";
+import pLimit from "p-limit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { notImplemented } from "../http/not-implemented.ts";
 import { areToldApart, formOf, queryText, type RequestCase, requestCases } from "../testing/request-cases.ts";
@@ -101,13 +102,9 @@ it.each(all.filter(([name]) => missing.has(name)).map(([, endpoint]) => [endpoin
 
 describe.each(endpoints)("%s", (_id, endpoint) => {
   it("names each missing, mistyped, out-of-range or unknown field, and accepts values within the limits", async () => {
-    const complaints: string[] = [];
-    for (const wrong of casesFor(endpoint)) {
-      if (!wrong.isSent && areToldApart(endpoint, wrong)) continue;
-      const said = await complaint(endpoint, wrong);
-      if (said !== undefined) complaints.push(said);
-    }
-    expect(complaints).toEqual([]);
+    const sent = casesFor(endpoint).filter((wrong) => wrong.isSent || !areToldApart(endpoint, wrong));
+    const said = await pLimit(8).map(sent, (wrong) => complaint(endpoint, wrong));
+    expect(said.filter((one) => one !== undefined)).toEqual([]);
   });
 });
 

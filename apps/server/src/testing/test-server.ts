@@ -11,14 +11,11 @@ import { createId } from "@shoal/primitives";
 import type { RunningServer, StartOptions } from "../main/running-server.ts";
 import { startServer } from "../main/server.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
+import { createHttpClient, type HttpClient, type TestReply } from "./http-client.ts";
 import { openTestDatabase, silentLog } from "./test-database.ts";
 import { unlimited } from "./unlimited.ts";
 
-export interface TestReply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: unknown;
-}
+export type { TestReply };
 
 export interface TestRequest {
   /** Default: the admin key; `null` = no key. */
@@ -94,6 +91,10 @@ export async function startTestServer(
       database: proxy === undefined ? database : await openDatabase({ url: proxy.url, dataDir: "", log: silentLog }),
     });
     const key = running.apiKey ?? "";
+    const client = createHttpClient();
+    cleanup.defer(() => {
+      client.close();
+    });
 
     return {
       baseUrl: running.baseUrl,
@@ -105,7 +106,7 @@ export async function startTestServer(
       proxy,
       running,
       log: () => text,
-      request: (method, path, request = {}) => send(running.baseUrl, method + path, { key, ...request }),
+      request: (method, path, request = {}) => send(client, method, running.baseUrl + path, { key, ...request }),
       async addProject(name) {
         const id = createId();
         await database.query.insertInto("projects").values({ id, name }).execute();
@@ -135,20 +136,21 @@ export async function startTestServer(
   }
 }
 
-/** @param target - method and path: `GET/profiles`. */
-async function send(baseUrl: string, target: string, { key, body, headers, signal }: TestRequest): Promise<TestReply> {
-  const slash = target.indexOf("/");
+function send(
+  client: HttpClient,
+  method: string,
+  url: string,
+  { key, body, headers, signal }: TestRequest,
+): Promise<TestReply> {
   const sent = body === undefined || typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body);
-  const response = await fetch(baseUrl + target.slice(slash), {
-    method: target.slice(0, slash),
+  return client.send(url, {
+    method,
     headers: {
       ...(key != null && { authorization: `Bearer ${key}` }),
       ...(typeof sent === "string" && { "content-type": "application/json" }),
       ...headers,
     },
-    ...(sent !== undefined && { body: sent }),
-    ...(signal && { signal }),
+    body: sent,
+    signal,
   });
-  const answer = await response.text();
-  return { status: response.status, headers: response.headers, body: answer === "" ? undefined : JSON.parse(answer) };
 }
