@@ -1,7 +1,8 @@
 import { browserbase } from "./browserbase/dialect.ts";
 import { browserless } from "./browserless/dialect.ts";
+import { cloudflare } from "./cloudflare/dialect.ts";
 import type { Dialect, DialectName } from "./kit/dialect.ts";
 
-const byName: Readonly<Record<DialectName, Dialect>> = { browserbase, browserless };
+const byName: Readonly<Record<DialectName, Dialect>> = { browserbase, browserless, cloudflare };
 
 export const dialects: readonly Dialect[] = Object.values(byName);

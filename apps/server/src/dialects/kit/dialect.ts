@@ -60,7 +60,7 @@ export interface Dialect<C extends Contract = Contract> {
   /** Paths without the prefix. */
   readonly contract: C;
   /** The start of paths that are about the session `{id}`. */
-  readonly sessionPath: string;
+  readonly sessionPath?: string;
   /** The files of an ended session that an endpoint reads. */
   readonly files: Readonly<Partial<Record<keyof C, SessionFileKind>>>;
   readonly handlers: (parts: DialectParts) => Handlers<C, DialectCaller>;

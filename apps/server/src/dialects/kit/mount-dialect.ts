@@ -30,7 +30,7 @@ export function mountDialect(app: FastifyInstance, dialect: Dialect, host: Diale
   for (const [key, handler] of Object.entries(handlers)) {
     const endpoint = contract[key];
     if (endpoint === undefined) continue;
-    const isAboutSession = endpoint.path.startsWith(sessionPath);
+    const isAboutSession = sessionPath !== undefined && endpoint.path.startsWith(sessionPath);
     mount(app, { ...endpoint, path: `/${name}${endpoint.path}` }, handler, {
       unknownFields: host.unknownFields,
       idempotency: {

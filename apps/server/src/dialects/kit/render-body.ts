@@ -54,6 +54,9 @@ const states = {
   networkidle0: "network_idle",
 } as const;
 const order = ["domcontentloaded", "load", "networkidle2", "networkidle0"] as const;
+/** Next steps where a page has no field for it. */
+export const inSession = "Do it in a session: connect to the socket of this service.";
+export const waitForElement = "Wait for an element with waitForSelector.";
 const blocks = ["image", "font", "stylesheet", "script", "media"] as const;
 
 /** @throws {ServiceError} 501 with the next step. */
