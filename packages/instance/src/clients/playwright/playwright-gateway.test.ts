@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "@shoal/testkit";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeChromium } from "../../testing/chromium.ts";
 import { killAll, processesWith } from "../../testing/processes.ts";
 import { runInstance, type RunningInstance } from "../../testing/run-instance.ts";
@@ -92,85 +92,94 @@ describeChromium("Playwright's own protocol", (chromiumKind) => {
     await eventually("its files are removed", () => files().length === 0);
   });
 
-  it.each<[string, RegExp, (browser: Browser, outside: string) => Promise<unknown>]>([
-    ["a server", /not available/, (browser) => browser.bind("mine", { host: "0.0.0.0", port: 0 })],
-    ["the end of the server", /not available/, (browser) => browser.unbind()],
-    ["a video", /browsers\.replays/, (browser) => browser.newContext({ recordVideo: { dir: "/tmp" } })],
-    [
-      "client certificates",
-      /not available/,
-      (browser) => browser.newContext({ clientCertificates: [{ origin: "https://a.example", pfx: Buffer.from("a") }] }),
-    ],
-    ["another browser", /not allowed/, (browser) => remote(browser, "BrowserType").launch({}, {})],
-    [
-      "another CDP connection",
-      /not allowed/,
-      (browser) => remote(browser, "BrowserType").connectOverCDP({ endpointURL: "http://169.254.169.254" }, {}),
-    ],
-    [
-      "a new request context",
-      /not allowed/,
-      (browser) => remote(browser, "Playwright").newRequest({ proxy: { server: "http://127.0.0.1:1" } }, {}),
-    ],
-    [
-      "tools for local files",
-      /no LocalUtils/,
-      (browser) => remote(browser, "LocalUtils").harOpen({ file: "/etc/passwd" }, {}),
-    ],
-    [
-      "a file of the host to upload",
-      /not allowed when the client is not local/,
-      async (browser) => {
-        const page = await browser.newPage();
-        await page.setContent("<input type=file>");
-        const files = { selector: "input", localPaths: ["/etc/passwd"], strict: true };
-        return channel(page.mainFrame()).setInputFiles(files, { timeout: 1_000 });
-      },
-    ],
-    [
-      "a download outside its folder",
-      /restricted/,
-      async (browser, outside) => {
-        const page = await browser.newPage();
-        await page.goto(site.url);
-        const [download] = await Promise.all([page.waitForEvent("download"), page.locator("a").click()]);
-        return channel((download as unknown as { _artifact: object })._artifact).saveAs({ path: outside }, {});
-      },
-    ],
-    [
-      "a recorder with a file",
-      /./,
-      async (browser, outside) => {
-        const context = await browser.newContext();
-        await channel(context).enableRecorder({ language: "javascript", mode: "recording", outputFile: outside }, {});
-        await (await context.newPage()).setContent("<button>a</button>");
-        throw new Error("it wrote no file");
-      },
-    ],
-    [
-      "a trace outside its folder",
-      /./,
-      async (browser, outside) => {
-        const context = await browser.newContext();
-        const { tracing } = context;
-        const name = `../../../../../../../..${outside}`;
-        await channel(tracing).tracingStart({ name, snapshots: true }, {});
-        await channel(tracing).tracingStartChunk({ name, title: "a" }, {});
-        await (await context.newPage()).setContent("a");
-        await channel(tracing).tracingStopChunk({ mode: "entries" }, {});
-        throw new Error("it wrote no file");
-      },
-    ],
-  ])("refuses %s", async (_what, problem, ask) => {
-    const folder = await mkdtemp(join(tmpdir(), "shoal-pw-"));
-    const outside = join(folder, "outside");
-    const browser = await open();
-    await expect(Promise.resolve().then(() => ask(browser, outside))).rejects.toThrow(problem);
-    expect(readdirSync(folder)).toEqual([]);
-    await browser.close();
-    await rm(folder, { recursive: true });
-    // The process lives on, or another one serves the next client.
-    await (await open()).close();
+  describe("with another client", () => {
+    let neighbour: Browser;
+    beforeAll(async () => {
+      neighbour = await open();
+    });
+    afterAll(() => neighbour.close());
+
+    it.each<[string, RegExp, (browser: Browser, outside: string) => Promise<unknown>]>([
+      ["a server", /not available/, (browser) => browser.bind("mine", { host: "0.0.0.0", port: 0 })],
+      ["the end of the server", /not available/, (browser) => browser.unbind()],
+      ["a video", /browsers\.replays/, (browser) => browser.newContext({ recordVideo: { dir: "/tmp" } })],
+      [
+        "client certificates",
+        /not available/,
+        (browser) =>
+          browser.newContext({ clientCertificates: [{ origin: "https://a.example", pfx: Buffer.from("a") }] }),
+      ],
+      ["another browser", /not allowed/, (browser) => remote(browser, "BrowserType").launch({}, {})],
+      [
+        "another CDP connection",
+        /not allowed/,
+        (browser) => remote(browser, "BrowserType").connectOverCDP({ endpointURL: "http://169.254.169.254" }, {}),
+      ],
+      [
+        "a new request context",
+        /not allowed/,
+        (browser) => remote(browser, "Playwright").newRequest({ proxy: { server: "http://127.0.0.1:1" } }, {}),
+      ],
+      [
+        "tools for local files",
+        /no LocalUtils/,
+        (browser) => remote(browser, "LocalUtils").harOpen({ file: "/etc/passwd" }, {}),
+      ],
+      [
+        "a file of the host to upload",
+        /not allowed when the client is not local/,
+        async (browser) => {
+          const page = await browser.newPage();
+          await page.setContent("<input type=file>");
+          const files = { selector: "input", localPaths: ["/etc/passwd"], strict: true };
+          return channel(page.mainFrame()).setInputFiles(files, { timeout: 1_000 });
+        },
+      ],
+      [
+        "a download outside its folder",
+        /restricted/,
+        async (browser, outside) => {
+          const page = await browser.newPage();
+          await page.goto(site.url);
+          const [download] = await Promise.all([page.waitForEvent("download"), page.locator("a").click()]);
+          return channel((download as unknown as { _artifact: object })._artifact).saveAs({ path: outside }, {});
+        },
+      ],
+      [
+        "a recorder with a file",
+        /./,
+        async (browser, outside) => {
+          const context = await browser.newContext();
+          await channel(context).enableRecorder({ language: "javascript", mode: "recording", outputFile: outside }, {});
+          await (await context.newPage()).setContent("<button>a</button>");
+          throw new Error("it wrote no file");
+        },
+      ],
+      [
+        "a trace outside its folder",
+        /./,
+        async (browser, outside) => {
+          const context = await browser.newContext();
+          const { tracing } = context;
+          const name = `../../../../../../../..${outside}`;
+          await channel(tracing).tracingStart({ name, snapshots: true }, {});
+          await channel(tracing).tracingStartChunk({ name, title: "a" }, {});
+          await (await context.newPage()).setContent("a");
+          await channel(tracing).tracingStopChunk({ mode: "entries" }, {});
+          throw new Error("it wrote no file");
+        },
+      ],
+    ])("refuses %s", async (_what, problem, ask) => {
+      const folder = await mkdtemp(join(tmpdir(), "shoal-pw-"));
+      const outside = join(folder, "outside");
+      const browser = await open();
+      await expect(Promise.resolve().then(() => ask(browser, outside))).rejects.toThrow(problem);
+      expect(readdirSync(folder)).toEqual([]);
+      await browser.close();
+      await rm(folder, { recursive: true });
+      const context = await neighbour.newContext();
+      await context.close();
+    });
   });
 });
 
