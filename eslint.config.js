@@ -23,7 +23,6 @@ const notLimited = ["**/*.{test,slow,test-d}.{ts,tsx}", "**/testing/**", "apps/{
 const longFiles = {
   "apps/server/src/sessions/browsers/sessions.ts": 463,
   "packages/database/src/tables.ts": 462,
-  "packages/instance/src/clients/cdp/splice.ts": 422,
   "packages/instance/src/main/program.ts": 406,
   "packages/placement/src/create-placement.ts": 493,
   "packages/placement/src/egress/gateway.ts": 404,

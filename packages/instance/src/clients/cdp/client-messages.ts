@@ -184,7 +184,7 @@ class InspectedMessages implements ClientMessages {
 }
 
 /** Joins pieces that are next to each other in one chunk: a single write is cheaper than a list of pieces. */
-function joined(pieces: readonly Buffer[]): Buffer[] {
+export function joined(pieces: readonly Buffer[]): Buffer[] {
   const found: Buffer[] = [];
   for (const piece of pieces) {
     const last = found.at(-1);

@@ -15,7 +15,8 @@ import { advice, FullBrowser, type FullBrowserOptions, fullMethod, refuseCommand
 import { createCdpGuard } from "./guard.ts";
 import { createPausingGuard } from "./pausing-guard.ts";
 import { replay } from "./replay.ts";
-import { spliceCdp, type CdpSplice, type NewBrowser } from "./splice.ts";
+import { spliceCdp } from "./splice.ts";
+import type { CdpSplice, NewBrowser } from "./splice-options.ts";
 
 export const maxCdpClients = 64;
 

@@ -2,63 +2,13 @@ import type { Socket } from "node:net";
 import { type ClientMessages, type ClientMessagesSink, createClientMessages, type Verdict } from "./client-messages.ts";
 import { encodeClose, encodeFrame, FrameError, opcode } from "../../http/frames.ts";
 import type { CdpDepartureReason } from "../../browser/cdp/departure.ts";
+import { BrowserMessages } from "./browser-messages.ts";
 import type { EarlyTraffic } from "./early-traffic.ts";
 import type { CdpGuard } from "./guard.ts";
 import type { IdTranslation } from "./id-translation.ts";
 import { maxHeldBytes } from "./pausing-guard.ts";
+import type { CdpSplice, NewBrowser, SpliceOptions } from "./splice-options.ts";
 import { createServerFrames } from "../../http/server-frames.ts";
-
-export interface CdpSplice {
-  readonly messageCount: number;
-  /** Why it ended: `client_close` unless another cause came first. */
-  readonly reason: CdpDepartureReason;
-  /** Whether every message and every answer has been passed on. */
-  readonly isQuiet: boolean;
-  /** The first messages of the client and the browser. */
-  readonly early: EarlyTraffic;
-  /** Whether the client is between two messages of the browser. */
-  readonly atBoundary: boolean;
-  /** Ignores the browser from now on. */
-  leaveBrowser(): void;
-  /** Holds the client's messages. The browser may end meanwhile. */
-  hold(): void;
-  /** Sends the held messages after as many calls as of {@link CdpSplice.hold}. */
-  release(): void;
-  /** Sends a message of the gateway to the client. */
-  tell(text: string): void;
-  /** Connects the client to another browser, which knows its state. */
-  adopt(next: NewBrowser): void;
-  /** Disconnects the client with a close frame; without one when the browser died in the middle of a message. */
-  close(code: number, reason: string | undefined): void;
-}
-
-/** Takes the place of the browser of a client. */
-export interface NewBrowser {
-  /** Paused. */
-  readonly socket: Socket;
-  readonly guard: CdpGuard;
-  readonly beforeLeaving: SpliceOptions["beforeLeaving"];
-  readonly translation: IdTranslation;
-}
-
-export interface SpliceOptions {
-  readonly client: Socket;
-  readonly browser: Socket;
-  readonly guard: CdpGuard;
-  /** Records the messages of a blank browser. */
-  readonly early: EarlyTraffic;
-  /**
-   * Called with each command before the guard. Returning a promise holds it and later messages, until it resolves:
-   * with an answer, or with `undefined` to send the command.
-   */
-  readonly prepare: (message: Buffer) => Promise<string | undefined> | undefined;
-  /** Whether every message needs inspection, at most {@link maxHeldBytes} long. */
-  readonly mustInspect: () => boolean;
-  /** The browser's connection stays open until it resolves. `undefined`: it is closed at once. */
-  readonly beforeLeaving: () => Promise<void> | undefined;
-  /** Called once, when both sockets are closed. */
-  readonly onClosed: () => void;
-}
 
 interface HeldMessage {
   readonly message: Buffer;
@@ -91,6 +41,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   #guard: CdpGuard;
   #beforeLeaving: SpliceOptions["beforeLeaving"];
   #frames = createServerFrames();
+  #received = this.#followMessages();
   #translation: IdTranslation | undefined;
   /** Messages of the client that wait for another browser: whole ones, or parts of a large one. */
   #hasLeft = false;
@@ -187,6 +138,8 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     this.#hasLeft = false;
     this.#answered += this.#frames.answers;
     this.#frames = createServerFrames();
+    this.#received.close();
+    this.#received = this.#followMessages();
     // Ids in large messages are translated too.
     this.#messages.inspectUpTo(maxTranslatedBytes);
     clearTimeout(this.#timer);
@@ -234,8 +187,22 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   #translate(message: Buffer): Verdict {
     this.early.sent(message);
     const translated = this.#translation?.toBrowser(message) ?? message;
-    const verdict = this.#judge(translated);
+    const verdict = this.#received.command(translated, this.#judge(translated));
     return verdict === "pass" && translated !== message ? { replace: translated.toString() } : verdict;
+  }
+
+  #followMessages(): BrowserMessages {
+    return new BrowserMessages({
+      send: (command) => {
+        this.#messages.send(JSON.stringify(command));
+      },
+      tell: (message) => {
+        const json = Buffer.from(JSON.stringify(message));
+        const text = (this.#translation?.toClient(json) ?? json).toString();
+        if ("id" in message) this.#answer(text);
+        else this.tell(text);
+      },
+    });
   }
 
   #judge(message: Buffer): Verdict {
@@ -244,8 +211,8 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     if ("later" in verdict) {
       void verdict.later.then((made) => {
         if (this.#closing) return;
-        if ("replace" in made) this.#messages.send(made.replace);
-        else this.#answer(made.answer);
+        if ("answer" in made) this.#answer(made.answer);
+        else if (this.#received.command(Buffer.from(made.replace), made) !== "drop") this.#messages.send(made.replace);
       });
       return "drop";
     }
@@ -295,6 +262,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     });
     client.on("close", () => {
       clearTimeout(this.#timer);
+      this.#received.close();
       this.#releaseBrowser();
       onClosed();
     });
@@ -333,6 +301,10 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   }
 
   #takeFromBrowser(chunk: Buffer): void {
+    for (const bytes of this.#received.take(chunk)) this.#passToClient(bytes);
+  }
+
+  #passToClient(chunk: Buffer): void {
     const client = this.#client;
     if (client.destroyed || this.#leaving === this.#browser || this.#hasLeft) return;
     this.early.received(chunk);

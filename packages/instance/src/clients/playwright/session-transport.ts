@@ -1,8 +1,5 @@
 import type { ConnectOverCDPTransport } from "playwright-core";
-import { WebSocket } from "ws";
-
-const maxMessageBytes = 256 * 2 ** 20;
-const handshakeTimeoutMs = 45_000;
+import { connectTransport } from "../../operations/playwright/socket-transport.ts";
 
 interface Command {
   readonly method?: string;
@@ -11,30 +8,11 @@ interface Command {
 
 /** Connects to the session's CDP gateway, which expects API paths: Playwright names its own files by paths of the host. */
 export async function connectSession(address: string, root: string): Promise<ConnectOverCDPTransport> {
-  const socket = new WebSocket(address, {
-    perMessageDeflate: false,
-    maxPayload: maxMessageBytes,
-    handshakeTimeout: handshakeTimeoutMs,
-  });
-  const transport: ConnectOverCDPTransport = {
-    send(message) {
-      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(withApiPaths(message, root)));
-    },
-    close() {
-      socket.close();
-    },
+  const transport = await connectTransport(address);
+  const send = transport.send.bind(transport);
+  transport.send = (message) => {
+    send(withApiPaths(message, root));
   };
-  await new Promise<void>((resolve, reject) => {
-    socket.once("open", resolve);
-    socket.once("error", reject);
-  });
-  socket.on("error", () => undefined);
-  socket.on("message", (data: Buffer) => {
-    transport.onmessage?.(JSON.parse(data.toString()) as object);
-  });
-  socket.on("close", (_code, reason) => {
-    transport.onclose?.(reason.toString());
-  });
   return transport;
 }
 

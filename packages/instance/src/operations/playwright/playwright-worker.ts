@@ -2,6 +2,7 @@ import { messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { inspect } from "node:util";
+import { connectCode } from "./code-transport.ts";
 import {
   maxResultCharacters,
   type CloseMessage,
@@ -90,11 +91,16 @@ async function runCode(message: RunMessage, unexpected: Promise<never>): Promise
   let scope: Scope;
   try {
     // A connection for each call: routes, emulation, bindings and contexts end with it.
-    browser = await chromium.connectOverCDP(message.endpoint, {
-      isLocal: true,
+    const { busyPages, transport } = await connectCode(message.endpoint);
+    browser = await chromium.connectOverCDP(transport, {
       artifactsDir: message.artifactsDir,
       timeout: message.connectTimeoutMs,
     });
+    const busy = busyPages.problemOf(message.visibleTarget);
+    if (busy !== undefined) {
+      await browser.close();
+      return { success: false, error: `The code was not run: its tab is busy. ${busy}` };
+    }
     scope = await scopeOf(browser, message.visibleTarget);
   } catch (error) {
     return { success: false, error: messageOf(error), unreached: true };
