@@ -71,6 +71,7 @@ ${untrusted}
 ## Tools for pages
 
 ${pageTools.map(({ description, name }) => `- \`${name}\`: ${description}`).join("\n")}
+- \`console_messages\`, \`network_requests\`: Errors and failed requests of the session. Over MCP, with the group \`debug\`.
 
 ## What an agent sees
 

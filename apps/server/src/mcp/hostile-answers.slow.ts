@@ -44,9 +44,11 @@ const toolArguments: Readonly<Record<string, object>> = {
 /** They ask this server alone, or end with the session's own answer. */
 const withoutInstance = [
   "close_browser",
+  "console_messages",
   "hand_over",
   "list_browsers",
   "list_profiles",
+  "network_requests",
   "open_browser",
   "save_profile",
 ];

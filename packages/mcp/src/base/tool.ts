@@ -12,6 +12,7 @@ export const toolGroups = [
   "read",
   "screenshot",
   "files",
+  "debug",
   "processes",
   "sessions",
   "profiles",

@@ -189,6 +189,8 @@ it("marks reading and destructive tools", async () => {
     "list_page_tools",
     "list_files",
     "read_file",
+    "console_messages",
+    "network_requests",
     "render",
     "list_browsers",
     "list_profiles",

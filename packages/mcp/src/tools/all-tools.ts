@@ -1,5 +1,6 @@
 import { handoffTools } from "./handoff.ts";
 import { type LifecycleOptions, lifecycleTools, profileTools, sessionTools } from "./browsers.ts";
+import { debugTools } from "./debug.ts";
 import { fileTools } from "./files.ts";
 import { pageOperations } from "./page.ts";
 import { pdfTools } from "./pdf.ts";
@@ -19,6 +20,7 @@ export function toolsOf(
       ...pdfTools,
       ...pageTools,
       ...fileTools,
+      ...debugTools,
       ...processTools,
       ...renderTools,
       ...sessionTools,
