@@ -20,6 +20,7 @@ const toolArguments: Readonly<Record<string, object>> = {
   drag: { ref: "e1", to: { ref: "e2" } },
   evaluate: { code: "return 1" },
   fill: { ref: "e1", text: "x" },
+  fill_secret: { ref: "e1", secret: { credential: "x", field: "password" } },
   forward: {},
   hover: { ref: "e1" },
   list_files: { path: "/" },
@@ -31,6 +32,7 @@ const toolArguments: Readonly<Record<string, object>> = {
   read: {},
   read_file: { path: "/x" },
   reload: {},
+  render: { url: "https://example.com/" },
   run: { command: "true" },
   screenshot: {},
   scroll: { delta_y: 1 },
@@ -108,9 +110,13 @@ it("covers each tool that calls an instance", async () => {
 
 async function expectBounded(name: string): Promise<void> {
   const before = instances.takenBytes();
+  const connectionsBefore = instances.received.length;
   const called = Called.safeParse(await ask("tools/call", { name, arguments: toolArguments[name] }));
   expect(called.success, name).toBe(true);
-  expect(instances.takenBytes() - before, name).toBeLessThan(maxTakenBytes);
+  // Reads are repeated after a broken answer.
+  const attempts = Math.max(1, instances.received.length - connectionsBefore);
+  expect(attempts, name).toBeLessThanOrEqual(3);
+  expect((instances.takenBytes() - before) / attempts, name).toBeLessThan(maxTakenBytes);
 }
 
 it("bounds the answer of an instance to each tool", async () => {
