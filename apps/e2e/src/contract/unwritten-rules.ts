@@ -28,7 +28,7 @@ const rules: readonly UnwrittenRule[] = [
   },
   {
     reason: "follows another language: JSON, CSS, cron, time zones, keys",
-    text: /expected JSON as text|is not a valid CSS selector|expected a time zone|invalid cron|cron|unknown key|otpauth|branch, tag or commit|contains no certificate|page_ranges: is invalid/,
+    text: /expected JSON as text|is not a valid CSS selector|expected a time zone|invalid cron|cron|unknown key|otpauth|branch, tag or commit|contains no certificate|a name of letters, digits and underscores|page_ranges: is invalid/,
   },
   {
     reason: "limits bytes of all headers together, and names without case",
