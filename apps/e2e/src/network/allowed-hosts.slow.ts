@@ -260,7 +260,7 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
       const pool = await test.shoal.browserPools.create({
         size: 1,
         network: { allowed_hosts: ["A.localhost"] },
-        fill_rate_per_minute: 25,
+        fill_rate_per_minute: 100_000,
       });
       expect(pool.browser_pool_config.network).toEqual({ allowed_hosts: ["a.localhost"] });
       const lease = async () => {

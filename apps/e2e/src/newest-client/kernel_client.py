@@ -45,7 +45,7 @@ with Kernel(_strict_response_validation=True, max_retries=0) as client:
     client.browsers.delete_by_id(browser.session_id)
 
     profile = client.profiles.create(name="newest")
-    pool = client.browser_pools.create(size=1, fill_rate_per_minute=100)
+    pool = client.browser_pools.create(size=1, fill_rate_per_minute=100_000)
     updated = client.browser_pools.update(pool.id, expected_network={}, network={"allowed_hosts": ["example.com"]})
     assert updated.browser_pool_config.network.allowed_hosts == ["example.com"]
     again = lambda: client.browser_pools.update(pool.id, expected_network={}, network={})
