@@ -116,5 +116,23 @@ export default defineConfig(
     plugins: { steady: steadyTests },
     rules: { "steady/no-own-limits": "error", "steady/no-sleeps": "error" },
   },
+  {
+    // The caller owns the time, so tests advance it instead of waiting. Other files of the server may join this list.
+    files: [
+      "apps/server/src/{auth/flows,deployed-apps/cron,http/limits,sessions/waiting}/**/*.ts",
+      "apps/server/src/auth/providers/{asked-provider,stores/renewed-token}.ts",
+      "apps/server/src/auth/sign-in-links/handoffs.ts",
+      "apps/server/src/console/{console-links,console-sessions,oidc/person-checks}.ts",
+      "apps/server/src/sessions/pools/{plan,pool-waiters}.ts",
+      "packages/contract/src/logins/flow-state.ts",
+    ],
+    ignores: ["**/*.{test,slow}.ts"],
+    rules: {
+      "no-restricted-properties": [
+        "error",
+        { object: "Date", property: "now", message: "Take `now` or `nowMs` from the caller: time decides here." },
+      ],
+    },
+  },
   { files: ["apps/{bench,demo}/src/**/*.ts", "tools/**"], rules: { "no-console": "off" } },
 );

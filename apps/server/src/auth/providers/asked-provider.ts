@@ -25,6 +25,8 @@ export interface AskedProviderOptions {
   readonly open: () => Promise<{ readonly provider: CredentialProvider; readonly token: string }>;
   readonly timeoutMs: number;
   readonly cacheMs: number;
+  /** The time, in milliseconds. */
+  readonly now: () => number;
 }
 
 interface Kept<Value> {
@@ -87,7 +89,7 @@ export class AskedProvider {
 
   async items(signal: AbortSignal): Promise<readonly ProviderItem[]> {
     const kept = this.#items;
-    if (kept !== undefined && kept.untilMs > Date.now()) return kept.value;
+    if (kept !== undefined && kept.untilMs > this.#options.now()) return kept.value;
     const found = await this.#ask((provider, until) => provider.items(until), signal);
     const value = found.slice(0, maxItems).map(bounded);
     this.#items = lengthOf(value) > maxKeptLength ? undefined : { value, untilMs: this.#until() };
@@ -96,7 +98,7 @@ export class AskedProvider {
 
   async itemFor(domain: string, signal: AbortSignal): Promise<ProviderItem | undefined> {
     const kept = this.#items;
-    if (kept !== undefined && kept.untilMs > Date.now()) return itemForDomain(kept.value, domain);
+    if (kept !== undefined && kept.untilMs > this.#options.now()) return itemForDomain(kept.value, domain);
     const found = await this.#ask(
       (provider, until) => provider.find?.(domain, until) ?? Promise.resolve(undefined),
       signal,
@@ -106,7 +108,7 @@ export class AskedProvider {
 
   async read(item: ItemReference, signal: AbortSignal): Promise<ProviderValues | undefined> {
     const kept = this.#values.get(item.path);
-    if (kept !== undefined && kept.untilMs > Date.now()) return kept.value;
+    if (kept !== undefined && kept.untilMs > this.#options.now()) return kept.value;
     this.#values.delete(item.path);
     const value = await this.#ask((provider, until) => provider.read(item, until), signal);
     // The code of this moment is useless later.
@@ -116,14 +118,14 @@ export class AskedProvider {
   }
 
   #until(): number {
-    return Date.now() + this.#options.cacheMs;
+    return this.#options.now() + this.#options.cacheMs;
   }
 
   async #ask<Result>(
     work: (provider: CredentialProvider, signal: AbortSignal) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
-    const pauseMs = this.#pausedUntilMs - Date.now();
+    const pauseMs = this.#pausedUntilMs - this.#options.now();
     if (pauseMs > 0)
       throw new ProviderFailure(`The store requires a pause of ${String(Math.ceil(pauseMs / 1000))} s more.`, {
         retryAfterMs: pauseMs,
@@ -142,7 +144,7 @@ export class AskedProvider {
       signal.throwIfAborted();
       if (token === undefined) this.#opened = undefined;
       const retryAfterMs = retryAfterOf(error);
-      if (retryAfterMs !== undefined) this.#pausedUntilMs = Date.now() + retryAfterMs;
+      if (retryAfterMs !== undefined) this.#pausedUntilMs = this.#options.now() + retryAfterMs;
       throw new ProviderFailure(wordsOf(error, token, this.#options.timeoutMs), { retryAfterMs });
     }
   }

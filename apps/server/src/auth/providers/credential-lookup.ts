@@ -63,6 +63,7 @@ export class OpenedProviders {
       open: () => this.#open(row),
       timeoutMs: this.#parts.timeoutMs,
       cacheMs: row.cache_ttl_seconds * 1000,
+      now: Date.now,
     });
     this.#kept.set(row.id, { revision: row.revision, asked });
     return asked;

@@ -52,7 +52,12 @@ export function createOperatorProviders(
 ): OperatorProviders {
   const providers = Object.entries(providersOf(settings, env)).map(([name, provider]) => ({
     name,
-    asked: new AskedProvider({ open: () => Promise.resolve({ provider, token: "" }), timeoutMs, cacheMs }),
+    asked: new AskedProvider({
+      open: () => Promise.resolve({ provider, token: "" }),
+      timeoutMs,
+      cacheMs,
+      now: Date.now,
+    }),
   }));
   const projects = new Set(settings.credential_projects);
   return {

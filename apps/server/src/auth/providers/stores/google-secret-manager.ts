@@ -80,7 +80,7 @@ class GoogleProvider implements CredentialProvider {
       });
       const { access_token, expires_in } = understood(Grant, json, title);
       return { token: access_token, seconds: expires_in };
-    });
+    }, Date.now);
   }
 
   async test(signal: AbortSignal): Promise<readonly ProviderVault[]> {

@@ -38,7 +38,7 @@ class InfisicalProvider implements CredentialProvider {
       });
       const { accessToken, expiresIn } = understood(Login, json, title);
       return { token: accessToken, seconds: expiresIn };
-    });
+    }, Date.now);
   }
 
   async test(signal: AbortSignal): Promise<readonly ProviderVault[]> {
