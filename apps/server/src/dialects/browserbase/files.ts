@@ -1,13 +1,14 @@
 import { contract as native, browserDownloads } from "@shoal/contract";
-import { answerJson, type Instance } from "@shoal/placement";
+import type { Instance } from "@shoal/placement";
 import { badInput, type BytesReply, type MultipartPart, ServiceError } from "@shoal/router";
-import { type BrowserDownload, ErrorBody } from "@shoal/schemas";
+import type { BrowserDownload } from "@shoal/schemas";
 import { PassThrough, type Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { listDownloads, openDownload, downloadsPageSize } from "../../sessions/downloads/instance-downloads.ts";
 import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
-import { browserOf } from "./browser-of.ts";
+import { writeFile } from "../kit/instance-calls.ts";
+import { browserOf } from "../kit/browser-of.ts";
 
 /** Where clients of the vendor expect files for `DOM.setFileInputFiles`. */
 const uploadFolder = "/tmp/.uploads";
@@ -28,7 +29,7 @@ export async function uploadFile(
     if (part.kind === "field") throw badInput("body.file", "must be a file: send the part with a filename");
     if (path !== undefined) throw badInput("body.file", "is duplicated");
     path = `${uploadFolder}/${plainName(part.filename)}`;
-    await write(instance, { path, content: part.stream, signal, sessionId: id });
+    await writeFile(instance, { path, content: part.stream, signal, sessionId: id });
   }
   if (path === undefined) throw badInput("body.file", "required (expected a file)");
   return { message: `Uploaded to ${path}.` };
@@ -39,34 +40,6 @@ function plainName(name: string): string {
   if (!isPlain || Buffer.byteLength(name) > maxNameBytes)
     throw badInput("body.file", "the filename must be a plain name, without a path", { limit: maxNameBytes });
   return name;
-}
-
-async function write(
-  instance: Instance,
-  { content, path, sessionId, signal }: { content: Readable; path: string; sessionId: string; signal: AbortSignal },
-): Promise<void> {
-  const answer = await instance
-    .request(
-      {
-        method: "PUT",
-        path: `/fs/write_file?path=${encodeURIComponent(path)}`,
-        headers: { "content-type": "application/octet-stream", "transfer-encoding": "chunked" },
-        signal,
-      },
-      content,
-    )
-    .catch((error: unknown) => {
-      throw noAnswer(error, sessionId);
-    });
-  const status = answer.statusCode ?? 502;
-  if (status < 300) {
-    answer.resume();
-    return;
-  }
-  const refusal = ErrorBody.safeParse(await answerJson(answer).catch(() => undefined));
-  throw refusal.success
-    ? new ServiceError(status, refusal.data.code, refusal.data.message)
-    : new ServiceError(502, "bad_gateway", `The instance of browser ${sessionId} answered ${String(status)}.`);
 }
 
 interface Download {

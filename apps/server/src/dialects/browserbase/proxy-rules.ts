@@ -1,9 +1,9 @@
 import { ServiceError } from "@shoal/router";
 import type { CreateProxy } from "@shoal/schemas";
+import { toCustomProxy } from "../kit/proxy-address.ts";
 import type { CreateSession, ProxyRule } from "./shapes.ts";
 
 type Exit = Exclude<ProxyRule, { readonly type: "none" }>;
-type Server = Extract<ProxyRule, { readonly type: "external" }>;
 
 function invalid(field: string, problem: string, hint?: string): ServiceError {
   return new ServiceError(400, "bad_request", problem, { field: `body.proxies${field}`, hint });
@@ -42,7 +42,7 @@ export function toProxy(proxies: CreateSession["proxies"]): CreateProxy | undefi
     );
   const bypass = bypassHosts.length === 0 ? {} : { bypass_hosts: bypassHosts };
   return first.rule.type === "external"
-    ? { ...toCustom(first.rule, first.field), ...bypass }
+    ? { ...toCustomProxy(first.rule, `proxies${first.field}.server`), ...bypass }
     : { type: "residential", ...(first.rule.geolocation && { config: placeOf(first.rule.geolocation) }), ...bypass };
 }
 
@@ -52,35 +52,6 @@ function placeOf({ city, country, state }: { country: string; state?: string | u
     ...(state !== undefined && { state }),
     ...(city !== undefined && { city: city.replaceAll(" ", "") }),
   };
-}
-
-function toCustom({ password, server, username }: Server, field: string): CreateProxy {
-  const url = URL.parse(/^\w+:\/\//.test(server) ? server : `http://${server}`);
-  const [protocol] = /^(?:https?|socks5)(?=:$)/.exec(url?.protocol ?? "") ?? [];
-  if (url === null || protocol === undefined || url.hostname === "")
-    throw invalid(`${field}.server`, "is not an address of a proxy", "Write it as http://proxy.example:8080.");
-  if (url.pathname.length > 1 || url.search !== "" || url.hash !== "")
-    throw invalid(`${field}.server`, "must not have a path or a query");
-  const user = username ?? decoded(url.username);
-  const secret = password ?? decoded(url.password);
-  return {
-    type: "custom",
-    protocol: protocol as "http" | "https" | "socks5",
-    config: {
-      host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
-      port: Number(url.port) || { http: 80, https: 443, socks5: 1080 }[protocol as "http" | "https" | "socks5"],
-      ...(user !== "" && { username: user }),
-      ...(secret !== "" && { password: secret }),
-    },
-  };
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** A pattern is a regular expression at the vendor. Of these, names of hosts are possible. */

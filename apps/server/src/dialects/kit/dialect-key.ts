@@ -10,7 +10,7 @@ type Head = Pick<IncomingMessage, "headers" | "url">;
  */
 export function enterDialect(dialects: readonly Dialect[], request: Head, path: string): string {
   const { headers } = request;
-  for (const { foreignSecrets, keyHeader, name, nativePath, projectHeader, rootPath } of dialects) {
+  for (const { foreignSecrets, keyHeader, name, nativePath, projectHeader, rewritePath, rootPath } of dialects) {
     const isInside = path === `/${name}` || path.startsWith(`/${name}/`) || path.startsWith(`/${name}?`);
     const isAtRoot = path.startsWith(rootPath) && headers[keyHeader] !== undefined;
     if (!isInside && !isAtRoot) continue;
@@ -25,7 +25,8 @@ export function enterDialect(dialects: readonly Dialect[], request: Head, path: 
       headers.authorization = given;
     }
     if (nativePath !== undefined && path.startsWith(`/${name}${nativePath}`)) return path.slice(name.length + 1);
-    return isInside ? path : `/${name}${path}`;
+    const inside = isInside ? path.slice(name.length + 1) : path;
+    return `/${name}${rewritePath?.(inside) ?? inside}`;
   }
   return path;
 }

@@ -61,6 +61,8 @@ export interface Dialect<C extends Contract = Contract> {
   readonly contract: C;
   /** The start of paths that are about the session `{id}`. */
   readonly sessionPath?: string;
+  /** Changes a path before it is routed. @param path - without the prefix, with its query. */
+  readonly rewritePath?: (path: string) => string;
   /** The files of an ended session that an endpoint reads. */
   readonly files: Readonly<Partial<Record<keyof C, SessionFileKind>>>;
   readonly handlers: (parts: DialectParts) => Handlers<C, DialectCaller>;

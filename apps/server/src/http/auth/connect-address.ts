@@ -2,7 +2,7 @@ import { ServiceError } from "@shoal/router";
 import type { IncomingMessage } from "node:http";
 
 /** Addresses of a browser that name no session: a connection creates it. `/json/*` describes them. */
-const sockets = /^\/(?:cdp|chrome|chromium|devtools\/browser|browserless(?:\/(?:chromium|chrome)?)?)?$/;
+const sockets = /^\/(?:cdp|chrome|chromium|devtools\/browser|browserless(?:\/(?:chromium|chrome)?)?|steel\/?)?$/;
 /** Of Playwright's own protocol. Clients that ask for the address first add a slash. */
 const playwrightSockets = /^\/(?:chromium\/playwright|playwright(?:\/[a-z]{1,20}(?:\/[\w.-]{1,40})?)?)\/?$/;
 const documents = /^\/json(?:\/[\w/-]{0,200})?$/;

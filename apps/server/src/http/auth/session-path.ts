@@ -3,6 +3,9 @@ const ofSession = /^\/sessions\/([^/?]+\/.*)$/s;
 const withoutSession =
   /^\/(?:cdp|webdriver|playwright(?:\/json)?|devtools\/(?:browser|page)(?:\/[\w-]{1,100})?|json(?:\/[\w/-]{0,200})?)(?:\?|$)/;
 
+/** Of clients that append their key, with `?` or `&`: what follows the token has no effect. */
+const connectPath = /^\/steel\/connect\/([\w-]+\.[\w-]+\.[\w-]+)(?:[/?&].*)?$/s;
+
 /**
  * Returns the path of the operation. `base_url` is `/sessions/ID`, and no prefix of the paths of the service: older SDKs
  * remove the key from requests below it. At the root, the token names the session; it is verified later, for this
@@ -11,6 +14,9 @@ const withoutSession =
 export function pathOfSession(url: string): string {
   const inside = ofSession.exec(url)?.[1];
   if (inside !== undefined) return `/browsers/${inside}`;
+  const [, connectToken] = connectPath.exec(url) ?? [];
+  const connected = subjectOf(connectToken ?? "");
+  if (connectToken !== undefined && connected !== undefined) return `/browsers/${connected}/cdp?jwt=${connectToken}`;
   if (!withoutSession.test(url)) return url;
   const sessionId = subjectOf(sessionTokenIn(url) ?? "");
   return sessionId === undefined ? url : `/browsers/${sessionId}${url}`;

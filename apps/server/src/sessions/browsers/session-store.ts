@@ -156,6 +156,8 @@ const isSeen = sql<boolean>`(pool_state is null or pool_state = 'leased')`;
 export interface SessionFilter extends Seen<z.output<typeof ListBrowsers>> {
   /** Only ended sessions with one of these reasons. */
   readonly endedReasons?: readonly string[];
+  /** Only sessions that follow this one in the list, by its id. */
+  readonly before?: string;
   /** Only sessions whose origin has at least this metadata. */
   readonly originMetadata?: object;
 }
@@ -225,7 +227,7 @@ export class SessionStore {
 
   /** Newest first, with one row more than the limit if more exist; without large policies. */
   async list(projectId: string, filter: SessionFilter): Promise<SessionRow[]> {
-    const { query: part, pool, region, tags, limit, offset, visible, endedReasons, originMetadata } = filter;
+    const { query: part, pool, region, tags, limit, offset, visible, endedReasons, before, originMetadata } = filter;
     const labels = Object.entries(tags ?? {});
     if (!isStorable(part) || !isStorable(pool) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value)))
       return [];
@@ -242,6 +244,12 @@ export class SessionStore {
     if (pool !== undefined)
       rows = rows.where((where) => where.or([where("pool_id", "=", pool), where("pool_name", "=", pool)]));
     if (endedReasons !== undefined) rows = rows.where("ended_reason", "in", endedReasons);
+    if (before !== undefined)
+      rows = rows.where(
+        sql<boolean>`(created_at, id) < (
+          select last.created_at, last.id from sessions as last where last.id = ${before} and last.project_id = ${projectId}
+        )`,
+      );
     if (originMetadata !== undefined)
       rows = rows.where(sql<boolean>`options @> ${JSON.stringify({ origin: { metadata: originMetadata } })}::jsonb`);
     if (labels.length > 0)

@@ -1,5 +1,5 @@
 import type { Browser } from "@shoal/schemas";
-import type { NativeCalls } from "../kit/native-calls.ts";
+import type { NativeCalls } from "./native-calls.ts";
 
 /** A session, running or ended. @throws {ServiceError} 404. */
 export async function browserOf(calls: NativeCalls, id: string): Promise<Browser> {

@@ -1,0 +1,38 @@
+import { contract as native } from "@shoal/contract";
+import { checkedBody } from "@shoal/router";
+import { type Browser, type BrowserOrigin, type CreateBrowser, CreateProxy } from "@shoal/schemas";
+import { RegionElsewhere } from "../../cluster/elsewhere.ts";
+import { toBrowser } from "../../sessions/browsers/handlers.ts";
+import type { DialectParts } from "./dialect.ts";
+import type { NativeCalls } from "./native-calls.ts";
+
+export interface WantedBrowser {
+  readonly create: CreateBrowser;
+  readonly origin: BrowserOrigin;
+  /** Of this session alone. It is not stored. */
+  readonly proxy: CreateProxy | undefined;
+}
+
+/** Creates a session of a client of another service. @throws {ServiceError} as `browsers.create`. */
+export async function createBrowserFor(
+  parts: DialectParts,
+  { create, origin, proxy: wanted }: WantedBrowser,
+  { calls, signal }: { readonly calls: NativeCalls; readonly signal: AbortSignal },
+): Promise<Browser> {
+  const proxy = wanted && checkedBody(CreateProxy, wanted, "refuse");
+  if (proxy !== undefined) {
+    // The audit log has the first operation.
+    await calls.admit(native.createBrowser, {});
+    await calls.admit(native.createProxy, {});
+  }
+  const result = await calls.run(native.createBrowser, { body: create, signal }, async ({ body, context }) => {
+    const view = await parts.sessions.create(context.projectId, body, signal, {
+      apiKeyId: context.key.id,
+      origin,
+      ...(proxy && { proxy }),
+    });
+    if (view instanceof RegionElsewhere) throw view.toError();
+    return toBrowser(view, context, parts.signer);
+  });
+  return result;
+}
