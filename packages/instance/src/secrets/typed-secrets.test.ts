@@ -1,5 +1,5 @@
 import { ServiceError } from "@shoal/router";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { TypedSecrets } from "./typed-secrets.ts";
 
 const secret = String.raw`Tr0ub4dor&3 "pläin"/\+=?<x>`;
@@ -98,4 +98,33 @@ it("ends on hostile texts", () => {
   const secrets = knowing("a".repeat(60_000), `${"\\".repeat(50)}"x`, "%25%25%25%25");
   for (const text of ["a".repeat(100_000), "\\".repeat(100_000), "%25".repeat(50_000), "&amp;".repeat(50_000)])
     expect(secrets.inText(text).length).toBeGreaterThan(0);
+});
+
+it("hides the text of a field, and forgets a part of it only when no other field has it", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const secrets = new TypedSecrets();
+  const type = (text: string) => {
+    for (let end = 1; end <= text.length; end++) secrets.observe(text.slice(0, end), text.slice(0, end - 1));
+  };
+  type("harbour");
+  type("harbour-2");
+  const shown = () => ["harbou", "harbour", "harbour-", "harbour-2"].map((value) => secrets.inEvent(`<${value}>`));
+  expect(shown()).toEqual(["<***>", "<***>", "<***>", "<***>"]);
+  vi.advanceTimersByTime(60_000);
+  expect(shown()).toEqual(["<harbou>", "<***>", "<***->", "<***>"]);
+  secrets.observe("", "harbour-2");
+  secrets.observe("short", "");
+  expect(secrets.inEvent("short harbour-2")).toBe("short ***");
+  // The caller's own values stay in its answers.
+  expect(secrets.inAnswer({ text: "harbour" })).toEqual({ text: "harbour" });
+});
+
+it("keeps the values of logins, however much is typed in fields", () => {
+  const secrets = new TypedSecrets();
+  secrets.add("of the login");
+  for (let count = 0; count < 300; count++) secrets.observe(`typed ${String(count)}`, "");
+  expect(secrets.inEvent("of the login, typed 299")).toBe("***, ***");
 });

@@ -6,6 +6,8 @@ export const leastSecretCharacters = 6;
 /** The latest ones, which covers more one-time codes than are valid at a time. */
 const maxSecrets = 200;
 const maxDepth = 100;
+/** An event with what a field contained is recorded this soon, in milliseconds. */
+const lateEventMs = 10_000;
 
 /** `telemetry`: the caller knows the value, so only stored events omit it. */
 export type SecretAudience = "everywhere" | "telemetry";
@@ -14,6 +16,9 @@ export type SecretAudience = "everywhere" | "telemetry";
 export class TypedSecrets {
   readonly #everywhere = new SecretSet();
   readonly #telemetry = new SecretSet();
+  /** Apart, so that a page with many fields cannot evict the others. */
+  readonly #observed = new SecretSet();
+  readonly #observations = new Map<string, number>();
   #hidesPages = false;
 
   /** Whether a page may show a value that the caller does not know. Pictures cannot be searched for it. */
@@ -28,11 +33,37 @@ export class TypedSecrets {
     if (hiddenIn === "everywhere") this.#everywhere.add(secret);
   }
 
+  /**
+   * Adds what a client or a person typed in a field for secrets: only the telemetry omits it.
+   * @param before - the field's earlier value; it is forgotten if typing continued it.
+   */
+  observe(secret: string, before: string): void {
+    if (secret === before || secret.trim().length < leastSecretCharacters) return;
+    this.#observed.add(secret);
+    this.#observations.set(secret, (this.#observations.get(secret) ?? 0) + 1);
+    const [oldest] = this.#observations.keys();
+    if (this.#observations.size > maxSecrets && oldest !== undefined) this.#observations.delete(oldest);
+    if (!secret.startsWith(before)) return;
+    setTimeout(() => {
+      this.#forget(before);
+    }, lateEventMs).unref();
+  }
+
+  /** Another field may have the same value. */
+  #forget(part: string): void {
+    const count = (this.#observations.get(part) ?? 0) - 1;
+    if (count > 0) this.#observations.set(part, count);
+    else if (this.#observations.delete(part)) this.#observed.delete(part);
+  }
+
   /** For answers and logs. */
   readonly inText = (text: string): string => this.#everywhere.replaceIn(text);
 
   /** Returns an event of the telemetry, or another JSON value, with every text of it replaced. */
-  readonly inEvent = <T>(event: T): T => (this.#telemetry.isEmpty ? event : (copyOf(event, this.#telemetry) as T));
+  readonly inEvent = <T>(event: T): T => {
+    const shown = this.#telemetry.isEmpty ? event : copyOf(event, this.#telemetry);
+    return (this.#observed.isEmpty ? shown : copyOf(shown, this.#observed)) as T;
+  };
 
   /** The same for an answer of an operation, also for a stream of events. */
   inAnswer<T>(answer: T): T {
@@ -93,14 +124,23 @@ class SecretSet {
     this.#matchers.set(secret, matcher);
     const [oldest] = this.#matchers.keys();
     if (this.#matchers.size > maxSecrets && oldest !== undefined) this.#matchers.delete(oldest);
+    this.#beginning = undefined;
+  }
+
+  delete(secret: string): void {
+    if (this.#matchers.delete(secret)) this.#beginning = undefined;
+  }
+
+  #order(): RegExp {
     // One secret may contain another.
     const entries = [...this.#matchers].toSorted(([one], [other]) => other.length - one.length);
     this.#ordered = entries.map(([, known]) => known);
-    this.#beginning = new RegExp(this.#ordered.map(({ beginning }) => beginning).join("|"), "iu");
+    return new RegExp(this.#ordered.map(({ beginning }) => beginning).join("|"), "iu");
   }
 
   replaceIn(text: string): string {
-    if (this.#beginning?.test(text) !== true) return text;
+    this.#beginning ??= this.#order();
+    if (this.isEmpty || !this.#beginning.test(text)) return text;
     let shown = text;
     for (const matcher of this.#ordered) shown = matcher.replaceIn(shown);
     return shown;

@@ -8,6 +8,7 @@ import { networkEvents, type FailureOf, type NetworkEvents } from "./network-eve
 import { type PageEvents, pageEvents } from "./page-events.ts";
 import type { TelemetryRecorder } from "./recorder.ts";
 import { type Switches, switchesFor, TargetDomains } from "./target-domains.ts";
+import { fieldBinding, hideTyped } from "./masking/typed-fields.ts";
 import { watchTarget, type WatchedTarget } from "./watched-target.ts";
 
 type Events = ProtocolMapping.Events;
@@ -204,8 +205,13 @@ class TargetsWatch implements BrowserWatch {
     this.#listen("Runtime.exceptionThrown", (target, event) => {
       if (this.#recorder.captures("console")) recordException(this.#recorder, target, event);
     });
+    for (const event of ["Page.frameNavigated", "Page.domContentEventFired", "Page.frameStoppedLoading"] as const)
+      this.#listen(event, (target) => {
+        this.#domains.rebind(target);
+      });
     this.#listen("Runtime.bindingCalled", (target, event) => {
-      recordInteraction(this.#recorder, target, event);
+      if (event.name === fieldBinding) hideTyped(this.#recorder, event.payload);
+      else recordInteraction(this.#recorder, target, event);
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import * as z from "zod/mini";
 import { Cutter } from "./cut.ts";
+import { isSecretScript } from "./masking/typed-fields.ts";
 import type { TelemetryRecorder } from "./recorder.ts";
 import { contextOf, type WatchedTarget } from "./watched-target.ts";
 
@@ -13,8 +14,7 @@ export const interactionScript = `(() => {
   if (globalThis.shoalTelemetryRuns) return;
   globalThis.shoalTelemetryRuns = true;
   const tell = (report) => { globalThis.${interactionBinding}?.(JSON.stringify(report)); };
-  const isSecret = (element) => element instanceof HTMLInputElement &&
-    (element.type === "password" || /password|one-time-code|^cc-/.test(element.autocomplete) || /passw|passcode|secret|\\bpin\\b|\\bcvv\\b|\\bcvc\\b|\\botp\\b/i.test(element.name + " " + element.id));
+  ${isSecretScript}
   const selectorOf = (element) => {
     const steps = [];
     for (let at = element; at instanceof Element && steps.length < 12; at = at.parentElement) {

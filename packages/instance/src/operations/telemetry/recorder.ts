@@ -45,7 +45,7 @@ export type CapturedEvent = Unstamped<
   | events.SystemOomKillEvent
 >;
 
-export type RecorderSecrets = Pick<TypedSecrets, "hidesPages" | "inEvent">;
+export type RecorderSecrets = Pick<TypedSecrets, "hidesPages" | "inEvent" | "observe">;
 
 export type PictureEvent = Unstamped<events.PagePictureEvent>;
 
@@ -88,6 +88,11 @@ export class TelemetryRecorder {
   /** Records only these categories from now on, plus `monitor` if one of them watches the browser. */
   select(categories: ReadonlySet<TelemetryCategory>): void {
     this.#categories = watchesBrowser(categories) ? new Set([...categories, "monitor"]) : categories;
+  }
+
+  /** Hides a value in later events. */
+  hide(value: string, before: string): void {
+    this.#secrets.observe(value, before);
   }
 
   captures(category: TelemetryCategory): boolean {

@@ -3,6 +3,7 @@ import type { ProtocolMapping } from "devtools-protocol/types/protocol-mapping.d
 import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
 import type { TelemetryCategory } from "./categories.ts";
 import { interactionBinding, interactionScript, interactionWorld } from "./interaction-events.ts";
+import { fieldBinding, fieldScript } from "./masking/typed-fields.ts";
 import type { WatchedTarget } from "./watched-target.ts";
 
 type Commands = ProtocolMapping.Commands;
@@ -14,6 +15,8 @@ export interface Switches {
   readonly page: boolean;
   readonly timeline: boolean;
   readonly interaction: boolean;
+  /** Watches fields for secrets, so that their values are in no text of an event. */
+  readonly fields: boolean;
 }
 
 const allOff: Switches = {
@@ -23,7 +26,10 @@ const allOff: Switches = {
   page: false,
   timeline: false,
   interaction: false,
+  fields: false,
 };
+
+const categoriesWithTexts: readonly TelemetryCategory[] = ["console", "network", "page", "interaction"];
 
 export function switchesFor(categories: ReadonlySet<TelemetryCategory>): Switches {
   const interaction = categories.has("interaction");
@@ -34,13 +40,26 @@ export function switchesFor(categories: ReadonlySet<TelemetryCategory>): Switche
     page: true,
     timeline: categories.has("page"),
     interaction,
+    fields: categoriesWithTexts.some((category) => categories.has(category)),
   };
 }
+
+interface PageScript {
+  readonly name: "interaction" | "fields";
+  readonly binding: string;
+  readonly source: string;
+}
+
+const fieldPageScript: PageScript = { name: "fields", binding: fieldBinding, source: fieldScript };
+const pageScripts: readonly PageScript[] = [
+  { name: "interaction", binding: interactionBinding, source: interactionScript },
+  fieldPageScript,
+];
 
 export class TargetDomains {
   readonly #cdp: CdpConnection;
   readonly #applied = new Map<WatchedTarget, Switches>();
-  readonly #scripts = new Map<WatchedTarget, Promise<string | undefined>>();
+  readonly #scripts = new Map<WatchedTarget, Map<PageScript, Promise<string | undefined>>>();
 
   constructor(cdp: CdpConnection) {
     this.#cdp = cdp;
@@ -68,8 +87,10 @@ export class TargetDomains {
     if (wanted.network !== before.network || wanted.bodies !== before.bodies)
       sent.push(this.#switchNetwork(target, wanted));
     if (hasDocuments && wanted.timeline !== before.timeline) sent.push(this.#switchTimeline(target, wanted.timeline));
-    if (hasDocuments && wanted.interaction !== before.interaction)
-      sent.push(wanted.interaction ? this.#addScript(target) : this.#removeScript(target));
+    if (hasDocuments)
+      for (const script of pageScripts)
+        if (wanted[script.name] !== before[script.name])
+          sent.push(wanted[script.name] ? this.#addScript(target, script) : this.#removeScript(target, script));
     await Promise.all(sent);
   }
 
@@ -95,24 +116,33 @@ export class TargetDomains {
     });
   }
 
-  async #addScript(target: WatchedTarget): Promise<void> {
-    const binding = this.send(target, "Runtime.addBinding", {
-      name: interactionBinding,
-      executionContextName: interactionWorld,
-    });
-    const script = this.send(target, "Page.addScriptToEvaluateOnNewDocument", {
-      source: interactionScript,
+  async #addScript(target: WatchedTarget, script: PageScript): Promise<void> {
+    const binding = this.#bind(target, script);
+    const added = this.send(target, "Page.addScriptToEvaluateOnNewDocument", {
+      source: script.source,
       worldName: interactionWorld,
       runImmediately: true,
-    }).then((added) => added?.identifier);
-    this.#scripts.set(target, script);
-    await Promise.all([binding, script]);
+    }).then((answer) => answer?.identifier);
+    const scripts = this.#scripts.get(target) ?? new Map<PageScript, Promise<string | undefined>>();
+    this.#scripts.set(target, scripts.set(script, added));
+    await Promise.all([binding, added]);
   }
 
-  async #removeScript(target: WatchedTarget): Promise<void> {
-    const identifier = await this.#scripts.get(target);
-    this.#scripts.delete(target);
-    await this.send(target, "Runtime.removeBinding", { name: interactionBinding });
+  #bind(target: WatchedTarget, { binding }: PageScript): Promise<unknown> {
+    return this.send(target, "Runtime.addBinding", { name: binding, executionContextName: interactionWorld });
+  }
+
+  /** After a new document: without the domain Runtime, which pages can notice, its world has no binding yet. */
+  rebind(target: WatchedTarget): void {
+    const { fields = false, runtime = false } = this.#applied.get(target) ?? {};
+    if (fields && !runtime) void this.#bind(target, fieldPageScript);
+  }
+
+  async #removeScript(target: WatchedTarget, script: PageScript): Promise<void> {
+    const scripts = this.#scripts.get(target);
+    const identifier = await scripts?.get(script);
+    scripts?.delete(script);
+    await this.send(target, "Runtime.removeBinding", { name: script.binding });
     if (identifier !== undefined) await this.send(target, "Page.removeScriptToEvaluateOnNewDocument", { identifier });
   }
 }

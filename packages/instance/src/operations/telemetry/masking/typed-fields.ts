@@ -1,0 +1,54 @@
+import * as z from "zod/mini";
+
+export const fieldBinding = "shoalTelemetryField";
+const maxCharacters = 1_000;
+
+/** Whether an element is a field for secrets. */
+export const isSecretScript = `const isSecret = (element) => element instanceof HTMLInputElement &&
+    (element.type === "password" || /password|one-time-code|^cc-/.test(element.autocomplete) || /passw|passcode|secret|\\bpin\\b|\\bcvv\\b|\\bcvc\\b|\\botp\\b/i.test(element.name + " " + element.id));`;
+
+/** Runs in an isolated world of each frame. Reports the text of fields for secrets, also when they show it. */
+export const fieldScript = `(() => {
+  if (globalThis.shoalTelemetryFieldsRun) return;
+  globalThis.shoalTelemetryFieldsRun = true;
+  ${isSecretScript}
+  const known = new WeakSet();
+  const reported = new WeakMap();
+  const waiting = [];
+  const look = (event) => {
+    const element = event.composedPath()[0];
+    if (!event.isTrusted || !(element instanceof HTMLInputElement)) return;
+    if (isSecret(element)) known.add(element);
+    if (event.type === "focusin" || !known.has(element)) return;
+    const value = element.value.slice(0, ${String(maxCharacters)});
+    const before = reported.get(element) ?? "";
+    if (value === before) return;
+    reported.set(element, value);
+    waiting.push({ value, before });
+    // Absent for a moment after the document began.
+    if (globalThis.${fieldBinding}) for (const typed of waiting.splice(0)) ${fieldBinding}(JSON.stringify(typed));
+  };
+  for (const type of ["focusin", "input", "change"]) addEventListener(type, look, { capture: true, passive: true });
+})()`;
+
+interface Recorder {
+  /** Hides a value in later events. */
+  hide(value: string, before: string): void;
+}
+
+const Typed = z.object({
+  value: z.string().check(z.maxLength(maxCharacters)),
+  before: z.string().check(z.maxLength(maxCharacters)),
+});
+
+/** Hides a reported value in later events. */
+export function hideTyped(recorder: Recorder, payload: string): void {
+  let report: unknown;
+  try {
+    report = JSON.parse(payload);
+  } catch {
+    return;
+  }
+  const typed = z.safeParse(Typed, report);
+  if (typed.success) recorder.hide(typed.data.value, typed.data.before);
+}
