@@ -89,12 +89,12 @@ async function metadataOf(rendered: Rendered): Promise<Record<string, string | n
   const found: Record<string, string> = {};
   const [tags, icons] = await jsonOf(rendered, "elements", z.array(RenderedElements));
   for (const { attributes } of tags?.results ?? []) {
-    const field = named[(attributes["name"] ?? attributes["property"] ?? "").toLowerCase()];
-    if (field !== undefined && attributes["content"] !== undefined) found[field] ??= attributes["content"];
+    const field = named[(attributes.name ?? attributes.property ?? "").toLowerCase()];
+    if (field !== undefined && attributes.content !== undefined) found[field] ??= attributes.content;
   }
   for (const { attributes } of icons?.results ?? []) {
-    const address = URL.parse(attributes["href"] ?? "", url)?.href;
-    if (address !== undefined) found[attributes["rel"] === "canonical" ? "canonical" : "favicon"] ??= address;
+    const address = URL.parse(attributes.href ?? "", url)?.href;
+    if (address !== undefined) found[attributes.rel === "canonical" ? "canonical" : "favicon"] ??= address;
   }
   return { statusCode: status ?? 200, title, urlSource: url, timestamp: new Date().toISOString(), ...found };
 }

@@ -16,7 +16,7 @@ function statusOf({ deleted_at: endedAt, ended_reason: reason = "" }: Browser): 
 
 /** The id that its client chose, or its id here. */
 export function idOf({ origin, session_id: id }: Browser): string {
-  const chosen = origin?.dialect === "steel" ? origin.metadata?.["sessionId"] : undefined;
+  const chosen = origin?.dialect === "steel" ? origin.metadata?.sessionId : undefined;
   return typeof chosen === "string" ? chosen : id;
 }
 
