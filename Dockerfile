@@ -18,7 +18,7 @@ FROM ${NODE_IMAGE}
 RUN apt-get update \
  && apt-get upgrade --yes \
  && apt-get install --yes --no-install-recommends \
-      bubblewrap ca-certificates chromium chromium-headless-shell ffmpeg iproute2 libnss3-tools tini util-linux xvfb \
+      bubblewrap ca-certificates chromium chromium-driver chromium-headless-shell ffmpeg iproute2 libnss3-tools tini util-linux xvfb \
       python3 python3-pip \
       fontconfig fonts-freefont-ttf fonts-ipafont-gothic fonts-liberation fonts-noto-color-emoji fonts-tlwg-loma-otf fonts-wqy-zenhei \
  && apt-get clean \

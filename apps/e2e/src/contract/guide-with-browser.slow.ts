@@ -10,7 +10,7 @@ describe.skipIf(missing !== undefined)(
   `programs of the guide that need a browser${missing === undefined ? "" : ` (skipped, ${missing})`}`,
   () => {
     const guide = useGuidePrograms();
-    const test = useService(() => ["--warm", "1", "--dialects", "browserbase,browserless,cloudflare,steel"]);
+    const test = useService(() => ["--warm", "1", "--dialects", "browserbase,browserless,cloudflare,steel,webdriver"]);
     const onService = guidePrograms.filter(({ trial }) => trial === "service");
     describe.each(Object.entries(Object.groupBy(onService, pageOf)))("%s", (_page, programs = []) => {
       afterAll(() => guide.expectToEnd());

@@ -13,7 +13,7 @@ import { identify, RequestLog } from "../log/request-log.ts";
 import { explainConstraint } from "../storage/errors/constraint-answers.ts";
 import { explainOutage } from "../storage/errors/outages.ts";
 import type { OpenedFeatures } from "./features.ts";
-import { dialects } from "../dialects/dialects.ts";
+import { dialects, webDriverError } from "../dialects/dialects.ts";
 import { dialectOf, enterDialect } from "../dialects/kit/dialect-key.ts";
 import type { DialectHost } from "../dialects/kit/mount-dialect.ts";
 import { mountDialects } from "../dialects/mount-dialects.ts";
@@ -51,6 +51,8 @@ function dialectHost({ config }: Host, opened: OpenedFeatures, handlers: Dialect
 
 /** Errors of the paths of a dialect have its shape. */
 function errorBody(error: ErrorBody, status: number, { url = "" }: Pick<IncomingMessage, "url">): object | undefined {
+  const command = webDriverError(error, status, url);
+  if (command !== undefined) return command;
   const found = dialectOf(dialects, url);
   return found?.dialect.errorBody(error, status, found.inside);
 }

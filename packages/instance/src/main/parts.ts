@@ -127,6 +127,7 @@ function createClientParts(options: PartsOptions): Pick<Parts, "bidi" | "driver"
       openContextProxy: (proxy) => forwarder.portOf(proxy),
       onClient: () => counted(connections, "clients", activity.begin()),
       pause,
+      hasDriver: () => driver.present?.isRunning === true,
     });
   });
   const driver = lazyPart(async () => {

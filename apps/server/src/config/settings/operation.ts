@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { httpUrl, integer, optionalSetting, setting, text } from "./setting.ts";
 
 /** Each has a folder in `dialects`. */
-export const dialectNames = ["browserbase", "browserless", "cloudflare", "steel"] as const;
+export const dialectNames = ["browserbase", "browserless", "cloudflare", "steel", "webdriver"] as const;
 
 export const operation = {
   drain_seconds: setting({
@@ -39,7 +39,7 @@ export const operation = {
     kind: "list",
     schema: z.array(z.enum(dialectNames)),
     summary:
-      "Other services whose clients the service answers, each below its own path: browserbase at /browserbase, browserless at /browserless, cloudflare at /cloudflare, steel at /steel. See docs/guide/from-browserbase.md, from-browserless.md from-cloudflare.md and from-steel.md.",
+      "Other services whose clients the service answers, each below its own path: browserbase at /browserbase, browserless at /browserless, cloudflare at /cloudflare, steel at /steel, webdriver at /wd/hub and /session. See docs/guide/from-browserbase.md, from-browserless.md, from-cloudflare.md, from-steel.md and selenium.md.",
     fallback: [],
     default: "none",
   }),

@@ -2,6 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { noteTwoKeys } from "../../http/auth/connect-address.ts";
 import type { Dialect } from "./dialect.ts";
 
+/** Of WebDriver, without a session that exists. */
+const ofWebDriver = /^(?:\/wd\/hub(?=[/?]|$)|(?=\/(?:session|status)(?:[/?]|$)))(.*)$/s;
+
 type Head = Pick<IncomingMessage, "headers" | "url">;
 
 /**
@@ -9,6 +12,8 @@ type Head = Pick<IncomingMessage, "headers" | "url">;
  * keys for further services. @param path - of the operation. @returns the path with the prefix of the dialect.
  */
 export function enterDialect(dialects: readonly Dialect[], request: Head, path: string): string {
+  const [, command] = ofWebDriver.exec(path) ?? [];
+  if (command !== undefined) return `/webdriver${command}`;
   const { headers } = request;
   for (const { foreignSecrets, keyHeader, name, nativePath, projectHeader, rewritePath, rootPath } of dialects) {
     const isInside = path === `/${name}` || path.startsWith(`/${name}/`) || path.startsWith(`/${name}?`);

@@ -12,7 +12,7 @@ import { NativeCalls, type NativeParts } from "./native-calls.ts";
 
 export interface DialectHost extends DialectParts, NativeParts {
   readonly entrance: Entrance;
-  readonly routing: Pick<SessionRouting, "requireHere">;
+  readonly routing: Pick<SessionRouting, "instanceFor" | "requireHere">;
   readonly idempotency: IdempotencyStore<Access>;
   readonly unknownFields: UnknownFields;
 }
@@ -64,7 +64,7 @@ export function mountDialect(app: FastifyInstance, dialect: Dialect, host: Diale
 }
 
 /** Answers the paths of a dialect that is off. */
-export function mountMissingDialect(app: FastifyInstance, { name, title }: Dialect): void {
+export function mountMissingDialect(app: FastifyInstance, { name, title }: Pick<Dialect, "name" | "title">): void {
   for (const url of [`/${name}`, `/${name}/*`])
     app.all(url, () => {
       throw new ServiceError(404, "not_found", `Clients of ${title} are not enabled on this server.`, {

@@ -10,6 +10,8 @@ const playwrightDocuments =
   /^(?:\/browsers\/[^/]{1,200})?\/(?:playwright|chromium\/playwright)(?:\/[\w.-]{1,40}){0,2}\/json\/?$/;
 /** Clients of paths that begin so send their key in the query of every request. */
 const keyedByQuery = "/browserless/";
+/** Paths of WebDriver: clients can write the key into the address, as Basic, or into its query. */
+const ofWebDriver = /^(?:(?:\/wd\/hub)?\/(?:session|status)|\/browsers\/[^/]{1,255}\/wd)(?:\/|$)/;
 const keyNames: ReadonlySet<string> = new Set(["token", "apiKey", "api_key", "key"]);
 
 type Head = Pick<IncomingMessage, "headers" | "url">;
@@ -39,7 +41,8 @@ export function isPlaywrightDocument(path: string): boolean {
  */
 export function takeKey(request: Head, path: string): void {
   const [name = ""] = path.split("?", 1);
-  const isKeyed = documents.test(name) || isPlaywrightDocument(name) || name.startsWith(keyedByQuery);
+  const isKeyed =
+    documents.test(name) || isPlaywrightDocument(name) || ofWebDriver.test(name) || name.startsWith(keyedByQuery);
   if (!isConnectAddress(name) && !isKeyed) return;
   const keys = new Set<string>();
   const { url = "/" } = request;

@@ -5,6 +5,17 @@ const withoutSession =
 
 /** Of clients that append their key, with `?` or `&`: what follows the token has no effect. */
 const connectPath = /^\/steel\/connect\/([\w-]+\.[\w-]+\.[\w-]+)(?:[/?&].*)?$/s;
+const ofWebDriver = /^(?:\/wd\/hub)?\/session\/([\w.-]{1,2000})(\/[^?]*)?(?:\?(.*))?$/s;
+const socketsOfWebDriver: Readonly<Record<string, string>> = { "/se/bidi": "/webdriver", "/se/cdp": "/cdp" };
+
+/** The session id of WebDriver is the token of the session. @returns `undefined` for other paths. */
+function pathOfWebDriver(url: string): string | undefined {
+  const [, token = "", command = "", query] = ofWebDriver.exec(url) ?? [];
+  const sessionId = subjectOf(token);
+  if (sessionId === undefined) return undefined;
+  const path = socketsOfWebDriver[command] ?? `/wd/session${command.replace(/\/$/, "")}`;
+  return `/browsers/${sessionId}${path}?${query === undefined ? "" : `${query}&`}jwt=${token}`;
+}
 
 /**
  * Returns the path of the operation. `base_url` is `/sessions/ID`, and no prefix of the paths of the service: older SDKs
@@ -17,6 +28,8 @@ export function pathOfSession(url: string): string {
   const [, connectToken] = connectPath.exec(url) ?? [];
   const connected = subjectOf(connectToken ?? "");
   if (connectToken !== undefined && connected !== undefined) return `/browsers/${connected}/cdp?jwt=${connectToken}`;
+  const command = pathOfWebDriver(url);
+  if (command !== undefined) return command;
   if (!withoutSession.test(url)) return url;
   const sessionId = subjectOf(sessionTokenIn(url) ?? "");
   return sessionId === undefined ? url : `/browsers/${sessionId}${url}`;

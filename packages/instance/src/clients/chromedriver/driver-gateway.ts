@@ -162,7 +162,8 @@ class SingleDriverGateway implements DriverGateway {
     const hasBody = length !== undefined || headers["transfer-encoding"] !== undefined;
     const answer = await session.send({
       method,
-      path,
+      // Grid's name of the driver's command.
+      path: path === "/se/file" ? "/file" : path,
       headers: {
         ...(length !== undefined && { "content-length": length }),
         ...(type !== undefined && { "content-type": type }),

@@ -17,6 +17,8 @@ import { createMapperCdp, type MapperCdp } from "./cdp-adapter.ts";
 export const maxBidiClients = 16;
 const maxMessageBytes = 64 * 2 ** 20;
 const handshakeTimeoutMs = 10_000;
+/** Of the command of this gateway, before those of the client. */
+const joinId = 0;
 /** Time to write the answer to `browser.close`. */
 const closeDelayMs = 100;
 
@@ -39,6 +41,8 @@ export interface BidiGatewayOptions {
   onClient(): () => void;
   /** While a person controls the session. */
   readonly pause: AutomationPause;
+  /** Whether a session of WebDriver exists, which clients join without `session.new`. */
+  readonly hasDriver: () => boolean;
 }
 
 /** Each client has a separate mapper and CDP connection, so that its state ends with it. */
@@ -101,6 +105,7 @@ class MapperConnection implements BidiMapper.BidiTransport {
   /** Commands that arrive before the mapper is ready. */
   readonly #early: string[] = [];
   #isReady = false;
+  #joining: PromiseWithResolvers<void> | undefined;
   #toMapper: (message: never) => unknown = () => undefined;
 
   constructor(client: WebSocket, options: BidiGatewayOptions) {
@@ -127,8 +132,20 @@ class MapperConnection implements BidiMapper.BidiTransport {
     this.#client.on("close", () => {
       mapper.close();
     });
+    if (this.#options.hasDriver()) await this.#join();
     this.#isReady = true;
     for (const text of this.#early.splice(0)) this.#take(text);
+  }
+
+  /** The driver answers dialogs, so the mapper must not. */
+  async #join(): Promise<void> {
+    this.#joining = Promise.withResolvers<void>();
+    const alwaysMatch = { unhandledPromptBehavior: { default: "ignore" } };
+    const command = { id: joinId, method: "session.new", params: { capabilities: { alwaysMatch } } };
+    this.#toMapper(command as never);
+    await this.#joining.promise;
+    this.#joining = undefined;
+    this.#session.join();
   }
 
   setOnMessage(handler: (message: never) => unknown): void {
@@ -136,6 +153,10 @@ class MapperConnection implements BidiMapper.BidiTransport {
   }
 
   sendMessage(message: object): void {
+    if (this.#joining !== undefined && "id" in message && message.id === joinId) {
+      this.#joining.resolve();
+      return;
+    }
     if (this.#client.readyState === WebSocket.OPEN) this.#client.send(JSON.stringify(this.#session.complete(message)));
   }
 

@@ -23,6 +23,11 @@ export class BidiSession {
     this.#close = close;
   }
 
+  /** The session exists already. */
+  join(): void {
+    this.#id = randomUUID();
+  }
+
   answer({ id, method }: BidiCommand): Answer | undefined {
     switch (method) {
       case "session.status":

@@ -1,0 +1,202 @@
+import { ServiceError } from "@shoal/router";
+import type { CreateBrowser } from "@shoal/schemas";
+import { isHarmlessArgument, windowSizeIn } from "../../sessions/connect/launch-options.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A session that a client of WebDriver asks for. */
+export interface WantedSession {
+  readonly create: CreateBrowser;
+  /** For the driver. */
+  readonly driver: Fields;
+  /** Major version of the browser; empty if the client accepts any. */
+  readonly major: string;
+  readonly wantsSocket: boolean;
+  readonly wantsDownloads: boolean;
+  readonly name: string | undefined;
+  /** Capabilities without effect. */
+  readonly ignored: readonly string[];
+}
+
+/** As Grid: seconds without a command. */
+const usualTimeout = 300;
+const maxAlternatives = 20;
+/** Names of capabilities are strings of the client. */
+const maxIgnored = 50;
+const maxNameCharacters = 100;
+
+/** The driver validates their values. */
+const forDriver = [
+  "acceptInsecureCerts",
+  "goog:loggingPrefs",
+  "pageLoadStrategy",
+  "strictFileInteractability",
+  "timeouts",
+  "unhandledPromptBehavior",
+];
+const driverOptions = ["devToolsEventsToLog", "perfLoggingPrefs", "windowTypes"];
+/** Python's client copies its address with the key into the first. The others are always true here. */
+const unmentioned = new Set(["se:remoteUrl", "setWindowRect", "se:cdpEnabled"]);
+
+function refusal(name: string, problem: string, hint?: string): ServiceError {
+  return new ServiceError(400, "bad_request", problem, { field: name.slice(0, maxNameCharacters), hint });
+}
+
+function fieldsIn(value: unknown, name: string): Fields {
+  if (value === undefined || value === null) return {};
+  if (typeof value === "object" && !Array.isArray(value)) return value as Fields;
+  throw refusal(name, "expected an object");
+}
+
+/** Takes the first of the alternatives that is possible. @throws {ServiceError} 400 */
+export function readCapabilities(body: { readonly capabilities?: unknown }): WantedSession {
+  if (body.capabilities === undefined)
+    throw refusal(
+      "capabilities",
+      "required",
+      "Clients of the protocol before W3C WebDriver are not served: update yours.",
+    );
+  const { alwaysMatch, firstMatch = [{}] } = fieldsIn(body.capabilities, "capabilities");
+  if (!Array.isArray(firstMatch) || firstMatch.length === 0 || firstMatch.length > maxAlternatives)
+    throw refusal("capabilities.firstMatch", `expected a list of 1 to ${String(maxAlternatives)} objects`);
+  const always = fieldsIn(alwaysMatch, "capabilities.alwaysMatch");
+  let problem: unknown;
+  for (const alternative of firstMatch as readonly unknown[]) {
+    try {
+      return read({ ...always, ...fieldsIn(alternative, "capabilities.firstMatch") });
+    } catch (error) {
+      problem ??= error;
+    }
+  }
+  throw problem;
+}
+
+function read(all: Fields): WantedSession {
+  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined));
+  refuseOthers(given);
+  const options = fieldsIn(given["goog:chromeOptions"], "goog:chromeOptions");
+  const chrome = chromeOptions(options);
+  const vendor = {
+    ...fieldsIn(given["selenoid:options"], "selenoid:options"),
+    ...fieldsIn(given["moon:options"], "moon:options"),
+  };
+  const own = fieldsIn(given["shoal:options"], "shoal:options");
+  const known = new Set([
+    ...forDriver,
+    ...["browserName", "browserVersion", "goog:chromeOptions", "moon:options", "platformName", "selenoid:options"],
+    ...["se:downloadsEnabled", "se:name", "se:screenResolution", "shoal:options", "webSocketUrl"],
+  ]);
+  const size = chrome.viewport ?? screenSize(given["se:screenResolution"] ?? vendor.screenResolution);
+  const name = given["se:name"] ?? vendor.name;
+  return {
+    create: {
+      timeout_seconds: timeoutIn(vendor.sessionTimeout) ?? usualTimeout,
+      ...(size && { viewport: size }),
+      // The operation checks them.
+      ...(own as CreateBrowser),
+    },
+    driver: {
+      ...Object.fromEntries(forDriver.filter((key) => given[key] !== undefined).map((key) => [key, given[key]])),
+      "goog:chromeOptions": Object.fromEntries(
+        driverOptions.filter((key) => options[key] !== undefined).map((key) => [key, options[key]]),
+      ),
+    },
+    major: majorIn(given.browserVersion),
+    wantsSocket: given.webSocketUrl === true,
+    wantsDownloads: given["se:downloadsEnabled"] === true,
+    name: typeof name === "string" && name !== "" ? name.slice(0, maxNameCharacters) : undefined,
+    ignored: [
+      ...Object.keys(given).filter((key) => !known.has(key) && !unmentioned.has(key)),
+      ...Object.keys(vendor).filter((key) => !["name", "screenResolution", "sessionTimeout"].includes(key)),
+      ...chrome.ignored,
+    ]
+      .slice(0, maxIgnored)
+      .map((key) => key.slice(0, maxNameCharacters)),
+  };
+}
+
+/** Refuses capabilities without which the client would get something else than asked. */
+function refuseOthers({ browserName = "", platformName = "", proxy }: Fields): void {
+  if (!["", "chrome", "chromium"].includes(String(browserName).toLowerCase()))
+    throw refusal("browserName", "this service runs Chromium", 'Ask for "chrome".');
+  if (!["", "any", "linux"].includes(String(platformName).toLowerCase()))
+    throw refusal("platformName", "this service runs on Linux", 'Ask for "linux", or omit it.');
+  const { proxyType = "direct" } = fieldsIn(proxy, "proxy");
+  if (!["direct", "system"].includes(String(proxyType).toLowerCase()))
+    throw refusal(
+      "proxy",
+      "a proxy of the client is not possible",
+      'Create one with POST /proxies, and name it in "shoal:options": {"proxy_id": "…"}.',
+    );
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+function majorIn(version: unknown): string {
+  const text = textOf(version).toLowerCase();
+  if (["", "latest", "stable"].includes(text)) return "";
+  const [major] = /^\d{1,4}(?=\.|$)/.exec(text) ?? [];
+  if (major === undefined) throw refusal("browserVersion", 'expected "stable", "latest" or a version', "Omit it.");
+  return major;
+}
+
+interface ChromeOptions {
+  readonly viewport: { readonly width: number; readonly height: number } | undefined;
+  readonly ignored: readonly string[];
+}
+
+/** Nothing of them reaches the command line of Chromium. */
+function chromeOptions(options: Fields): ChromeOptions {
+  const field = (name: string) => `goog:chromeOptions.${name}`;
+  const { args = [], extensions = [] } = options;
+  if (options.mobileEmulation !== undefined)
+    throw refusal(
+      field("mobileEmulation"),
+      "a browser cannot start as a mobile device",
+      "Send Emulation.setDeviceMetricsOverride with the CDP command of your client.",
+    );
+  if (options.debuggerAddress !== undefined)
+    throw refusal(field("debuggerAddress"), "the session has its own browser", "Omit it.");
+  if (!Array.isArray(extensions) || extensions.length > 0)
+    throw refusal(
+      field("extensions"),
+      "extensions in the request are not possible",
+      'Upload them with POST /extensions, and name them in "shoal:options": {"extensions": [{"name": "…"}]}.',
+    );
+  if (!Array.isArray(args)) throw refusal(field("args"), "expected a list");
+  let viewport: ChromeOptions["viewport"];
+  const ignored: string[] = Object.keys(options)
+    .filter((name) => ![...driverOptions, "args", "extensions", "w3c"].includes(name))
+    .map(field);
+  for (const argument of args as readonly unknown[]) {
+    const text = String(argument);
+    const full = text.startsWith("--") ? text : `--${text}`;
+    const size = windowSizeIn(full);
+    if (size !== undefined) viewport = size;
+    else if (/^--(?:proxy-|user-agent|lang=|load-extension)/.test(full))
+      throw refusal(
+        field("args"),
+        `${JSON.stringify(text.slice(0, maxNameCharacters))} cannot be passed to Chromium`,
+        'Use fields of POST /browsers in "shoal:options", or the CDP command of your client.',
+      );
+    else if (!isHarmlessArgument(full)) ignored.push(`${field("args")}: ${full.split("=", 1)[0] ?? ""}`);
+  }
+  return { viewport, ignored };
+}
+
+/** `1920x1080x24` or `1920x1080`. */
+function screenSize(value: unknown): ChromeOptions["viewport"] {
+  if (value === undefined) return undefined;
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})(?:x\d{1,2})?$/.exec(textOf(value)) ?? [];
+  if (width === undefined) throw refusal("screenResolution", "expected 1920x1080x24");
+  return { width: Number(width), height: Number(height) };
+}
+
+/** `90s`, `5m` or `1h`, or a combination. */
+function timeoutIn(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  const [all, hours = "0", minutes = "0", seconds = "0"] =
+    /^(?:(\d{1,3})h)?(?:(\d{1,5})m)?(?:(\d{1,6})s)?$/.exec(textOf(value)) ?? [];
+  if (all === undefined || all === "") throw refusal("sessionTimeout", "expected a duration such as 5m");
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+}

@@ -1,0 +1,131 @@
+import { contract as native } from "@shoal/contract";
+import { answerJson, type Instance } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import * as z from "zod/mini";
+import { RegionElsewhere } from "../../cluster/elsewhere.ts";
+import { toBrowser } from "../../sessions/browsers/handlers.ts";
+import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
+import { WaitingLine } from "../../sessions/waiting/waiting-line.ts";
+import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
+import { readCapabilities, type WantedSession } from "./capabilities.ts";
+
+/** Below the timeouts of clients, which are 120 seconds or more. */
+const waitMs = 60_000;
+const driverMs = 90_000;
+
+/** Of an instance, which may be compromised. Others are dropped. */
+const Started = z.object({
+  value: z.object({
+    capabilities: z.object({
+      acceptInsecureCerts: z.optional(z.boolean()),
+      browserVersion: z.string().check(z.maxLength(100)),
+      pageLoadStrategy: z.optional(z.string().check(z.maxLength(100))),
+      strictFileInteractability: z.optional(z.boolean()),
+      timeouts: z.optional(z.record(z.string(), z.nullable(z.number()))),
+      unhandledPromptBehavior: z.optional(z.union([z.string(), z.record(z.string(), z.string())])),
+    }),
+    driverVersion: z.string().check(z.maxLength(100)),
+  }),
+});
+const Refused = z.object({ value: z.object({ message: z.string() }) });
+
+export interface NewSession {
+  readonly sessionId: string;
+  readonly capabilities: Record<string, unknown>;
+}
+
+export class SessionStarts {
+  readonly #parts: DialectParts;
+  readonly #line = new WaitingLine();
+
+  constructor(parts: DialectParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws {ServiceError} as `browsers.create`, or if the driver cannot start. */
+  async start(
+    caller: DialectCaller,
+    body: { readonly capabilities?: unknown },
+    signal: AbortSignal,
+  ): Promise<NewSession> {
+    const wanted = readCapabilities(body);
+    const { access, calls } = caller;
+    const { sessions, signer } = this.#parts;
+    const origin = { dialect: "webdriver", ...(wanted.name !== undefined && { metadata: { name: wanted.name } }) };
+    const wishes = { apiKeyId: access.key.id, origin };
+    const untilMs = performance.now() + waitMs;
+    const request = { body: wanted.create, signal };
+    const browser = await calls.run(native.createBrowser, request, async ({ body: create, context }) => {
+      const view = await this.#line.take(context.projectId, { signal, untilMs }, () =>
+        sessions.create(context.projectId, create, signal, wishes),
+      );
+      if (view instanceof RegionElsewhere) throw view.toError();
+      return toBrowser(view, context, signer);
+    });
+    const { session_id: id, webdriver_ws_url: socket } = browser;
+    try {
+      const instance = await sessions.instanceHere(access.projectId, id);
+      const { capabilities, driverVersion } = await startDriver(instance, id, { wanted, signal });
+      const { browserVersion } = capabilities;
+      if (wanted.major !== "" && !browserVersion.startsWith(`${wanted.major}.`))
+        throw new ServiceError(400, "bad_request", `this service runs Chromium ${browserVersion}`, {
+          field: "browserVersion",
+          hint: 'Ask for "stable", or omit it.',
+        });
+      const sessionId = signer.secrets.signSession(id, access.key.id);
+      return {
+        sessionId,
+        capabilities: {
+          ...capabilities,
+          browserName: "chrome",
+          platformName: "linux",
+          setWindowRect: true,
+          chrome: { chromedriverVersion: driverVersion },
+          // Clients look for this end of the path.
+          "se:cdp": `${access.baseUrl.replace(/^http/, "ws")}/session/${sessionId}/se/cdp`,
+          "se:cdpVersion": browserVersion,
+          ...(wanted.wantsSocket && { webSocketUrl: socket }),
+          ...(wanted.wantsDownloads && { "se:downloadsEnabled": true }),
+          "shoal:session": id,
+          ...(browser.browser_live_view_url !== undefined && { "shoal:liveView": browser.browser_live_view_url }),
+          "shoal:ignored": wanted.ignored,
+        },
+      };
+    } catch (error) {
+      await sessions.delete(access.projectId, id).catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+async function startDriver(
+  instance: Instance,
+  sessionId: string,
+  { signal, wanted: { driver } }: { readonly wanted: WantedSession; readonly signal: AbortSignal },
+): Promise<z.output<typeof Started>["value"]> {
+  const body = JSON.stringify(driver);
+  let document: unknown;
+  let status: number | undefined;
+  try {
+    const answer = await instance.request(
+      {
+        method: "POST",
+        path: "/wd/session",
+        headers: { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(driverMs)]),
+      },
+      body,
+    );
+    status = answer.statusCode;
+    document = await answerJson(answer);
+    if (status === 200) return Started.parse(document).value;
+  } catch (error) {
+    throw noAnswer(error, sessionId);
+  }
+  const refused = Refused.safeParse(document);
+  throw new ServiceError(
+    status === 400 ? 400 : 503,
+    status === 400 ? "bad_request" : "browser_not_running",
+    refused.success ? refused.data.value.message.slice(0, 1000) : "The driver of the session did not start.",
+  );
+}
