@@ -4,7 +4,7 @@ import { isHarmlessArgument, windowSizeIn } from "../../sessions/connect/launch-
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A session that a client of WebDriver asks for. */
+/** A session that a client of WebDriver requests. */
 export interface WantedSession {
   readonly create: CreateBrowser;
   /** For the driver. */

@@ -21,6 +21,18 @@ describe("in a sandbox", () => {
     });
   });
 
+  it("knows commands with escaped letters", () => {
+    const escaped = Buffer.from(String.raw`{"id":7,"method":"Browser.clos\u0065"}`);
+    expect(guard(escaped)).toEqual({ answerAndClose: '{"id":7,"result":{}}' });
+  });
+
+  it("lets no page send commands", () => {
+    const expose = { id: 7, method: "Target.exposeDevToolsProtocol", params: { targetId: "t" } };
+    expect(guard(message(expose))).toEqual({
+      answer: expect.stringMatching(/"id":7,"error":.*is refused.*cdp_ws_url/) as unknown,
+    });
+  });
+
   it("passes messages that only mention the command", () => {
     expect(guard(message({ id: 1, method: "Runtime.evaluate", params: { expression: "'Browser.close'" } }))).toBe(
       "pass",

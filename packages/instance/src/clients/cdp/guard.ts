@@ -26,6 +26,15 @@ const pathCommands = [setFiles, dragFiles, loadExtension];
 
 const createContext = "Target.createBrowserContext";
 const createTarget = "Target.createTarget";
+/** Lets a page send every command, past this guard and the pause of a handoff. */
+const exposeProtocol = "Target.exposeDevToolsProtocol";
+/** JSON may escape any letter of a method: `Browser.clos\u0065`. */
+const escape = Buffer.from("\\u00");
+
+const unguarded = {
+  code: -32_000,
+  message: `${exposeProtocol} is refused: the page could send commands that the session does not check. Connect to cdp_ws_url instead.`,
+};
 
 interface Command {
   readonly id?: unknown;
@@ -44,15 +53,15 @@ export function createCdpGuard(
   downloads: ClientDownloads,
   openContextProxy?: OpenContextProxy,
 ): CdpGuard {
-  const methods = ["Browser.close", createContext, createTarget, ...downloadCommands, ...pathCommands].map((method) =>
-    Buffer.from(method),
-  );
+  const methods = ["Browser.close", createContext, createTarget, exposeProtocol, ...downloadCommands, ...pathCommands];
+  const signs = [...methods.map((method) => Buffer.from(method)), escape];
   return (message) => {
     // A byte search avoids parsing: almost no message is relevant.
-    if (!methods.some((method) => message.includes(method))) return "pass";
+    if (!signs.some((sign) => message.includes(sign))) return "pass";
     const command = parseCommand(message);
     if (command === undefined || typeof command.method !== "string") return "pass";
     if (command.method === "Browser.close") return { answerAndClose: answer(command, { result: {} }) };
+    if (command.method === exposeProtocol) return { answer: answer(command, { error: unguarded }) };
     if (downloadCommands.includes(command.method)) return changeDownloads(command, downloads);
     if (command.method === createTarget) return openPage(message, command, downloads);
     if (command.method === createContext && openContextProxy !== undefined)
