@@ -33,6 +33,9 @@ describe.skipIf(missing !== undefined)(
       expect(await page?.title()).toBe("shop");
       const live = await sdk().sessions.liveDetails(session.id);
       expect(live.pages.map(({ title }) => title)).toEqual(["shop"]);
+      await context?.addCookies([{ name: "user", value: "ann", url: site.url }]);
+      const { cookies = [] } = await sdk().sessions.context(session.id);
+      expect(cookies.map(({ name, value }) => [name, value])).toEqual([["user", "ann"]]);
       expect((await sdk().sessions.computer(session.id, { action: "take_screenshot" })).base64_image).toMatch(/^iVBOR/);
       await browser.close();
       expect((await sdk().sessions.retrieve(session.id)).status).toBe("live");

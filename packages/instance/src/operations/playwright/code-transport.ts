@@ -1,20 +1,19 @@
-import type { ConnectOverCDPTransport } from "playwright-core";
 import { BusyPages } from "../../browser/cdp/busy-pages.ts";
-import { connectTransport } from "./socket-transport.ts";
+import { connectTransport, type SocketTransport } from "./socket-transport.ts";
 
 /** Connects code to the browser. A page with a busy main thread does not delay it. */
 export async function connectCode(address: string): Promise<{
-  readonly transport: ConnectOverCDPTransport;
+  readonly transport: SocketTransport;
   readonly busyPages: Pick<BusyPages, "problemOf">;
 }> {
   const browser = await connectTransport(address);
-  const client: ConnectOverCDPTransport = {
+  const client: SocketTransport = {
     send(message) {
       if (busyPages.sent(message)) browser.send(message);
     },
     close() {
       busyPages.close();
-      browser.close();
+      return browser.close();
     },
   };
   const busyPages = new BusyPages({

@@ -4,19 +4,32 @@ import { WebSocket } from "ws";
 const maxMessageBytes = 256 * 2 ** 20;
 const handshakeTimeoutMs = 45_000;
 
+export interface SocketTransport extends ConnectOverCDPTransport {
+  /** Playwright awaits it: the browser has then dropped the connection's settings. */
+  close(): Promise<void>;
+}
+
 /** Connects Playwright to an address of CDP. */
-export async function connectTransport(address: string): Promise<ConnectOverCDPTransport> {
+export async function connectTransport(address: string): Promise<SocketTransport> {
   const socket = new WebSocket(address, {
     perMessageDeflate: false,
     maxPayload: maxMessageBytes,
     handshakeTimeout: handshakeTimeoutMs,
+    // Playwright adds listeners in promises after an answer: they miss an event that arrives in the same task.
+    allowSynchronousEvents: false,
   });
-  const transport: ConnectOverCDPTransport = {
+  const closed = new Promise<void>((resolve) =>
+    socket.once("close", () => {
+      resolve();
+    }),
+  );
+  const transport: SocketTransport = {
     send(message) {
       if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
     },
     close() {
       socket.close();
+      return closed;
     },
   };
   await new Promise<void>((resolve, reject) => {
