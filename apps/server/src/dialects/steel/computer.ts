@@ -1,8 +1,7 @@
 import { contract as native } from "@shoal/contract";
-import { answerJson } from "@shoal/placement";
+import { answerBytes, answerJson } from "@shoal/placement";
 import { badInput } from "@shoal/router";
 import { type ComputerAction, MousePosition } from "@shoal/schemas";
-import { buffer } from "node:stream/consumers";
 import type { DialectCaller } from "../kit/dialect.ts";
 import { callInstance } from "../kit/instance-calls.ts";
 import type { NativeCalls } from "../kit/native-calls.ts";
@@ -43,8 +42,12 @@ async function positionIn({ calls, ...to }: Screen) {
   return MousePosition.parse(await answerJson(await callInstance(calls, native.getMousePosition, { ...to, body: {} })));
 }
 
+/** Bytes are neither values nor levels of JSON. */
+const picture = { bytes: 32 * 2 ** 20, values: Infinity, depth: Infinity };
+
 async function pictureOf({ calls, ...to }: Screen): Promise<string> {
-  return (await buffer(await callInstance(calls, native.captureScreenshot, { ...to, body: {} }))).toString("base64");
+  const answer = await callInstance(calls, native.captureScreenshot, { ...to, body: {} });
+  return (await answerBytes(answer, picture)).toString("base64");
 }
 
 async function toAction(body: Computer, screen: Screen): Promise<ComputerAction> {

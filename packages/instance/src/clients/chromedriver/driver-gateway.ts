@@ -107,7 +107,11 @@ class SingleDriverGateway implements DriverGateway {
       return;
     }
     if (this.#session !== undefined) {
-      refuseCommand(response, { status: 500, code: "conflict", message: "The session has a driver." }, notCreated);
+      refuseCommand(
+        response,
+        { status: 500, code: "internal_error", message: "The session has a driver." },
+        notCreated,
+      );
       return;
     }
     try {
