@@ -4,10 +4,8 @@ import { WebSocket } from "ws";
 const maxMessageBytes = 256 * 2 ** 20;
 const handshakeTimeoutMs = 45_000;
 
-export interface SocketTransport extends ConnectOverCDPTransport {
-  /** Playwright awaits it: the browser has then dropped the connection's settings. */
-  close(): Promise<void>;
-}
+/** Playwright awaits `close`: the browser has then dropped the connection's settings. */
+export type SocketTransport = Omit<ConnectOverCDPTransport, "close"> & { close(): Promise<void> };
 
 /** Connects Playwright to an address of CDP. */
 export async function connectTransport(address: string): Promise<SocketTransport> {
