@@ -1,9 +1,11 @@
 import { eventually } from "@shoal/testkit";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { Builder, By, Capabilities, until, type WebDriver } from "selenium-webdriver";
 import type { FileDetector as Detector } from "selenium-webdriver/remote.js";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -21,6 +23,12 @@ const { FileDetector } = createRequire(import.meta.url)("selenium-webdriver/remo
 const page = `<!doctype html><title>shop</title><input id="name"><button onclick="alert('Hello ' + document.querySelector('#name').value)">greet</button>
 <iframe srcdoc="<p>inside</p>"></iframe><input id="file" type="file" onchange="document.title = this.files[0].name">
 <a href="/report.csv" download>report</a>`;
+
+const python = process.env.SHOAL_TEST_PYTHON ?? "python3";
+const withoutSelenium =
+  spawnSync(python, ["-c", "import selenium"]).status === 0
+    ? undefined
+    : "no Python package: pip install selenium==4.51.0, or SHOAL_TEST_PYTHON";
 
 const missing = existsSync("/usr/bin/chromedriver") ? missingFor("sandbox") : "needs chromedriver";
 
@@ -144,6 +152,16 @@ describe.skipIf(missing !== undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
       expect(await dialog.getText()).toBe("Hello ");
       await dialog.accept();
     });
+
+    it.skipIf(withoutSelenium !== undefined)(
+      `Selenium for Python answers a dialog, reads console lines by BiDi, and moves files${withoutSelenium === undefined ? "" : ` (skipped, ${withoutSelenium})`}`,
+      async () => {
+        const client = join(import.meta.dirname, "selenium_client.py");
+        const { stdout } = await promisify(execFile)(python, [client, addressOf(), site.url]);
+        expect(stdout).toBe("Hello Ann\nfrom the page\nletter.txt\na,b\n");
+        expect((await test.shoal.browsers.list()).items).toEqual([]);
+      },
+    );
 
     it("the session id is the right, and a key that is sent must be of the same project", async () => {
       const driver = await open();
