@@ -48,6 +48,15 @@ describeChromium("a field for secrets", (chromium) => {
       send("Input.dispatchKeyEvent", { type: "rawKeyDown", key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 });
     await send("Page.bringToFront", {});
     await tab();
+    // The binding follows a new document.
+    await expect
+      .poll(async () => {
+        await send("Input.insertText", { text: "warm-up" });
+        await press("p", "p");
+        return told.of("network_request").some(({ data }) => String(data?.url).includes("/sent/***"));
+      })
+      .toBe(true);
+    await send("Input.dispatchKeyEvent", { type: "keyDown", key: "a", commands: ["selectAll"] });
     await send("Input.insertText", { text: "Canary pasted" });
     for (const key of "Canarytyped") await press(key, key);
     await tab();

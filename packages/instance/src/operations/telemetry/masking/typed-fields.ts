@@ -2,6 +2,9 @@ import * as z from "zod/mini";
 
 export const fieldBinding = "shoalTelemetryField";
 const maxCharacters = 1_000;
+/** Without the domain Runtime, the binding follows the document; see `TargetDomains.rebind`. */
+const retryMs = 20;
+const maxRetries = 500;
 
 /** Whether an element is a field for secrets. */
 export const isSecretScript = `const isSecret = (element) => element instanceof HTMLInputElement &&
@@ -15,6 +18,11 @@ export const fieldScript = `(() => {
   const known = new WeakSet();
   const reported = new WeakMap();
   const waiting = [];
+  let retries = 0;
+  const report = () => {
+    if (globalThis.${fieldBinding}) for (const typed of waiting.splice(0)) ${fieldBinding}(JSON.stringify(typed));
+    else if (++retries < ${String(maxRetries)}) setTimeout(report, ${String(retryMs)});
+  };
   const look = (event) => {
     const element = event.composedPath()[0];
     if (!event.isTrusted || !(element instanceof HTMLInputElement)) return;
@@ -25,8 +33,7 @@ export const fieldScript = `(() => {
     if (value === before) return;
     reported.set(element, value);
     waiting.push({ value, before });
-    // Absent for a moment after the document began.
-    if (globalThis.${fieldBinding}) for (const typed of waiting.splice(0)) ${fieldBinding}(JSON.stringify(typed));
+    report();
   };
   for (const type of ["focusin", "input", "change"]) addEventListener(type, look, { capture: true, passive: true });
 })()`;
