@@ -1,12 +1,11 @@
 import { contract as native, browserDownloads } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { badInput, type BytesReply, type MultipartPart, ServiceError } from "@shoal/router";
-import type { BrowserDownload } from "@shoal/schemas";
 import { PassThrough, type Readable } from "node:stream";
 import { ZipFile } from "yazl";
-import { listDownloads, openDownload, downloadsPageSize } from "../../sessions/downloads/instance-downloads.ts";
-import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
+import { hasFile, openDownload } from "../../sessions/downloads/instance-downloads.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
+import { archiveName, finishedDownloads } from "../kit/finished-downloads.ts";
 import { writeFile } from "../kit/instance-calls.ts";
 import { browserOf } from "../kit/browser-of.ts";
 
@@ -14,8 +13,6 @@ import { browserOf } from "../kit/browser-of.ts";
 const uploadFolder = "/tmp/.uploads";
 /** Of a file system. */
 const maxNameBytes = 255;
-/** As many as an instance lists. */
-const maxDownloads = 1000;
 
 /** @throws {ServiceError} 400 for a name with a path. */
 export async function uploadFile(
@@ -60,17 +57,8 @@ export async function downloadFiles(parts: DialectParts, { calls }: DialectCalle
 }
 
 async function ofInstance(instance: Instance, sessionId: string): Promise<Download[]> {
-  const found: BrowserDownload[] = [];
-  try {
-    for (let offset = 0; offset < maxDownloads; offset += downloadsPageSize) {
-      const page = await listDownloads(instance, offset);
-      found.push(...page);
-      if (page.length < downloadsPageSize) break;
-    }
-  } catch (error) {
-    throw noAnswer(error, sessionId);
-  }
-  return withFile(found.reverse()).map(({ download_id: id, name }) => ({
+  const found = await finishedDownloads(instance, sessionId);
+  return found.reverse().map(({ download_id: id, name }) => ({
     name,
     open: () => openDownload(instance, id),
   }));
@@ -84,23 +72,19 @@ async function ofStore(
     throw new ServiceError(404, "not_found", `The downloads of session ${of.sessionId} were deleted at its end.`, {
       hint: "Read them while it runs, or set download_retention_hours on the server.",
     });
-  return withFile(await downloads.list(of)).map((download) => ({
+  return (await downloads.list(of)).filter(hasFile).map((download) => ({
     name: download.name,
     open: () => downloads.read(of, download),
   }));
 }
 
-const withFile = (downloads: readonly BrowserDownload[]): BrowserDownload[] =>
-  downloads.filter(({ finished_at, path }) => finished_at !== null && path !== null);
-
-/** Pages choose the names, so none of them may leave the folder that the archive is unpacked in. */
 function archiveOf(downloads: readonly Download[]): Readable {
   const zip = new ZipFile();
   const output = new PassThrough();
   const taken = new Set<string>();
   let content: Readable | undefined;
   for (const { name, open } of downloads) {
-    zip.addReadStreamLazy(unique(safeName(name), taken), (done) => {
+    zip.addReadStreamLazy(unique(archiveName(name), taken), (done) => {
       const opened = open().then((stream) => {
         content = stream;
         if (output.destroyed) stream.destroy();
@@ -114,15 +98,6 @@ function archiveOf(downloads: readonly Download[]): Readable {
   zip.end();
   zip.outputStream.pipe(output);
   return output;
-}
-
-function safeName(name: string): string {
-  const safe = name
-    .toWellFormed()
-    .replaceAll(/[/\\:*?"<>|\p{Cc}\p{Cf}]/gu, "_")
-    .replace(/^\.+$/, "_")
-    .slice(0, 200);
-  return safe === "" ? "download" : safe;
 }
 
 function unique(name: string, taken: Set<string>): string {

@@ -1,36 +1,18 @@
 import type { Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
-import type { BrowserDownload } from "@shoal/schemas";
 import { type Readable, Transform } from "node:stream";
 import { ZipFile } from "yazl";
-import { downloadsPageSize, listDownloads, openDownload } from "../../sessions/downloads/instance-downloads.ts";
+import { openDownload } from "../../sessions/downloads/instance-downloads.ts";
 import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
-
-/** As many as an instance lists. */
-const maxDownloads = 1000;
-
-/** Finished downloads with a file, newest first. @throws {ServiceError} 503 */
-async function finished(instance: Instance, sessionId: string): Promise<BrowserDownload[]> {
-  const found: BrowserDownload[] = [];
-  try {
-    for (let offset = 0; offset < maxDownloads; offset += downloadsPageSize) {
-      const page = await listDownloads(instance, offset);
-      found.push(...page);
-      if (page.length < downloadsPageSize) break;
-    }
-  } catch (error) {
-    throw noAnswer(error, sessionId);
-  }
-  return found.filter(({ finished_at, path }) => finished_at !== null && path !== null);
-}
+import { archiveName, finishedDownloads } from "../kit/finished-downloads.ts";
 
 export async function namesOfDownloads(instance: Instance, sessionId: string): Promise<string[]> {
-  return [...new Set((await finished(instance, sessionId)).map(({ name }) => name))];
+  return [...new Set((await finishedDownloads(instance, sessionId)).map(({ name }) => name))];
 }
 
 /** The answer of Grid: a ZIP archive with the file, in base64 in JSON. @throws {ServiceError} 404 */
 export async function downloadInJson(instance: Instance, sessionId: string, name: string): Promise<Readable> {
-  const download = (await finished(instance, sessionId)).find((each) => each.name === name);
+  const download = (await finishedDownloads(instance, sessionId)).find((each) => each.name === name);
   if (download === undefined)
     throw new ServiceError(
       400,
@@ -45,7 +27,7 @@ export async function downloadInJson(instance: Instance, sessionId: string, name
     throw noAnswer(error, sessionId);
   });
   const zip = new ZipFile();
-  zip.addReadStream(content, safeName(name));
+  zip.addReadStream(content, archiveName(name));
   zip.end();
   const value = JSON.stringify({ filename: name, contents: "" });
   const text = inBase64(`{"value":${value.slice(0, -2)}`, '"}}');
@@ -56,15 +38,6 @@ export async function downloadInJson(instance: Instance, sessionId: string, name
   zip.on("error", fail);
   text.once("close", () => content.destroy());
   return zip.outputStream.pipe(text);
-}
-
-/** Sites choose the names, so none may leave the folder that the archive is unpacked in. */
-function safeName(name: string): string {
-  const safe = name
-    .toWellFormed()
-    .replaceAll(/[/\\:\p{Cc}\p{Cf}]/gu, "_")
-    .replace(/^\.+$/, "_");
-  return safe === "" ? "download" : safe.slice(0, 200);
 }
 
 function inBase64(before: string, after: string): Transform {

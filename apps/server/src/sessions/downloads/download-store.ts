@@ -6,7 +6,7 @@ import pTimeout from "p-timeout";
 import type { Log } from "../../log/log.ts";
 import type { SessionFile, SessionFiles } from "../../storage/session-files/session-files.ts";
 import type { Secrets } from "../../storage/secrets.ts";
-import { describeDownload, downloadsPageSize, listDownloads, openDownload } from "./instance-downloads.ts";
+import { describeDownload, eachDownload, openDownload } from "./instance-downloads.ts";
 import { isDownloadId, KeptFiles, type KeptOf } from "./kept-files.ts";
 
 export interface DownloadStoreOptions {
@@ -167,11 +167,8 @@ export class DownloadStore {
 
   async #finish(keeping: Keeping): Promise<void> {
     // Events of a burst may be missing.
-    for (let offset = 0; offset < maxKeptPerSession; offset += downloadsPageSize) {
-      const downloads = await listDownloads(keeping.instance, offset);
-      for (const { download_id, finished_at } of downloads) if (finished_at !== null) this.#begin(keeping, download_id);
-      if (downloads.length < downloadsPageSize) break;
-    }
+    for await (const { download_id, finished_at } of eachDownload(keeping.instance, maxKeptPerSession))
+      if (finished_at !== null) this.#begin(keeping, download_id);
     await Promise.all(keeping.pending);
     await this.#files.touch(keeping.of);
   }

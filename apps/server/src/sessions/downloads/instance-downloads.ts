@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 const answerTimeoutMs = 10_000;
 /** A hostile instance must not occupy a turn forever. */
 const contentTimeoutMs = 10 * 60 * 1000;
-export const downloadsPageSize = 50;
+const downloadsPageSize = 50;
 /** Of one page; a name and an address have at most 3072 characters. */
 const maxPageBytes = 2 * 2 ** 20;
 /** A download has about ten. */
@@ -20,8 +20,19 @@ export async function describeDownload(instance: Instance, id: string): Promise<
   return checked(BrowserDownload.parse(await answerJson(answer)), id);
 }
 
-/** Newest first. @throws {Error} for an invalid answer. */
-export async function listDownloads(instance: Instance, offset: number): Promise<BrowserDownload[]> {
+/** Newest first, at most about `most`. @throws {Error} for an invalid answer. */
+export async function* eachDownload(instance: Instance, most: number): AsyncGenerator<BrowserDownload> {
+  for (let offset = 0; offset < most; offset += downloadsPageSize) {
+    const page = await listDownloads(instance, offset);
+    yield* page;
+    if (page.length < downloadsPageSize) return;
+  }
+}
+
+/** Whether a download is finished and has a file. */
+export const hasFile = ({ finished_at, path }: BrowserDownload): boolean => finished_at !== null && path !== null;
+
+async function listDownloads(instance: Instance, offset: number): Promise<BrowserDownload[]> {
   const path = `/downloads?limit=${String(downloadsPageSize)}&offset=${String(offset)}`;
   const answer = await ask(instance, path, answerTimeoutMs);
   return z.array(BrowserDownload).parse(await answerJson(answer, { bytes: maxPageBytes, values: maxPageValues }));
