@@ -5,7 +5,7 @@ import type { Rendered } from "../../sessions/render/renders.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import { reportIgnored } from "../kit/ignored.ts";
 import { inSession, notSupported, refuseFields, toRenderPage } from "../kit/render-body.ts";
-import { bytesOf, elementsOf, jsonOf, renderFor, toPdf, toScreenshot, withinLimits } from "../kit/rendering.ts";
+import { bytesOf, elementsOf, jsonOf, renderFor, textOf, toPdf, toScreenshot, withinLimits } from "../kit/rendering.ts";
 import type * as contract from "./contract.ts";
 import type { PageBody, RenderQuery } from "./shapes.ts";
 
@@ -46,8 +46,6 @@ async function render(
 }
 
 const answer = <Result>(result: Result) => ({ success: true, result, errors: [], messages: [] });
-
-const textOf = ({ parts }: Rendered, name: "html" | "markdown"): string => parts.get(name)?.content.toString() ?? "";
 
 export function handlers(parts: DialectParts): Handlers<typeof contract, DialectCaller> {
   return {

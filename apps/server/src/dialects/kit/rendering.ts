@@ -42,6 +42,11 @@ export function bytesOf(rendered: Rendered, name: "html" | "pdf" | "screenshot")
   };
 }
 
+/** An output that is text; empty without it. */
+export function textOf(rendered: Rendered, name: "html" | "markdown"): string {
+  return rendered.parts.get(name)?.content.toString() ?? "";
+}
+
 /** Translates a picture in Puppeteer's words. @param field - of the options. @throws {ServiceError} 501. */
 export function toScreenshot(
   options: ScreenshotOptions = {},

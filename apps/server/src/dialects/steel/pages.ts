@@ -4,7 +4,7 @@ import type { Rendered } from "../../sessions/render/renders.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import { reportIgnored } from "../kit/ignored.ts";
 import { notSupported } from "../kit/render-body.ts";
-import { jsonOf, renderFor, withinLimits } from "../kit/rendering.ts";
+import { jsonOf, renderFor, textOf, withinLimits } from "../kit/rendering.ts";
 import type { PageBody, ScrapeBody, ScreenshotBody } from "./shapes.ts";
 
 interface PageCall<Body> {
@@ -60,11 +60,10 @@ export async function scrape(parts: DialectParts, call: PageCall<z.output<typeof
     ...(asPicture === true && { screenshot: {} }),
     ...(asPdf === true && { pdf: {} }),
   });
-  const textOf = (name: "html" | "markdown") => rendered.parts.get(name)?.content.toString() ?? "";
   return {
     content: {
-      ...(format.includes("html") && { html: textOf("html") }),
-      ...(format.includes("markdown") && { markdown: textOf("markdown") }),
+      ...(format.includes("html") && { html: textOf(rendered, "html") }),
+      ...(format.includes("markdown") && { markdown: textOf(rendered, "markdown") }),
     },
     metadata: await metadataOf(rendered),
     links: await jsonOf(rendered, "links", z.array(RenderedLink)),

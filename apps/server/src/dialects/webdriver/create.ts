@@ -1,11 +1,9 @@
-import { contract as native } from "@shoal/contract";
 import { answerJson, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import * as z from "zod/mini";
-import { RegionElsewhere } from "../../cluster/elsewhere.ts";
-import { toBrowser } from "../../sessions/browsers/handlers.ts";
 import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
 import { WaitingLine } from "../../sessions/waiting/waiting-line.ts";
+import { createBrowserFor } from "../kit/create-browser.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import { readCapabilities, type WantedSession } from "./capabilities.ts";
 
@@ -52,16 +50,8 @@ export class SessionStarts {
     const { access, calls } = caller;
     const { sessions, signer } = this.#parts;
     const origin = { dialect: "webdriver", ...(wanted.name !== undefined && { metadata: { name: wanted.name } }) };
-    const wishes = { apiKeyId: access.key.id, origin };
-    const untilMs = performance.now() + waitMs;
-    const request = { body: wanted.create, signal };
-    const browser = await calls.run(native.createBrowser, request, async ({ body: create, context }) => {
-      const view = await this.#line.take(context.projectId, { signal, untilMs }, () =>
-        sessions.create(context.projectId, create, signal, wishes),
-      );
-      if (view instanceof RegionElsewhere) throw view.toError();
-      return toBrowser(view, context, signer);
-    });
+    const waits = { line: this.#line, untilMs: performance.now() + waitMs };
+    const browser = await createBrowserFor(this.#parts, { create: wanted.create, origin }, { calls, signal, waits });
     const { session_id: id, webdriver_ws_url: socket } = browser;
     try {
       const instance = await sessions.instanceHere(access.projectId, id);

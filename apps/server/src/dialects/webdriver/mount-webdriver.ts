@@ -18,7 +18,7 @@ import { downloadInJson, namesOfDownloads } from "./downloads.ts";
 
 /** Bodies of Grid's own commands: a name. */
 const maxBodyBytes = 65_536;
-const noBody = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+const jsonAnswer = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
 /** Serves clients of WebDriver (W3C) and of Selenium Grid. */
 export function mountWebDriver(app: FastifyInstance, host: DialectHost): void {
@@ -113,7 +113,7 @@ async function gridCommand({ id, instance, method, reply, request }: GridCommand
       const body = await answerJson(request.raw, { bytes: maxBodyBytes }).catch(() => undefined);
       const name = typeof body === "object" && body !== null && "name" in body ? body.name : undefined;
       if (typeof name !== "string") throw badInput("body.name", "required (expected a string)");
-      await reply.headers(noBody).send(await downloadInJson(instance, id, name));
+      await reply.headers(jsonAnswer).send(await downloadInJson(instance, id, name));
       return true;
     }
     case "POST /se/event":
@@ -125,9 +125,9 @@ async function gridCommand({ id, instance, method, reply, request }: GridCommand
 }
 
 async function send(reply: FastifyReply, value: object | null): Promise<void> {
-  await reply.headers(noBody).send(JSON.stringify({ value }));
+  await reply.headers(jsonAnswer).send(JSON.stringify({ value }));
 }
 
 function answerHeaders({ "content-length": length }: IncomingHttpHeaders): OutgoingHttpHeaders {
-  return { ...untrustedContent, ...noBody, ...(length !== undefined && { "content-length": length }) };
+  return { ...untrustedContent, ...jsonAnswer, ...(length !== undefined && { "content-length": length }) };
 }
