@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { disableInspectorSignal } from "./inspector-signal.ts";
+import { killGroup } from "./kill-group.ts";
 
 export interface ChildProgramOptions {
   /** The program file of the instance. */
@@ -26,14 +27,10 @@ export function startChildProgram(options: ChildProgramOptions): ChildProgram {
     env: environment,
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  function kill(): void {
-    if (child.pid === undefined) return;
-    try {
-      if (process.platform === "win32") child.kill("SIGKILL");
-      else process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // ESRCH: the process group has ended.
-    }
-  }
-  return { process: child, kill };
+  return {
+    process: child,
+    kill() {
+      killGroup(child);
+    },
+  };
 }

@@ -70,7 +70,10 @@ export class BusyPages {
 
   /** Whether the answer to this id must be passed to {@link BusyPages.received}. */
   expects(id: number): boolean {
-    return this.#own.has(id) || [...this.#pages.values()].some(({ late, pending }) => late.has(id) || pending.has(id));
+    if (this.#own.has(id)) return true;
+    // Called for each answer of the browser.
+    for (const { late, pending } of this.#pages.values()) if (late.has(id) || pending.has(id)) return true;
+    return false;
   }
 
   /** Takes a command before it is sent. @returns whether it must be sent. */

@@ -1,5 +1,6 @@
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { connectPipe } from "../cdp/pipe-connection.ts";
+import { killGroup } from "../../system/kill-group.ts";
 import type { SpawnedChromium } from "./spawn.ts";
 
 export interface BrowserExit {
@@ -62,7 +63,7 @@ export function superviseChromium(spawned: SpawnedChromium, onLine?: (line: stri
 
   const startTimer = setTimeout(() => {
     lastLines.push(`The browser did not open its debugging port within ${String(startTimeoutMs / 1000)} s.`);
-    killGroup();
+    endGroup();
   }, startTimeoutMs);
   endpoint.promise.then(
     () => {
@@ -71,21 +72,15 @@ export function superviseChromium(spawned: SpawnedChromium, onLine?: (line: stri
     () => undefined,
   );
 
-  function killGroup(): void {
+  function endGroup(): void {
     // The process id may have been reused.
-    if (child.pid === undefined || ended) return;
-    try {
-      if (process.platform === "win32") child.kill("SIGKILL");
-      else process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // ESRCH: the group has already ended.
-    }
+    if (!ended) killGroup(child);
   }
 
   function finish(code: number | null, signal: string | null): void {
     clearTimeout(startTimer);
     // Kills processes that outlived the main one, or the browser itself if the program is a shell script.
-    killGroup();
+    endGroup();
     ended = true;
     spawned.commands.destroy();
     spawned.messages.destroy();
@@ -106,7 +101,7 @@ export function superviseChromium(spawned: SpawnedChromium, onLine?: (line: stri
     endpoint: endpoint.promise,
     exited: exited.promise,
     kill() {
-      killGroup();
+      endGroup();
       return exited.promise;
     },
   };

@@ -39,7 +39,7 @@ export async function serveJsonEndpoint(
   }
   try {
     const { port } = await options.endpoint();
-    const { status, type, body } = await ask(
+    const { status, type, body } = await askBrowser(
       port,
       request.method ?? "GET",
       `${path.replace(/\/$/, "")}${query === "" ? "" : `?${query}`}`,
@@ -64,7 +64,8 @@ export async function serveJsonEndpoint(
   }
 }
 
-async function ask(
+/** Calls one of Chromium's `/json/…` endpoints. */
+export async function askBrowser(
   port: number,
   method: string,
   path: string,

@@ -1,14 +1,8 @@
-import {
-  createServer,
-  type IncomingMessage,
-  request as httpRequest,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Socket } from "node:net";
-import { text as readText } from "node:stream/consumers";
 import type { BrowserEndpoint } from "../../browser/chromium/browser.ts";
 import type { CdpGateway } from "../cdp/gateway.ts";
+import { askBrowser } from "../cdp/json-endpoints.ts";
 
 const documents = ["/json/version", "/json/list"];
 
@@ -68,17 +62,11 @@ export class DriverDoor {
     try {
       const { port } = await this.#options.endpoint();
       const raw = `127.0.0.1:${String(port)}`;
-      const document = (await readText(await documentOf(port, url))).replaceAll(raw, this.address);
+      const document = (await askBrowser(port, "GET", url)).body.replaceAll(raw, this.address);
       response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(document) });
       response.end(document);
     } catch {
       response.destroy();
     }
   }
-}
-
-function documentOf(port: number, path: string): Promise<IncomingMessage> {
-  const { promise, reject, resolve } = Promise.withResolvers<IncomingMessage>();
-  httpRequest({ host: "127.0.0.1", port, path, agent: false }, resolve).on("error", reject).end();
-  return promise;
 }

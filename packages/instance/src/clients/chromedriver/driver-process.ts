@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname } from "node:path";
 import { findProgram } from "../../system/find-program.ts";
+import { killGroup } from "../../system/kill-group.ts";
 
 export interface DriverProcessOptions {
   /** Chromium's, whose folder may contain its driver too. */
@@ -95,11 +96,6 @@ function started(child: ChildProcess): Promise<Started> {
 }
 
 function kill(child: ChildProcess): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  try {
-    if (process.platform === "win32") child.kill("SIGKILL");
-    else process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // ESRCH: the process group has ended.
-  }
+  // The process id may have been reused.
+  if (child.exitCode === null && child.signalCode === null) killGroup(child);
 }
