@@ -1,11 +1,10 @@
-import { ActionIcon, Anchor, Group, Table, VisuallyHidden } from "@mantine/core";
+import { Anchor, Group, Table } from "@mantine/core";
 import type { FileInfo } from "@shoal/schemas";
-import { Download, File, Folder, Link2 } from "lucide-react";
-import { useSignedIn } from "../../../api/shoal.ts";
-import { saveAnswer } from "../../../api/save-answer.ts";
+import { File, Folder, Link2 } from "lucide-react";
 import { sizeText } from "../../../base/texts.ts";
 import { Ago } from "../../../parts/moment.tsx";
-import { useAction } from "../../../parts/action.ts";
+import { FilesFrame } from "./files-frame.tsx";
+import { SaveButton } from "./save-button.tsx";
 
 interface FileTableProps {
   readonly id: string;
@@ -18,27 +17,11 @@ const inOrder = (one: FileInfo, other: FileInfo) =>
 
 export function FileTable({ id, files, open }: FileTableProps) {
   return (
-    <Table.ScrollContainer minWidth={320}>
-      <Table highlightOnHover verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th w={100}>Size</Table.Th>
-            <Table.Th w={140} visibleFrom="sm">
-              Changed
-            </Table.Th>
-            <Table.Th w={50}>
-              <VisuallyHidden>Download</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {files.toSorted(inOrder).map((file) => (
-            <FileRow key={file.path} id={id} file={file} open={open} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <FilesFrame dated="Changed">
+      {files.toSorted(inOrder).map((file) => (
+        <FileRow key={file.path} id={id} file={file} open={open} />
+      ))}
+    </FilesFrame>
   );
 }
 
@@ -78,29 +61,15 @@ function FileRow({ id, file, open }: FileRowProps) {
 }
 
 function DownloadButton({ id, file: { path, name, is_dir } }: { readonly id: string; readonly file: FileInfo }) {
-  const { project } = useSignedIn();
-  const download = useAction({
-    act: () =>
-      saveAnswer({
-        project: project?.id,
+  return (
+    <SaveButton
+      name={name}
+      title={is_dir ? "Download as ZIP" : "Download"}
+      answer={{
         path: `/browsers/${id}/fs/${is_dir ? "download_dir_zip" : "read_file"}`,
         query: { path },
         name: is_dir ? `${name}.zip` : name,
-      }),
-    changes: [],
-  });
-  return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={`Download ${name}`}
-      title={is_dir ? "Download as ZIP" : "Download"}
-      loading={download.isPending}
-      onClick={() => {
-        download.mutate();
       }}
-    >
-      <Download size={16} aria-hidden />
-    </ActionIcon>
+    />
   );
 }
