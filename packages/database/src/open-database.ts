@@ -85,8 +85,15 @@ export async function openDatabase({ url, dataDir, log }: DatabaseOptions): Prom
   const postgres = await startEmbedded({ directory: dataDir, log, platform, arch, tcp: platform === "win32" });
   try {
     const database = await connect(postgres.target, log);
+    const close = async () => {
+      try {
+        await database.close();
+      } finally {
+        await postgres.stop();
+      }
+    };
     let closing: Promise<void> | undefined;
-    return { ...database, embedded: true, close: () => (closing ??= database.close().finally(() => postgres.stop())) };
+    return { ...database, embedded: true, close: () => (closing ??= close()) };
   } catch (error) {
     await postgres.stop();
     throw error;

@@ -1,6 +1,6 @@
 /** Dots that lead to another folder, also encoded once. */
 const dots = /^(?:\.|%2e){1,2}$/i;
-// eslint-disable-next-line no-control-regex -- matches control characters on purpose
+// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const refused = /[\u0000-\u001f\u007f\\]/;
 
 /**

@@ -8,7 +8,7 @@ it("escapes control characters and marks of text direction", () => {
   expect(printableLines("a\tb\n\u001bc\n")).toBe("a\tb\n\\x1bc\n");
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
-      // eslint-disable-next-line no-control-regex -- the characters that must not occur
+      // oxlint-disable-next-line no-control-regex -- the characters that must not occur
       expect(printable(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/);
     }),
   );

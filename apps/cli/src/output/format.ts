@@ -3,7 +3,7 @@ import stringWidth from "fast-string-width";
 /** Untrusted text must not control the terminal. */
 export function printable(text: string): string {
   // Also escapes marks of text direction, which could make one name look like another.
-  // eslint-disable-next-line no-control-regex -- matches control characters on purpose
+  // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (character) => {
     const code = character.charCodeAt(0).toString(16);
     return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;

@@ -6,7 +6,7 @@ export const styleNonce = document.querySelector<HTMLMetaElement>('meta[property
  * security policy blocks styles without it. Call it before these libraries run.
  */
 export function allowLibraryStyles(): void {
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- only one of its overloads is deprecated
+  // oxlint-disable-next-line typescript/no-deprecated -- only one of its overloads is deprecated
   const create: (name: string, options?: ElementCreationOptions) => HTMLElement = document.createElement.bind(document);
   Object.defineProperty(document, "createElement", {
     value(name: string, options?: ElementCreationOptions) {

@@ -118,14 +118,14 @@ describe.each(placements)("Playwright's own protocol, in the placement $title", 
     });
 
     it("refuses a key, a version, a browser and a network, before a session exists", async () => {
-      const count = (await test.shoal.browsers.list({ include_deleted: true })).items.length;
+      const count = (await test.shoal.browsers.list({ status: "all" })).items.length;
       await expect(chromium.connect(socket().replace("sk_", "xx_"))).rejects.toThrow("401");
       await expect(chromium158.connect(socket())).rejects.toThrow(
         "speaks Playwright 1.59 to 1.65; your client is 1.58.2",
       );
       await expect(chromium.connect(socket(), { exposeNetwork: "*" })).rejects.toThrow("exposeNetwork");
       await expect(chromium.connect(socket("&proxyCountry=US"))).rejects.toThrow("is not a setting of an address");
-      expect((await test.shoal.browsers.list({ include_deleted: true })).items).toHaveLength(count);
+      expect((await test.shoal.browsers.list({ status: "all" })).items).toHaveLength(count);
     });
 
     it("applies the network rules of the session to requests of contexts", async () => {
@@ -187,7 +187,7 @@ for (let number = 0; number < 6; number += 1)
       expect(stdout).toContain("6 passed");
       const isOfSuite = ({ tags }: { tags?: Readonly<Record<string, string>> | undefined }) => tags?.suite === "shop";
       await eventually("its sessions end", async () => !(await running()).some(isOfSuite));
-      const { items } = await test.shoal.browsers.list({ include_deleted: true });
+      const { items } = await test.shoal.browsers.list({ status: "all" });
       expect(items.filter(isOfSuite).length).toBeGreaterThanOrEqual(2);
     });
   });

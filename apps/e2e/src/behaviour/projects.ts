@@ -99,7 +99,7 @@ export function describeProjects(test: ServiceUnderTest): void {
         status: 429,
         body: { code: "too_many_requests", limit: 1, used: 1, remaining: 0 },
       });
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated, but still supported
+      // oxlint-disable-next-line typescript/no-deprecated -- deprecated, but still supported
       expect(await codeOf(limits.update(id, { max_pooled_sessions: 1 }))).toBe("400 bad_request");
       expect((await limits.update(id, { max_concurrent_invocations: 3 })).max_concurrent_sessions).toBe(1);
       expect(await codeOf(test.shoal.projects.delete(id))).toBe("409 project_not_empty");

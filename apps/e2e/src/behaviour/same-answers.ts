@@ -196,7 +196,7 @@ export function describeSameAnswers(test: ServiceUnderTest, other: Shoal): void 
             expect(differences(replay(new Map(), events), real ?? new Map<string, boolean>())).toEqual([]);
           }
         }),
-        { numRuns: 25, interruptAfterTimeLimit: 20_000 },
+        { numRuns: 25, plugins: [fc.interruptAfterTimeLimit(20_000)] },
       );
       await Promise.all([test.shoal, other].map((shoal, index) => shoal.browsers.delete(ids[index] ?? "")));
     }, 60_000);

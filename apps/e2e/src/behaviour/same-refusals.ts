@@ -80,7 +80,7 @@ const projectsAndKeys: Refused = async function* ({ clientWith, shoal }, name) {
   yield ["a key that raises its limits", own.projects.limits.update(id, { max_concurrent_sessions: 9 })];
   yield ["a key for another project", own.apiKeys.create({ name: "more", project_id: "elsewhere" })];
   yield ["a key in another project", clientWith({ apiKey: ofProject.key, project: "default" }).profiles.list()];
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated, but still supported
+  // oxlint-disable-next-line typescript/no-deprecated -- deprecated, but still supported
   yield ["a limit of pools", projects.limits.update(id, { max_pooled_sessions: 1 })];
   await projects.limits.update(id, { max_concurrent_sessions: 1 });
   const session = await own.browsers.create({});

@@ -101,8 +101,9 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
     it("reports a download once it can be read", async () => {
       const { shoal, id, seen, ended } = await follow({ browser: { page: {} } }, `${site.url}report.csv`);
       const told = await eventuallyPasses(() => {
-        const found = seen.find(({ event }) => event.type === "download_finished")?.event.data as
-          Readonly<Record<string, unknown>> | undefined;
+        const found: Readonly<Record<string, unknown>> | undefined = seen.find(
+          ({ event }) => event.type === "download_finished",
+        )?.event.data;
         if (found === undefined) throw new Error("No download was reported.");
         return found;
       });

@@ -32,7 +32,7 @@ export class OriginCheck {
   }
 
   #isOwnOrigin(origin: string): boolean {
-    if (this.#publicUrl !== undefined && origin === this.#publicUrl.origin) return true;
+    if (origin === this.#publicUrl?.origin) return true;
     const hostname = hostnameOf(origin);
     return this.#isLocal && hostname !== undefined && isLoopback(hostname);
   }

@@ -3,7 +3,7 @@ export function withMembers<Of extends object>(of: Of, members: Partial<Of>): Of
   return new Proxy(of, {
     get(target, name) {
       const own: unknown = name in members ? members[name as keyof Of] : Reflect.get(target, name, target);
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-return -- any method of the target
+      // oxlint-disable-next-line typescript/no-unsafe-return -- any method of the target
       return typeof own === "function" ? own.bind(target) : own;
     },
   });

@@ -35,6 +35,5 @@ type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]["toModelOutput
 function modelOutput(answer: ToolAnswer): ModelOutput {
   if ("text" in answer) return { type: "text", value: answer.text };
   const { data, mediaType } = answer.picture;
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- only other members of the union are deprecated
   return { type: "content", value: [{ type: "file", mediaType, data: { type: "data", data } }] };
 }

@@ -78,7 +78,7 @@ export class BrowserProcesses {
    * @throws {ApiError} 400 for an unknown command; 429 for too many processes.
    */
   async run(browserId: string, body: ExecProcess, options?: CallOptions): Promise<CommandResult> {
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the same call, with decoded output
+    // oxlint-disable-next-line typescript/no-deprecated -- the same call, with decoded output
     const result = await this.exec(browserId, body, options);
     const text = (base64: string) => new TextDecoder().decode(bytesOf(base64));
     return {
@@ -120,7 +120,7 @@ export class BrowserProcesses {
   ): Promise<void> {
     const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
     for (let at = 0; at < bytes.length || (close && at === 0); at += maxStdinBytes) {
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- the same call, for longer data
+      // oxlint-disable-next-line typescript/no-deprecated -- the same call, for longer data
       await this.stdin(
         browserId,
         processId,
@@ -167,7 +167,7 @@ export class BrowserProcesses {
     processId: string,
     options?: StreamOptions,
   ): AsyncGenerator<ProcessOutput, undefined> {
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the same stream, decoded
+    // oxlint-disable-next-line typescript/no-deprecated -- the same stream, decoded
     for await (const { data_b64, event, exit_code, stream } of this.stdoutStream(browserId, processId, options)) {
       if (data_b64 !== undefined) yield { kind: stream === "stderr" ? "stderr" : "stdout", bytes: bytesOf(data_b64) };
       if (event === "exit") yield { kind: "exit", exitCode: exit_code };

@@ -6,9 +6,9 @@ import type { ProcessOutput, Shoal, TelemetryEvent } from "../index.ts";
 declare const shoal: Shoal;
 declare const event: TelemetryEvent;
 
-// eslint-disable-next-line @typescript-eslint/no-deprecated -- it stays for the wire
+// oxlint-disable-next-line typescript/no-deprecated -- it stays for the wire
 expectTypeOf(shoal.browsers.process.exec("b", { command: "ls" })).resolves.toEqualTypeOf<ExecResult>();
-// eslint-disable-next-line @typescript-eslint/no-deprecated -- it stays for the wire
+// oxlint-disable-next-line typescript/no-deprecated -- it stays for the wire
 expectTypeOf(shoal.browsers.process.stdoutStream("b", "p")).toEqualTypeOf<EventStream<ProcessStreamEvent>>();
 expectTypeOf(shoal.browsers.process.output("b", "p")).toEqualTypeOf<AsyncGenerator<ProcessOutput, undefined>>();
 expectTypeOf(shoal.browsers.telemetry.stream("b")).toEqualTypeOf<EventStream<TelemetryEnvelope>>();

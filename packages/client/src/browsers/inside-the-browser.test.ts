@@ -26,7 +26,7 @@ describe("processes", () => {
       durationMs: 5,
       timedOut: true,
     });
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- it stays for the wire
+    // oxlint-disable-next-line typescript/no-deprecated -- it stays for the wire
     expect(await process.exec("b", { command: "true" })).toMatchObject({ exit_code: 3, timed_out: false });
   });
 

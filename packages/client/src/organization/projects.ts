@@ -50,7 +50,7 @@ export class Projects {
   constructor(transport: Transport) {
     this.#transport = transport;
     this.limits = new ProjectLimitsResource(transport);
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- only constructed here
+    // oxlint-disable-next-line typescript/no-deprecated -- only constructed here
     this.legacy = new LegacyProjects(transport);
   }
 

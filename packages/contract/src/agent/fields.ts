@@ -35,7 +35,7 @@ export interface Fields<Input extends object> {
   readonly input?: Input;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a schema of unknown output must accept schemas of every input
+// oxlint-disable-next-line typescript/no-explicit-any -- a schema of unknown output must accept schemas of every input
 type InputSchema<Input> = Schema<any, Input>;
 
 /** Takes fields of a request, with their types, limits and defaults. */

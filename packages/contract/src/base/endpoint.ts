@@ -9,7 +9,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** Where an operation runs: in the service, or in the session's instance, to which the service forwards. */
 export type Plane = "control" | "instance";
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a schema of unknown output must accept schemas of every input
+// oxlint-disable-next-line typescript/no-explicit-any -- a schema of unknown output must accept schemas of every input
 type AnySchema = Schema<any, any>;
 
 /** One JSON value. */

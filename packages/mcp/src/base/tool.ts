@@ -67,7 +67,7 @@ export interface ToolDefinition<Input extends object> extends Pick<
   /** Default `true`. */
   readonly usesBrowser?: boolean;
   readonly fields: Fields<Input>;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers of every type
+  // oxlint-disable-next-line typescript/no-explicit-any -- answers of every type
   readonly output?: Schema<any, any>;
   readonly run: (input: Input, call: ToolCall) => Promise<ToolAnswer>;
 }

@@ -12,7 +12,7 @@ class OtherBytes {
  * Wraps bytes as the result of an endpoint that answers JSON, for a client that accepts their type.
  * @param reply - its `contentType` is among `alsoTypes` of the endpoint.
  */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the type of the JSON value
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the type of the JSON value
 export function insteadOfJson<Value>(reply: BytesReply & { readonly contentType: string }): Value {
   return new OtherBytes(reply) as Value;
 }

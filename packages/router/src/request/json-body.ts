@@ -167,7 +167,7 @@ async function readAll(
         // Read and drop the rest, so that a client that is still sending receives the answer.
         refused = true;
         chunks = [];
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what `take` throws
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what `take` throws
         reject(error);
       }
     });

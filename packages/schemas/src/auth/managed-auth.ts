@@ -121,7 +121,7 @@ export const AuthConnection = lazyObject(() => ({
   /** Time of the last check, successful or not. */
   last_auth_check_at: z.optional(Timestamp),
   /** @deprecated use `last_auth_check_at`. */
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- a declaration is not a use
+  // oxlint-disable-next-line typescript/no-deprecated -- a declaration is not a use
   last_auth_at: z.optional(Timestamp),
   /** Its credentials. */
   credential: z.optional(ConnectionCredential),

@@ -32,7 +32,7 @@ export const DisplayName: Schema<string> = z.lazy(() =>
     z.minLength(1),
     z.maxLength(255),
     z.regex(
-      // eslint-disable-next-line no-control-regex -- they are what it refuses
+      // oxlint-disable-next-line no-control-regex -- they are what it refuses
       /^(?:[^\x00-\x1f\x7f-\x9f.][^\x00-\x1f\x7f-\x9f]*|\.[^\x00-\x1f\x7f-\x9f.][^\x00-\x1f\x7f-\x9f]*|\.\.[^\x00-\x1f\x7f-\x9f]+)?$/u,
       'must not hold control characters, and not be "." or ".."',
     ),

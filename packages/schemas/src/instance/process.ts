@@ -15,7 +15,7 @@ const commandFields = () => ({
   env: z._default(
     checked(
       z.record(
-        // eslint-disable-next-line no-control-regex -- they are what it refuses
+        // oxlint-disable-next-line no-control-regex -- they are what it refuses
         checked(z.string(), z.regex(/^[^=\x00]+$/, "must not be empty or hold = or NUL")),
         checked(z.string(), z.maxLength(131_072), noNul()),
       ),

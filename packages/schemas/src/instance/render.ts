@@ -129,7 +129,7 @@ const pageFields = () => ({
   headers: z.optional(
     z.record(
       checked(z.string(), z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/)),
-      // eslint-disable-next-line no-control-regex -- they are what it refuses
+      // oxlint-disable-next-line no-control-regex -- they are what it refuses
       checked(z.string(), z.regex(/^[^\r\n\x00]*$/), z.maxLength(8192)),
     ),
   ),

@@ -143,7 +143,7 @@ export const ListApiKeys = lazyObject(() => ({
   /** Keys in use (expired ones among them), deleted keys, or both. */
   status: z._default(DeletionStatus, "active"),
   /** @deprecated `status=all` says the same. */
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- a declaration is not a use
+  // oxlint-disable-next-line typescript/no-deprecated -- a declaration is not a use
   include_deleted: z._default(z.boolean(), false),
 }));
 

@@ -9,7 +9,7 @@ const ProjectName: Schema<string> = z.lazy(() =>
   checked(
     z.string(),
     z.regex(
-      // eslint-disable-next-line no-control-regex -- they are what it refuses
+      // oxlint-disable-next-line no-control-regex -- they are what it refuses
       /^(?:[^\x00-\x1f\x7f-\x9f.][^\x00-\x1f\x7f-\x9f]{0,254}|\.[^\x00-\x1f\x7f-\x9f.][^\x00-\x1f\x7f-\x9f]{0,253}|\.\.[^\x00-\x1f\x7f-\x9f]{1,253})$/u,
       '1 to 255 characters, none of them a control character, and not "." or ".."',
     ),
@@ -85,7 +85,7 @@ export const ProjectLimits = lazyObject(() => ({
   /** App invocations that may run at once; `null` = as many as the organisation allows. */
   max_concurrent_invocations: z.optional(z.nullable(z.int())),
   /** @deprecated pools count towards `max_concurrent_sessions`. */
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- a declaration is not a use
+  // oxlint-disable-next-line typescript/no-deprecated -- a declaration is not a use
   max_pooled_sessions: z.optional(z.nullable(z.int())),
 }));
 
@@ -100,6 +100,6 @@ export const UpdateProjectLimits = lazyObject(() => ({
   /** App invocations that may run at once, at most 1000000; 0 takes the limit away, `null` or absent leaves it. */
   max_concurrent_invocations: limit(),
   /** @deprecated pools count towards `max_concurrent_sessions`. */
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- a declaration is not a use
+  // oxlint-disable-next-line typescript/no-deprecated -- a declaration is not a use
   max_pooled_sessions: limit(),
 }));

@@ -71,7 +71,7 @@ export const ListBrowsers = lazyObject(() => ({
   /** Sessions that run, that ended, or both. */
   status: z._default(DeletionStatus, "active"),
   /** @deprecated `status=all` says the same. */
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- a declaration is not a use
+  // oxlint-disable-next-line typescript/no-deprecated -- a declaration is not a use
   include_deleted: z._default(z.boolean(), false),
   /** Part of a session's name or id, or of the id of its profile or proxy, or of its pool's name; case does not matter. */
   query: z.optional(z.string()),

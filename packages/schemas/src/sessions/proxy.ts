@@ -29,7 +29,7 @@ export const ResidentialProxyConfig = lazyObject(() => ({
   /** Autonomous system of the exit: `AS7922`. */
   asn: z.optional(Place),
   /** @deprecated the exit's system makes no difference to the browser. */
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- a declaration is not a use
+  // oxlint-disable-next-line typescript/no-deprecated -- a declaration is not a use
   os: z.optional(openEnum(...exitSystems)),
 }));
 
@@ -169,7 +169,7 @@ export const CreateProxy = z.lazy(() =>
     },
     // Answers share the shape and must accept future systems.
     z.refine(
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- a deprecated field is checked too
+      // oxlint-disable-next-line typescript/no-deprecated -- a deprecated field is checked too
       ({ config }) => config === undefined || !("os" in config) || exitSystems.some((system) => system === config.os),
       {
         path: ["config", "os"],

@@ -61,7 +61,7 @@ class FakeApiKeys {
 
   list(query: List, access: Access): Page<ApiKey> {
     const { limit, name, offset, query: part } = query;
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated, but still accepted
+    // oxlint-disable-next-line typescript/no-deprecated -- deprecated, but still accepted
     const status = query.include_deleted ? "all" : query.status;
     const found = this.#visible(access)
       .filter((key) => status === "all" || (key.deletedAt === null) === (status === "active"))

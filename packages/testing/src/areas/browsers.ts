@@ -108,7 +108,7 @@ class FakeBrowsers {
 
   list(query: z.output<typeof ListBrowsers>, { baseUrl, projectId }: Access): Page<Browser> {
     const { limit, offset, query: part, tags = {} } = query;
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated, but still accepted
+    // oxlint-disable-next-line typescript/no-deprecated -- deprecated, but still accepted
     const status = query.include_deleted ? "all" : query.status;
     const found = this.#store.sessions
       .filter(

@@ -143,7 +143,7 @@ class FakeProjects {
   setLimits(idOrName: string, body: z.output<typeof UpdateProjectLimits>, access: Access): ProjectLimits {
     const project = this.existing(access, idOrName);
     refuseProjectKey(access, "change the limits of a project");
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated, but still accepted
+    // oxlint-disable-next-line typescript/no-deprecated -- deprecated, but still accepted
     if ((body.max_pooled_sessions ?? 0) > 0) throw ServiceError.of(poolLimitUnsupported());
     const { limits } = project;
     limits.sessions = body.max_concurrent_sessions ?? limits.sessions;

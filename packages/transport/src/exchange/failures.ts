@@ -55,7 +55,7 @@ export function timeoutError(
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's own reason
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the caller's own reason
       reject(signal.reason);
     };
     if (signal.aborted) onAbort();

@@ -13,6 +13,6 @@ export function warnOfIgnoredFields(logger: TransportLogger | undefined, operati
   const text = `shoal: ${operation} ignored unknown fields: ${fields}`;
   if (written.has(text) || written.size >= maxWritten) return;
   written.add(text);
-  // eslint-disable-next-line no-console -- developers look there for their mistakes
+  // oxlint-disable-next-line no-console -- developers look there for their mistakes
   console.warn(text);
 }

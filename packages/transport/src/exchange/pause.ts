@@ -4,7 +4,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
     signal?.throwIfAborted();
     const onAbort = () => {
       clearTimeout(timer);
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's own reason
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the caller's own reason
       reject(signal?.reason);
     };
     const timer = setTimeout(() => {

@@ -18,7 +18,7 @@ export function createGate(places: number): Gate {
       return new Promise((resolve, reject) => {
         const onAbort = () => {
           waiting.delete(onTurn);
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's own reason
+          // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the caller's own reason
           reject(signal?.reason);
         };
         const onTurn = () => {

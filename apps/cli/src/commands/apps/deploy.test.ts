@@ -141,7 +141,7 @@ describe.skipIf(withoutScript)(
         yield { id: "3", data: state("running") };
       };
       const run = onTerminal(["deploy", join(folder, "app", "index.ts"), "--no-color"], { env });
-      // eslint-disable-next-line no-control-regex -- terminal sequences start with it
+      // oxlint-disable-next-line no-control-regex -- terminal sequences start with it
       await expect.poll(() => run.screen()).toMatch(/\r\u001b\[2K[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] starting/);
       go();
       expect(await run.status).toBe(0);

@@ -146,7 +146,7 @@ class AttachedTerminal {
   }
 }
 
-// eslint-disable-next-line max-params -- the parts of one message
+// oxlint-disable-next-line max-params -- the parts of one message
 function report(end: AttachEnd, again: string, processId: string, run: Run, { quiet }: GlobalFlags): void {
   const { terminal } = run;
   if (end.detached) {

@@ -65,7 +65,7 @@ export function toConnection(row: ListedConnection): AuthConnection {
     status: row.status,
     ...(row.last_auth_check_at !== null && {
       last_auth_check_at: row.last_auth_check_at,
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- older clients read it
+      // oxlint-disable-next-line typescript/no-deprecated -- older clients read it
       last_auth_at: row.last_auth_check_at,
     }),
     ...credentialOf(row),

@@ -140,7 +140,7 @@ export class OidcClient {
         timeout: timeoutSeconds,
         [client.customFetch]: this.#fetch,
         // The setting accepts http on this machine only.
-        // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked only to be noticed
+        // oxlint-disable-next-line typescript/no-deprecated -- marked only to be noticed
         ...(issuer.protocol === "http:" && { execute: [client.allowInsecureRequests] }),
       },
     );

@@ -34,7 +34,7 @@ export class DeployedApps {
       .select(["id", "project_id", "artifact", "language", "entrypoint", "env"])
       .where("id", "=", deploymentId)
       .executeTakeFirst();
-    if (row === undefined || row.artifact === null || row.language === null) return undefined;
+    if (!row?.artifact || !row.language) return undefined;
     const { artifact, entrypoint, language, project_id: project } = row;
     return {
       deployment_id: deploymentId,

@@ -102,7 +102,7 @@ class PostgresApiKeyStore {
   async list(projectId: string | null, filter: z.output<typeof ListApiKeys>): Promise<Page<ApiKey>> {
     const { query: part, name, limit, offset } = filter;
     if (!isStorable(part) || !isStorable(name)) return emptyPage();
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated, but still accepted
+    // oxlint-disable-next-line typescript/no-deprecated -- deprecated, but still accepted
     const status = filter.include_deleted ? "all" : filter.status;
     let rows = this.#selected();
     if (projectId !== null) rows = rows.where("api_keys.project_id", "=", projectId);

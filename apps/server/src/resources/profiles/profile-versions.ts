@@ -212,8 +212,9 @@ async function nextVersion(
     .where("id", "=", profileId)
     .returning("version")
     .executeTakeFirst();
-  if (numbered === undefined || numbered.version === null) throw gone(profileId);
-  return numbered.version;
+  const version = numbered?.version ?? undefined;
+  if (version === undefined) throw gone(profileId);
+  return version;
 }
 
 /** Removes the states that a session saved automatically. */

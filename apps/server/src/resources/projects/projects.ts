@@ -158,7 +158,7 @@ export class Projects {
   ): Promise<ProjectLimits> {
     const project = await this.#existing(caller, idOrName);
     refuseProjectKey(caller, "change the limits of a project");
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated, but still accepted
+    // oxlint-disable-next-line typescript/no-deprecated -- deprecated, but still accepted
     if ((request.max_pooled_sessions ?? 0) > 0) throw ServiceError.of(poolLimitUnsupported());
     const max_sessions = changeOf(request.max_concurrent_sessions);
     const max_invocations = changeOf(request.max_concurrent_invocations);

@@ -87,7 +87,7 @@ export class SessionProfiles {
       .returning("version")
       .executeTakeFirst();
     profiles.forget(profile_id);
-    const isEmpty = used === undefined || used.version === null;
+    const isEmpty = (used?.version ?? undefined) === undefined;
     return isEmpty ? undefined : new ProfileLoad(id, { id: profile_id, project_id }, states);
   }
 

@@ -231,7 +231,7 @@ export class SessionStore {
     const labels = Object.entries(tags ?? {});
     if (!isStorable(part) || !isStorable(pool) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value)))
       return [];
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers; the service still reads it
+    // oxlint-disable-next-line typescript/no-deprecated -- deprecated for callers; the service still reads it
     const status = filter.include_deleted ? "all" : filter.status;
     let rows = this.#query
       .selectFrom("sessions")

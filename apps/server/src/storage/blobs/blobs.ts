@@ -67,7 +67,11 @@ export function createFileBlobs(directory: string): Blobs {
       }
       if (process.platform !== "win32") {
         const folder = await open(directory, "r");
-        await folder.sync().finally(() => folder.close());
+        try {
+          await folder.sync();
+        } finally {
+          await folder.close();
+        }
       }
       return { name, ...content.result() };
     },

@@ -84,7 +84,7 @@ function linesOf(text: string): readonly string[] {
   return (
     text
       .replaceAll(/\\\r?\n/g, " ")
-      // eslint-disable-next-line no-control-regex -- Python ends lines there
+      // oxlint-disable-next-line no-control-regex -- Python ends lines there
       .split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/)
       .map((line) => line.replace(/(?:^|\s+)#.*$/, "").trim())
   );

@@ -1,5 +1,5 @@
 // Programs without playwright-core get `any`; they cannot call `withPage` either.
-/* eslint-disable-next-line @typescript-eslint/ban-ts-comment -- an error is expected in those programs only */
+/* oxlint-disable-next-line typescript/ban-ts-comment -- an error is expected in those programs only */
 /** @ts-ignore A page of Playwright. */
 export type PlaywrightPage = import("playwright-core").Page;
 

@@ -5,14 +5,11 @@ import { CborError, decodeCbor, encodeCbor, envelopeHeaderBytes, eventNameOf, me
 describe("Chromium's CBOR", () => {
   it("round-trips every JSON document", () => {
     fc.assert(
-      fc.property(
-        fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue({ noUnicodeString: false })),
-        (document) => {
-          const message = encodeCbor(document);
-          expect(decodeCbor(message)).toEqual(document);
-          expect(messageBytesAt(message, 0)).toBe(message.length);
-        },
-      ),
+      fc.property(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue({ stringUnit: "binary" })), (document) => {
+        const message = encodeCbor(document);
+        expect(decodeCbor(message)).toEqual(document);
+        expect(messageBytesAt(message, 0)).toBe(message.length);
+      }),
     );
   });
 

@@ -192,7 +192,7 @@ class TargetsWatch implements BrowserWatch {
       const auxiliary = context.auxData as { readonly frameId?: unknown } | undefined;
       if (typeof auxiliary?.frameId === "string") target.contexts.set(context.id, auxiliary.frameId);
     });
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- events of the console name contexts by it
+    // oxlint-disable-next-line typescript/no-deprecated -- events of the console name contexts by it
     this.#listen("Runtime.executionContextDestroyed", (target, { executionContextId }) =>
       target.contexts.delete(executionContextId),
     );

@@ -117,13 +117,13 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
     });
     parser.on(
       "file",
+      // oxlint-disable-next-line max-params -- the emitter defines the parameters
       (
         name: string | undefined,
         file: BusboyFileStream,
         filename: string | undefined,
         _encoding: string,
         contentType: string,
-        // eslint-disable-next-line max-params -- the emitter defines the parameters
       ) => {
         const stream = new GuardedStream(file, (error) => this.#error ?? truncated(error));
         const known = this.#state === "reading" ? this.#nameOf(name) : undefined;

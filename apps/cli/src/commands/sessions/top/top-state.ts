@@ -56,7 +56,7 @@ export function withRows(state: TopState, rows: readonly TopRow[], isCut: boolea
 
 /** Splits input of a terminal into keys: `k`, or an escape sequence. */
 export function keysOf(input: string): readonly string[] {
-  // eslint-disable-next-line no-control-regex -- matches control characters on purpose
+  // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
   return input.match(/\u001b\[[\d;]*[A-Za-z~]|\u001bO[A-Z]|[^]/gu) ?? [];
 }
 

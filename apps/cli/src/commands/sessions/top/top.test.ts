@@ -86,6 +86,6 @@ it("scrolls to the selected session", () => {
 
 it("escapes control characters of names and addresses", () => {
   const evil = withRows(firstState, [row("a", { label: "a\u001b[2J", address: "https://x/\u001b]0;t\u0007" })], false);
-  // eslint-disable-next-line no-control-regex -- matches control characters on purpose
+  // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
   expect(topLines(evil, { width: 200, height: 5, now, baseUrl: "" }).join("")).not.toMatch(/[\u0000-\u001f]/);
 });

@@ -7,7 +7,7 @@ const maxLines = 5000;
 const maxLineLength = 4000;
 
 /** Colors and other commands to a terminal, and invisible control characters. */
-// eslint-disable-next-line no-control-regex -- removes them
+// oxlint-disable-next-line no-control-regex -- removes them
 const controls = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 const shown = (text: string): string => text.replace(controls, "");

@@ -106,7 +106,7 @@ function keyMessage(event: KeyboardEvent, action: "down" | "up", isMac: boolean)
     key: isCommand ? "Control" : event.key.slice(0, 64),
     code: isCommand ? event.code.replace("Meta", "Control") : event.code.slice(0, 64),
     // The session's browser needs `keyCode`, and no other field has this value.
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- see above
+    // oxlint-disable-next-line typescript/no-deprecated -- see above
     key_code: isCommand ? 17 : event.keyCode,
     location: event.location,
     modifiers,

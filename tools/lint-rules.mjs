@@ -1,4 +1,6 @@
-// ESLint rules for tests. Short limits fail on busy machines, and sleeps are either too short or a waste of time.
+// Lint rules of this repository. In tests, short limits fail on busy machines, and sleeps are either too short or a waste of time.
+
+/** @typedef {Parameters<import("oxlint/plugins-dev").RuleTester["run"]>[1]} Rule */
 
 const testFunctions = new Set([
   ...["it", "test", "describe", "suite", "bench"],
@@ -35,7 +37,7 @@ const limitsIn = (node) =>
     ? node.properties.filter((property) => property.type === "Property" && limitNames.has(nameOf(property.key)))
     : [];
 
-/** @type {import("eslint").Rule.RuleModule} */
+/** @type {Rule} */
 export const noOwnLimits = {
   meta: {
     type: "problem",
@@ -69,7 +71,7 @@ export const noOwnLimits = {
   }),
 };
 
-/** @type {import("eslint").Rule.RuleModule} */
+/** @type {Rule} */
 export const noSleeps = {
   meta: {
     type: "problem",
@@ -105,4 +107,26 @@ function isPromiseTimer(node) {
   return false;
 }
 
-export const steadyTests = { rules: { "no-own-limits": noOwnLimits, "no-sleeps": noSleeps } };
+/** @type {Rule} */
+export const pureZod = {
+  meta: {
+    type: "problem",
+    messages: { named: "Write `import * as z`: the named export defeats tree-shaking." },
+    schema: [],
+  },
+  create: (context) => ({
+    ImportDeclaration(node) {
+      if (!/^zod(\/|$)/.test(node.source.value)) return;
+      for (const specifier of node.specifiers)
+        if (specifier.type === "ImportDefaultSpecifier" || nameOf(specifier.imported) === "z")
+          context.report({ node: specifier, messageId: "named" });
+    },
+  }),
+};
+
+/** @type {{ meta: { name: string }, rules: Record<string, Rule> }} */
+const plugin = {
+  meta: { name: "shoal" },
+  rules: { "no-own-limits": noOwnLimits, "no-sleeps": noSleeps, "pure-zod": pureZod },
+};
+export default plugin;
