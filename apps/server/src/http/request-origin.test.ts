@@ -134,8 +134,32 @@ describe("the client", () => {
             from("10.0.0.1", { forwarded: `for=${JSON.stringify(invented)}, for=203.0.113.9` }),
           ),
         ).toBe("203.0.113.9");
+        for (const added of ["for=203.0.113.9", 'for="203.0.113.9:1";by="[2001:db8::1]"', 'For = "203\\.0.113.9"'])
+          expect(
+            origins({ headers: "forwarded" }).clientIpOf(from("10.0.0.1", { forwarded: `${invented}, ${added}` })),
+          ).toBe("203.0.113.9");
       }),
     );
+  });
+
+  it.each(['for=6.6.6.6;x="', 'for=6.6.6.6;host=evil.example;proto=https;by="\\', 'for=6.6.6.6;"', '"""', 'x="a\\"'])(
+    "is not chosen by a client that leaves a quote open: %s",
+    (invented) => {
+      const request = from("10.0.0.1", {
+        host: "inner:7777",
+        forwarded: `${invented}, for="[2001:db8::9]";host="shoal.example";proto=http`,
+      });
+      const behindProxy = origins({ headers: "forwarded" });
+      expect(behindProxy.clientIpOf(request)).toBe("2001:db8::9");
+      expect(behindProxy.baseUrlOf(request)).toBe("http://shoal.example");
+    },
+  );
+
+  it.each(['\\"', "a", 'a="', ",", "\\", ";="])("is read in time from a header that repeats %s", (part) => {
+    const request = from("10.0.0.1", { forwarded: `${part.repeat(100_000)}, for=203.0.113.9` });
+    const beganMs = performance.now();
+    expect(origins({ headers: "forwarded" }).clientIpOf(request)).toBe("203.0.113.9");
+    expect(performance.now() - beganMs).toBeLessThan(2000);
   });
 });
 

@@ -77,16 +77,7 @@ function saidByXForwarded(headers: IncomingHttpHeaders): Said {
 
 /** RFC 7239, which has no prefix. */
 function saidByForwarded(headers: IncomingHttpHeaders): Said {
-  const value = textOf(headers, "forwarded") ?? "";
-  const elements = (value.match(/(?:"(?:\\.|[^"\\])*"|[^,"])+/g) ?? []).slice(-maxHops).map((element) => {
-    const pairs = new Map<string, string>();
-    for (const [, name = "", quoted, token = ""] of element.matchAll(
-      /([\w-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;\s"]*))/g,
-    )) {
-      pairs.set(name.toLowerCase(), quoted === undefined ? token : quoted.replaceAll(/\\(.)/g, "$1"));
-    }
-    return pairs;
-  });
+  const elements = splitFromEnd(textOf(headers, "forwarded") ?? "", ",", maxHops).map(pairsIn);
   const nearest = elements.at(-1);
   return {
     clients: elements.map((pairs) => pairs.get("for") ?? ""),
@@ -94,6 +85,44 @@ function saidByForwarded(headers: IncomingHttpHeaders): Said {
     host: nearest?.get("host"),
     prefix: undefined,
   };
+}
+
+/** More have no meaning. */
+const maxPairs = 32;
+
+function pairsIn(element: string): ReadonlyMap<string, string> {
+  const pairs = new Map<string, string>();
+  for (const pair of splitFromEnd(element, ";", maxPairs)) {
+    const equals = pair.indexOf("=");
+    const [name, value] = [pair.slice(0, equals).trim().toLowerCase(), pair.slice(equals + 1).trim()];
+    const isQuoted = value.length > 1 && value.startsWith('"') && value.endsWith('"');
+    if (equals > 0) pairs.set(name, isQuoted ? value.slice(1, -1).replaceAll(/\\(.)/g, "$1") : value);
+  }
+  return pairs;
+}
+
+/**
+ * Splits outside of quotes, and keeps the last parts. From the end, where trusted proxies append: a quote that the client
+ * left open does not join its part with theirs.
+ */
+function splitFromEnd(text: string, separator: "," | ";", maxParts: number): string[] {
+  const parts: string[] = [];
+  let end = text.length;
+  let isQuoted = false;
+  for (let at = text.length - 1; at >= 0 && parts.length < maxParts; at -= 1) {
+    if (text[at] === '"' && !(isQuoted && isEscaped(text, at))) isQuoted = !isQuoted;
+    if (isQuoted || text[at] !== separator) continue;
+    parts.unshift(text.slice(at + 1, end));
+    end = at;
+  }
+  return parts.length < maxParts ? [text.slice(0, end), ...parts] : parts;
+}
+
+/** Whether an odd number of backslashes precedes a character. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text[first - 1] === "\\") first -= 1;
+  return (at - first) % 2 === 1;
 }
 
 function withoutEndSlash(text: string): string {

@@ -201,6 +201,22 @@ describe("inside a tunnel", () => {
   });
 });
 
+it.each<[string, string]>([
+  ["spaces in the host", `GET / HTTP/1.1\r\nHost: a${" ".repeat(60_000)}b\r\n\r\n`],
+  ["spaces before the end of a line", `GET / HTTP/1.1\r\n${`Host: a${" ".repeat(500)}b\r\n`.repeat(100)}\r\n`],
+  ["tabs and spaces", `GET / HTTP/1.1\r\nhOst \t:${"\t ".repeat(30_000)}b\r\n\r\n`],
+  ["tokens", "a".repeat(60_000)],
+  ["targets", `GET ${"a ".repeat(30_000)}`],
+])("decides in time about a tunnel that begins with many %s", async (_what, bytes) => {
+  const { socket } = await tunnel(`yes.example:${port}`);
+  const beganMs = performance.now();
+  socket.end(bytes);
+  await once(socket, "close");
+  // The gateway and this test share a thread.
+  expect(performance.now() - beganMs).toBeLessThan(1500);
+  expect(received).toHaveLength(0);
+});
+
 it("closes open connections to removed hosts, and keeps the others", async () => {
   const kept = (await tunnel(`yes.example:${port}`)).socket;
   const cut = (await tunnel(`a.yes.example:${port}`)).socket;

@@ -138,6 +138,17 @@ it("refuses a name that resolves to a private address", async () => {
   expect((await get(door.path, "http://innocent.example/")).statusCode).toBe(403);
 });
 
+it("refuses names with thousands of dots in time", async () => {
+  const { path } = await openDoor([]);
+  const host = `a${".".repeat(15_500)}x`;
+  const beganMs = performance.now();
+  for (let count = 0; count < 6; count += 1) {
+    expect((await get(path, `http://${host}/`)).statusCode).toBeGreaterThanOrEqual(400);
+    expect((await tunnel(path, `${host}:443`)).head).toMatch(/^HTTP\/1\.1 [45]/);
+  }
+  expect(performance.now() - beganMs).toBeLessThan(2000);
+});
+
 it("reports an unknown name", async () => {
   const door = await openDoor([], async () => {
     throw Object.assign(new Error("no"), { code: "ENOTFOUND" });

@@ -1,3 +1,4 @@
+import { withoutEnd } from "@shoal/primitives/hosts";
 import type { EgressUpstream } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import { getCACertificates } from "node:tls";
@@ -23,7 +24,7 @@ export function trusting(authorities: string | undefined): { readonly ca?: strin
 const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443, "socks5:": 1080 };
 
 function plain(hostname: string): string {
-  return hostname.toLowerCase().replace(/\.+$/, "");
+  return withoutEnd(hostname.toLowerCase(), ".");
 }
 
 /** @throws {PlacementError} `bad_option`; the message omits the address, which may contain a password. */

@@ -1,4 +1,5 @@
 import { parseIpAddress } from "./ip-address.ts";
+import { withoutEnd } from "./without-end.ts";
 
 /** Returns lower case without final dot and brackets, and IPv4 in four decimal parts; `undefined` if invalid. */
 export function canonicalName(hostname: string): string | undefined {
@@ -6,8 +7,8 @@ export function canonicalName(hostname: string): string | undefined {
   if (parseIpAddress(bare)) return bare.split("%", 1)[0];
   // These characters would end the host in a URL.
   if (/[/?#@\\:]/.test(bare)) return undefined;
-  const parsed = URL.parse(`http://${bare}/`)?.hostname.replace(/\.+$/, "");
-  return parsed === undefined || parsed === "" || parsed.length > 253 ? undefined : parsed;
+  const parsed = withoutEnd(URL.parse(`http://${bare}/`)?.hostname ?? "", ".");
+  return parsed === "" || parsed.length > 253 ? undefined : parsed;
 }
 
 /** Puts IPv6 addresses in brackets, as URLs and `Host` headers have them. */

@@ -12,3 +12,4 @@ export {
 } from "./ip-address.ts";
 export { embeddedAddresses, privateBecause } from "./private-addresses.ts";
 export { readRouteHosts } from "./proxy-routes.ts";
+export { withoutEnd } from "./without-end.ts";

@@ -1,3 +1,5 @@
+import { withoutEnd } from "@shoal/primitives/hosts";
+
 /** `more`: the bytes are too few to decide. */
 export type ContentVerdict = "more" | "pass" | "refuse";
 
@@ -34,9 +36,13 @@ function hostIn(bytes: Buffer): Named {
   if (text.startsWith("PRI ")) return "invalid";
   const end = /\r?\n\r?\n/.exec(text);
   if (end === null) return "more";
-  const hosts = [...text.slice(0, end.index).matchAll(/^host[ \t]*:[ \t]*(.*?)[ \t]*$/gim)].map(
-    ([, host]) => host ?? "",
-  );
+  const hosts = text
+    .slice(0, end.index)
+    .split(/[\r\n]/)
+    .flatMap((field) => {
+      const [before] = /^host[ \t]*:[ \t]*/i.exec(field) ?? [];
+      return before === undefined ? [] : [withoutEnd(field.slice(before.length), " \t")];
+    });
   const absolute = URL.parse(line[1] ?? "")?.hostname;
   const [host] = hosts;
   if (hosts.length > 1) return "invalid";

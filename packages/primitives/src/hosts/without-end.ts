@@ -1,0 +1,9 @@
+/**
+ * Removes these characters from the end of a text. A regular expression such as `/\\.+$/` takes quadratic time, so that one
+ * long name would block a thread.
+ */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
