@@ -4,7 +4,7 @@ import { createWriteStream } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { Blobs } from "../../storage/blobs/blobs.ts";
+import { type Blobs, putHashed } from "../../storage/blobs/blobs.ts";
 import { BlobTooLarge } from "../../storage/blobs/measured-content.ts";
 import { ParseFailure, type ParsePool } from "../../storage/parsing/parse-pool.ts";
 import type { LogWriter } from "../logs/chunk-writer.ts";
@@ -105,7 +105,7 @@ export class Build {
     const token = await store.openToken(this.#claimed);
     try {
       const body = await repositories.open({ url, ref, token }, signal);
-      const blob = await blobs.put(body, { maxBytes: maxArchiveBytes });
+      const blob = await putHashed(blobs, body, { maxBytes: maxArchiveBytes });
       this.sourceBlob = blob.name;
       if (await queue.keepSource(this.#claimed, blob)) return blob.name;
       throw new BuildError("Another server builds this deployment.");

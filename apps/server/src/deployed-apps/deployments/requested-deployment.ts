@@ -13,7 +13,7 @@ import type { Readable } from "node:stream";
 import type * as z from "zod/mini";
 import { badField } from "../../http/bad-field.ts";
 import { withZip } from "../../storage/archives/zip-entries.ts";
-import type { Blobs, StoredBlob } from "../../storage/blobs/blobs.ts";
+import { type Blobs, type HashedBlob, putHashed } from "../../storage/blobs/blobs.ts";
 import { BlobTooLarge } from "../../storage/blobs/measured-content.ts";
 import { isRef, isRepository, refExpected } from "./repository.ts";
 
@@ -23,7 +23,7 @@ export interface RequestedDeployment extends Pick<z.output<typeof CreateDeployme
   /** Relative, normalized, inside the sources. */
   readonly entrypoint: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly archive: StoredBlob | undefined;
+  readonly archive: HashedBlob | undefined;
   readonly repository: z.output<typeof CreateDeployment>["source"];
 }
 
@@ -45,7 +45,7 @@ export async function takeRequest(
 class PartReader {
   readonly #blobs: Blobs;
   readonly #fields = new FormFields(CreateDeployment);
-  #archive: StoredBlob | undefined;
+  #archive: HashedBlob | undefined;
 
   constructor(blobs: Blobs) {
     this.#blobs = blobs;
@@ -100,7 +100,7 @@ class PartReader {
   }
 }
 
-async function storeArchive(stream: Readable, blobs: Blobs): Promise<StoredBlob> {
+async function storeArchive(stream: Readable, blobs: Blobs): Promise<HashedBlob> {
   const check = (path: string) =>
     withZip(path, () => Promise.resolve()).catch((error: unknown) => {
       throw badField("file", messageOf(error), {
@@ -109,7 +109,7 @@ async function storeArchive(stream: Readable, blobs: Blobs): Promise<StoredBlob>
       });
     });
   try {
-    return await blobs.put(stream, { maxBytes: maxArchiveBytes, check });
+    return await putHashed(blobs, stream, { maxBytes: maxArchiveBytes, check });
   } catch (error) {
     if (!(error instanceof BlobTooLarge)) throw error;
     throw new ServiceError(

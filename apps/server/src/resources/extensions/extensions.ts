@@ -5,7 +5,7 @@ import { type Extension, type ListExtensions, SlugName } from "@shoal/schemas";
 import type { Readable } from "node:stream";
 import type * as z from "zod/mini";
 import { badField } from "../../http/bad-field.ts";
-import { type Blobs, type StoredBlob, sweepBlobs } from "../../storage/blobs/blobs.ts";
+import { type Blobs, type HashedBlob, putHashed, sweepBlobs } from "../../storage/blobs/blobs.ts";
 import { BlobTooLarge } from "../../storage/blobs/measured-content.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import { createId } from "@shoal/primitives";
@@ -161,9 +161,9 @@ export class Extensions {
     return row;
   }
 
-  async #store(stream: Readable): Promise<StoredBlob> {
+  async #store(stream: Readable): Promise<HashedBlob> {
     try {
-      return await this.#blobs.put(stream, { maxBytes: maxArchiveBytes, check: checkExtensionArchive });
+      return await putHashed(this.#blobs, stream, { maxBytes: maxArchiveBytes, check: checkExtensionArchive });
     } catch (error) {
       if (!(error instanceof BlobTooLarge)) throw error;
       throw new ServiceError(
@@ -182,9 +182,9 @@ export class Extensions {
     return found;
   }
 
-  async #take(incoming: AsyncIterable<MultipartPart>): Promise<{ name: string | undefined; blob: StoredBlob }> {
+  async #take(incoming: AsyncIterable<MultipartPart>): Promise<{ name: string | undefined; blob: HashedBlob }> {
     let name: string | undefined;
-    let blob: StoredBlob | undefined;
+    let blob: HashedBlob | undefined;
     try {
       for await (const part of incoming) {
         if (part.name === "name") {

@@ -1,13 +1,17 @@
-import { createReadStream } from "node:fs";
-import { mkdir, open, opendir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
-import { MeasuredContent } from "./measured-content.ts";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { BoundedContent, MeasuredContent } from "./measured-content.ts";
 import { createId, isId } from "@shoal/primitives";
 
 export interface StoredBlob {
   readonly name: string;
   readonly sizeBytes: number;
+}
+
+export interface HashedBlob extends StoredBlob {
   /** Lower-case hex. */
   readonly sha256: string;
 }
@@ -40,6 +44,9 @@ export interface Blobs {
 }
 
 const unfinished = ".part";
+/** Small chunks cost more than their bytes. */
+const readBytes = 2 ** 18;
+const writeBytes = 2 ** 20;
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
@@ -56,9 +63,10 @@ export function createFileBlobs(directory: string): Blobs {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const name = createId();
       const part = pathOf(name) + unfinished;
-      const content = new MeasuredContent(source, maxBytes);
+      const content = new BoundedContent(source, maxBytes);
       try {
-        await writeFile(part, content.chunks(), { flag: "wx", mode: 0o600, flush: true });
+        const file = createWriteStream(part, { flags: "wx", mode: 0o600, flush: true, highWaterMark: writeBytes });
+        await pipeline(content.chunks(), file);
         await check?.(part);
         await rename(part, pathOf(name));
       } catch (error) {
@@ -73,7 +81,7 @@ export function createFileBlobs(directory: string): Blobs {
           await folder.close();
         }
       }
-      return { name, ...content.result() };
+      return { name, sizeBytes: content.sizeBytes };
     },
 
     async get(name, range) {
@@ -81,7 +89,7 @@ export function createFileBlobs(directory: string): Blobs {
       try {
         const { size } = await stat(pathOf(name));
         return {
-          stream: createReadStream(pathOf(name), range),
+          stream: createReadStream(pathOf(name), { ...range, highWaterMark: readBytes }),
           sizeBytes: range === undefined ? size : range.end - range.start + 1,
         };
       } catch (error) {
@@ -108,6 +116,13 @@ export function createFileBlobs(directory: string): Blobs {
       }
     },
   };
+}
+
+/** Like `put`, with a checksum. Encrypted content has its own, so `put` calculates none. */
+export async function putHashed(blobs: Pick<Blobs, "put">, source: Readable, options: PutOptions): Promise<HashedBlob> {
+  const content = new MeasuredContent(source, options.maxBytes);
+  const blob = await blobs.put(Readable.from(content.chunks(), { objectMode: false }), options);
+  return { ...blob, ...content.result() };
 }
 
 /** Whether this server can read the blob. */

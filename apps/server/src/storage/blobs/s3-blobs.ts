@@ -16,7 +16,7 @@ import type { AwsKeys } from "../../config/aws-identity.ts";
 import { StartError } from "../../config/start-error.ts";
 import { answerOf, connectionFailure, credentialsOf, limitAnswer } from "./aws-sdk.ts";
 import type { BlobRange, Blobs, PutOptions, StoredBlob } from "./blobs.ts";
-import { MeasuredContent } from "./measured-content.ts";
+import { BoundedContent } from "./measured-content.ts";
 import type { S3Address } from "../../config/s3-address.ts";
 
 export interface S3Options extends Pick<S3Address, "endpoint" | "bucket" | "prefix" | "region"> {
@@ -84,19 +84,19 @@ class S3Blobs implements Blobs {
 
   async put(source: Readable, { check, maxBytes }: PutOptions): Promise<StoredBlob> {
     const name = createId();
-    const content = new MeasuredContent(source, maxBytes);
+    const content = new BoundedContent(source, maxBytes);
     try {
       if (check === undefined) await this.#upload(name, Readable.from(content.chunks()), maxBytes);
       else await this.#uploadChecked(name, content, { maxBytes, check });
     } catch (error) {
       throw content.failure === undefined ? error : content.failure.error;
     }
-    return { name, ...content.result() };
+    return { name, sizeBytes: content.sizeBytes };
   }
 
   async #uploadChecked(
     name: string,
-    content: MeasuredContent,
+    content: BoundedContent,
     { check, maxBytes }: Required<PutOptions>,
   ): Promise<void> {
     const path = join(this.#scratch, name);

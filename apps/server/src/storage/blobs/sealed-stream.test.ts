@@ -44,6 +44,11 @@ it("decrypts a stream with any chunk sizes", async () => {
   );
 });
 
+it("decrypts what earlier versions stored", async () => {
+  const stored = "c2hvYWwBtI1KW9032/Klv3FowcxWaRwDT1jWCZEpdmT7TXt8StW7RxaH2PbvMbQW2XcYBNzTuNpjLFLRP/4zLg==";
+  expect((await opened(Buffer.from(stored, "base64"))).toString()).toBe("kept since");
+});
+
 it("encrypts equal content differently", async () => {
   const content = Buffer.alloc(1000, "secret");
   const [first, second] = await Promise.all([sealed([content]), sealed([content])]);

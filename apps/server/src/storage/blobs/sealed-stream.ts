@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 
@@ -25,26 +25,30 @@ function nonceOf(index: number, isLast: boolean): Buffer {
   return nonce;
 }
 
-/** Cuts a stream into pieces of equal size and marks the last one, which may be shorter or empty. */
+/**
+ * Cuts a stream into pieces of equal size and marks the last one, which may be shorter or empty. Each piece is valid until
+ * the next one: allocating them again would make the garbage collector the largest cost of a large stream.
+ */
 async function* pieces(
   source: AsyncIterable<Uint8Array>,
   sizeBytes: number,
-): AsyncGenerator<{ readonly piece: Buffer; readonly isLast: boolean }, void, undefined> {
-  let held: Uint8Array[] = [];
+): AsyncGenerator<{ readonly piece: Uint8Array; readonly isLast: boolean }, void, undefined> {
+  const held = Buffer.allocUnsafe(sizeBytes);
   let heldBytes = 0;
   for await (const chunk of source) {
-    held.push(chunk);
-    heldBytes += chunk.length;
-    if (heldBytes <= sizeBytes) continue;
-    const whole = Buffer.concat(held);
-    let start = 0;
+    let at = 0;
     // Keep the last full piece: it may be the end of the stream.
-    for (; whole.length - start > sizeBytes; start += sizeBytes)
-      yield { piece: whole.subarray(start, start + sizeBytes), isLast: false };
-    held = [whole.subarray(start)];
-    heldBytes = whole.length - start;
+    while (heldBytes + chunk.length - at > sizeBytes) {
+      const end = at + sizeBytes - heldBytes;
+      if (heldBytes > 0) held.set(chunk.subarray(at, end), heldBytes);
+      yield { piece: heldBytes > 0 ? held : chunk.subarray(at, end), isLast: false };
+      heldBytes = 0;
+      at = end;
+    }
+    held.set(chunk.subarray(at), heldBytes);
+    heldBytes += chunk.length - at;
   }
-  yield { piece: Buffer.concat(held), isLast: true };
+  yield { piece: held.subarray(0, heldBytes), isLast: true };
 }
 
 /** Encrypts a stream with its own key (AES-256-GCM, segments of 64 KiB). */
@@ -53,12 +57,15 @@ export async function* sealStream(
   keyOf: KeyOfStream,
 ): AsyncGenerator<Buffer, void, undefined> {
   const salt = randomBytes(saltBytes);
-  const key = keyOf(salt);
+  const key = createSecretKey(keyOf(salt));
   yield Buffer.concat([magic, salt]);
   let index = 0;
   for await (const { piece, isLast } of pieces(source, segmentBytes)) {
     const cipher = createCipheriv("aes-256-gcm", key, nonceOf(index, isLast), { authTagLength: tagBytes });
-    yield Buffer.concat([cipher.update(piece), cipher.final(), cipher.getAuthTag()]);
+    if (piece.length > 0) yield cipher.update(piece);
+    // Empty in this mode, and required before the tag.
+    cipher.final();
+    yield cipher.getAuthTag();
     index += 1;
   }
 }
@@ -81,7 +88,7 @@ export async function* openStream(
     const start = Buffer.concat(head);
     if (!start.subarray(0, magic.length).equals(magic))
       throw new SealBroken("The stored content was not encrypted by this service.");
-    const key = keyOf(start.subarray(magic.length, magic.length + saltBytes));
+    const key = createSecretKey(keyOf(start.subarray(magic.length, magic.length + saltBytes)));
     let index = 0;
     for await (const { piece, isLast } of pieces(
       after(start.subarray(magic.length + saltBytes), iterator),
@@ -118,7 +125,7 @@ export async function* openRange(
   const head = await buffer(await read(0, headBytes - 1));
   if (!head.subarray(0, magic.length).equals(magic))
     throw new SealBroken("The stored content was not encrypted by this service.");
-  const key = keyOf(head.subarray(magic.length, headBytes));
+  const key = createSecretKey(keyOf(head.subarray(magic.length, headBytes)));
   const sealedBytes = headBytes + sizeBytes + segments * tagBytes;
   const sealedEnd = Math.min(headBytes + (last + 1) * (segmentBytes + tagBytes), sealedBytes) - 1;
   const sealed = await read(headBytes + first * (segmentBytes + tagBytes), sealedEnd);
@@ -140,13 +147,16 @@ async function* after(first: Uint8Array, rest: AsyncIterator<Uint8Array>): Async
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-function open(piece: Buffer, key: Uint8Array, nonce: Buffer): Buffer {
+function open(piece: Uint8Array, key: KeyObject, nonce: Buffer): Buffer {
   if (piece.length < tagBytes) throw new SealBroken("The stored content is truncated.");
   const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes }).setAuthTag(
     piece.subarray(piece.length - tagBytes),
   );
   try {
-    return Buffer.concat([decipher.update(piece.subarray(0, piece.length - tagBytes)), decipher.final()]);
+    const content = decipher.update(piece.subarray(0, piece.length - tagBytes));
+    // Empty in this mode; throws when the tag does not match.
+    decipher.final();
+    return content;
   } catch (error) {
     throw new SealBroken("The stored content was changed, truncated, or encrypted with another secret.", {
       cause: error,
