@@ -23,17 +23,6 @@ export interface Peer {
   readonly region: string | null;
 }
 
-export interface Heartbeat {
-  readonly peers: ReadonlyMap<string, Peer>;
-  refresh(): Promise<void>;
-  /** True while the others may have declared this server dead after a pause; false after the next beat. */
-  isDoubtful(): boolean;
-  announce(address: string): Promise<void>;
-  /** @param forMs - until the server ends its sessions; `undefined` = until the operator stops it. */
-  announceDrain(forMs: number | undefined): Promise<void>;
-  stop(): Promise<void>;
-}
-
 export interface HeartbeatOptions {
   readonly serverId: string;
   readonly secretCheck: Buffer;
@@ -53,7 +42,7 @@ interface Heard {
   sinceMs: number;
 }
 
-class DatabaseHeartbeat implements Heartbeat {
+export class Heartbeat {
   readonly #embedded: boolean;
   readonly #query: Database["query"];
   readonly #serverId: string;
@@ -126,6 +115,7 @@ class DatabaseHeartbeat implements Heartbeat {
   }
 
   // An embedded database has no other server that could declare this one dead.
+  /** True while the others may have declared this server dead after a pause; false after the next beat. */
   isDoubtful(): boolean {
     return this.#cleared !== this.#pauses && (!this.#embedded || this.peers.size > 0);
   }
@@ -135,6 +125,7 @@ class DatabaseHeartbeat implements Heartbeat {
     await this.#update({ address: own });
   }
 
+  /** @param forMs - until the server ends its sessions; `undefined` = until the operator stops it. */
   async announceDrain(forMs: number | undefined): Promise<void> {
     const now = new Date();
     this.#drain = {
@@ -320,7 +311,7 @@ class DatabaseHeartbeat implements Heartbeat {
  * @throws {StartError} when another server of this database has different secrets or the same id.
  */
 export async function startHeartbeat(database: Database, options: HeartbeatOptions): Promise<Heartbeat> {
-  const heartbeat = new DatabaseHeartbeat(database, options);
+  const heartbeat = new Heartbeat(database, options);
   await heartbeat.start();
   return heartbeat;
 }

@@ -3,7 +3,6 @@ import type { Placement } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { FastifyInstance } from "fastify";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { StoreObserver } from "../sessions/browsers/session-store.ts";
 import type { Config } from "../config/settings.ts";
 import type { InFlight } from "../http/in-flight.ts";
 import { isLoopback } from "../http/listen.ts";
@@ -17,28 +16,6 @@ import type { Charge } from "../usage/usage-charges.ts";
 import { noteRoute } from "../http/request-facts.ts";
 import { createSessionObserver, observedPlacement, type SessionObserver } from "./session-observer.ts";
 import type { Tracing } from "./tracing.ts";
-
-export interface Observation {
-  /** Measures the starts of instances, if enabled. */
-  placement(placement: Placement): Placement;
-  /** `undefined` without metrics and traces. */
-  readonly sessions: StoreObserver | undefined;
-  follow(server: Server): void;
-  /** Adds hooks to the routes, and `/metrics` when it has a token. */
-  join(app: FastifyInstance, countRefused: (request: IncomingMessage) => void): void;
-  requestEnded(request: IncomingMessage, response: ServerResponse, durationMs: number): void;
-  /** One statement may end many sessions. */
-  sessionsEnded(reason: string, count: number): void;
-  refused(why: string): void;
-  /** The use of sessions that this server charged. */
-  usageCharged(charges: readonly Charge[]): void;
-  /** Adds a metric that is read when the metrics are. */
-  gauge(name: string, help: string, read: () => number): void;
-  reopen(): void;
-  /** Opens the metrics port. @returns its URL; `undefined` without that port. @throws {StartError} */
-  listen(): Promise<string | undefined>;
-  close(): Promise<void>;
-}
 
 export interface ObservationParts {
   readonly config: Config;
@@ -86,7 +63,7 @@ async function openMetrics({
 /** Loads only enabled parts. @throws {StartError} when the settings conflict. */
 export async function openObservation(parts: ObservationParts): Promise<Observation> {
   const { config } = parts;
-  return new EnabledObservers(parts, {
+  return new Observation(parts, {
     metrics: await openMetrics(parts),
     tracing:
       config.otlp_endpoint === undefined
@@ -105,7 +82,8 @@ interface Observers {
   readonly accessLog: AccessLog | undefined;
 }
 
-class EnabledObservers implements Observation {
+export class Observation {
+  /** `undefined` without metrics and traces. */
   readonly sessions: SessionObserver | undefined;
   readonly #config: Config;
   readonly #log: Log;
@@ -119,6 +97,7 @@ class EnabledObservers implements Observation {
     this.sessions = createSessionObserver(observers.metrics, observers.tracing);
   }
 
+  /** Measures the starts of instances, if enabled. */
   placement(placement: Placement): Placement {
     return this.sessions === undefined ? placement : observedPlacement(placement, this.sessions);
   }
@@ -127,6 +106,7 @@ class EnabledObservers implements Observation {
     this.#observers.tracing?.follow(server);
   }
 
+  /** Adds hooks to the routes, and `/metrics` when it has a token. */
   join(app: FastifyInstance, countRefused: (request: IncomingMessage) => void): void {
     if (Object.values(this.#observers).every((observer) => observer === undefined)) return;
     app.addHook("onRequest", (request, _reply, done) => {
@@ -158,6 +138,7 @@ class EnabledObservers implements Observation {
     accessLog?.requestEnded(request, response, durationMs);
   }
 
+  /** One statement may end many sessions. */
   sessionsEnded(reason: string, count: number): void {
     this.#observers.metrics?.sessionsEnded(reason, count);
   }
@@ -166,10 +147,12 @@ class EnabledObservers implements Observation {
     this.#observers.metrics?.refused(why);
   }
 
+  /** The use of sessions that this server charged. */
   usageCharged(charges: readonly Charge[]): void {
     this.#observers.metrics?.usageCharged(charges);
   }
 
+  /** Adds a metric that is read when the metrics are. */
   gauge(name: string, help: string, read: () => number): void {
     this.#observers.metrics?.gauge(name, help, read);
   }
@@ -178,6 +161,7 @@ class EnabledObservers implements Observation {
     this.#observers.accessLog?.reopen();
   }
 
+  /** Opens the metrics port. @returns its URL; `undefined` without that port. @throws {StartError} */
   async listen(): Promise<string | undefined> {
     const { metrics_host: host, metrics_port: port, metrics_token: token } = this.#config;
     const { metrics } = this.#observers;

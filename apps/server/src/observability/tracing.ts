@@ -20,16 +20,6 @@ import { accessOf, operationOf } from "../http/request-facts.ts";
 import { requestIdOf } from "../log/request-log.ts";
 import { version } from "../config/version.ts";
 
-/** Sends spans of requests and their slow steps to a collector. The standard `OTEL_` variables apply. */
-export interface Tracing {
-  /** Call it after the request listener was added. */
-  follow(server: Server): void;
-  requestEnded(request: IncomingMessage, response: ServerResponse): void;
-  step<T>(name: string, run: () => Promise<T>): Promise<T>;
-  /** For a few seconds at most. */
-  close(): Promise<void>;
-}
-
 const spanOf = Symbol("span");
 interface Traced extends IncomingMessage {
   [spanOf]?: Span;
@@ -53,7 +43,7 @@ export function openTracing(endpoint: string, serverId: string): Tracing {
     url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
     timeoutMillis: exportTimeoutMs,
   });
-  return new OtlpTracing(
+  return new Tracing(
     new BasicTracerProvider({
       // The environment overrides the name.
       resource: defaultResource()
@@ -64,7 +54,8 @@ export function openTracing(endpoint: string, serverId: string): Tracing {
   );
 }
 
-class OtlpTracing implements Tracing {
+/** Sends spans of requests and their slow steps to a collector. The standard `OTEL_` variables apply. */
+export class Tracing {
   readonly #provider: BasicTracerProvider;
   readonly #tracer: Tracer;
   readonly #propagator = new W3CTraceContextPropagator();
@@ -75,6 +66,7 @@ class OtlpTracing implements Tracing {
     this.#tracer = provider.getTracer("@shoal/server", version);
   }
 
+  /** Call it after the request listener was added. */
   follow(server: Server): void {
     server.prependListener("request", (request: Traced) => {
       this.#requestStarted(request);
@@ -127,6 +119,7 @@ class OtlpTracing implements Tracing {
     }
   }
 
+  /** For a few seconds at most. */
   async close(): Promise<void> {
     const sent = this.#provider.shutdown().catch(() => undefined);
     await pTimeout(sent, { milliseconds: exportTimeoutMs, fallback: () => undefined });

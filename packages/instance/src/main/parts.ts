@@ -101,8 +101,8 @@ export function createParts(options: PartsOptions): Parts {
     });
   });
   const liveView = lazyPart(async () => {
-    const { createLiveView } = await import("../clients/live-view/live-view.ts");
-    return createLiveView({
+    const { LiveView } = await import("../clients/live-view/live-view.ts");
+    return new LiveView({
       browser,
       onViewer: () => counted(connections, "viewers", activity.begin()),
       record: (event) => telemetry.present?.record(event),
@@ -119,8 +119,8 @@ export function createParts(options: PartsOptions): Parts {
 function createClientParts(options: PartsOptions): Pick<Parts, "bidi" | "driver" | "playwright"> {
   const { activity, browser, config, connections, forwarder, gateway, pause } = options;
   const bidi = lazyPart(async () => {
-    const { createBidiGateway } = await import("../clients/webdriver/bidi-gateway.ts");
-    return createBidiGateway({
+    const { BidiGateway } = await import("../clients/webdriver/bidi-gateway.ts");
+    return new BidiGateway({
       root: config.root,
       endpoint: () => browser.endpoint(),
       downloads: browser.downloads,
@@ -131,8 +131,8 @@ function createClientParts(options: PartsOptions): Pick<Parts, "bidi" | "driver"
     });
   });
   const driver = lazyPart(async () => {
-    const { createDriverGateway } = await import("../clients/chromedriver/driver-gateway.ts");
-    return createDriverGateway({
+    const { DriverGateway } = await import("../clients/chromedriver/driver-gateway.ts");
+    return new DriverGateway({
       root: config.root,
       endpoint: () => browser.endpoint(),
       downloads: browser.downloads,
@@ -143,8 +143,8 @@ function createClientParts(options: PartsOptions): Pick<Parts, "bidi" | "driver"
     });
   });
   const playwright = lazyPart(async () => {
-    const { createPlaywrightGateway } = await import("../clients/playwright/playwright-gateway.ts");
-    return createPlaywrightGateway({
+    const { PlaywrightGateway } = await import("../clients/playwright/playwright-gateway.ts");
+    return new PlaywrightGateway({
       program: process.argv[1] ?? "",
       cacheDir: config.cache_dir,
       root: config.root,

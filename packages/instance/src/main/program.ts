@@ -1,6 +1,6 @@
 import { errorOf, messageOf } from "@shoal/primitives";
 import { createServer, type Server } from "node:http";
-import { type CdpGateway, createCdpGateway } from "../clients/cdp/gateway.ts";
+import { CdpGateway } from "../clients/cdp/gateway.ts";
 import { CarriedCookies } from "../browser/profile-state/carried-cookies.ts";
 import { describeExit, type BrowserExit } from "../browser/chromium/browser.ts";
 import { type BrowserLaunch, fullChromium } from "../browser/chromium/launch.ts";
@@ -257,7 +257,7 @@ class InstanceProgram implements SessionProgram {
   }
 
   #openGateway(): CdpGateway {
-    return createCdpGateway({
+    return new CdpGateway({
       root: this.#config.root,
       downloads: this.#browser.downloads,
       endpoint: () => this.#browser.endpoint(),

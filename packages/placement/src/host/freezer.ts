@@ -10,19 +10,6 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Stops and continues all processes of a box. */
-export interface BoxFreezer {
-  /** Call it before {@link BoxFreezer.freeze}. Only the first call takes long: about 40 ms on some kernels. */
-  prepare(): Promise<void>;
-  /** Synchronous, so that no other code runs between a decision and its effect. @throws if the kernel refuses it. */
-  freeze(): void;
-  /** Synchronous. Does nothing for a removed group. @throws if the kernel refuses it. */
-  thaw(): void;
-  /** Moves the memory of the frozen box to swap, in steps, while `mayContinue` returns true. */
-  pageOut(mayContinue: () => boolean): Promise<void>;
-  remove(): Promise<void>;
-}
-
 export interface Freezers {
   /** Whether the machine has swap. */
   readonly pagesOut: boolean;
@@ -40,7 +27,7 @@ export async function findFreezers(
 ): Promise<Freezers | undefined> {
   const pagesOut = await hasSwap();
   // In v2, one group has both controllers, so that no process has to move.
-  if (memory.canFreeze) return { pagesOut, of: (_id, group) => new GroupFreezer(group) };
+  if (memory.canFreeze) return { pagesOut, of: (_id, group) => new BoxFreezer(group) };
   for (const parent of await freezerParents()) {
     try {
       return await freezersIn(parent, pagesOut);
@@ -67,7 +54,7 @@ export async function freezersIn({ path: parent, isV2 }: GroupParent, pagesOut: 
   } finally {
     await removeGroup(path);
   }
-  return { pagesOut, of: (id, memory) => new GroupFreezer(memory, { path: join(parent, nameOf(id)), isV2 }) };
+  return { pagesOut, of: (id, memory) => new BoxFreezer(memory, { path: join(parent, nameOf(id)), isV2 }) };
 }
 
 /** Frozen processes of killed servers cannot end in v1: continues them, so that they receive their signals. */
@@ -91,7 +78,8 @@ export async function freezerParents(): Promise<GroupParent[]> {
   return parents.sort((a, b) => Number(b.isV2) - Number(a.isV2));
 }
 
-class GroupFreezer implements BoxFreezer {
+/** Stops and continues all processes of a box. */
+export class BoxFreezer {
   readonly #memory: Pick<MemoryGroup, "isV2" | "path">;
   readonly #own: GroupParent | undefined;
   #isPrepared = false;
@@ -102,6 +90,7 @@ class GroupFreezer implements BoxFreezer {
     this.#own = own;
   }
 
+  /** Call it before {@link BoxFreezer.freeze}. Only the first call takes long: about 40 ms on some kernels. */
   async prepare(): Promise<void> {
     if (this.#own === undefined || this.#isPrepared) return;
     await mkdir(this.#own.path, { recursive: true });
@@ -109,10 +98,12 @@ class GroupFreezer implements BoxFreezer {
     this.#isPrepared = true;
   }
 
+  /** Synchronous, so that no other code runs between a decision and its effect. @throws if the kernel refuses it. */
   freeze(): void {
     setFrozen(this.#own ?? this.#memory, true);
   }
 
+  /** Synchronous. Does nothing for a removed group. @throws if the kernel refuses it. */
   thaw(): void {
     try {
       setFrozen(this.#own ?? this.#memory, false);
@@ -121,6 +112,7 @@ class GroupFreezer implements BoxFreezer {
     }
   }
 
+  /** Moves the memory of the frozen box to swap, in steps, while `mayContinue` returns true. */
   pageOut(mayContinue: () => boolean): Promise<void> {
     return pageOut(this.#memory, mayContinue);
   }

@@ -7,19 +7,9 @@ import type { BucketWriter } from "./bucket-writer.ts";
 import type { DestinationRow, DestinationStore } from "./destination-store.ts";
 import type { ExportObject, ExportObjects } from "./export-objects.ts";
 
-/** Writes each entry once to every active destination, with any number of servers. */
-export interface Exporter {
-  /**
-   * Aborts a write to a destination that was changed or deleted. @param revision - the current one; `undefined` =
-   * deleted.
-   */
-  stop(id: string, revision: number | undefined): void;
-  /** Aborts running exports and waits for their end. */
-  close(): Promise<void>;
-}
-
 export interface ExporterParts {
   readonly database: Pick<Database, "onChange">;
+  /** Without leases from an earlier run of this server. */
   readonly store: DestinationStore;
   readonly objects: ExportObjects;
   readonly writer: BucketWriter;
@@ -37,7 +27,8 @@ export function backoffMs(failures: number): number {
   return Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(20, Math.max(0, failures - 1)));
 }
 
-class AuditLogExporter implements Exporter {
+/** Writes each entry once to every active destination, with any number of servers. */
+export class Exporter {
   readonly #everyMs: number;
   readonly #log: Log;
   readonly #objects: ExportObjects;
@@ -69,11 +60,16 @@ class AuditLogExporter implements Exporter {
     this.#lookout.look();
   }
 
+  /**
+   * Aborts a write to a destination that was changed or deleted. @param revision - the current one; `undefined` =
+   * deleted.
+   */
   stop(id: string, revision: number | undefined): void {
     const active = this.#running.get(id);
     if (active !== undefined && active.revision !== revision) active.stop.abort();
   }
 
+  /** Aborts running exports and waits for their end. */
   async close(): Promise<void> {
     this.#forget();
     await this.#lookout.close();
@@ -210,9 +206,4 @@ class AuditLogExporter implements Exporter {
       this.#lookout.look();
     })();
   }
-}
-
-/** @param parts.store - without leases from an earlier run of this server. */
-export function startExporter(parts: ExporterParts): Exporter {
-  return new AuditLogExporter(parts);
 }

@@ -8,7 +8,7 @@ import { readAwsIdentity } from "../../config/aws-identity.ts";
 import { DestinationStore } from "./destination-store.ts";
 import { ExportDestinations } from "./destinations.ts";
 import { createExportObjects } from "./export-objects.ts";
-import { startExporter } from "./exporter.ts";
+import { Exporter } from "./exporter.ts";
 import { exportDestinationHandlers } from "./handlers.ts";
 
 /** @throws {StartError} when the settings conflict. */
@@ -54,7 +54,7 @@ export async function openDestinations({
     ),
   });
   await store.releaseAll();
-  const exporter = startExporter({
+  const exporter = new Exporter({
     database,
     store,
     objects: createExportObjects(database),

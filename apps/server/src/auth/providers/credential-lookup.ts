@@ -22,17 +22,6 @@ export type FoundCredential =
     }
   | { readonly reasons: readonly { readonly provider: string; readonly reason: string }[] };
 
-/** Finds login data in the providers of a project. */
-export interface CredentialLookup {
-  /** Whether the project can use a provider of this name. */
-  has(projectId: string, provider: string): Promise<boolean>;
-  /**
-   * The first match of the providers, in their order; a provider that fails adds a reason, and the next one is asked.
-   * Rejects only when `signal` aborts or the database fails. Values must not be stored.
-   */
-  find(projectId: string, wanted: WantedCredential, signal: AbortSignal): Promise<FoundCredential>;
-}
-
 const maxOpenProviders = 200;
 const idleMs = 60 * 60 * 1000;
 
@@ -92,7 +81,8 @@ interface Candidate {
   readonly asked: AskedProvider;
 }
 
-export class ProviderLookup implements CredentialLookup {
+/** Finds login data in the providers of a project. */
+export class CredentialLookup {
   readonly #store: ProviderStore;
   readonly #opened: OpenedProviders;
   readonly #operator: OperatorProviders;
@@ -107,6 +97,10 @@ export class ProviderLookup implements CredentialLookup {
     this.#operator = parts.operator;
   }
 
+  /**
+   * The first match of the providers, in their order; a provider that fails adds a reason, and the next one is asked.
+   * Rejects only when `signal` aborts or the database fails. Values must not be stored.
+   */
   async find(projectId: string, wanted: WantedCredential, signal: AbortSignal): Promise<FoundCredential> {
     const reasons: { provider: string; reason: string }[] = [];
     const candidates = await this.#candidates(projectId, wanted.provider);
@@ -130,6 +124,7 @@ export class ProviderLookup implements CredentialLookup {
     return { reasons };
   }
 
+  /** Whether the project can use a provider of this name. */
   async has(projectId: string, provider: string): Promise<boolean> {
     if ((await this.#store.findByName(projectId, provider)) !== undefined) return true;
     return (await this.#operator.of(projectId)).some(({ name }) => name === provider);

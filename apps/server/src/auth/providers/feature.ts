@@ -3,7 +3,7 @@ import { createOutboundRule } from "@shoal/placement";
 import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
 import { CredentialProviders } from "./credential-providers.ts";
-import { OpenedProviders, ProviderLookup } from "./credential-lookup.ts";
+import { OpenedProviders, CredentialLookup } from "./credential-lookup.ts";
 import { credentialProviderHandlers } from "./handlers.ts";
 import { createOperatorProviders } from "./operator-providers.ts";
 import { createProviderHttp } from "./provider-http.ts";
@@ -24,7 +24,7 @@ export async function credentialProvidersFeature({
   const opened = new OpenedProviders({ http, kinds, store, timeoutMs });
   const operator = createOperatorProviders(config, { env: process.env, nameOf: nameOf(database), timeoutMs });
   return {
-    provides: new ProviderLookup({ store, opened, operator }),
+    provides: new CredentialLookup({ store, opened, operator }),
     handlers: credentialProviderHandlers(new CredentialProviders({ store, kinds, opened })),
     changes: {
       credential_providers: (id: string | undefined) => {

@@ -1,7 +1,7 @@
 import type { Database } from "@shoal/database";
 import type { Log } from "../../log/log.ts";
 import { decodeChunk, type LogPosition, type StoredLine } from "./chunk.ts";
-import { ChunkWriter, type LogLimits, type LogWriter } from "./chunk-writer.ts";
+import { type LogLimits, LogWriter } from "./chunk-writer.ts";
 
 /** A deployment has the lines of its build and of all its invocations. */
 export type LogOwner = { readonly deployment_id: string } | { readonly invocation_id: string };
@@ -75,7 +75,7 @@ export class AppLogs {
 
   /** Batches lines and keeps their order. One writer at a time per owner. */
   writer(owner: { readonly deployment_id: string; readonly invocation_id?: string }): LogWriter {
-    return new ChunkWriter({ query: this.#database.query, owner, limits: this.#limits, log: this.#log });
+    return new LogWriter({ query: this.#database.query, owner, limits: this.#limits, log: this.#log });
   }
 
   reader(owner: LogOwner, from: LogStart): LogReader {

@@ -6,13 +6,6 @@ import type { Log } from "../../log/log.ts";
 import type { LogLine } from "../runtime/app-runtime.ts";
 import { encodeLine } from "./chunk.ts";
 
-export interface LogWriter {
-  /** Never blocks. Drops lines above a limit; a line in their place says how many. */
-  line(line: LogLine): void;
-  /** Resolves when all lines are stored, or cannot be stored. Later lines are ignored. */
-  end(): Promise<void>;
-}
-
 export interface LogLimits {
   /** Stored bytes of one writer. */
   readonly maxBytes: number;
@@ -42,7 +35,7 @@ interface Waiting {
   readonly at: Date;
 }
 
-export class ChunkWriter implements LogWriter {
+export class LogWriter {
   readonly #query: Database["query"];
   readonly #owner: ChunkWriterParts["owner"];
   readonly #limits: LogLimits;
@@ -63,6 +56,7 @@ export class ChunkWriter implements LogWriter {
     this.#log = log;
   }
 
+  /** Never blocks. Drops lines above a limit; a line in their place says how many. */
   line(line: LogLine): void {
     if (this.#ending !== undefined) return;
     this.#lastAt = line.at;
@@ -74,6 +68,7 @@ export class ChunkWriter implements LogWriter {
     this.#add(line);
   }
 
+  /** Resolves when all lines are stored, or cannot be stored. Later lines are ignored. */
   end(): Promise<void> {
     return (this.#ending ??= this.#end());
   }

@@ -15,20 +15,6 @@ export interface ParseOptions {
   readonly source?: AsyncIterable<Uint8Array>;
 }
 
-/**
- * Worker threads with limited memory and time: a hostile document cannot block the main thread. Each task also limits
- * bytes and counts.
- */
-export interface ParsePool {
-  /** @throws {ParseFailure}; {ServiceError} 503 `overloaded`; errors of the source and the signal. */
-  run<Kind extends ParseKind>(
-    kind: Kind,
-    input: ParseTasks[Kind]["input"],
-    options: ParseOptions,
-  ): Promise<ParseTasks[Kind]["result"]>;
-  close(): Promise<void>;
-}
-
 export interface ParsePoolLimits {
   readonly workers: number;
   readonly jobsPerOwner: number;
@@ -66,10 +52,14 @@ interface IdleWorker {
 }
 
 export function createParsePool(limits: Partial<ParsePoolLimits> = {}): ParsePool {
-  return new WorkerParsePool({ ...defaultLimits, ...limits });
+  return new ParsePool({ ...defaultLimits, ...limits });
 }
 
-class WorkerParsePool implements ParsePool {
+/**
+ * Worker threads with limited memory and time: a hostile document cannot block the main thread. Each task also limits
+ * bytes and counts.
+ */
+export class ParsePool {
   readonly #limits: ParsePoolLimits;
   readonly #waiting: Job[] = [];
   readonly #running = new Map<Job, Running>();
@@ -80,6 +70,7 @@ class WorkerParsePool implements ParsePool {
     this.#limits = limits;
   }
 
+  /** @throws {ParseFailure}; {ServiceError} 503 `overloaded`; errors of the source and the signal. */
   async run<Kind extends ParseKind>(
     kind: Kind,
     input: ParseTasks[Kind]["input"],

@@ -10,12 +10,6 @@ export interface ScreenMode extends ScreenSize {
 
 const repeatMs: readonly number[] = [1_000, 5_000];
 
-export interface XScreen {
-  readonly mode: ScreenMode;
-  /** Up to the size the server was started with. */
-  change(mode: ScreenMode): Promise<void>;
-}
-
 export async function createXScreen(
   x: XConnection,
   windows: Pick<XWindows, "fill" | "settled">,
@@ -27,7 +21,7 @@ export async function createXScreen(
   await x.ask((reply) => {
     randr.QueryVersion(1, 3, reply);
   });
-  const screen = new RandrScreen(x, { randr, windows, first });
+  const screen = new XScreen(x, { randr, windows, first });
   await screen.change(first);
   return screen;
 }
@@ -40,7 +34,7 @@ interface RandrScreenOptions {
   readonly first: ScreenMode;
 }
 
-class RandrScreen implements XScreen {
+export class XScreen {
   readonly #x: XConnection;
   readonly #randr: Randr;
   readonly #windows: RandrScreenOptions["windows"];
@@ -59,6 +53,7 @@ class RandrScreen implements XScreen {
     return this.#mode;
   }
 
+  /** Up to the size the server was started with. */
   change(mode: ScreenMode): Promise<void> {
     return this.#oneAtATime(() => this.#change(mode));
   }

@@ -8,17 +8,6 @@ export interface ScreenSize {
   readonly height: number;
 }
 
-/** The windows on a screen without a window manager; performs the window-management tasks that browsers need. */
-export interface XWindows {
-  /** Sets the screen size; windows that filled the screen fill it again. */
-  fill(size: ScreenSize): void;
-  /**
-   * The program with the newest window has processed all input, or {@link settleTimeoutMs} has passed. At once without
-   * a window.
-   */
-  settled(): Promise<void>;
-}
-
 interface WindowEvent {
   readonly name: string;
   readonly wid: number;
@@ -45,7 +34,7 @@ export async function followXWindows(x: XConnection, size: ScreenSize): Promise<
       x.client.InternAtom(false, name, reply);
     });
   const [protocols, ping] = await Promise.all([atom("WM_PROTOCOLS"), atom("_NET_WM_PING")]);
-  return new WindowManager(x, { size, atoms: { protocols, ping } });
+  return new XWindows(x, { size, atoms: { protocols, ping } });
 }
 
 interface WindowManagerOptions {
@@ -53,7 +42,8 @@ interface WindowManagerOptions {
   readonly atoms: { readonly protocols: number; readonly ping: number };
 }
 
-class WindowManager implements XWindows {
+/** The windows on a screen without a window manager; performs the window-management tasks that browsers need. */
+export class XWindows {
   readonly #x: XConnection;
   readonly #atoms: WindowManagerOptions["atoms"];
   #size: ScreenSize;
@@ -74,11 +64,16 @@ class WindowManager implements XWindows {
     x.client.ChangeWindowAttributes(x.root, { eventMask: substructureMask });
   }
 
+  /** Sets the screen size; windows that filled the screen fill it again. */
   fill(size: ScreenSize): void {
     this.#size = size;
     for (const window of this.#filling) this.#cover(window);
   }
 
+  /**
+   * The program with the newest window has processed all input, or {@link settleTimeoutMs} has passed. At once without
+   * a window.
+   */
   settled(): Promise<void> {
     // Concurrent callers share one ping.
     this.#nextPing ??= Promise.resolve().then(() => {

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createClientMessages, maxInspectedBytes, type Verdict } from "./client-messages.ts";
+import { maxInspectedBytes, type Verdict, ClientMessages } from "./client-messages.ts";
 import { encodeFrame, FrameError, opcode } from "../../http/frames.ts";
 
 function follow(verdict: (text: string) => Verdict = () => "pass") {
   const forwarded: Buffer[] = [];
   const inspected: string[] = [];
   const controls: [number, string][] = [];
-  const messages = createClientMessages({
+  const messages = new ClientMessages({
     forward: (bytes) => forwarded.push(bytes),
     inspect(message) {
       inspected.push(message.toString());

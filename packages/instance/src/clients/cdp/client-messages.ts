@@ -28,24 +28,8 @@ export interface ClientMessagesSink {
   readonly maxInspectedBytes?: number;
 }
 
-export interface ClientMessages {
-  /** @throws {FrameError} when the client violates the protocol. */
-  push(chunk: Buffer): void;
-  /** Sends a text message of the gateway, between those of the client. */
-  send(text: string): void;
-  readonly count: number;
-  /** Whether no part of a message has arrived that is not complete. */
-  readonly isBetweenMessages: boolean;
-  /** Inspects messages of this size too, in bytes, headers included. */
-  inspectUpTo(bytes: number): void;
-}
-
 /** Buffers and inspects small messages; forwards large ones unparsed. */
-export function createClientMessages(sink: ClientMessagesSink): ClientMessages {
-  return new InspectedMessages(sink);
-}
-
-class InspectedMessages implements ClientMessages {
+export class ClientMessages {
   readonly #sink: ClientMessagesSink;
   readonly #reader: FrameReader;
   #frame: FrameHeader | undefined;
@@ -83,18 +67,22 @@ class InspectedMessages implements ClientMessages {
     return this.#count;
   }
 
+  /** Whether no part of a message has arrived that is not complete. */
   get isBetweenMessages(): boolean {
     return this.#reader.isBetweenFrames && !this.#streaming && this.#rawBytes === 0;
   }
 
+  /** @throws {FrameError} when the client violates the protocol. */
   push(chunk: Buffer): void {
     this.#reader.push(chunk);
   }
 
+  /** Inspects messages of this size too, in bytes, headers included. */
   inspectUpTo(bytes: number): void {
     this.#maxInspectedBytes = bytes;
   }
 
+  /** Sends a text message of the gateway, between those of the client. */
   send(text: string): void {
     if (this.#streaming) this.#own.push(text);
     else this.#sink.forward(encodeFrame(opcode.text, Buffer.from(text), { masked: true }));

@@ -43,21 +43,7 @@ export interface UpgradeRefusal {
   readonly message: string;
 }
 
-export interface CdpGateway {
-  /** Handles a `GET /cdp` with an `Upgrade` header. Never throws. */
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
-  /** `reason`: at most 123 bytes; `undefined` sends no close frame. */
-  closeAll(code: number, reason: string | undefined): void;
-  readonly clients: number;
-  /** Whether no client waits for the browser, or the reverse. */
-  readonly isQuiet: boolean;
-}
-
-export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
-  return new SpliceGateway(options);
-}
-
-class SpliceGateway implements CdpGateway {
+export class CdpGateway {
   readonly #options: CdpGatewayOptions;
   readonly #connected = new Set<ConnectedClient>();
   readonly #full: FullBrowser | undefined;
@@ -70,6 +56,7 @@ class SpliceGateway implements CdpGateway {
     this.#full = options.full && new FullBrowser(options.full);
   }
 
+  /** Handles a `GET /cdp` with an `Upgrade` header. Never throws. */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     socket.on("error", () => undefined);
     const refusal = this.#refusalOf(request);
@@ -77,6 +64,7 @@ class SpliceGateway implements CdpGateway {
     else this.#options.refuse(request, socket, refusal);
   }
 
+  /** `reason`: at most 123 bytes; `undefined` sends no close frame. */
   closeAll(code: number, reason: string | undefined): void {
     for (const client of this.#connected) {
       // It follows the browser to its replacement.
@@ -90,6 +78,7 @@ class SpliceGateway implements CdpGateway {
     return this.#clientCount;
   }
 
+  /** Whether no client waits for the browser, or the reverse. */
   get isQuiet(): boolean {
     const connected = [...this.#connected];
     return (

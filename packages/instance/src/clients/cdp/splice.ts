@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { type ClientMessages, type ClientMessagesSink, createClientMessages, type Verdict } from "./client-messages.ts";
+import { type ClientMessagesSink, type Verdict, ClientMessages } from "./client-messages.ts";
 import { encodeClose, encodeFrame, FrameError, opcode } from "../../http/frames.ts";
 import type { CdpDepartureReason } from "../../browser/cdp/departure.ts";
 import { BrowserMessages } from "./browser-messages.ts";
@@ -67,7 +67,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     this.#prepare = prepare;
     this.mustInspect = mustInspect;
     this.early = early;
-    this.#messages = createClientMessages(this);
+    this.#messages = new ClientMessages(this);
     this.#followClient(onClosed);
     this.#followBrowser(browser);
     client.resume();

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { pathOf, readBody, type Refusal } from "../../http/replies.ts";
 import type { AutomationPause } from "../../pause/automation-pause.ts";
-import { type CdpGatewayOptions, createCdpGateway, type CdpGateway } from "../cdp/gateway.ts";
+import { type CdpGatewayOptions, CdpGateway } from "../cdp/gateway.ts";
 import { refuseCommand } from "./driver-answer.ts";
 import { DriverProblem } from "./driver-process.ts";
 import { atMost, DriverSession } from "./driver-session.ts";
@@ -30,19 +30,7 @@ export interface DriverGatewayOptions extends Pick<
 }
 
 /** Serves the commands of WebDriver (W3C) with a driver that starts at the first of them. */
-export interface DriverGateway {
-  /** Answers a request below `/wd/`; never rejects. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  readonly isRunning: boolean;
-  /** Ends the driver: its browser has gone. */
-  closeAll(): void;
-}
-
-export function createDriverGateway(options: DriverGatewayOptions): DriverGateway {
-  return new SingleDriverGateway(options);
-}
-
-class SingleDriverGateway implements DriverGateway {
+export class DriverGateway {
   readonly #options: DriverGatewayOptions;
   readonly #cdp: CdpGateway;
   #session: Promise<DriverSession> | undefined;
@@ -50,7 +38,7 @@ class SingleDriverGateway implements DriverGateway {
 
   constructor(options: DriverGatewayOptions) {
     this.#options = options;
-    this.#cdp = createCdpGateway({
+    this.#cdp = new CdpGateway({
       ...options,
       // Commands count as use, and not the driver's connection: sessions of killed clients end by their idle timeout.
       onClient: () => () => undefined,
@@ -62,6 +50,7 @@ class SingleDriverGateway implements DriverGateway {
     return this.#session !== undefined;
   }
 
+  /** Ends the driver: its browser has gone. */
   closeAll(): void {
     const session = this.#session;
     this.#session = undefined;
@@ -74,6 +63,7 @@ class SingleDriverGateway implements DriverGateway {
     this.#cdp.closeAll(1001, undefined);
   }
 
+  /** Answers a request below `/wd/`; never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
     response.once("close", () => {

@@ -7,19 +7,7 @@ type Input = Extract<ViewerMessage, { type: "mouse" | "wheel" | "key" | "text" |
 const maxPending = 200;
 
 /** Sends a viewer's input to a page, in order and without waiting: a busy page receives it when it resumes. */
-export interface LiveInput {
-  send(input: Input): void;
-  /** Resolves when the page has processed all input sent so far. A page with an open dialog does so when it closes. */
-  processed(): Promise<void>;
-  /** Releases the pressed buttons and keys, when the viewer has left or looks at another page. */
-  release(): void;
-}
-
-export function createLiveInput(cdp: CdpConnection, sessionId: string): LiveInput {
-  return new PageInput(cdp, sessionId);
-}
-
-class PageInput implements LiveInput {
+export class LiveInput {
   readonly #cdp: CdpConnection;
   readonly #sessionId: string;
   #pending = 0;
@@ -44,6 +32,7 @@ class PageInput implements LiveInput {
     this.#processed = this.#processed.then(() => answered);
   }
 
+  /** Resolves when the page has processed all input sent so far. A page with an open dialog does so when it closes. */
   processed(): Promise<void> {
     return this.#processed;
   }
@@ -132,6 +121,7 @@ class PageInput implements LiveInput {
     }
   }
 
+  /** Releases the pressed buttons and keys, when the viewer has left or looks at another page. */
   release(): void {
     for (const held of [...this.#keys.values()]) this.#key({ ...held, action: "up", repeat: false });
     const names = ["left", "right", "middle", "back", "forward"] as const;

@@ -6,7 +6,7 @@ import { createPageView } from "../../operations/computer/page-view.ts";
 import { beginScreencast, type Screencast } from "../../browser/pages/screencast.ts";
 import { attachToPage, findVisiblePage, type AttachedPage } from "../../browser/pages/visible-page.ts";
 import { isTrue } from "../../system/is-true.ts";
-import { createLiveInput, type LiveInput } from "./live-input.ts";
+import { LiveInput } from "./live-input.ts";
 import type { LiveViewMessage, ViewerMessage } from "./messages.ts";
 import { followPageList, type PageList } from "./page-list.ts";
 import { ViewClipboard } from "./view-clipboard.ts";
@@ -15,17 +15,6 @@ export interface LiveScreenSink {
   /** Returns whether a viewer could receive it; if not, {@link LiveScreen.resume} is called later. */
   frame(jpeg: Buffer): boolean;
   tell(message: LiveViewMessage): void;
-}
-
-export interface LiveScreen {
-  /** While a viewer may control the page, it stays attached, so that its dialogs wait for an answer. */
-  setTouched(touched: boolean): void;
-  /** Resolves with an answer for this viewer only. */
-  act(message: Exclude<ViewerMessage, { type: "drawn" }>): Promise<LiveViewMessage | undefined>;
-  release(): void;
-  /** Call this when a viewer can receive pictures again. */
-  resume(): void;
-  end(): void;
 }
 
 /** Largest width and height of a picture, in pixels. */
@@ -37,17 +26,13 @@ const tabsQuietMs = 50;
 
 class Refused extends Error {}
 
-export function showScreen(cdp: CdpConnection, sink: LiveScreenSink): LiveScreen {
-  return new ShownScreen(cdp, sink);
-}
-
 interface Hand {
   readonly session: PageSession;
   readonly input: LiveInput;
   readonly stop: () => void;
 }
 
-class ShownScreen implements LiveScreen {
+export class LiveScreen {
   readonly #cdp: CdpConnection;
   readonly #sink: LiveScreenSink;
   /** Absent where the browser's own can be used. */
@@ -198,7 +183,7 @@ class ShownScreen implements LiveScreen {
     ];
     this.#hand = {
       session,
-      input: createLiveInput(this.#cdp, sessionId),
+      input: new LiveInput(this.#cdp, sessionId),
       stop() {
         for (const stop of stops) stop();
       },
@@ -343,6 +328,7 @@ class ShownScreen implements LiveScreen {
     }
   }
 
+  /** While a viewer may control the page, it stays attached, so that its dialogs wait for an answer. */
   setTouched(value: boolean): void {
     if (this.#touched === value) return;
     this.#touched = value;
@@ -353,6 +339,7 @@ class ShownScreen implements LiveScreen {
     }).catch(() => undefined);
   }
 
+  /** Resolves with an answer for this viewer only. */
   async act(message: Exclude<ViewerMessage, { type: "drawn" }>): Promise<LiveViewMessage | undefined> {
     try {
       return await this.#act(message);
@@ -365,6 +352,7 @@ class ShownScreen implements LiveScreen {
     this.#hand?.input.release();
   }
 
+  /** Call this when a viewer can receive pictures again. */
   resume(): void {
     const ack = this.#heldAck;
     this.#heldAck = undefined;

@@ -4,21 +4,13 @@ import { checkUpgrade } from "../../http/upgrade.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { type Refusal, splitUrl } from "../../http/replies.ts";
 import type { CapturedEvent } from "../../operations/telemetry/recorder.ts";
-import { type LiveScreen, showScreen } from "./live-screen.ts";
+import { LiveScreen } from "./live-screen.ts";
 import { type LiveViewMessage, parseViewerMessage } from "./messages.ts";
 import { acceptViewer, type ViewerSocket } from "./viewer-socket.ts";
 
 export const maxViewers = 32;
 /** Maximum number of pictures in transit to a viewer: more would only increase the delay. */
 const maxFramesInFlight = 2;
-
-export interface LiveView {
-  /** Handles an upgrade with `?mode=control|view&viewer=…`, which the service has authorized. Returns a refusal. */
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Refusal | undefined;
-  /** @param reason - at most 123 bytes. */
-  closeAll(code: number, reason: string): void;
-  readonly viewers: number;
-}
 
 export interface LiveViewOptions {
   readonly browser: Pick<BrowserSupervisor, "onBrowser">;
@@ -37,11 +29,7 @@ interface Viewer {
   behind: boolean;
 }
 
-export function createLiveView(options: LiveViewOptions): LiveView {
-  return new SessionLiveView(options);
-}
-
-class SessionLiveView implements LiveView {
+export class LiveView {
   readonly #options: LiveViewOptions;
   readonly #viewers = new Set<Viewer>();
   /** The latest message of each kind, for new viewers. */
@@ -72,7 +60,7 @@ class SessionLiveView implements LiveView {
   #begin(): void {
     this.#stopFollowing = this.#options.browser.onBrowser((cdp) => {
       this.#screen?.end();
-      const made = showScreen(cdp, {
+      const made = new LiveScreen(cdp, {
         frame: (jpeg) => {
           this.#latest = jpeg;
           let taken = false;
@@ -134,6 +122,7 @@ class SessionLiveView implements LiveView {
     return this.#viewers.size;
   }
 
+  /** Handles an upgrade with `?mode=control|view&viewer=…`, which the service has authorized. Returns a refusal. */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Refusal | undefined {
     const problem = checkUpgrade(request);
     if (problem !== undefined)
@@ -194,6 +183,7 @@ class SessionLiveView implements LiveView {
     return undefined;
   }
 
+  /** @param reason - at most 123 bytes. */
   closeAll(code: number, reason: string): void {
     for (const { socket } of this.#viewers) socket.close(code, reason);
   }

@@ -24,18 +24,8 @@ export interface PlaywrightGatewayOptions
   onClient(): () => void;
 }
 
-export interface PlaywrightGateway {
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<Refusal | undefined>;
-  /** Without close frames: the service knows why the session ends. */
-  closeAll(): void;
-}
-
-export function createPlaywrightGateway(options: PlaywrightGatewayOptions): PlaywrightGateway {
-  return new BindingGateway(options);
-}
-
 /** Serves Playwright's own protocol. Bytes of clients are for a separate process, which ends with its last client. */
-class BindingGateway implements PlaywrightGateway {
+export class PlaywrightGateway {
   readonly #options: PlaywrightGatewayOptions;
   readonly #clients = new Set<Socket>();
   #run: BindingRun | undefined;
@@ -82,6 +72,7 @@ class BindingGateway implements PlaywrightGateway {
     }
   }
 
+  /** Without close frames: the service knows why the session ends. */
   closeAll(): void {
     for (const socket of this.#clients) socket.destroy();
   }

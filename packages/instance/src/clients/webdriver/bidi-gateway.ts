@@ -22,17 +22,6 @@ const joinId = 0;
 /** Time to write the answer to `browser.close`. */
 const closeDelayMs = 100;
 
-export interface BidiGateway {
-  upgrade(
-    request: IncomingMessage,
-    socket: Socket,
-    head: Buffer,
-  ): { readonly status: number; readonly code: string; readonly message: string } | undefined;
-  readonly hasClients: boolean;
-  /** Without a close frame when the reason is undefined. */
-  closeAll(code: number, reason: string | undefined): void;
-}
-
 export interface BidiGatewayOptions {
   readonly root: string;
   readonly downloads: SessionDownloads;
@@ -46,11 +35,7 @@ export interface BidiGatewayOptions {
 }
 
 /** Each client has a separate mapper and CDP connection, so that its state ends with it. */
-export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
-  return new MapperGateway(options);
-}
-
-class MapperGateway implements BidiGateway {
+export class BidiGateway {
   readonly #options: BidiGatewayOptions;
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   readonly #clients = new Set<WebSocket>();
@@ -89,6 +74,7 @@ class MapperGateway implements BidiGateway {
     return this.#clients.size > 0;
   }
 
+  /** Without a close frame when the reason is undefined. */
   closeAll(code: number, reason: string | undefined): void {
     for (const client of this.#clients) {
       if (reason === undefined) client.terminate();

@@ -22,27 +22,14 @@ export interface PageDialog {
   readonly closed: Promise<void>;
 }
 
-/** A long-lived session on one page. It observes the page's dialogs and its end, so that no command waits forever. */
-export interface PageSession {
-  readonly cdp: CdpConnection;
-  readonly targetId: string;
-  readonly sessionId: string;
-  readonly ended: boolean;
-  readonly end: Promise<undefined>;
-  endError(): ServiceError;
-  readonly dialog: PageDialog | undefined;
-  /** Waits for a command's answer while one can arrive. @throws {ServiceError} when the page rejects it. */
-  outcome<T>(command: Promise<T>, timeoutMs: number): Promise<Outcome<T>>;
-  close(): Promise<void>;
-}
-
 const maxMessageCharacters = 2_000;
 
 export async function openPageSession(cdp: CdpConnection, targetId: string): Promise<PageSession> {
-  return new AttachedPageSession(cdp, await attachToPage(cdp, targetId));
+  return new PageSession(cdp, await attachToPage(cdp, targetId));
 }
 
-class AttachedPageSession implements PageSession {
+/** A long-lived session on one page. It observes the page's dialogs and its end, so that no command waits forever. */
+export class PageSession {
   readonly cdp: CdpConnection;
   readonly targetId: string;
   readonly sessionId: string;
@@ -88,6 +75,7 @@ class AttachedPageSession implements PageSession {
     return this.#browserEnded ? browserGone() : pageGone();
   }
 
+  /** Waits for a command's answer while one can arrive. @throws {ServiceError} when the page rejects it. */
   async outcome<T>(command: Promise<T>, timeoutMs: number): Promise<Outcome<T>> {
     const answered = Promise.race([
       command.then((result): Outcome<T> => ({ kind: "done", result })),

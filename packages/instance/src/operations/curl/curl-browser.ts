@@ -24,15 +24,6 @@ export interface Lease {
   release(reusable: boolean): void;
 }
 
-export interface CurlBrowser {
-  /** @throws {ServiceError} 429 when too many requests wait, 503 when the browser does not run. */
-  lease(signal: AbortSignal): Promise<Lease>;
-  failureOf(target: string): Promise<EgressFailure | undefined>;
-  /** Whether a target in the session's browser was created for requests. */
-  isHelper(targetId: string): boolean;
-  close(): void;
-}
-
 export interface CurlBrowserOptions {
   readonly config: InstanceConfig;
   readonly egressPort: number;
@@ -48,11 +39,7 @@ interface Place {
   end(): void;
 }
 
-export function createCurlBrowser(options: CurlBrowserOptions): CurlBrowser {
-  return new RequestBrowser(options);
-}
-
-class RequestBrowser implements CurlBrowser {
+export class CurlBrowser {
   readonly #options: CurlBrowserOptions;
   readonly #turns = new Turns({ running: maxExchanges, waiting: maxWaiting });
   #place: Promise<Place> | undefined;
@@ -105,6 +92,7 @@ class RequestBrowser implements CurlBrowser {
     return made;
   }
 
+  /** @throws {ServiceError} 429 when too many requests wait, 503 when the browser does not run. */
   async lease(signal: AbortSignal): Promise<Lease> {
     if (this.#closed) throw new ServiceError(503, "shutting_down", "This session is ending.");
     if (this.#turns.isFull)
@@ -145,6 +133,7 @@ class RequestBrowser implements CurlBrowser {
     return this.#options.failures?.of(target);
   }
 
+  /** Whether a target in the session's browser was created for requests. */
   isHelper(targetId: string): boolean {
     return this.#targetIds.has(targetId);
   }

@@ -33,7 +33,7 @@ export function curlArea(parts: {
   async function load() {
     const loaded = await import("./curl-parts.ts");
     closed.signal.throwIfAborted();
-    created ??= loaded.createCurlBrowser({
+    created ??= new loaded.CurlBrowser({
       config,
       egressPort: egress?.browserPort ?? 0,
       failures: egress?.failures,

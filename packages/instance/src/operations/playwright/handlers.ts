@@ -22,8 +22,8 @@ export function playwrightHandlers({ root, config, browser, failures, visibleTar
   let runner: Promise<PlaywrightRunner> | undefined;
   let closed = false;
   async function load(): Promise<PlaywrightRunner> {
-    const { createPlaywrightRunner } = await import("./playwright-runner.ts");
-    const created = createPlaywrightRunner({
+    const { PlaywrightRunner } = await import("./playwright-runner.ts");
+    const created = new PlaywrightRunner({
       program: process.argv[1] ?? "",
       directory: join(root.directory, root.home),
       cacheDir: config.cache_dir,

@@ -14,21 +14,11 @@ import type { WorkerOptions, WorkerProcess } from "./worker-process.ts";
 export const maxRunning = 4;
 export const maxWaiting = 32;
 
-export interface PlaywrightRunner {
-  /** @throws {ServiceError} 429 at a limit; 503 when the browser does not run or the session ends. */
-  run(code: string, timeoutSeconds: number, signal: AbortSignal): Promise<PlaywrightResult>;
-  close(): Promise<void>;
-}
-
 export interface PlaywrightRunnerOptions extends WorkerOptions {
   endpoint(): Promise<BrowserEndpoint>;
   visibleTarget(): Promise<string | undefined>;
   readonly failures: EgressFailures | undefined;
   readonly downloads: Pick<SessionDownloads, "openCodeFolder" | "placed" | "settled">;
-}
-
-export function createPlaywrightRunner(options: PlaywrightRunnerOptions): PlaywrightRunner {
-  return new CodeRunner(options);
 }
 
 interface CodeRequest {
@@ -43,7 +33,7 @@ interface Prepared {
   readonly visibleTarget: string | undefined;
 }
 
-class CodeRunner implements PlaywrightRunner {
+export class PlaywrightRunner {
   readonly #options: PlaywrightRunnerOptions;
   readonly #workers: WorkerPool;
   readonly #turns = new Turns({ running: maxRunning, waiting: maxWaiting });
@@ -55,6 +45,7 @@ class CodeRunner implements PlaywrightRunner {
     this.#workers = new WorkerPool(options);
   }
 
+  /** @throws {ServiceError} 429 at a limit; 503 when the browser does not run or the session ends. */
   async run(code: string, timeoutSeconds: number, signal: AbortSignal): Promise<PlaywrightResult> {
     if (this.#closing.signal.aborted) throw sessionEnds();
     const call = this.#inTurn({ code, timeoutSeconds, signal });

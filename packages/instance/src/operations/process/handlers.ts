@@ -2,7 +2,7 @@ import type * as contract from "@shoal/contract";
 import type { Handler } from "@shoal/router";
 import { invalidInput } from "../fs/errors.ts";
 import type { NamedProcess } from "./named-process.ts";
-import { createProcesses, type ProcessesOptions } from "./processes.ts";
+import { type ProcessesOptions, Processes } from "./processes.ts";
 import type { CommandSurroundings } from "./command.ts";
 import { sessionMembership } from "./tracking/escaped-processes.ts";
 import { defaultProcessLimits, type ProcessLimits } from "./limits.ts";
@@ -30,7 +30,7 @@ export function sessionProcesses(
   surroundings: CommandSurroundings,
   options: { readonly limits?: Partial<ProcessLimits>; readonly onStarted?: ProcessesOptions["onStarted"] } = {},
 ): SessionProcesses {
-  const processes = createProcesses(surroundings, {
+  const processes = new Processes(surroundings, {
     limits: { ...defaultProcessLimits, ...options.limits },
     onStarted: options.onStarted ?? (() => undefined),
     inSession: sessionMembership(surroundings.root.directory === "/"),

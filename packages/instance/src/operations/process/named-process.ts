@@ -8,19 +8,6 @@ import type { ProcessEntry } from "./tracking/process-entries.ts";
 import { treeUsage, type TreeUsage, usageOf } from "./tracking/process-tree.ts";
 import type { RunningCommands, StartedChild } from "./tracking/running-commands.ts";
 
-export interface NamedProcess {
-  readonly output: ProcessOutput;
-  readonly exitCode: number | undefined;
-  status(): Promise<ProcessStatus>;
-  /** @param all - the processes of the machine, on Linux. */
-  listed(all: readonly ProcessEntry[] | undefined): Omit<ListedProcess, "process_id">;
-  /** Returns the written bytes: fewer, with the input still open, if the process does not read in time. */
-  write(data: Buffer, options: { readonly close: boolean; readonly signal: AbortSignal }): Promise<number>;
-  /** Signals the process and its descendants, also descendants that outlive it. */
-  kill(signal: NodeJS.Signals): void;
-  readonly resize: ((columns: number, rows: number) => void) | undefined;
-}
-
 export interface SpawnedChildOptions {
   readonly command: string;
   readonly startedAt: Date;
@@ -31,9 +18,9 @@ export interface SpawnedChildOptions {
   readonly exit: { readonly code: number | undefined };
 }
 
-export class SpawnedChild implements NamedProcess {
+export class NamedProcess {
   readonly output: ProcessOutput;
-  readonly resize: NamedProcess["resize"];
+  readonly resize: ((columns: number, rows: number) => void) | undefined;
   readonly #started: StartedChild;
   readonly #options: SpawnedChildOptions;
   readonly #input: ProcessInput;
@@ -58,6 +45,7 @@ export class SpawnedChild implements NamedProcess {
     return { state: "running", exit_code: null, ...this.#measured(await usageOf(this.#started.child.pid)) };
   }
 
+  /** @param all - the processes of the machine, on Linux. */
   listed(all: readonly ProcessEntry[] | undefined): Omit<ListedProcess, "process_id"> {
     const { command, startedAt } = this.#options;
     const { pid } = this.#started.child;
@@ -70,6 +58,7 @@ export class SpawnedChild implements NamedProcess {
     return usage === undefined ? {} : { cpu_pct: this.#share.measure(usage.cpuMs), mem_bytes: usage.memoryBytes };
   }
 
+  /** Returns the written bytes: fewer, with the input still open, if the process does not read in time. */
   async write(data: Buffer, { close, signal }: { close: boolean; signal: AbortSignal }): Promise<number> {
     const { inputBytes, inputMs } = this.#options.limits;
     if (this.exitCode !== undefined) throw this.#inputError();
@@ -104,6 +93,7 @@ export class SpawnedChild implements NamedProcess {
     );
   }
 
+  /** Signals the process and its descendants, also descendants that outlive it. */
   kill(signal: NodeJS.Signals): void {
     const { commands } = this.#options;
     if (this.exitCode === undefined) commands.signal(this.#started.command, signal);

@@ -7,7 +7,7 @@ import { startPiped } from "./children/piped-child.ts";
 import type { CommandSurroundings } from "./command.ts";
 import { Execution } from "./execution.ts";
 import type { ProcessLimits } from "./limits.ts";
-import { type NamedProcess, SpawnedChild } from "./named-process.ts";
+import { NamedProcess } from "./named-process.ts";
 import { ProcessOutput, type SharedOutput } from "./output.ts";
 import { readProcesses } from "./tracking/process-entries.ts";
 import {
@@ -18,17 +18,6 @@ import {
   type TimedRequest,
 } from "./tracking/running-commands.ts";
 
-export interface Processes {
-  exec(request: TimedRequest, signal: AbortSignal): Promise<ExecResult>;
-  spawn(request: SpawnRequest): Promise<SpawnedProcess>;
-  /** Running processes first, and then the newest first. */
-  list(query: { readonly limit: number; readonly offset: number }): Page<ListedProcess>;
-  find(id: string): NamedProcess;
-  readonly running: number;
-  /** Kills all processes. Readers get the remaining output and the end. */
-  close(): Promise<void>;
-}
-
 export type SpawnRequest = TimedRequest & Pick<SpawnProcess, "allocate_tty" | "rows" | "cols">;
 
 export interface ProcessesOptions extends Pick<RunningCommandsOptions, "onStarted" | "inSession"> {
@@ -37,11 +26,7 @@ export interface ProcessesOptions extends Pick<RunningCommandsOptions, "onStarte
 
 const maxListedCharacters = 200;
 
-export function createProcesses(surroundings: CommandSurroundings, options: ProcessesOptions): Processes {
-  return new CommandProcesses(surroundings, options);
-}
-
-class CommandProcesses implements Processes {
+export class Processes {
   readonly #limits: ProcessLimits;
   readonly #commands: RunningCommands;
   readonly #named = new Map<string, NamedProcess>();
@@ -91,7 +76,7 @@ class CommandProcesses implements Processes {
     output.start(child);
     this.#named.set(
       process_id,
-      new SpawnedChild(started, {
+      new NamedProcess(started, {
         command: commandLine(request),
         startedAt,
         output,
@@ -132,6 +117,7 @@ class CommandProcesses implements Processes {
     };
   }
 
+  /** Running processes first, and then the newest first. */
   list({ limit, offset }: { readonly limit: number; readonly offset: number }): Page<ListedProcess> {
     const newestFirst = [...this.#named].reverse();
     const found = [
@@ -156,6 +142,7 @@ class CommandProcesses implements Processes {
     return found;
   }
 
+  /** Kills all processes. Readers get the remaining output and the end. */
   close(): Promise<void> {
     return this.#commands.close();
   }
