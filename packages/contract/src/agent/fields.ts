@@ -126,6 +126,8 @@ function jsonSchemaOf(schema: z.core.$ZodType, io: "input" | "output"): JsonSche
     override: ({ jsonSchema }) => {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      // Models write shorter texts, but pay for each keyword in each request. The check refuses longer ones.
+      if (io === "input") delete jsonSchema.maxLength;
     },
   }) as JsonSchema;
   delete json.$schema;

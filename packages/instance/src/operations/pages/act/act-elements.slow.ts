@@ -49,6 +49,23 @@ describe("an element that is not ready", () => {
   });
 });
 
+describe("the element of an answer", () => {
+  it.each([
+    ["<summary>More</summary>", "button", "More"],
+    ["<canvas tabindex=0 aria-label=Chart width=50 height=50></canvas>", "clickable", "Chart"],
+    ["<input type=date aria-label=Day>", "textbox", "Day"],
+    ["<input type=color aria-label=Ink>", "textbox", "Ink"],
+    [`<div style="cursor:pointer" onclick="this.textContent = 'Done'">Do</div>`, "clickable", "Done"],
+    [`<dialog id=d>x</dialog><button onclick="d.showModal()">Open</button>`, "button", "Open"],
+    [`<dialog id=d>x</dialog><button aria-label=Add onclick="d.showModal()">+</button>`, "button", "+"],
+  ])("has the role of the outline: %s", async (html, role, name) => {
+    await session.show(`<details>${html}</details>`.replace(/<details>(?!<summary)(.*)<\/details>/, "$1"));
+    const { observation } = await session.done({ type: "wait_for", selector: "body", observe: {} });
+    const ref = /\[(e\d+)\]/.exec(observation?.outline ?? "")?.[1] ?? "";
+    expect((await session.done({ type: "click", ref })).element).toMatchObject({ role, name, ref });
+  });
+});
+
 describe("a control that does not stop", () => {
   it.each([
     ["pulses", "@keyframes move { to { transform: scale(1.1) } }", ".4s infinite alternate"],

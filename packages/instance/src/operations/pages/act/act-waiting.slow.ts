@@ -1,3 +1,4 @@
+import type { ActOnPage } from "@shoal/schemas";
 import { expect, it } from "vitest";
 import { findChromium } from "../../../testing/chromium.ts";
 import { ActingSession } from "../testing/acting-session.ts";
@@ -85,4 +86,28 @@ it.each([
   const startMs = performance.now();
   expect((await session.done({ type: "click", selector: "#b" })).settled).toBe(true);
   expect(performance.now() - startMs).toBeLessThan(1_900);
+});
+
+it.each<[string, string, string, ActOnPage]>([
+  ["a menu on hover", "<button id=b>Menu</button>", "onmouseenter", { type: "hover" }],
+  ["suggestions of a field", "<input id=b role=combobox aria-label=City>", "oninput", { type: "fill", text: "Os" }],
+  ["results of a search", "<input id=b type=search aria-label=Find>", "onkeyup", { type: "press", keys: ["a"] }],
+])("waits for %s, which come late", async (_title, html, event, act) => {
+  await session.show(`${html}<div id=list hidden><button>Oslo</button></div><script>
+    b.${event} = () => setTimeout(async () => { await fetch("/slow?ms=100"); list.hidden = false; }, 300);</script>`);
+  expect((await session.done({ ...act, selector: "#b", observe: {} })).observation?.outline).toContain("Oslo");
+});
+
+it("returns at once when a page that asks is not left", async () => {
+  await session.show(
+    `<input id=f><a href=/gone>Leave</a><script>onbeforeunload = (event) => event.preventDefault();</script>`,
+  );
+  await session.done({ type: "fill", selector: "#f", text: "x" });
+  expect((await session.done({ type: "click", selector: "a" })).dialog).toMatchObject({ type: "beforeunload" });
+  const startMs = performance.now();
+  expect(await session.done({ type: "answer_dialog", accept: false })).toMatchObject({
+    settled: true,
+    navigated: false,
+  });
+  expect(performance.now() - startMs).toBeLessThan(1_500);
 });

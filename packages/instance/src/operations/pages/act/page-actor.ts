@@ -17,7 +17,7 @@ import { actOnElement } from "./acts.ts";
 import { BrowserEffects } from "./effects/browser-effects.ts";
 import { EffectLog } from "./effects/effect-log.ts";
 import { reportEffects } from "./effects/report-effects.ts";
-import { settleNewTab, settlePage } from "./effects/settle-page.ts";
+import { isAnsweredLate, settleNewTab, settlePage } from "./effects/settle-page.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
 import { checkAddress, goThroughHistory, navigate, reload } from "./navigation.ts";
 
@@ -30,6 +30,15 @@ export interface ActorParts extends ElementParts {
 interface AskedAct {
   readonly act: Act;
   readonly offered: OfferedSecret | undefined;
+}
+
+interface Performed {
+  readonly act: Act;
+  readonly run: ActRun;
+  readonly log: EffectLog;
+  readonly element: ElementHandle | undefined;
+  /** Tabs before the action. */
+  readonly before: readonly BrowserTab[];
 }
 
 /** Actions of one tab that wait; further ones are rejected. */
@@ -132,7 +141,7 @@ export class PageActor {
     try {
       this.#checkDialog(act, tab);
       const element = await this.#perform(tools, log, effects);
-      const settled = await this.#settle(run, log, before);
+      const settled = await this.#settle({ act, before, element, log, run });
       return await reportEffects(tools, { before, effects, log, element, pages, settled });
     } catch (error) {
       if (act.type === "open_tab") await pages.closeTab(tab);
@@ -203,8 +212,9 @@ export class PageActor {
   }
 
   /** Follows the action into a tab that it opened. */
-  async #settle(run: ActRun, log: EffectLog, before: readonly BrowserTab[]): Promise<boolean> {
-    const settled = run.page.session.ended || (await untilAnswered(run, () => settlePage(run, log)));
+  async #settle({ act, before, element, log, run }: Performed): Promise<boolean> {
+    const settle = async () => settlePage(run, log, await isAnsweredLate(act, element));
+    const settled = run.page.session.ended || (await untilAnswered(run, settle));
     const tabs = settled ? await this.#parts.pages.tabs() : [];
     const opened = tabs.find(({ active, id }) => active && !before.some((one) => one.id === id));
     if (opened === undefined || run.leftMs <= 0) return settled;

@@ -100,6 +100,11 @@ export function isNamedByContent(role: string): boolean {
   return contentRoles.has(role);
 }
 
+/** Returns the name that outlines have for a role of Chromium. */
+export function shownRole(role: string): string {
+  return otherNames.get(role) ?? role;
+}
+
 /** Returns the role in Chromium's accessibility tree; `undefined` for elements that an outline shows without a role. */
 export function roleOf(node: DomNode): string | undefined {
   if (frameTags.has(node.tag)) return "iframe";

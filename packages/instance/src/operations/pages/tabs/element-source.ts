@@ -4,7 +4,7 @@ import type { References } from "./references.ts";
 
 /** Where an action finds the elements of references. */
 export interface ElementSource {
-  readonly references: Pick<References, "add" | "refOf">;
+  readonly references: Pick<References, "add" | "get" | "refOf">;
   /** @throws {ServiceError} 409 `stale_reference`. */
   resolve(ref: string): Promise<{ readonly element: ElementHandle; readonly replaced: boolean }>;
 }

@@ -165,6 +165,10 @@ export class EffectLog {
       this.#navigationRequestedAtMs = performance.now();
       this.#touch();
     });
+    page.on("Page.javascriptDialogClosed", ({ result }) => {
+      // A dismissed `beforeunload` dialog cancels the navigation.
+      if (!result) this.endNavigation();
+    });
     page.on("Page.frameStartedLoading", ({ frameId }, target) => {
       if (isMain(target, frameId)) this.#loading(true);
     });

@@ -1,11 +1,14 @@
 import { Interrupted, type ActRun } from "../act-run.ts";
-import { mainDocument } from "../../follow/element-handle.ts";
+import type { Act } from "../act-fields.ts";
+import { type ElementHandle, mainDocument } from "../../follow/element-handle.ts";
 import type { EffectLog } from "./effect-log.ts";
 
 /** A page without activity for this time has processed an action. Milliseconds. */
 const idleMs = 35;
 /** The same after activity: a page often continues after an answer. Milliseconds. */
 const quietMs = 120;
+/** The same after input that pages answer with a delay: menus on hover, suggestions of a field. Milliseconds. */
+const delayedMs = 400;
 /** Longest wait for a page that changes without requests, such as an animation. Milliseconds. */
 const changesMs = 1_000;
 const lookMs = 10;
@@ -41,18 +44,29 @@ const hasDocumentFunction = `function () { return location.href !== "about:blank
 /** Longest wait for the first document of a new tab, in milliseconds: some tabs stay empty. */
 const firstDocumentMs = 500;
 
+const suggestsFunction = `function () {
+  return this.matches("[role=combobox], [role=searchbox], [type=search], [aria-autocomplete]:not([aria-autocomplete=none])");
+}`;
+
+/** Whether pages answer this input with a delay. */
+export async function isAnsweredLate({ type }: Act, element: ElementHandle | undefined): Promise<boolean> {
+  if (type === "hover") return true;
+  return (type === "fill" || type === "press") && (await element?.call<boolean>(suggestsFunction)) === true;
+}
+
 /**
  * Waits until the page is quiet: no navigation, no request that may change it, and no change of its document. Returns
  * false if it was still changing at the time limit.
  */
-export async function settlePage(run: ActRun, log: EffectLog): Promise<boolean> {
+export async function settlePage(run: ActRun, log: EffectLog, isLate = false): Promise<boolean> {
   const { session } = run.page;
+  const unchangedMs = isLate ? delayedMs : idleMs;
   log.endInput();
   let seen = await countChanges(run);
   if (seen === "unanswered") return false;
   for (;;) {
     if (session.ended || session.dialog !== undefined) return true;
-    if (!log.isBusy() && log.quietMs >= (log.hasChanged ? quietMs : idleMs)) {
+    if (!log.isBusy() && log.quietMs >= (log.hasChanged ? quietMs : unchangedMs)) {
       const changes = await countChanges(run);
       if (changes === "unanswered") return false;
       if (changes === seen && changes !== -1 && !log.isBusy()) return true;

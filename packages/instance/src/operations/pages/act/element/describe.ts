@@ -1,5 +1,6 @@
 import type { ActedElement } from "@shoal/schemas";
 import type { ElementHandle } from "../../follow/element-handle.ts";
+import { shownRole } from "../../reading/roles.ts";
 import type { ElementSource } from "../../tabs/element-source.ts";
 
 const maxNameCharacters = 300;
@@ -17,24 +18,26 @@ const valueFunction = `function (most) {
   return this.isContentEditable ? this.innerText.slice(0, most) : null;
 }`;
 
-export interface Described {
+interface Described {
   readonly role: string;
   readonly name: string;
   readonly states: string[];
 }
 
+/** Roles of elements that only a person knows as controls. */
+const plainRoles: ReadonlySet<string> = new Set(["", "none", "generic", "Canvas", "LabelText"]);
+
 /** Returns role, name and states as assistive technology gets them; `undefined` when the element has gone. */
-export async function describe({ address, sender }: ElementHandle): Promise<Described | undefined> {
+async function describe({ address, sender }: ElementHandle): Promise<Described | undefined> {
   const { backendNodeId, target } = address;
   const answer = await sender.ask(
     sender.page.cdp.send("Accessibility.getPartialAXTree", { backendNodeId, fetchRelatives: false }, target.sessionId),
   );
   const node = answer?.nodes.find(({ backendDOMNodeId }) => backendDOMNodeId === backendNodeId);
   if (node === undefined) return undefined;
-  const role = textOf(node.role?.value);
   return {
-    role: role === "" || role === "none" ? "generic" : role,
-    name: textOf(node.name?.value).replaceAll(/\s+/g, " ").trim().slice(0, maxNameCharacters),
+    role: shownRole(textOf(node.role?.value)),
+    name: shortName(textOf(node.name?.value)),
     states: (node.properties ?? []).flatMap(({ name, value }) => stateOf(name, value.value)),
   };
 }
@@ -45,15 +48,39 @@ export async function describeActed(
   tabId: string,
   element: ElementHandle,
 ): Promise<ActedElement | undefined> {
-  const [described, value, url] = await Promise.all([
+  const [described, value, at] = await Promise.all([
     describe(element),
     element.call<string | null>(valueFunction, maxValueCharacters),
-    element.call<string>(`function () { return this.isConnected ? location.href.replace(/#.*/, "") : null; }`),
+    element.call<Place>(placeFunction),
   ]);
-  if (described === undefined || typeof url !== "string") return undefined;
+  if (described === undefined || typeof at?.url !== "string") return undefined;
   const { name, role, states } = described;
-  const ref = pages.references.add(tabId, { address: element.address, role, name, path: "", url });
-  return { ref, role, name, states, ...(typeof value === "string" && { value }) };
+  const isPlain = plainRoles.has(role) || (role === "group" && name === "");
+  const told = { role: isPlain ? "generic" : role, name: name === "" && isPlain ? shortName(at.text) : name };
+  const ref = pages.references.add(tabId, { address: element.address, ...told, path: "", url: at.url });
+  // An outline knows clickable elements, and the roles of elements behind a dialog that the action opened.
+  const known = isPlain ? pages.references.get(ref) : undefined;
+  return {
+    ref,
+    role: known?.role ?? told.role,
+    name: told.name === "" ? (known?.name ?? "") : told.name,
+    states,
+    ...(typeof value === "string" && { value }),
+  };
+}
+
+interface Place {
+  /** Address of its document, `null` for a removed element. */
+  readonly url: string | null;
+  readonly text: string;
+}
+
+const placeFunction = `function () {
+  return { url: this.isConnected ? location.href.replace(/#.*/, "") : null, text: (this.innerText ?? "").slice(0, 2000) };
+}`;
+
+function shortName(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim().slice(0, maxNameCharacters);
 }
 
 function stateOf(name: string, value: unknown): string[] {

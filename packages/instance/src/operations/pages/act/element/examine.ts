@@ -80,16 +80,29 @@ export const coverFunction = `function () {${helpers}
 /** \`div.cookie-banner\` */
 export const previewFunction = `function () {${helpers} return preview(this); }`;
 
-/** Whether a frame's element is hit at a point of its document, and the place of its content there. */
-export const frameFunction = `function () {
-  const box = this.getBoundingClientRect();
-  const style = getComputedStyle(this);
-  const scaleX = this.offsetWidth ? box.width / this.offsetWidth : 1;
-  const scaleY = this.offsetHeight ? box.height / this.offsetHeight : 1;
+/**
+ * Returns where a point of a frame is in the document of its element, which may be turned and scaled: the middle of a
+ * box stays the middle of the rectangle around it.
+ */
+export const frameFunction = `function (x, y) {${hitTest}
+  const box = this.getBoundingClientRect(), width = this.offsetWidth || 1, height = this.offsetHeight || 1;
+  let turned = new DOMMatrix();
+  for (let at = this; at; at = around(at)) {
+    if (!(at instanceof Element)) continue;
+    const { rotate, scale, transform } = getComputedStyle(at);
+    const own = [/^[-\\d.]+deg$/.test(rotate) ? "rotate(" + rotate + ")" : "", scale === "none" ? "" : "scale(" + scale.split(" ").slice(0, 2).join() + ")", transform === "none" ? "" : transform];
+    turned = new DOMMatrix(own.filter(Boolean).join(" ")).multiply(turned);
+  }
+  // Also zoomed, which no matrix says.
+  const { m11, m12, m21, m22 } = turned;
+  const across = box.width / (Math.abs(m11) * width + Math.abs(m21) * height || 1);
+  const down = box.height / (Math.abs(m12) * width + Math.abs(m22) * height || 1);
+  const { paddingLeft, paddingTop } = getComputedStyle(this);
+  const right = this.clientLeft + parseFloat(paddingLeft) + x - width / 2;
+  const below = this.clientTop + parseFloat(paddingTop) + y - height / 2;
   return {
-    left: box.left + (this.clientLeft + parseFloat(style.paddingLeft)) * scaleX,
-    top: box.top + (this.clientTop + parseFloat(style.paddingTop)) * scaleY,
-    scaleX, scaleY,
+    x: box.left + box.width / 2 + (m11 * right + m21 * below) * across,
+    y: box.top + box.height / 2 + (m12 * right + m22 * below) * down,
   };
 }`;
 export const frameHitFunction = `function (x, y) {${helpers}

@@ -1,20 +1,10 @@
 import { ElementHandle } from "../../follow/element-handle.ts";
 import { type Examined, frameFunction, frameHitFunction } from "./examine.ts";
 import { framesOf } from "../../follow/frame-tree.ts";
-
-interface FramePlace {
-  readonly left: number;
-  readonly top: number;
-  readonly scaleX: number;
-  readonly scaleY: number;
-}
+import type { Point } from "../../follow/points.ts";
 
 /** Converts a point of a frame's viewport to the page's, and checks in each frame around it that it is visible there. */
-export async function throughFrames(
-  element: ElementHandle,
-  point: { readonly x: number; readonly y: number },
-  hit: boolean,
-): Promise<Examined> {
+export async function throughFrames(element: ElementHandle, point: Point, hit: boolean): Promise<Examined> {
   const { address, sender } = element;
   if (address.frameId === sender.page.mainFrameId) return { x: point.x, y: point.y };
   const frames = await framesOf(sender);
@@ -28,10 +18,9 @@ export async function throughFrames(
     const { frameId, loaderId, target } = parent;
     const holder =
       owner && (await ElementHandle.at(sender, { target, frameId, loaderId, backendNodeId: owner.backendNodeId }));
-    const place = await holder?.call<FramePlace>(frameFunction);
+    const place = await holder?.call<Point>(frameFunction, x, y);
     if (holder === undefined || place === undefined) return { problem: "removed" };
-    x = place.left + x * place.scaleX;
-    y = place.top + y * place.scaleY;
+    ({ x, y } = place);
     const seen = await holder.call<"outside" | "covered" | "hit">(frameHitFunction, x, y);
     if (seen === undefined) return { problem: "removed" };
     if (seen === "outside" || (seen === "covered" && hit)) return { problem: seen };
