@@ -70,14 +70,9 @@ const longFiles = {
   "apps/server/src/sessions/browsers/sessions.ts": 463,
   "packages/database/src/tables.ts": 462,
   "packages/instance/src/main/program.ts": 406,
-  "packages/placement/src/create-placement.ts": 493,
   "packages/placement/src/egress/gateway.ts": 404,
 };
 const longFunctions = {
-  "apps/console/src/pages/projects/project-page.tsx": 109,
-  "apps/console/src/pages/usage/usage-page.tsx": 120,
-  "apps/console/src/player/player.tsx": 94,
-  "packages/mcp/src/resources/resources.ts": 92,
   "packages/schemas/src/auth/managed-auth.ts": 99,
 };
 

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
+import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef } from "react";
 import type { PlayerCommand } from "./commands.ts";
 import { playerKeys } from "./commands.ts";
 import { Controls, speeds } from "./controls.tsx";
@@ -27,20 +27,16 @@ export interface PlayerProps {
   readonly notice?: ReactNode;
 }
 
-/** A film with its chapters, console lines, requests and actions on one timeline. */
-export function Player({ address, lines, startSeconds, linkTo, notice, ...recording }: PlayerProps) {
-  const { recordedBytes, watchLive } = recording;
-  const film = useRef<HTMLVideoElement>(null);
-  const stage = useRef<HTMLDivElement>(null);
-  const lastPicture = useRef<HTMLCanvasElement>(null);
+interface GrowingFilmParts {
+  readonly film: RefObject<HTMLVideoElement | null>;
+  readonly lastPicture: RefObject<HTMLCanvasElement | null>;
+  readonly address: string;
+  readonly recordedBytes: number | undefined;
+}
+
+/** Loads the film, and the rest of it while it is recorded. */
+function useGrowingFilm({ film, lastPicture, address, recordedBytes }: GrowingFilmParts) {
   const source = useRef<GrowingFilm>(null);
-  const isLoadingMore = useCallback(() => source.current?.isLoadingMore === true, []);
-  const state = useFilm(film, isLoadingMore);
-  const lengthSeconds =
-    recordedBytes === undefined
-      ? (state.lengthSeconds ?? recording.lengthSeconds)
-      : Math.max(state.lengthSeconds ?? 0, recording.lengthSeconds);
-  const markers = useMemo(() => markersOf(lines, lengthSeconds), [lines, lengthSeconds]);
   useEffect(() => {
     if (film.current === null || lastPicture.current === null) return undefined;
     const loading = new GrowingFilm(film.current, lastPicture.current, `${address}/film`);
@@ -48,13 +44,30 @@ export function Player({ address, lines, startSeconds, linkTo, notice, ...record
     return () => {
       loading.close();
     };
-  }, [address]);
+  }, [film, lastPicture, address]);
   useEffect(() => {
     source.current?.grow(recordedBytes);
   }, [address, recordedBytes]);
   const seek = useCallback((seconds: number) => {
     source.current?.seek(seconds);
   }, []);
+  const isLoadingMore = useCallback(() => source.current?.isLoadingMore === true, []);
+  return { seek, isLoadingMore };
+}
+
+/** A film with its chapters, console lines, requests and actions on one timeline. */
+export function Player({ address, lines, startSeconds, linkTo, notice, ...recording }: PlayerProps) {
+  const { recordedBytes, watchLive } = recording;
+  const film = useRef<HTMLVideoElement>(null);
+  const stage = useRef<HTMLDivElement>(null);
+  const lastPicture = useRef<HTMLCanvasElement>(null);
+  const { seek, isLoadingMore } = useGrowingFilm({ film, lastPicture, address, recordedBytes });
+  const state = useFilm(film, isLoadingMore);
+  const lengthSeconds =
+    recordedBytes === undefined
+      ? (state.lengthSeconds ?? recording.lengthSeconds)
+      : Math.max(state.lengthSeconds ?? 0, recording.lengthSeconds);
+  const markers = useMemo(() => markersOf(lines, lengthSeconds), [lines, lengthSeconds]);
   const run = (command: PlayerCommand) => {
     if (film.current !== null) obey({ film: film.current, stage: stage.current, seek, lengthSeconds }, command);
   };

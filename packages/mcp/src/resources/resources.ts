@@ -39,16 +39,20 @@ export interface ResourceParts {
  * `seesAll`.
  */
 export function registerResources(server: McpServer, parts: ResourceParts): void {
-  const { mayCall, own, seesAll, transport } = parts;
-  const ownId = (...calls: readonly Endpoint[]) => (calls.every(mayCall) ? own?.id : undefined);
-  const listsAll = seesAll && mayCall(listBrowsers);
+  registerBrowsers(server, parts);
+  registerFiles(server, parts);
+  registerRecordings(server, parts);
+}
 
+function registerBrowsers(server: McpServer, parts: ResourceParts): void {
+  const { mayCall, seesAll, transport } = parts;
+  const listsAll = seesAll && mayCall(listBrowsers);
   server.registerResource(
     "browser",
     new ResourceTemplate("shoal://browsers/{id}", {
       list: async ({ mcpReq: { signal } }) => {
         const all = listsAll && (await transport.call(listBrowsers, { query: { limit: maxListed } }, { signal }));
-        const ids = all === false ? [ownId(getBrowser)] : all.items.map(({ session_id }) => session_id);
+        const ids = all === false ? [ownId(parts, getBrowser)] : all.items.map(({ session_id }) => session_id);
         return {
           resources: ids
             .filter((id) => id !== undefined)
@@ -64,12 +68,15 @@ export function registerResources(server: McpServer, parts: ResourceParts): void
         return textContents(uri, JSON.stringify(summaryOf(browser)), "application/json");
       }),
   );
+}
 
+function registerFiles(server: McpServer, parts: ResourceParts): void {
+  const { transport } = parts;
   server.registerResource(
     "file",
     new ResourceTemplate("shoal://browsers/{id}/files/{+path}", {
       list: async ({ mcpReq: { signal } }) => {
-        const id = ownId(listFiles, readFile);
+        const id = ownId(parts, listFiles, readFile);
         if (id === undefined) return { resources: [] };
         const files = await transport
           .call(listFiles, { params: { id }, query: { path: downloads } }, { signal })
@@ -98,12 +105,15 @@ export function registerResources(server: McpServer, parts: ResourceParts): void
           : textContents(uri, content, "text/plain");
       }),
   );
+}
 
+function registerRecordings(server: McpServer, parts: ResourceParts): void {
+  const { transport } = parts;
   server.registerResource(
     "recording",
     new ResourceTemplate("shoal://browsers/{id}/recordings/{replay_id}", {
       list: async ({ mcpReq: { signal } }) => {
-        const id = ownId(listReplays, downloadReplay);
+        const id = ownId(parts, listReplays, downloadReplay);
         if (id === undefined) return { resources: [] };
         const replays = await transport.call(listReplays, { params: { id } }, { signal });
         return {
@@ -128,6 +138,11 @@ export function registerResources(server: McpServer, parts: ResourceParts): void
         return blobContents(uri, bytes, "video/mp4");
       }),
   );
+}
+
+/** The own session, if the caller may make these calls. */
+function ownId({ mayCall, own }: ResourceParts, ...calls: readonly Endpoint[]): string | undefined {
+  return calls.every(mayCall) ? own?.id : undefined;
 }
 
 function allowed(variables: Variables, { own, seesAll }: ResourceParts): string {

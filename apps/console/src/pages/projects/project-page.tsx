@@ -1,7 +1,7 @@
 import { Button, Group, Progress, Stack, Text, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Progress.css";
 import type { Shoal } from "@shoal/client";
-import type { Project } from "@shoal/schemas";
+import type { Project, ProjectLimits } from "@shoal/schemas";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -105,7 +105,6 @@ async function sessionsIn(shoal: Shoal, signal: AbortSignal): Promise<number> {
 
 function LimitsSection({ project: { id } }: { readonly project: Project }) {
   const { shoal, isAdmin } = useOrganization();
-  const queries = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const limits = useQuery({
     queryKey: ["projects", "limits", id],
@@ -143,21 +142,7 @@ function LimitsSection({ project: { id } }: { readonly project: Project }) {
     >
       {limits.error !== null && <Failure error={limits.error} retry={() => void limits.refetch()} />}
       {used.error !== null && <Failure error={used.error} retry={() => void used.refetch()} />}
-      {effective !== undefined && used.data !== undefined && (
-        <Stack gap={6} mb="md">
-          <Group justify="space-between">
-            <Text size="sm">Sessions now, with waiting browsers of pools</Text>
-            <Text size="sm" fw={600}>
-              {used.data >= mostCounted ? `${mostCounted} or more` : used.data} of {effective}
-            </Text>
-          </Group>
-          <Progress
-            value={Math.min(100, (100 * used.data) / Math.max(1, effective))}
-            color={used.data >= effective ? "red" : "cyan"}
-            aria-label="Sessions now, in percent of the limit"
-          />
-        </Stack>
-      )}
+      {effective !== undefined && used.data !== undefined && <SessionsNow count={used.data} limit={effective} />}
       {limits.data !== undefined && (
         <Details
           rows={[
@@ -166,49 +151,89 @@ function LimitsSection({ project: { id } }: { readonly project: Project }) {
           ]}
         />
       )}
-      <FormDialog
-        isOpen={isOpen}
-        title="Limits of the project"
-        action="Save"
-        initial={{
-          max_concurrent_sessions: own?.toString() ?? "",
-          max_concurrent_invocations: limits.data?.max_concurrent_invocations?.toString() ?? "",
-        }}
-        submit={({ max_concurrent_sessions, max_concurrent_invocations }) =>
-          // 0 removes a limit.
-          shoal.projects.limits.update(id, {
-            max_concurrent_sessions: Number(max_concurrent_sessions),
-            max_concurrent_invocations: Number(max_concurrent_invocations),
-          })
-        }
-        done={() => {
-          setOpen(false);
-          void queries.invalidateQueries({ queryKey: ["projects"] });
-        }}
-        close={() => {
-          setOpen(false);
-        }}
-      >
-        {({ text }) => (
-          <>
-            <TextInput
-              label="Sessions at once"
-              description="Empty = no own limit"
-              inputMode="numeric"
-              pattern="[0-9]*"
-              {...text("max_concurrent_sessions")}
-              data-autofocus
-            />
-            <TextInput
-              label="Invocations at once"
-              description="Empty = no own limit"
-              inputMode="numeric"
-              pattern="[0-9]*"
-              {...text("max_concurrent_invocations")}
-            />
-          </>
-        )}
-      </FormDialog>
+      {limits.data !== undefined && (
+        <LimitsDialog
+          id={id}
+          limits={limits.data}
+          isOpen={isOpen}
+          close={() => {
+            setOpen(false);
+          }}
+        />
+      )}
     </Section>
+  );
+}
+
+function SessionsNow({ count, limit }: { readonly count: number; readonly limit: number }) {
+  return (
+    <Stack gap={6} mb="md">
+      <Group justify="space-between">
+        <Text size="sm">Sessions now, with waiting browsers of pools</Text>
+        <Text size="sm" fw={600}>
+          {count >= mostCounted ? `${mostCounted} or more` : count} of {limit}
+        </Text>
+      </Group>
+      <Progress
+        value={Math.min(100, (100 * count) / Math.max(1, limit))}
+        color={count >= limit ? "red" : "cyan"}
+        aria-label="Sessions now, in percent of the limit"
+      />
+    </Stack>
+  );
+}
+
+interface LimitsDialogProps {
+  readonly id: string;
+  readonly limits: ProjectLimits;
+  readonly isOpen: boolean;
+  readonly close: () => void;
+}
+
+function LimitsDialog({ id, limits, isOpen, close }: LimitsDialogProps) {
+  const { shoal } = useOrganization();
+  const queries = useQueryClient();
+  return (
+    <FormDialog
+      isOpen={isOpen}
+      title="Limits of the project"
+      action="Save"
+      initial={{
+        max_concurrent_sessions: limits.max_concurrent_sessions?.toString() ?? "",
+        max_concurrent_invocations: limits.max_concurrent_invocations?.toString() ?? "",
+      }}
+      submit={({ max_concurrent_sessions, max_concurrent_invocations }) =>
+        // 0 removes a limit.
+        shoal.projects.limits.update(id, {
+          max_concurrent_sessions: Number(max_concurrent_sessions),
+          max_concurrent_invocations: Number(max_concurrent_invocations),
+        })
+      }
+      done={() => {
+        close();
+        void queries.invalidateQueries({ queryKey: ["projects"] });
+      }}
+      close={close}
+    >
+      {({ text }) => (
+        <>
+          <TextInput
+            label="Sessions at once"
+            description="Empty = no own limit"
+            inputMode="numeric"
+            pattern="[0-9]*"
+            {...text("max_concurrent_sessions")}
+            data-autofocus
+          />
+          <TextInput
+            label="Invocations at once"
+            description="Empty = no own limit"
+            inputMode="numeric"
+            pattern="[0-9]*"
+            {...text("max_concurrent_invocations")}
+          />
+        </>
+      )}
+    </FormDialog>
   );
 }

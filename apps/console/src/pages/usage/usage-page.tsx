@@ -43,7 +43,8 @@ function useSelection() {
 export function UsagePage() {
   const { shoal: ofProject, project } = useSignedIn();
   const organization = useOrganization();
-  const { period, range, group, metric, isForAll, change } = useSelection();
+  const selection = useSelection();
+  const { period, group, isForAll } = selection;
   const shoal = isForAll ? organization.shoal : ofProject;
   const filter = { ...period, group_by: group };
   const usage = useQuery({
@@ -74,61 +75,11 @@ export function UsagePage() {
         />
       }
     >
-      <Group gap="sm" align="flex-end">
-        <SegmentedControl
-          data={ranges}
-          value={range}
-          onChange={(value) => {
-            change(
-              value === "custom"
-                ? { ...period, days: undefined }
-                : { days: Number(value), from: undefined, to: undefined },
-            );
-          }}
-          aria-label="Period"
-        />
-        {range === "custom" && <CustomPeriod period={period} change={change} />}
-        <SegmentedControl
-          data={[
-            { value: "project", label: "By project" },
-            { value: "api_key", label: "By key" },
-          ]}
-          value={group}
-          onChange={(value) => {
-            change({ group: value });
-          }}
-          aria-label="Group"
-        />
-        {organization.hasRole && (
-          <SegmentedControl
-            data={[
-              { value: "one", label: "This project" },
-              { value: "all", label: "All projects" },
-            ]}
-            value={isForAll ? "all" : "one"}
-            onChange={(value) => {
-              change({ scope: value === "all" ? "all" : undefined });
-            }}
-            aria-label="Projects"
-          />
-        )}
-      </Group>
+      <Filters selection={selection} hasRole={organization.hasRole} />
       {rows.length > 0 && (
         <>
           <Totals rows={rows} />
-          <Card withBorder padding="lg">
-            <NativeSelect
-              label="Figure"
-              data={metricOptions}
-              value={metric}
-              onChange={({ currentTarget: { value } }) => {
-                if (isMetric(value)) change({ metric: value });
-              }}
-              maw={220}
-              mb="md"
-            />
-            <UsageChart rows={rows} period={period} metric={metric} />
-          </Card>
+          <Chart rows={rows} selection={selection} />
         </>
       )}
       <ResourceTable
@@ -158,6 +109,77 @@ export function UsagePage() {
         }}
       />
     </Page>
+  );
+}
+
+type Selection = ReturnType<typeof useSelection>;
+
+interface FiltersProps {
+  readonly selection: Selection;
+  /** Whether the caller sees all projects. */
+  readonly hasRole: boolean;
+}
+
+function Filters({ selection: { period, range, group, isForAll, change }, hasRole }: FiltersProps) {
+  return (
+    <Group gap="sm" align="flex-end">
+      <SegmentedControl
+        data={ranges}
+        value={range}
+        onChange={(value) => {
+          change(
+            value === "custom"
+              ? { ...period, days: undefined }
+              : { days: Number(value), from: undefined, to: undefined },
+          );
+        }}
+        aria-label="Period"
+      />
+      {range === "custom" && <CustomPeriod period={period} change={change} />}
+      <SegmentedControl
+        data={[
+          { value: "project", label: "By project" },
+          { value: "api_key", label: "By key" },
+        ]}
+        value={group}
+        onChange={(value) => {
+          change({ group: value });
+        }}
+        aria-label="Group"
+      />
+      {hasRole && (
+        <SegmentedControl
+          data={[
+            { value: "one", label: "This project" },
+            { value: "all", label: "All projects" },
+          ]}
+          value={isForAll ? "all" : "one"}
+          onChange={(value) => {
+            change({ scope: value === "all" ? "all" : undefined });
+          }}
+          aria-label="Projects"
+        />
+      )}
+    </Group>
+  );
+}
+
+function Chart({ rows, selection }: { readonly rows: readonly UsageRow[]; readonly selection: Selection }) {
+  const { period, metric, change } = selection;
+  return (
+    <Card withBorder padding="lg">
+      <NativeSelect
+        label="Figure"
+        data={metricOptions}
+        value={metric}
+        onChange={({ currentTarget: { value } }) => {
+          if (isMetric(value)) change({ metric: value });
+        }}
+        maw={220}
+        mb="md"
+      />
+      <UsageChart rows={rows} period={period} metric={metric} />
+    </Card>
   );
 }
 
