@@ -107,6 +107,47 @@ export const ConnectionBrowser = lazyObject(() => ({
   telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
 }));
 
+const latestLogin = () => ({
+  /** Progress of the latest login; `null` before the first one. */
+  flow_status: z.optional(z.nullable(openEnum(...flowStatuses))),
+  /** Step of the latest login; `null` before the first one. */
+  flow_step: z.optional(z.nullable(openEnum(...flowSteps))),
+  /** Whether a person or the service started the latest login; `null` before the first one. */
+  flow_type: z.optional(z.nullable(openEnum("LOGIN", "REAUTH"))),
+  /** When the running login expires. Afterwards a new one can start. */
+  flow_expires_at: z.optional(z.nullable(Timestamp)),
+  /** Identifies the current question of the login. Send it back with your submission. Changes with each question. */
+  interaction_id: z.optional(z.string()),
+  /** Fields to fill in for the login. */
+  fields: z.optional(z.nullable(z.array(AuthField))),
+  /** Choices that the login offers. */
+  choices: z.optional(z.nullable(z.array(AuthChoice))),
+  /** Fields to fill in for the login. For older clients; prefer `fields`. */
+  discovered_fields: z.optional(z.nullable(z.array(DiscoveredField))),
+  /** Second factors to choose from, for older clients; prefer `choices`. */
+  mfa_options: z.optional(z.nullable(z.array(MfaOption))),
+  /** Accounts to choose from, for older clients; prefer `choices`. */
+  sign_in_options: z.optional(z.nullable(z.array(SignInOption))),
+  /** Providers to choose from, for older clients; prefer `choices`. */
+  pending_sso_buttons: z.optional(z.nullable(z.array(SsoButton))),
+  /** What a person has to do elsewhere, on a phone for instance, while the step is `AWAITING_EXTERNAL_ACTION`. */
+  external_action_message: z.optional(z.nullable(z.string())),
+  /** The error that the site shows. */
+  website_error: z.optional(z.nullable(z.string())),
+  /** Provider that the login started with. */
+  sso_provider: z.optional(z.nullable(z.string())),
+  /** The reason of the failure, for people. */
+  error_message: z.optional(z.nullable(z.string())),
+  /** Why the login failed, for programs: `credentials_invalid`, `bot_detected`, `captcha_blocked`, `unsupported_auth_method`, … */
+  error_code: z.optional(z.nullable(z.string())),
+  /** Page on which a person completes the login. */
+  hosted_url: z.optional(z.nullable(z.string())),
+  /** Page that shows the login's browser live. */
+  live_view_url: z.optional(z.nullable(z.string())),
+  /** The browser session that signs in. */
+  browser_session_id: z.optional(z.nullable(z.string())),
+});
+
 /** A profile's login to a site, kept alive by the service. */
 export interface AuthConnection extends z.output<typeof AuthConnection> {}
 export const AuthConnection = lazyObject(() => ({
@@ -155,44 +196,7 @@ export const AuthConnection = lazyObject(() => ({
   login_url: z.optional(z.string()),
   /** Where the browser was after the last login that succeeded. */
   post_login_url: z.optional(z.string()),
-  /** Progress of the latest login; `null` before the first one. */
-  flow_status: z.optional(z.nullable(openEnum(...flowStatuses))),
-  /** Step of the latest login; `null` before the first one. */
-  flow_step: z.optional(z.nullable(openEnum(...flowSteps))),
-  /** Whether a person or the service started the latest login; `null` before the first one. */
-  flow_type: z.optional(z.nullable(openEnum("LOGIN", "REAUTH"))),
-  /** When the running login expires. Afterwards a new one can start. */
-  flow_expires_at: z.optional(z.nullable(Timestamp)),
-  /** Identifies the current question of the login. Send it back with your submission. Changes with each question. */
-  interaction_id: z.optional(z.string()),
-  /** Fields to fill in for the login. */
-  fields: z.optional(z.nullable(z.array(AuthField))),
-  /** Choices that the login offers. */
-  choices: z.optional(z.nullable(z.array(AuthChoice))),
-  /** Fields to fill in for the login. For older clients; prefer `fields`. */
-  discovered_fields: z.optional(z.nullable(z.array(DiscoveredField))),
-  /** Second factors to choose from, for older clients; prefer `choices`. */
-  mfa_options: z.optional(z.nullable(z.array(MfaOption))),
-  /** Accounts to choose from, for older clients; prefer `choices`. */
-  sign_in_options: z.optional(z.nullable(z.array(SignInOption))),
-  /** Providers to choose from, for older clients; prefer `choices`. */
-  pending_sso_buttons: z.optional(z.nullable(z.array(SsoButton))),
-  /** What a person has to do elsewhere, on a phone for instance, while the step is `AWAITING_EXTERNAL_ACTION`. */
-  external_action_message: z.optional(z.nullable(z.string())),
-  /** The error that the site shows. */
-  website_error: z.optional(z.nullable(z.string())),
-  /** Provider that the login started with. */
-  sso_provider: z.optional(z.nullable(z.string())),
-  /** The reason of the failure, for people. */
-  error_message: z.optional(z.nullable(z.string())),
-  /** Why the login failed, for programs: `credentials_invalid`, `bot_detected`, `captcha_blocked`, `unsupported_auth_method`, … */
-  error_code: z.optional(z.nullable(z.string())),
-  /** Page on which a person completes the login. */
-  hosted_url: z.optional(z.nullable(z.string())),
-  /** Page that shows the login's browser live. */
-  live_view_url: z.optional(z.nullable(z.string())),
-  /** The browser session that signs in. */
-  browser_session_id: z.optional(z.nullable(z.string())),
+  ...latestLogin(),
   /** Seconds between two checks. */
   health_check_interval: z.optional(z.nullable(z.int())),
   /** Whether the service looks from time to time if the profile is still signed in. */
