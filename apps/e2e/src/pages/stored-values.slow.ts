@@ -93,6 +93,26 @@ function* filesBelow(directory: string): Generator<string> {
   }
 }
 
+/** As a person with the address reads it. */
+async function clipboardIn(liveView: string): Promise<string> {
+  const socket = new WebSocket(`${liveView.split("?", 1)[0]?.replace(/^http/, "ws") ?? ""}/socket`);
+  const read = Promise.withResolvers<string>();
+  socket.onerror = () => {
+    read.reject(new Error("The live view closed."));
+  };
+  socket.onmessage = ({ data }) => {
+    const message = (typeof data === "string" ? JSON.parse(data) : {}) as { type?: string; text?: string };
+    // The page is shown from then on.
+    if (message.type === "size") socket.send(JSON.stringify({ type: "read_clipboard" }));
+    if (message.type === "clipboard") read.resolve(message.text ?? "");
+  };
+  try {
+    return await read.promise;
+  } finally {
+    socket.close();
+  }
+}
+
 describe("stored values in actions", () => {
   let site: Site;
   beforeAll(async () => {
@@ -144,6 +164,12 @@ describe("stored values in actions", () => {
     });
     await keep(Promise.resolve(seen));
     expect(JSON.stringify(seen)).toContain("***");
+    await browsers.playwright.execute(id, {
+      code: `await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+        await page.evaluate(() => navigator.clipboard.writeText(document.querySelector("#out").textContent));`,
+    });
+    const clipboard = await keep(clipboardIn(made.browser_live_view_url ?? ""));
+    expect(clipboard).toBe("You typed ***.");
     const mcp = await McpConnection.overHttp(test, "tools=all");
     await keep(mcp.call("snapshot", { browser: id }).catch(String));
     await mcp[Symbol.asyncDispose]();

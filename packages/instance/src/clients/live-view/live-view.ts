@@ -114,7 +114,7 @@ export class LiveView {
       return;
     }
     void this.#screen?.act(message).then((answer) => {
-      if (answer !== undefined) viewer.socket.sendText(JSON.stringify(answer));
+      if (answer !== undefined) viewer.socket.sendText(JSON.stringify(this.#options.withoutSecrets(answer)));
     });
   }
 
