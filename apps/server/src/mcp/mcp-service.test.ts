@@ -81,6 +81,19 @@ it("refuses unknown settings and large messages", async () => {
   expect(large.status).toBe(413);
 });
 
+it.each([
+  ["values", `[${"{},".repeat(60_000)}{}]`, 413],
+  ["levels", "[".repeat(2_000_000), 400],
+  ["levels of an argument", JSON.stringify(initialize).replace('"test"', `${"[".repeat(300)}${"]".repeat(300)}`), 400],
+])("refuses a message with too many %s before it is parsed", async (_what, message, status) => {
+  const session = await connect();
+  for (const headers of [{}, session]) {
+    const refused = await post(message, headers);
+    expect(refused.status).toBe(status);
+    expect(await refused.json()).toMatchObject({ message: expect.stringContaining("The message") as unknown });
+  }
+});
+
 it("lists and calls tools", async () => {
   const session = await connect();
   const list = await post({ jsonrpc: "2.0", id: 2, method: "tools/list" }, session);

@@ -1,3 +1,4 @@
+import { exceededJsonBound, type JsonBounds } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { OutgoingHttpHeaders } from "node:http";
@@ -7,8 +8,10 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 
 /** A tool writes at most 2,000,000 characters. */
 const maxBodyBytes = 4 * 2 ** 20;
+/** As of other JSON bodies. */
+const bounds: JsonBounds = { values: 50_000, depth: 200 };
 
-/** Its signal aborts when the client is gone. @throws {ServiceError} 413 `payload_too_large` */
+/** Its signal aborts when the client is gone. @throws {ServiceError} 413 `payload_too_large`, or 400 for a deep message. */
 export async function webRequestOf({ raw }: FastifyRequest, { raw: response }: FastifyReply): Promise<Request> {
   const gone = new AbortController();
   response.on("close", () => {
@@ -37,7 +40,18 @@ async function bodyOf(raw: FastifyRequest["raw"]): Promise<Uint8Array<ArrayBuffe
       });
     chunks.push(chunk);
   }
-  return new Uint8Array(Buffer.concat(chunks, size));
+  const bytes = Buffer.concat(chunks, size);
+  const exceeded = exceededJsonBound(bytes, bounds);
+  if (exceeded === "values")
+    throw new ServiceError(413, "payload_too_large", `The message has more than ${String(bounds.values)} values.`, {
+      limit: bounds.values,
+      hint: "Send less in one message.",
+    });
+  if (exceeded === "depth")
+    throw new ServiceError(400, "bad_request", `The message is nested more than ${String(bounds.depth)} levels deep.`, {
+      limit: bounds.depth,
+    });
+  return new Uint8Array(bytes);
 }
 
 /** Sends the head at once, because clients wait for it before the first event. */
