@@ -94,6 +94,13 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
     });
 
+    it("cannot act on the origin of the service in a browser", async () => {
+      const { url } = await start({ read: () => ({ stream: Readable.from(["<script>alert(1)</script>"]) }) });
+      const { headers } = await fetch(`${url}${id}/content`);
+      expect(headers.get("content-security-policy")).toBe("sandbox");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    });
+
     it("may be empty, and of unknown length", async () => {
       const { url } = await start({
         read: ({ params }) => ({ stream: Readable.from(params.id === "none" ? [] : ["a", "b"]) }),

@@ -127,6 +127,9 @@ function tokenPageHeaders(query: { readonly limit?: unknown }, nextPageToken: st
   return headers;
 }
 
+/** Others may have written the bytes: a browser must not run them on the origin of the service, or guess their type. */
+const neverPage: OutgoingHttpHeaders = { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" };
+
 /** @throws {TypeError} for a type or header that the endpoint does not declare. */
 function bytesHeaders(
   { contentType, headers: declared = [] }: BytesContent,
@@ -136,7 +139,7 @@ function bytesHeaders(
     stream.destroy();
     throw new TypeError(`A handler gave the type ${given}, and its endpoint declares ${contentType}.`);
   }
-  const headers: OutgoingHttpHeaders = { "content-type": given };
+  const headers: OutgoingHttpHeaders = { "content-type": given, ...neverPage };
   if (sizeBytes !== undefined) headers["content-length"] = String(sizeBytes);
   if (fileName !== undefined) headers["content-disposition"] = contentDisposition(fileName);
   for (const [name, value] of Object.entries(further)) {

@@ -57,6 +57,9 @@ describe("pages", () => {
     });
     expect(picture.headers.get("content-type")).toBe("image/jpeg");
     expect(picture.bytes.subarray(0, 3).toString("hex")).toBe("ffd8ff");
+    const page = await post("/content", { html: "<script>document.title = 1</script>" });
+    expect(page.headers.get("content-security-policy")).toBe("sandbox");
+    expect(page.headers.get("x-content-type-options")).toBe("nosniff");
     const element = await post("/screenshot", { html, selector: "#a" });
     expect([element.bytes.readUInt32BE(16), element.bytes.readUInt32BE(20)]).toEqual([50, 20]);
     const launch = btoa(JSON.stringify({ defaultViewport: { width: 320, height: 240 }, args: ["--no-sandbox"] }));

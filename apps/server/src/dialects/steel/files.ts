@@ -18,6 +18,7 @@ const uploads = "/tmp/.steel-uploads";
 const maxPath = 1000;
 const maxFiles = 1000;
 const maxFolders = 100;
+const removeMs = 10_000;
 
 interface In {
   readonly calls: NativeCalls;
@@ -53,6 +54,15 @@ export async function uploadFile(
 ): Promise<StoredFile> {
   const session = await inSession(caller, id, signal);
   const temporary = `${uploads}/${createId()}`;
+  try {
+    return await takeFile(session, temporary, parts);
+  } catch (error) {
+    await removeFile(session, temporary);
+    throw error;
+  }
+}
+
+async function takeFile(session: In, temporary: string, parts: AsyncIterable<MultipartPart>): Promise<StoredFile> {
   let name: string | undefined;
   let wanted: string | undefined;
   for await (const part of parts) {
@@ -79,6 +89,16 @@ export async function uploadFile(
 async function write({ calls, sessionId, signal }: In, path: string, content: Readable): Promise<void> {
   const instance = await calls.instanceFor(native.writeFile, sessionId);
   await writeFile(instance, { path, content, sessionId, signal });
+}
+
+/** The client may be gone. */
+async function removeFile({ calls, sessionId }: In, path: string): Promise<void> {
+  const signal = AbortSignal.timeout(removeMs);
+  const sent = { sessionId, signal, body: { path } };
+  await callInstance(calls, native.deleteFile, sent).then(
+    (answer) => answer.resume(),
+    () => undefined,
+  );
 }
 
 async function makeFolderOf({ calls, ...to }: In, path: string): Promise<void> {

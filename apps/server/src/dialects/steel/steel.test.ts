@@ -252,6 +252,43 @@ describe("files", () => {
     expect((await send("GET", files)).body).toEqual({ data: [] });
   });
 
+  it("leave nothing when their upload fails", async () => {
+    const { id } = await create();
+    const files = `/sessions/${id}/files`;
+    await send("POST", files, { body: formOf("kept", "folder/a.txt") });
+    const twice = formOf("one");
+    twice.append("file", new File(["two"], "b.txt"));
+    const unknown = formOf("one");
+    unknown.append("zz", "1");
+    for (const body of [formOf("x", "../a"), twice, formOf("x", "folder"), formOf("x", "folder/a.txt/b")])
+      expect((await send("POST", files, { body })).status).toBeGreaterThanOrEqual(400);
+    await send("POST", files, { body: unknown });
+    const client = new AbortController();
+    const stream = new ReadableStream({
+      start(controller) {
+        controller.enqueue(
+          Buffer.from(
+            '--b\r\nContent-Disposition: form-data; name="file"; filename="c.txt"\r\nContent-Type: text/plain\r\n\r\nbegun',
+          ),
+        );
+      },
+    });
+    const left = async () =>
+      (await server.request("GET", `/browsers/${id}/fs/list_files?path=/tmp/.steel-uploads`, { key: shop.key })).body;
+    const gone = fetch(`${server.baseUrl}/steel/v1${files}`, {
+      method: "POST",
+      headers: { "steel-api-key": shop.key, "content-type": "multipart/form-data; boundary=b" },
+      body: stream,
+      duplex: "half",
+      signal: client.signal,
+    } as RequestInit).catch((error: unknown) => error);
+    await expect.poll(left).not.toEqual([]);
+    client.abort();
+    await gone;
+    await expect.poll(left).toEqual([]);
+    expect((await send("GET", `${files}/folder/a.txt`)).body).toBe("kept");
+  });
+
   it.each(["../a", "a/../../b", "a//b", "a/./b", "..%2Fa"])("stay in their folder: %s", async (path) => {
     const { id } = await create();
     const refused = await send("POST", `/sessions/${id}/files`, { body: formOf("x", decodeURIComponent(path)) });

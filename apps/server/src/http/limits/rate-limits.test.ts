@@ -180,4 +180,25 @@ describe("over several servers", () => {
     expect(left(one.limits, "c")).toBe(0);
     for (const { shared } of servers) await shared.stop();
   });
+
+  it("counts requests without a valid key that the other servers refused", async () => {
+    const servers = ["three", "four"].map((id) => {
+      const limits = createRateLimits({ ...none, refusedPerAddress: 10 }, () => 0);
+      return { limits, shared: shareUses(database, limits, id, pino({ level: "silent" })) };
+    });
+    const [three, four] = servers;
+    if (three === undefined || four === undefined) throw new Error("There are two.");
+    for (let index = 0; index < 6; index += 1) three.limits.countRefused("2001:db8::1");
+    three.limits.countRefused("192.0.2.1");
+    for (let index = 0; index < 4; index += 1) four.limits.countRefused("2001:db8::2");
+    for (const { shared } of [three, four, three]) await shared.exchange();
+    for (const { limits } of servers) {
+      expect(() => {
+        limits.checkAddress("2001:db8::3");
+      }).toThrow("Too many requests without a valid API key");
+      limits.checkAddress("192.0.2.1");
+      limits.checkAddress("2001:db8:0:1::1");
+    }
+    for (const { shared } of servers) await shared.stop();
+  });
 });

@@ -26,13 +26,15 @@ export interface RateLimits {
   /** @throws {ServiceError} 429 `rate_limited` after too many requests from this address without a valid key. */
   checkAddress(address: string): void;
   countRefused(address: string): void;
-  /** Returns the requests admitted here since the last call, for the other servers. */
+  /** Returns the requests admitted or refused here since the last call, for the other servers. */
   takeUses(): Uses;
   charge(uses: Uses): void;
 }
 
-/** The subject of a key is `key:{id}`. */
+/** The subject of a key is `key:{id}`, and that of an address `address:{address}`. */
 const organization = "organization";
+/** Between two exchanges with the other servers. */
+const maxReported = 20_000;
 
 /** Returns the /64 network of an IPv6 address, because one host has all of its addresses. */
 export function addressSubject(address: string): string {
@@ -43,6 +45,8 @@ export function addressSubject(address: string): string {
     .map((group) => group.toString(16))
     .join(":");
 }
+
+const subjectOf = (address: string): string => `address:${addressSubject(address)}`;
 
 function refusal({ limit, waitMs }: Allowance, whose: string, wayOut: string): ServiceError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
@@ -62,7 +66,12 @@ export function createRateLimits(
   const everybody = createTokenBuckets(() => rules.perOrganization);
   const addresses = createTokenBuckets(() => rules.refusedPerAddress);
   let uses = new Map<string, number>();
-  const count = (subject: string) => uses.set(subject, (uses.get(subject) ?? 0) + 1);
+  const count = (subject: string): void => {
+    const before = uses.get(subject);
+    if (before !== undefined || uses.size < maxReported) uses.set(subject, (before ?? 0) + 1);
+  };
+  const bucketsOf = (subject: string) =>
+    subject === organization ? everybody : subject.startsWith("key:") ? keys : addresses;
 
   return {
     admit(keyId, tell) {
@@ -96,7 +105,7 @@ export function createRateLimits(
       }
     },
     checkAddress(address) {
-      const left = addresses.look(addressSubject(address), now());
+      const left = addresses.look(subjectOf(address), now());
       if (left !== undefined && left.waitMs > 0) {
         throw new ServiceError(
           429,
@@ -111,7 +120,10 @@ export function createRateLimits(
       }
     },
     countRefused(address) {
-      addresses.take(addressSubject(address), now());
+      if (rules.refusedPerAddress === 0) return;
+      const subject = subjectOf(address);
+      addresses.take(subject, now());
+      count(subject);
     },
     takeUses() {
       const taken = uses;
@@ -120,8 +132,7 @@ export function createRateLimits(
     },
     charge(others) {
       const nowMs = now();
-      for (const [subject, tokens] of others)
-        (subject === organization ? everybody : keys).charge(subject, tokens, nowMs);
+      for (const [subject, tokens] of others) bucketsOf(subject).charge(subject, tokens, nowMs);
     },
   };
 }
