@@ -169,7 +169,8 @@ it("has the keyboard controls of video players", async () => {
   expect((await press(".")).at).toBeCloseTo(length / 10 + 0.1, 2);
   expect((await press(",")).at).toBeCloseTo(length / 10, 2);
   expect((await press("ArrowRight")).at).toBeCloseTo(Math.min(length, length / 10 + 5), 1);
-  expect((await press("j")).at).toBe(0);
+  // Films begin with their first picture, some hundredths of a second after zero.
+  expect((await press("j")).at).toBeLessThan(0.1);
   expect((await press("m")).isMuted).toBe(true);
   await page.keyboard.press("Shift+>");
   expect((await film(page)).rate).toBe(1.5);

@@ -93,7 +93,7 @@ it("creates a project, changes its limits, archives and deletes it, and shows th
   await page.getByRole("dialog").getByLabel("Name").fill("sales");
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { name: "sales", exact: true }).waitFor();
-  await page.getByRole("button", { name: "Change", exact: true }).click();
+  await page.getByRole("button", { name: "Change limits" }).click();
   await page.getByRole("dialog").getByLabel("Sessions at once").fill("2");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("0 of 2").waitFor();

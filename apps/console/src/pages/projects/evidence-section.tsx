@@ -38,6 +38,7 @@ export function EvidenceSection({ project }: { readonly project: Project }) {
           <Button
             size="xs"
             variant="default"
+            aria-label="Change evidence"
             onClick={() => {
               setOpen(true);
             }}

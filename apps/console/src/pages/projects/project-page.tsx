@@ -131,6 +131,7 @@ function LimitsSection({ project: { id } }: { readonly project: Project }) {
           <Button
             size="xs"
             variant="default"
+            aria-label="Change limits"
             onClick={() => {
               setOpen(true);
             }}
