@@ -1,4 +1,4 @@
-import { selfSigned } from "./certificate.ts";
+import { selfSigned } from "../certificates/certificate.ts";
 import { createHash, generateKeyPairSync, type KeyObject, type X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 

@@ -1,9 +1,9 @@
+import { CertificateAuthority } from "@shoal/primitives/certificates";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
-import { Authority } from "./authority.ts";
 import { readRequest, type Reply, type SiteRequest } from "./exchange.ts";
 
 /** Answers the requests of one host name. */
@@ -14,7 +14,7 @@ export interface Host {
 
 /** An HTTP proxy on loopback behind which each host name is a site with TLS. Other names answer 502. */
 export class Front {
-  readonly #authority = new Authority();
+  readonly #authority = new CertificateAuthority("Shoal test sites");
   readonly #hosts: ReadonlyMap<string, Host>;
   readonly #offline = new Set<string>();
   readonly #sockets = new Set<Duplex>();

@@ -1,0 +1,1 @@
+export { CertificateAuthority } from "./certificate-authority.ts";
