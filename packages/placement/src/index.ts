@@ -1,8 +1,11 @@
 export type {
+  AddedHeader,
   EgressProxyRoute,
   EgressRules,
   EgressTraffic,
   EgressUpstream,
+  ExitHeaders,
+  HeaderSource,
   RequestSigner,
   TransferredBytes,
 } from "./interface/egress.ts";

@@ -1,5 +1,13 @@
 import { connectionFailure, EgressFailure } from "./failure.ts";
-import { endsAtHttpProxy, hostOf, openToLastHop, openTunnel, type EgressRoute } from "./route.ts";
+import {
+  type DialOptions,
+  endsAtHttpProxy,
+  hostOf,
+  openToLastHop,
+  openTunnel,
+  type EgressRoute,
+  secureTunnel,
+} from "./route.ts";
 import { type ParsedUpstream, parseUpstream } from "./upstream.ts";
 import { Agent, type ClientRequestArgs } from "node:http";
 import type { Socket } from "node:net";
@@ -11,8 +19,12 @@ import type { Duplex } from "node:stream";
  */
 export const clientHeader = "shoal-egress-client";
 
+/** `requests`: not in a tunnel, if the last proxy accepts requests. `tls`: a tunnel in which the gateway is the client of TLS. */
+export type EgressWay = "requests" | "tunnel" | "tls";
+
 export interface RoutedRequest extends ClientRequestArgs {
   readonly route: EgressRoute;
+  readonly way: EgressWay;
 }
 
 export class EgressClient {
@@ -22,6 +34,7 @@ export class EgressClient {
   readonly gone = new AbortController();
   readonly #connectMs: number;
   readonly #outside = new Set<Socket>();
+  #kept: Socket | undefined;
   #isKnown = false;
   #isBrowser = false;
   #proxy: ParsedUpstream | undefined;
@@ -61,7 +74,12 @@ export class EgressClient {
     if (url !== null) this.#proxy = parseUpstream({ url, bypassHosts: fields.getAll("bypass") });
   }
 
-  async open(route: EgressRoute, kind: "tunnel" | "requests"): Promise<Socket> {
+  /** The tunnel for the next connection to the host of a tunnel that the gateway opens. */
+  keep(tunnel: Socket): void {
+    this.#kept = tunnel;
+  }
+
+  async open(route: EgressRoute, way: EgressWay): Promise<Socket> {
     const late = new AbortController();
     const what = hostOf(route.hops[0]?.proxy ?? route.target);
     const timer = setTimeout(() => {
@@ -74,12 +92,19 @@ export class EgressClient {
         this.#outside.delete(socket);
       });
     };
-    const open = kind === "requests" && endsAtHttpProxy(route) ? openToLastHop : openTunnel;
     try {
-      return await open(route, { signal, onSocket });
+      return await this.#dial(route, way, { signal, onSocket });
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  async #dial(route: EgressRoute, way: EgressWay, options: DialOptions): Promise<Socket> {
+    if (way === "requests" && endsAtHttpProxy(route)) return openToLastHop(route, options);
+    const kept = this.#kept;
+    this.#kept = undefined;
+    const tunnel = kept?.writable === true && kept.readable ? kept : await openTunnel(route, options);
+    return way === "tls" ? secureTunnel(tunnel, route.target) : tunnel;
   }
 }
 
@@ -93,16 +118,17 @@ class ClientAgent extends Agent {
 
   /** After a change of rules, a kept connection may lead to an address that is refused now. */
   override getName(options?: ClientRequestArgs): string {
-    const { addresses } = (options as RoutedRequest).route;
-    return [super.getName(options), ...addresses.map(({ address }) => address).sort()].join(" ");
+    const { route, way } = options as RoutedRequest;
+    const { addresses } = route;
+    return [super.getName(options), way, ...addresses.map(({ address }) => address).sort()].join(" ");
   }
 
   override createConnection(
     options: ClientRequestArgs,
     callback?: (error: Error | null, socket: Duplex) => void,
   ): undefined {
-    const { route } = options as RoutedRequest;
-    this.#client.open(route, "requests").then(
+    const { route, way } = options as RoutedRequest;
+    this.#client.open(route, way).then(
       (socket) => callback?.(null, socket),
       (error: unknown) => {
         callback?.(toFailure(error), undefined as unknown as Duplex);

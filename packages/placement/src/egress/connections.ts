@@ -83,3 +83,11 @@ export class EgressConnections {
     if (owner.sockets.size === 0) this.#owners.delete(owner);
   }
 }
+
+export function limitText(reached: ReachedLimit, limits: EgressLimits): string {
+  if (reached === "session")
+    return `This session has ${String(limits.connectionsPerSession)} open connections, the limit (egress_connections_per_session). Close pages or programs.`;
+  if (reached === "project")
+    return `The sessions of this project have ${String(limits.connectionsPerProject)} open connections, the limit (egress_connections_per_project). Close pages or end sessions.`;
+  return "The server has no file descriptors left for connections of sessions. Close pages, end sessions, or raise the limit of open files (ulimit -n).";
+}

@@ -1,8 +1,9 @@
-import type { EgressClient, RoutedRequest } from "./client.ts";
-import { clientHeader } from "./client.ts";
+import type { AddedHeader } from "../interface/egress.ts";
+import { clientHeader, type EgressClient, type EgressWay, type RoutedRequest } from "./client.ts";
 import { connectionFailure, EgressFailure } from "./failure.ts";
 import { endsAtHttpProxy, hostOf, refusedBy, type EgressRoute } from "./route.ts";
 import {
+  type ClientRequest,
   request as httpRequest,
   type IncomingMessage,
   type ServerResponse,
@@ -24,18 +25,58 @@ const perConnection: ReadonlySet<string> = new Set([
   clientHeader,
 ]);
 
+/** As Chromium accepts them; Node's default is 16 KiB. */
+export const maxHeaderBytes = 256 * 2 ** 10;
+
+/** Where a request goes, and what the gateway adds to it. */
+export interface Forwarding {
+  readonly client: EgressClient;
+  readonly route: EgressRoute;
+  readonly way: EgressWay;
+  /** Replaces the `Host` header. */
+  readonly host: string;
+  readonly path: string;
+  /** Replace headers of the same name. */
+  readonly added: readonly AddedHeader[];
+}
+
+/** For a request with an absolute `http:` URL. */
+export function plainForwarding(
+  { url: address }: IncomingMessage,
+  { client, route }: Pick<Forwarding, "client" | "route">,
+  added: readonly AddedHeader[] = [],
+): Forwarding {
+  const url = new URL(address ?? "");
+  const path = `${url.pathname}${url.search}`;
+  // RFC 9112, 3.2.2: the host of the URL, which was checked, replaces the header.
+  return {
+    ...{ client, route, added, way: "requests", host: url.host },
+    path: endsAtHttpProxy(route) ? `http://${url.host}${path}` : path,
+  };
+}
+
 /** Resolves when the answer is written or a side closed. @throws {EgressFailure} only before the answer begins. */
 export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { client, route }: { readonly client: EgressClient; readonly route: EgressRoute },
+  forwarding: Forwarding,
 ): Promise<void> {
-  const answer = await send(request, response, { client, route });
+  const { route, way } = forwarding;
+  const answer = await send(request, response, forwarding);
+  await answerClient(answer, response, { route, way });
+}
+
+/** Passes an answer on. @throws {EgressFailure} before the answer begins. */
+export async function answerClient(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  { route, way }: Pick<Forwarding, "route" | "way">,
+): Promise<void> {
   const hop = route.hops.at(-1);
   if (answer.statusCode === 407) {
     answer.destroy();
     // A site's 407 is invalid: the browser would send the site the credentials of a proxy.
-    if (hop === undefined || !endsAtHttpProxy(route))
+    if (hop === undefined || way !== "requests" || !endsAtHttpProxy(route))
       throw new EgressFailure(599, `${hostOf(route.target)} answered 407, which only a proxy may send.`);
     throw refusedBy(hop.proxy, answer, hop.asksClient);
   }
@@ -71,30 +112,16 @@ function pass(answer: IncomingMessage, response: ServerResponse): Promise<void> 
 function send(
   request: IncomingMessage,
   response: ServerResponse,
-  { client, route }: { readonly client: EgressClient; readonly route: EgressRoute },
+  forwarding: Forwarding,
 ): Promise<IncomingMessage> {
-  const { target, hops } = route;
-  const url = new URL(request.url ?? "");
-  const hop = endsAtHttpProxy(route) ? hops.at(-1) : undefined;
-  // RFC 9112, 3.2.2: the host of the URL, which was checked, replaces the header.
-  const headers = endToEnd(request.rawHeaders, url.host);
+  const { hops, target } = forwarding.route;
+  const hop = forwarding.way === "requests" && endsAtHttpProxy(forwarding.route) ? hops.at(-1) : undefined;
+  const headers: string[] = [];
   if (request.headers["transfer-encoding"] !== undefined) headers.push("transfer-encoding", "chunked");
   const credentials = hop?.authorization ?? hop?.proxy.authorization;
   if (credentials !== undefined) headers.push("proxy-authorization", credentials);
-  const options: RoutedRequest & { readonly insecureHTTPParser: boolean } = {
-    route,
-    agent: client.agent,
-    host: target.hostname,
-    port: target.port,
-    method: request.method,
-    path: hop === undefined ? `${url.pathname}${url.search}` : `http://${url.host}${url.pathname}${url.search}`,
-    headers,
-    setHost: false,
-    // Sites send invalid header values, and browsers accept them.
-    insecureHTTPParser: true,
-  };
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(options);
+    const outgoing = outgoingRequest(request, forwarding, headers);
     outgoing.once("response", resolve);
     outgoing.on("error", (error) => {
       reject(connectionFailure(error, hostOf(target)));
@@ -107,14 +134,44 @@ function send(
   });
 }
 
-/** Also omits headers that Node refuses to send. @param host - replaces the value of `Host` */
-function endToEnd(rawHeaders: readonly string[], host?: string): string[] {
+/** @param headers - of the connection to the next server. */
+export function outgoingRequest(
+  request: IncomingMessage,
+  { added, client, host, path, route, way }: Forwarding,
+  headers: readonly string[],
+): ClientRequest {
+  const names = new Set(added.map(([name]) => name.toLowerCase()));
+  const options: RoutedRequest & { readonly insecureHTTPParser: boolean } = {
+    route,
+    way,
+    path,
+    agent: client.agent,
+    host: route.target.hostname,
+    port: route.target.port,
+    method: request.method,
+    headers: [...endToEnd(request.rawHeaders, { host, names }), ...headers, ...added.flat()],
+    setHost: false,
+    // Sites send invalid header values and many cookies, and browsers accept them.
+    insecureHTTPParser: true,
+    maxHeaderSize: maxHeaderBytes,
+  };
+  return httpRequest(options);
+}
+
+/**
+ * Also omits headers that Node refuses to send. @param replaced.host - of the `Host` header.
+ * @param replaced.names - omitted, in lower case.
+ */
+export function endToEnd(
+  rawHeaders: readonly string[],
+  { host, names }: { readonly host?: string; readonly names?: ReadonlySet<string> } = {},
+): string[] {
   const kept: string[] = [];
   let hasHost = false;
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const [name = "", value = ""] = rawHeaders.slice(index, index + 2);
     const known = name.toLowerCase();
-    if (perConnection.has(known) || (known === "host" && hasHost) || !isSendable(name, value)) continue;
+    if (perConnection.has(known) || names?.has(known) === true || (known === "host" && hasHost) || !isSendable(name, value)) continue;
     hasHost ||= known === "host";
     kept.push(name, known === "host" ? (host ?? value) : value);
   }

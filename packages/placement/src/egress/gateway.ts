@@ -1,22 +1,24 @@
 import type {
+  AddedHeader,
   EgressControls,
   EgressLimits,
   EgressProxyRoute,
   EgressRules,
   EgressTraffic,
   EgressUpstream,
-  ReachedLimit,
+  ExitHeaders,
   RequestSigner,
   RuleSource,
   TransferredBytes,
 } from "../interface/egress.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { EgressClient } from "./client.ts";
-import { type ConnectionOwner, EgressConnections, usualEgressLimits } from "./connections.ts";
+import { type ConnectionOwner, EgressConnections, limitText, usualEgressLimits } from "./connections.ts";
 import { connectionFailure, EgressFailure, routeFailure } from "./failure.ts";
 import { FailureRecord } from "./failure-record.ts";
 import { Refusals, refusalsPath } from "./refusals.ts";
-import { forwardRequest } from "./forward.ts";
+import { forwardRequest, plainForwarding } from "./forward.ts";
+import { addedHeaders, OpenedTunnels } from "./opened-tunnels.ts";
 import type { EgressPolicy } from "../policy/egress-policy.ts";
 import { describeRefusal } from "../policy/network-rules.ts";
 import { answerSignature, signaturePath } from "./signatures.ts";
@@ -56,6 +58,7 @@ class Gateway implements EgressGateway {
   readonly limits: EgressLimits;
   readonly connections: EgressConnections;
   readonly http: Server;
+  readonly opened: OpenedTunnels;
   readonly #doors = new WeakMap<Socket, Door>();
   readonly #transfers = new Transfers();
 
@@ -63,6 +66,7 @@ class Gateway implements EgressGateway {
     this.log = log;
     this.limits = limits;
     this.connections = new EgressConnections(limits);
+    this.opened = new OpenedTunnels(limits.waitingMs);
     // Uploads may take longer than Node's limit of five minutes; idle timeouts apply instead.
     this.http = createHttpServer({ requestTimeout: 0, keepAliveTimeout: limits.waitingMs });
     this.http.timeout = limits.idleMs;
@@ -113,6 +117,7 @@ class Door implements EgressDoor, ConnectionOwner {
   readonly #gateway: Gateway;
   readonly #ways: EgressWays;
   #signer: RequestSigner | undefined;
+  #headers: ExitHeaders | undefined;
   readonly #clients = new WeakMap<Socket, EgressClient>();
   readonly #failures = new FailureRecord();
   readonly #refusals = new Refusals();
@@ -186,7 +191,10 @@ class Door implements EgressDoor, ConnectionOwner {
       client.isBusy = false;
     });
     const route = await this.#routeFor(targetOf(request), client, request);
-    await forwardRequest(request, response, { client, route }).catch(explainRoute(route));
+    const added = await this.#addedTo(request, client, route);
+    await forwardRequest(request, response, plainForwarding(request, { client, route }, added)).catch(
+      explainRoute(route),
+    );
   }
 
   async #connect(request: IncomingMessage, socket: Socket): Promise<void> {
@@ -205,6 +213,7 @@ class Door implements EgressDoor, ConnectionOwner {
     }
     socket.removeAllListeners("timeout");
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    if (await this.#opens(socket, { client, route, target })) return;
     joinTunnel(socket, target, {
       idleMs,
       waitingMs,
@@ -212,6 +221,36 @@ class Door implements EgressDoor, ConnectionOwner {
       judge: this.#ways.rules.judgesContent ? (bytes) => this.#judgeContent(bytes, client) : undefined,
       onIdle: () => {
         this.#gateway.connections.ended.idle++;
+      },
+    });
+  }
+
+  async #addedTo(request: IncomingMessage, client: EgressClient, route: EgressRoute): Promise<readonly AddedHeader[]> {
+    if (this.#headers === undefined || !client.isBrowser) return [];
+    const { origin } = new URL(request.url ?? "");
+    return addedHeaders(this.#headers, origin, { request, isReadable: route.hops.length > 0 });
+  }
+
+  /** Serves a tunnel of the browser to a host of {@link setHeaders} here. @param of.target - an open tunnel. */
+  async #opens(
+    socket: Socket,
+    { client, route, target }: { readonly client: EgressClient; readonly route: EgressRoute; readonly target: Socket },
+  ): Promise<boolean> {
+    const headers = this.#headers;
+    const host = hostOf(route.target);
+    if (headers === undefined || !client.isBrowser) return false;
+    if (!["https", "http"].some((protocol) => headers.source.covers(new URL(`${protocol}://${host}`).origin)))
+      return false;
+    const { idleMs, waitingMs } = this.#gateway.limits;
+    const onIdle = (): void => {
+      this.#gateway.connections.ended.idle++;
+    };
+    socket.setTimeout(idleMs, () => socket.destroy());
+    return this.#gateway.opened.serve(socket, {
+      ...{ client, route, target, headers, times: { idleMs, waitingMs, onIdle } },
+      onFailure: ({ message, status }) => {
+        this.#failures.add({ target: host.toLowerCase(), status, message });
+        this.#gateway.log.debug({ target: host, status }, message);
       },
     });
   }
@@ -314,6 +353,11 @@ class Door implements EgressDoor, ConnectionOwner {
     this.#signer = signer;
   }
 
+  setHeaders(headers: ExitHeaders | undefined): void {
+    this.#headers = headers;
+    this.#endConnections();
+  }
+
   setProject(project: string | undefined): void {
     this.project = project;
   }
@@ -343,14 +387,6 @@ class Door implements EgressDoor, ConnectionOwner {
   #endConnections(): void {
     for (const socket of this.sockets) socket.destroy();
   }
-}
-
-function limitText(reached: ReachedLimit, limits: EgressLimits): string {
-  if (reached === "session")
-    return `This session has ${String(limits.connectionsPerSession)} open connections, the limit (egress_connections_per_session). Close pages or programs.`;
-  if (reached === "project")
-    return `The sessions of this project have ${String(limits.connectionsPerProject)} open connections, the limit (egress_connections_per_project). Close pages or end sessions.`;
-  return "The server has no file descriptors left for connections of sessions. Close pages, end sessions, or raise the limit of open files (ulimit -n).";
 }
 
 /** Names the route in a failure of its proxy. */

@@ -62,7 +62,7 @@ async function openAlong(
     socket = await connectTcp(first, addresses, { signal, onSocket });
     for (const [index, hop] of hops.entries()) {
       what = `the proxy ${hostOf(hop.proxy)}`;
-      if (hop.proxy.isTls) socket = await startTls(socket, hop.proxy);
+      if (hop.proxy.isTls) socket = await startTls(socket, what, hop.proxy);
       if (index >= tunnels) break;
       const next: EgressTarget = hops[index + 1]?.proxy ?? target;
       socket = await (hop.proxy.isSocks ? tunnelBySocks(socket, hop, next) : tunnelByConnect(socket, hop, next));
@@ -79,7 +79,7 @@ export function hostOf({ hostname, port }: EgressTarget): string {
   return `${hostname}:${String(port)}`;
 }
 
-function bare(hostname: string): string {
+export function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 
@@ -114,7 +114,32 @@ function connectTcp(
   });
 }
 
-function startTls(socket: Socket, { hostname, authorities }: ParsedUpstream): Promise<Socket> {
+/** TLS with the target of a tunnel. @throws {EgressFailure} if its certificate is not valid for the service. */
+export async function secureTunnel(tunnel: Socket, target: EgressTarget): Promise<Socket> {
+  const host = hostOf(target);
+  try {
+    return await startTls(tunnel, host, target);
+  } catch (error) {
+    tunnel.destroy();
+    const failure = connectionFailure(error, host);
+    if (failure.status !== 599) throw failure;
+    throw new EgressFailure(
+      failure.status,
+      `${failure.message} The session adds a header to requests to this host, so the service itself verifies its certificate.`,
+      failure.code === undefined ? {} : { code: failure.code },
+    );
+  }
+}
+
+/**
+ * Verifies the certificate of the server. @param what - for messages.
+ * @param authorities - in addition to the service's.
+ */
+function startTls(
+  socket: Socket,
+  what: string,
+  { hostname, authorities }: { readonly hostname: string; readonly authorities?: string | undefined },
+): Promise<Socket> {
   const host = bare(hostname);
   return new Promise((resolve, reject) => {
     // SNI does not allow addresses.
@@ -127,7 +152,7 @@ function startTls(socket: Socket, { hostname, authorities }: ParsedUpstream): Pr
     });
     secure.on("error", reject);
     secure.once("close", () => {
-      reject(new EgressFailure(595, `The proxy ${host} closed the connection.`, { code: "ECONNRESET" }));
+      reject(new EgressFailure(595, `The connection to ${what} was reset (ECONNRESET).`, { code: "ECONNRESET" }));
     });
     secure.once("secureConnect", () => {
       resolve(secure);

@@ -31,6 +31,7 @@ function boxOf(gone: PromiseWithResolvers<{ code: number; signal: null }>): Box 
       setRules: () => undefined,
       setProxyRoutes: () => undefined,
       setSigner: () => undefined,
+      setHeaders: () => undefined,
     },
     setPolicies: () => Promise.resolve("0"),
     setMemory: () => Promise.resolve(),

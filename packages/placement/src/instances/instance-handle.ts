@@ -7,6 +7,7 @@ import type {
   EgressProxyRoute,
   EgressRules,
   EgressUpstream,
+  ExitHeaders,
   RuleSource,
   RequestSigner,
   TransferredBytes,
@@ -68,6 +69,7 @@ export class InstanceHandle implements Instance {
   #isOver = false;
   #isDistrusted = false;
   #upstream: EgressUpstream | undefined;
+  #exitHeaders: ExitHeaders | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(options: InstanceHandleOptions) {
@@ -175,6 +177,15 @@ export class InstanceHandle implements Instance {
   setUpstream(upstream: EgressUpstream | undefined): void {
     this.#box.egress.setUpstream(upstream);
     this.#upstream = upstream;
+  }
+
+  get exitHeaders(): ExitHeaders | undefined {
+    return this.#exitHeaders;
+  }
+
+  setExitHeaders(headers: ExitHeaders | undefined): void {
+    this.#box.egress.setHeaders(headers);
+    this.#exitHeaders = headers;
   }
 
   setPrivateHosts(hosts: readonly string[]): void {

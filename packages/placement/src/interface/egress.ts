@@ -1,3 +1,5 @@
+import type { CertificateAuthority } from "@shoal/primitives/certificates";
+
 export interface EgressUpstream {
   /** `http://`, `https://` or `socks5://`, with percent-encoded credentials. The proxy resolves the names of pages. */
   readonly url: string;
@@ -62,6 +64,23 @@ export interface RequestSigner {
   sign(origin: string): Promise<Readonly<Record<string, string>>>;
 }
 
+/** Adds headers to requests of the browser. Their values never enter the box. */
+export interface HeaderSource {
+  /** Whether requests to an origin such as `https://example.com:8443` get headers. */
+  covers(origin: string): boolean;
+  /** Rejects if a value is unavailable; the request then fails. The message contains no value. */
+  headers(origin: string): Promise<readonly AddedHeader[]>;
+}
+
+export type AddedHeader = readonly [name: string, value: string];
+
+/** Headers for some hosts, and the authority by which their TLS is opened. */
+export interface ExitHeaders {
+  readonly source: HeaderSource;
+  /** The browser of the session must trust its certificate, and no other. */
+  readonly authority: CertificateAuthority;
+}
+
 export type RuleSource = "session" | "project";
 
 export interface RuleRefusal {
@@ -83,4 +102,6 @@ export interface EgressControls {
   /** For hosts that a route contains, also instead of a direct connection. @throws {PlacementError} `bad_option`. */
   setProxyRoutes(routes: readonly EgressProxyRoute[]): void;
   setSigner(signer: RequestSigner): void;
+  /** `undefined` = none. Ends open connections. */
+  setHeaders(headers: ExitHeaders | undefined): void;
 }

@@ -5,6 +5,7 @@ import type {
   EgressRules,
   EgressTraffic,
   EgressUpstream,
+  ExitHeaders,
   RuleSource,
   RequestSigner,
   TransferredBytes,
@@ -129,6 +130,8 @@ export interface SessionSurroundings {
   readonly rules?: Readonly<Partial<Record<RuleSource, EgressRules | undefined>>>;
   readonly proxyRoutes?: readonly EgressProxyRoute[] | undefined;
   readonly signer?: RequestSigner | undefined;
+  /** The assignment must make the browser trust their authority. */
+  readonly exitHeaders?: ExitHeaders | undefined;
   readonly files?: SessionFiles | undefined;
   /** `context`: the session gets a browser context in a browser that it shares with others of its project. */
   readonly isolation?: "context" | undefined;
@@ -193,6 +196,9 @@ export interface Instance {
   /** `undefined` = direct. Ends open connections. @throws {PlacementError} `bad_option` for an invalid address. */
   setUpstream(upstream: EgressUpstream | undefined): void;
   readonly upstream: EgressUpstream | undefined;
+  /** `undefined` = none. Ends open connections. The browser must trust their authority. */
+  setExitHeaders(headers: ExitHeaders | undefined): void;
+  readonly exitHeaders: ExitHeaders | undefined;
   /** Through the egress gateway; also after its end. */
   transferred(): TransferredBytes;
   /**
