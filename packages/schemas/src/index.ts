@@ -7,6 +7,7 @@ export { NetworkRules, UpdateNetworkRules } from "./base/network-rules.ts";
 export * from "./base/ok.ts";
 export type { StatedRule } from "./base/rules.ts";
 export * from "./base/schema.ts";
+export * from "./base/stored-secret.ts";
 export * from "./sessions/browser-network.ts";
 export * from "./sessions/browser-pool.ts";
 export * from "./sessions/browser.ts";

@@ -55,6 +55,8 @@ function standIn(id: string, { agent, kind, socketPath }: Surroundings): Instanc
       return socket;
     },
     setUpstream: () => undefined,
+    setExitHeaders: () => undefined,
+    exitHeaders: undefined,
     transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
     setRules: () => undefined,
     setPolicies: () => Promise.resolve("0"),

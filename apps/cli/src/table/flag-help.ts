@@ -111,7 +111,7 @@ export const flagHelp: Readonly<Record<string, string>> = {
   missing_ok: "Succeed if the directory does not exist",
   mode: "Permissions in octal",
   name: "Name, unique in the project, up to 255 characters",
-  network: "Network settings as an object",
+  network: 'Network settings as an object, such as headers with stored values: {"headers": […]}',
   "network.allow": "Host that can be reached, and no others: example.com, *.example.com:443, 10.0.0.0/8",
   "network.allowed_hosts":
     "Only host that anything in the session reaches: example.com, *.example.com, 8.8.8.8, 8.8.4.0/24",

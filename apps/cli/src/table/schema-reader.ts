@@ -91,8 +91,9 @@ export class SchemaReader {
       const simple = parts.filter(
         (part) => part.kind !== "json" && part.kind !== "file" && !taken.has(flagName(part.field)),
       );
-      // For an object with nested objects, flags could not express enough.
-      if (simple.length === 0 || simple.length < parts.length - 1) return [whole];
+      // For an object of nested objects, flags could not express enough.
+      const isMostlySimple = simple.length >= parts.length - 1 || simple.length > parts.length / 2;
+      if (simple.length === 0 || !isMostlySimple) return [whole];
       return [
         { ...whole, ...(simple.length === parts.length && !whole.clearable && { hidden: true as const }) },
         ...simple,

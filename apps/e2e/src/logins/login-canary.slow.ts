@@ -1,8 +1,7 @@
 import { type AuthConnection, type CreateAuthConnection, Shoal } from "@shoal/client";
-import { openBackupSource } from "@shoal/database";
 import { eventually } from "@shoal/testkit";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,8 +13,10 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { totpCode } from "../sites/hosting/totp.ts";
 import { logins } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
+import { filesBelow } from "../testing/files-below.ts";
 import { allProcesses, descendantsOf } from "../testing/processes.ts";
 import { runService, type TestService } from "../testing/service.ts";
+import { storedRows } from "../testing/stored-rows.ts";
 
 const canary = (): string => `cnry${randomBytes(16).toString("hex")}`;
 const totpSite = logins.find(({ site }) => site === "totp") ?? expect.fail();
@@ -92,20 +93,6 @@ afterAll(async () => {
 // `listen` made the address.
 const vaultPort = (): number => (vault.address() as AddressInfo).port;
 
-/** Every row of the database, as JSON. */
-async function readRows(): Promise<string> {
-  const ignore = () => undefined;
-  const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const source = await openBackupSource({ dataDir: join(test.folder, "database"), log });
-  const rows: string[] = [];
-  try {
-    for await (const chunk of source.chunks()) rows.push(...chunk.rows.map((row) => `${chunk.table} ${row}`));
-  } finally {
-    await source.close();
-  }
-  return rows.join("\n");
-}
-
 function connect(login: typeof onePage, wishes: Partial<CreateAuthConnection>): Promise<AuthConnection> {
   return shoal.auth.connections.create({
     domain: `${login.site}.test`,
@@ -169,15 +156,6 @@ async function readRemains(connection: AuthConnection): Promise<void> {
 }
 const archives: string[] = [];
 
-function* filesBelow(directory: string): Generator<string> {
-  for (const name of readdirSync(directory)) {
-    const path = join(directory, name);
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat?.isDirectory() === true) yield* filesBelow(path);
-    else if (stat?.isFile() === true) yield path;
-  }
-}
-
 function expectNone(what: string, text: string): void {
   for (const [name, secret] of Object.entries(secrets)) {
     const bytes = Buffer.from(secret);
@@ -237,7 +215,7 @@ it("keeps secrets of logins out of replies, events, logs, telemetry, recordings,
   await shoal.credentialProviders.list();
   await shoal.auditLogs.list({ start: new Date(began - 60_000).toISOString(), end: new Date().toISOString() });
 
-  const rows = await readRows();
+  const rows = await storedRows(test.folder);
   const told = (await Promise.all(replies)).join("\n");
   await test.service.stop();
   const log = `${test.service.output()}\n${readFileSync(join(folder, "access.log"), "utf8")}`;

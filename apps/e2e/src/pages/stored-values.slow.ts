@@ -1,10 +1,10 @@
 import { ApiError, Shoal } from "@shoal/client";
 import { eventually } from "@shoal/testkit";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { McpConnection } from "../mcp/mcp-clients.ts";
+import { filesBelow } from "../testing/files-below.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
@@ -82,15 +82,6 @@ function expectNone(where: string, text: string): void {
       const at = text.indexOf(form);
       expect(at, `${where}: …${text.slice(Math.max(0, at - 200), Math.max(0, at) + 100)}`).toBe(-1);
     }
-}
-
-function* filesBelow(directory: string): Generator<string> {
-  for (const name of readdirSync(directory)) {
-    const path = join(directory, name);
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat?.isDirectory() === true) yield* filesBelow(path);
-    else if (stat?.isFile() === true) yield path;
-  }
 }
 
 /** As a person with the address reads it. */

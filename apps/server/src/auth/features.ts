@@ -4,7 +4,7 @@ import type { SessionFeatures } from "../sessions/features.ts";
 import type { LiveViewAddresses } from "../sessions/live-view/live-view-address.ts";
 import { checksFeature } from "./checks/feature.ts";
 import { connectionsFeature } from "./connections/feature.ts";
-import { credentialsFeature } from "./credentials/feature.ts";
+import type { credentialsFeature } from "./credentials/feature.ts";
 import { signInHandoffsFeature } from "./sign-in-links/feature.ts";
 import { HandoffCodes } from "./sign-in-links/handoff-codes.ts";
 import { loginsFeature } from "./logins/feature.ts";
@@ -16,6 +16,7 @@ import { signInPageFeature } from "./sign-in-page/feature.ts";
 interface AuthNeeds {
   /** Whether browsers can hide that a program uses them. */
   readonly canHide: boolean;
+  readonly credentials: ReturnType<typeof credentialsFeature>;
   readonly parsing: LoginBrowserParts["parsing"];
   readonly liveViews: LiveViewAddresses;
   readonly resources: ResourceFeatures;
@@ -23,10 +24,12 @@ interface AuthNeeds {
 }
 
 /** Managed sign-in. The server must be registered. */
-export async function authFeatures(host: Host, { canHide, liveViews, parsing, resources, sessions: room }: AuthNeeds) {
+export async function authFeatures(
+  host: Host,
+  { canHide, credentials, liveViews, parsing, resources, sessions: room }: AuthNeeds,
+) {
   const { issuingKeys, lookup } = resources.apiKeys.provides;
   const pages = loginPages({ liveViews, codes: new HandoffCodes(host.secrets) });
-  const credentials = credentialsFeature(host);
   const credentialProviders = await credentialProvidersFeature(host);
   const connections = connectionsFeature(host, {
     credentials: credentials.provides,

@@ -3,7 +3,9 @@ import { appFeatures } from "../deployed-apps/features.ts";
 import { invocationRulesOf } from "../deployed-apps/invocations/invocation-rules.ts";
 import { auditExportFeature } from "../audit/export/feature.ts";
 import { auditLogFeature } from "../audit/logs/feature.ts";
+import { credentialsFeature } from "../auth/credentials/feature.ts";
 import { authFeatures } from "../auth/features.ts";
+import { createOpenForHosts } from "../auth/logins/stored-secret.ts";
 import { WaitingLogins } from "../auth/flows/waiting-logins.ts";
 import { People } from "../console/people.ts";
 import { replayPage } from "../console/pages/page-template.ts";
@@ -60,17 +62,28 @@ function addressesOf({ config, database, secrets }: Host) {
   };
 }
 
+function openParsing({ cleanup }: Host) {
+  const parsing = createParsePool();
+  cleanup.add("the parse workers", () => parsing.close());
+  return parsing;
+}
+
+/** Sessions and logins use them. */
+function credentialsOf(host: Host) {
+  const credentials = credentialsFeature(host);
+  return { credentials, openForHosts: createOpenForHosts(credentials.provides) };
+}
+
 /** Opens every feature, those below first. `host.cleanup` closes what they open, in reverse order. @throws {StartError} */
 export async function openFeatures(
   { addresses }: Started,
   { host, placement: bare, serverSecret }: StartedHost,
   { aroundPlacement = (placement) => placement, appRuntime: runtime }: StartOptions,
 ) {
-  const { cleanup, database, secrets, settings } = host;
+  const { database, secrets, settings } = host;
   const traffic = new Traffic(host);
   const { boxes, inFlight, localUrl, origins, sockets } = traffic;
-  const parsing = createParsePool();
-  cleanup.add("the parse workers", () => parsing.close());
+  const parsing = openParsing(host);
   const telemetryExports = () => room.telemetry.provides.exports.totals();
   const { limits, observability, observation } = await observed(host, traffic, { bare, telemetryExports });
   const placement = limits.provides.overload.counting(observation.placement(aroundPlacement(bare)));
@@ -92,6 +105,7 @@ export async function openFeatures(
   const given = addressesOf(host);
   const known = {
     ...given,
+    ...credentialsOf(host),
     parsing,
     people,
     placement,

@@ -46,6 +46,10 @@ const others: readonly string[] = [
   "browsers.act body.to.name",
   "browsers.render body.cookies[].name",
   "browsers.update body.network.mutation_id",
+  ...["browsers.create", "browsers.update", "browserPools.create", "browserPools.update"].map(
+    (operation) => `${operation} body.network.headers[].name`,
+  ),
+  "browserPools.update body.expected_network.headers[].name",
   // Compared with the pool's own settings: every other proxy is a 409.
   "browserPools.update body.expected_network.proxy_routes[].proxy.id",
   "browserPools.update body.expected_network.proxy_routes[].proxy.name",

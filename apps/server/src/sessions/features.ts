@@ -9,6 +9,7 @@ import type { ParsePool } from "../storage/parsing/parse-pool.ts";
 import { SessionFiles } from "../storage/session-files/session-files.ts";
 import type { usageFeature } from "../usage/feature.ts";
 import type { SessionSigner } from "./browsers/handlers.ts";
+import type { OpenForHosts } from "./browsers/options/exit-headers.ts";
 import type { SessionStore } from "./browsers/session-store.ts";
 import type { Sessions } from "./browsers/sessions.ts";
 import { downloadsFeature } from "./downloads/feature.ts";
@@ -34,6 +35,7 @@ interface Routing extends DirectPlane {
 export interface SessionRoomNeeds extends Pick<Parameters<typeof replaysFeature>[1], "page"> {
   readonly addresses: ServerAddresses;
   readonly liveViews: LiveViewAddresses;
+  readonly openForHosts: OpenForHosts;
   readonly loginWaits: LoginWaits;
   readonly observation: Parameters<typeof openSessionStore>[1];
   readonly origins: RequestOrigins;
@@ -123,6 +125,7 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
     projects: lookup,
     proxies: resources.proxies.provides,
     botIdentities: resources.botIdentity.provides,
+    openForHosts: needs.openForHosts,
     extensions: resources.extensions.provides,
     destinations: resources.telemetryDestinations.provides.destinations,
     telemetry: telemetry.provides.store,

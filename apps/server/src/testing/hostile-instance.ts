@@ -93,6 +93,8 @@ function instanceAt(port: number): Instance {
       return socket;
     },
     setUpstream: () => undefined,
+    setExitHeaders: () => undefined,
+    exitHeaders: undefined,
     transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
     setRules: () => undefined,
     upstream: undefined,

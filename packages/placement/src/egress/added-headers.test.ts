@@ -43,7 +43,11 @@ beforeEach(async () => {
   setDefaultCACertificates([...usual, sites.certificate]);
   const tls = (authority: CertificateAuthority) =>
     createHttpsServer(
-      { SNICallback: (name, done) => done(null, authority.contextFor(name)) },
+      {
+        SNICallback: (name, done) => {
+          done(null, authority.contextFor(name));
+        },
+      },
       (request, response) =>
         void answer(request).then(() => response.writeHead(request.url === "/407" ? 407 : 200).end("hello")),
     );
@@ -56,7 +60,9 @@ beforeEach(async () => {
       if (request.url === "/refused") socket.end("HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno");
       else
         sockets.handleUpgrade(request, socket, head, (opened) => {
-          opened.on("message", (data) => opened.send(`echo ${String(data)}`));
+          opened.on("message", (data: Buffer) => {
+            opened.send(`echo ${data.toString()}`);
+          });
         });
     });
   [secure, plain, strange] = await Promise.all([listen(site), listen(http), listen(tls(strangers))]);
@@ -120,7 +126,11 @@ it("adds a header to requests in TLS to a named host, in place of the page's, an
   const first = await exchange(socket, ["GET /a?b HTTP/1.1", "Host: named.example", "x-secret: forged", "Cookie: a=b"]);
   expect(first).toMatch(/^HTTP\/1\.1 200 OK/);
   expect(first).not.toContain(secret);
-  await exchange(socket, ["POST /c HTTP/1.1", "Host: other.example", "Transfer-Encoding: chunked"], "3\r\nabc\r\n0\r\n\r\n");
+  await exchange(
+    socket,
+    ["POST /c HTTP/1.1", "Host: other.example", "Transfer-Encoding: chunked"],
+    "3\r\nabc\r\n0\r\n\r\n",
+  );
   expect(headersOf("x-secret")).toEqual([[secret], [secret]]);
   expect(received[0]?.headers).toContain("a=b");
   expect(received[1]).toMatchObject({ host: `named.example:${secure}`, body: "abc" });
@@ -152,25 +162,28 @@ it("leaves tunnels to other hosts, and tunnels of programs, as they are", async 
   expect(headersOf("x-secret")).toEqual([[], []]);
 });
 
-it.each(["ws", "wss"])("adds the header to the upgrade of a WebSocket by %s, and passes its messages", async (scheme) => {
-  const port = scheme === "ws" ? plain : secure;
-  const open = async (at: string) => {
-    const socket = scheme === "ws" ? await tunnel(`named.example:${port}`) : await tls("named.example", port);
-    const opened = new WebSocket(`ws://named.example:${port}${at}`, { createConnection: () => socket });
-    opened.on("error", () => undefined);
-    return opened;
-  };
-  const socket = await open("/");
-  await once(socket, "open");
-  socket.send("one");
-  expect(String((await once(socket, "message"))[0])).toBe("echo one");
-  socket.close();
-  await once(socket, "close");
-  const refused = await open("/refused");
-  const [, response] = (await once(refused, "unexpected-response")) as [unknown, IncomingMessage];
-  expect([response.statusCode, await text(response)]).toEqual([401, "no"]);
-  expect(headersOf("x-secret")).toEqual([[secret], [secret]]);
-});
+it.each(["ws", "wss"])(
+  "adds the header to the upgrade of a WebSocket by %s, and passes its messages",
+  async (scheme) => {
+    const port = scheme === "ws" ? plain : secure;
+    const open = async (at: string) => {
+      const socket = scheme === "ws" ? await tunnel(`named.example:${port}`) : await tls("named.example", port);
+      const opened = new WebSocket(`ws://named.example:${port}${at}`, { createConnection: () => socket });
+      opened.on("error", () => undefined);
+      return opened;
+    };
+    const socket = await open("/");
+    await once(socket, "open");
+    socket.send("one");
+    expect(String((await once(socket, "message"))[0])).toBe("echo one");
+    socket.close();
+    await once(socket, "close");
+    const refused = await open("/refused");
+    const [, response] = (await once(refused, "unexpected-response")) as [unknown, IncomingMessage];
+    expect([response.statusCode, await text(response)]).toEqual([401, "no"]);
+    expect(headersOf("x-secret")).toEqual([[secret], [secret]]);
+  },
+);
 
 async function failures(): Promise<{ target: string; message: string }[]> {
   const [response] = (await once(httpRequest({ socketPath: path, path: "/failures" }).end(), "response")) as [
@@ -180,17 +193,21 @@ async function failures(): Promise<{ target: string; message: string }[]> {
 }
 
 it.each([
-  ["the certificate of the host is not valid", () => strange, "named.example", "GET / HTTP/1.1", "verifies its certificate"],
-  ["the value is not available", () => secure, "missing.example", "GET / HTTP/1.1", "The credential was deleted."],
-  ["the host would repeat the request", () => secure, "named.example", "TRACE / HTTP/1.1", "TRACE"],
-  ["the host asks for a proxy's password", () => secure, "named.example", "GET /407 HTTP/1.1", "407"],
-])("closes the connection without an answer if %s", async (_why, port, host, line, message) => {
-  const socket = await tls(host, port());
-  expect(await exchange(socket, [line, `Host: ${host}`])).toBe("");
-  const found = await failures();
-  expect(found[0]).toMatchObject({ target: `${host}:${port()}`, message: expect.stringContaining(message) });
-  expect(JSON.stringify(found)).not.toContain(secret);
-});
+  { why: "the certificate of the host is not valid", port: () => strange, message: "verifies its certificate" },
+  { why: "the value is not available", host: "missing.example", message: "The credential was deleted." },
+  { why: "the host would repeat the request", line: "TRACE / HTTP/1.1", message: "TRACE" },
+  { why: "the host requests the password of a proxy", line: "GET /407 HTTP/1.1", message: "407" },
+])(
+  "closes the connection without an answer if $why",
+  async ({ host = "named.example", line = "GET / HTTP/1.1", message, port = () => secure }) => {
+    const socket = await tls(host, port());
+    expect(await exchange(socket, [line, `Host: ${host}`])).toBe("");
+    const found = await failures();
+    expect(found[0]?.target).toBe(`${host}:${port()}`);
+    expect(found[0]?.message).toContain(message);
+    expect(JSON.stringify(found)).not.toContain(secret);
+  },
+);
 
 it("sends no header through a proxy that could read it", async () => {
   const proxied: string[][] = [];

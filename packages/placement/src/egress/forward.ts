@@ -109,11 +109,7 @@ function pass(answer: IncomingMessage, response: ServerResponse): Promise<void> 
   });
 }
 
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  forwarding: Forwarding,
-): Promise<IncomingMessage> {
+function send(request: IncomingMessage, response: ServerResponse, forwarding: Forwarding): Promise<IncomingMessage> {
   const { hops, target } = forwarding.route;
   const hop = forwarding.way === "requests" && endsAtHttpProxy(forwarding.route) ? hops.at(-1) : undefined;
   const headers: string[] = [];
@@ -171,7 +167,13 @@ export function endToEnd(
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const [name = "", value = ""] = rawHeaders.slice(index, index + 2);
     const known = name.toLowerCase();
-    if (perConnection.has(known) || names?.has(known) === true || (known === "host" && hasHost) || !isSendable(name, value)) continue;
+    if (
+      perConnection.has(known) ||
+      names?.has(known) === true ||
+      (known === "host" && hasHost) ||
+      !isSendable(name, value)
+    )
+      continue;
     hasHost ||= known === "host";
     kept.push(name, known === "host" ? (host ?? value) : value);
   }

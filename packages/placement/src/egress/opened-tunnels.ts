@@ -188,8 +188,7 @@ async function upgrade(
   if (first.length > 0) target.unshift(first);
   const lines = ["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket"];
   const kept = endToEnd(accepted.rawHeaders);
-  for (let index = 0; index + 1 < kept.length; index += 2)
-    lines.push(`${kept[index] ?? ""}: ${kept[index + 1] ?? ""}`);
+  for (let index = 0; index + 1 < kept.length; index += 2) lines.push(`${kept[index] ?? ""}: ${kept[index + 1] ?? ""}`);
   socket.write(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
   joinTunnel(socket, target, times);
 }

@@ -2,10 +2,7 @@ import type { SessionSurroundings } from "../interface/placement.ts";
 import type { InstanceHandle } from "./instance-handle.ts";
 
 /** Before the session begins, so that its first request is subject to all of this. */
-export async function prepareInstance(
-  handle: InstanceHandle,
-  surroundings: SessionSurroundings,
-): Promise<void> {
+export async function prepareInstance(handle: InstanceHandle, surroundings: SessionSurroundings): Promise<void> {
   const { upstream, policies, privateHosts, proxyRoutes, exitHeaders, rules = {}, memoryBytes, project } = surroundings;
   const { signer } = surroundings;
   if (project !== undefined) handle.setProject(project);

@@ -10,7 +10,11 @@ afterEach(() => {
 });
 
 async function connectTo(host: string, authority: CertificateAuthority, trusted: CertificateAuthority) {
-  const server = createServer({ SNICallback: (_name, done) => done(null, authority.contextFor(host)) });
+  const server = createServer({
+    SNICallback: (_name, done) => {
+      done(null, authority.contextFor(host));
+    },
+  });
   server.on("secureConnection", (socket: TLSSocket) => socket.end("hello"));
   server.on("tlsClientError", () => undefined);
   server.setSecureContext({});
@@ -30,8 +34,8 @@ async function connectTo(host: string, authority: CertificateAuthority, trusted:
     socket.once("secureConnect", () => {
       resolve("trusted");
     });
-    socket.once("error", (error) => {
-      resolve("code" in error ? error.code : error);
+    socket.once("error", (error: NodeJS.ErrnoException) => {
+      resolve(error.code);
     });
   });
 }

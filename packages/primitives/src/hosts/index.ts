@@ -1,4 +1,12 @@
 export { AllowedHosts, readAllowedHosts } from "./allowed-hosts.ts";
+export {
+  type HeaderHost,
+  headerHostOf,
+  headerHostText,
+  isWithinHost,
+  overlappingHost,
+  readHeaderHost,
+} from "./header-hosts.ts";
 export { canonicalName, hostAndPort } from "./host-name.ts";
 export { namePatterns, overlappingName, readNamePattern, type NamePattern } from "./name-pattern.ts";
 export {

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { printFields } from "../base/print-fields.ts";
 import { checkedLater } from "../base/rules.ts";
 import { checked, lazyObject } from "../base/schema.ts";
+import { StoredSecret } from "../base/stored-secret.ts";
 
 /** A reference of an outline: `e12`. */
 const Ref = () => checked(z.string(), z.regex(/^e[1-9][0-9]{0,9}$/));
@@ -102,15 +103,6 @@ const targetFields = () => ({
 /** An element of a page: by `ref`, by `role` and `name`, or by `selector`. */
 export interface PageTarget extends z.input<typeof PageTarget> {}
 export const PageTarget = lazyObject(targetFields);
-
-/** A value of a stored credential, which the service types and never returns. */
-export interface StoredSecret extends z.input<typeof StoredSecret> {}
-export const StoredSecret = lazyObject(() => ({
-  /** The id or the name of a credential of the session's project. */
-  credential: checked(z.string(), z.minLength(1), z.maxLength(255)),
-  /** The name of one of its values, such as `username` or `password`; `totp_code` for a one-time code that is valid now. */
-  field: checked(z.string(), z.minLength(1), z.maxLength(255)),
-}));
 
 /** An action on a page. A field of another action is an error. */
 export interface ActOnPage extends z.input<typeof ActOnPage> {}

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { networkChanges, networkRules } from "../base/network-rules.ts";
 import { checked, lazyObject, openEnum, suggestedText, type Schema } from "../base/schema.ts";
 import { exactlyOne } from "../base/rules.ts";
+import { StoredSecret } from "../base/stored-secret.ts";
 
 /** Where a session runs, by the operator's name for the place, `us-east` or `rack-7`: 1 to 63 letters, digits and hyphens. */
 export const BrowserRegionName: Schema<string> = z.lazy(() =>
@@ -27,6 +28,39 @@ export const BrowserProxyRoute = lazyObject(() => ({
   }),
 }));
 
+const headerHosts = () =>
+  checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.minLength(1), z.maxLength(50));
+const valueName = () => checked(z.string(), z.minLength(1), z.maxLength(255));
+
+/** A header with a stored value that the service adds to requests of a session's browser. The value never enters the session. */
+export interface BrowserHeader extends z.output<typeof BrowserHeader> {}
+export const BrowserHeader = lazyObject(() => ({
+  /** Names (`api.example.com`), all names below one (`*.example.com`) and addresses, each with a port if wanted, 1 to 50; all of them sites of the credential. Requests to the sites alone get the header: by https, or by http where a site has no public name, and on the port of a site that has one. */
+  hosts: headerHosts(),
+  /** The header, such as `Authorization` or `X-Api-Key`: 1 to 100 characters. It replaces a header of the page with this name. Headers of connections, cookies, bodies and of the browser's security are refused. */
+  name: checked(z.string(), z.maxLength(100), z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "letters, digits and hyphens")),
+  /** Text before the value, such as `Bearer ` with its space: at most 100 characters of ASCII. */
+  prefix: z.optional(checked(z.string(), z.maxLength(100), z.regex(/^[ -~]*$/, "printable characters of ASCII"))),
+  /** The value; not a one-time code. Answers have the id of the credential. */
+  secret: StoredSecret,
+}));
+
+/** HTTP authentication (`Basic`) with stored values, which never enter the session. */
+export interface BrowserHttpAuth extends z.output<typeof BrowserHttpAuth> {}
+export const BrowserHttpAuth = lazyObject(() => ({
+  /** Hosts, as for `headers`: 1 to 50, all of them sites of the credential. */
+  hosts: headerHosts(),
+  /** The id or the name of a credential of the project. Answers have the id. */
+  credential: valueName(),
+  /** The name of the value that is the user name; `username` when absent. */
+  username_field: z.optional(valueName()),
+  /** The name of the value that is the password; `password` when absent. */
+  password_field: z.optional(valueName()),
+}));
+
+const headers = () => checked(z.array(BrowserHeader), z.maxLength(20));
+const httpAuth = () => checked(z.array(BrowserHttpAuth), z.maxLength(20));
+
 /** What a session may reach. */
 export interface BrowserNetworkConfig extends z.output<typeof BrowserNetworkConfig> {}
 export const BrowserNetworkConfig = lazyObject(() => ({
@@ -40,6 +74,10 @@ export const BrowserNetworkConfig = lazyObject(() => ({
   allowed_hosts: z.optional(allowedHosts()),
   /** Proxies for some hosts instead of the session's proxy, at most 10 routes; each pattern in one of them only. */
   proxy_routes: z.optional(checked(z.array(BrowserProxyRoute), z.maxLength(10))),
+  /** Headers with stored values for requests of the browser to some hosts, added outside of the session; at most 20. Needs the right to stored values. */
+  headers: z.optional(headers()),
+  /** HTTP authentication with stored values for some hosts, added outside of the session; at most 20. Needs the right to stored values. */
+  http_auth: z.optional(httpAuth()),
 }));
 
 /** The revision of a session's `allowed_hosts`, for conditional updates. */
@@ -68,6 +106,10 @@ export const BrowserNetwork = lazyObject(() => ({
   allowlist_state: z.optional(BrowserAllowlistState),
   /** Proxies for some hosts, by id. */
   proxy_routes: z.optional(z.array(BrowserProxyRoute)),
+  /** Headers with stored values, without the values. */
+  headers: z.optional(z.array(BrowserHeader)),
+  /** HTTP authentication with stored values, without the values. */
+  http_auth: z.optional(z.array(BrowserHttpAuth)),
 }));
 
 /** Changes of what a session reaches. Open connections that the new lists refuse are closed. */
@@ -76,6 +118,10 @@ export const UpdateBrowserNetwork = lazyObject(() => ({
   ...networkChanges(),
   /** The new list, as in `browsers.create`, for a session that has one; `null` removes it for good. The `start_url` of the same request must be in the new list. Absent = unchanged. */
   allowed_hosts: z.optional(z.nullable(allowedHosts())),
+  /** The new headers with stored values, in place of all present ones; `null` or `[]` removes them. The first header restarts the browser. Absent = unchanged. */
+  headers: z.optional(z.nullable(headers())),
+  /** The new HTTP authentication, in place of the present one; `null` or `[]` removes it. The first entry restarts the browser. Absent = unchanged. */
+  http_auth: z.optional(z.nullable(httpAuth())),
   /** Change `allowed_hosts` only if its `network.allowlist_state.revision` is this one, else 409 `stale_network`; together with `mutation_id`. */
   expected_allowlist_revision: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
   /** Identifies this change of `allowed_hosts`: the same values again finish the same change. Together with `expected_allowlist_revision`. */

@@ -41,6 +41,7 @@ export function refuseUnsupported(
     body.web_bot_auth?.enabled === true && "web_bot_auth",
     body.network !== undefined && "private_hosts" in body.network && "network.private_hosts",
     body.network !== undefined && "proxy_routes" in body.network && "network.proxy_routes",
+    ...["headers", "http_auth"].map((name) => body.network !== undefined && name in body.network && `network.${name}`),
     Boolean(body.proxy_id) && "proxy_id",
     body.proxy !== undefined && body.proxy.mode === undefined && "proxy",
     body.telemetry !== undefined && body.telemetry !== null && body.telemetry.enabled !== false && "telemetry",

@@ -28,6 +28,14 @@ export function createOpenSecret(credentials: Pick<Credentials, "open">): OpenSe
   };
 }
 
+/** Opens a credential for headers: those go to its own sites, and not to its sign-in provider. */
+export function createOpenForHosts(credentials: Pick<Credentials, "open">) {
+  return async (projectId: string, idOrName: string) => {
+    const { domain, id, sites, values } = await credentials.open(projectId, idOrName);
+    return { id, values, origins: typingOrigins({ sites: [domain, ...sites] }) };
+  };
+}
+
 async function valueOf({ totp, values }: OpenedCredential, field: string, signal: AbortSignal) {
   if (field === "totp_code" && totp !== undefined) return presentCode(totp, signal);
   return Object.hasOwn(values, field) ? values[field] : undefined;

@@ -1,5 +1,5 @@
 import type { Endpoint } from "@shoal/contract";
-import { isAtLeast, mayApp, mayMove, neededRole, type Role } from "@shoal/contract/rights";
+import { connectionOperation, isAtLeast, mayApp, mayMove, neededRole, type Role } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import type { Access, KeyRow } from "./access.ts";
 
@@ -47,6 +47,18 @@ function refuseApp({ deployment_id }: Pick<KeyRow, "deployment_id">, endpoint: M
 export function mayMoveSecrets({ handoff, key, role }: Pick<Access, "handoff" | "key" | "role">): boolean {
   if (handoff !== undefined || key.deployment_id !== null) return false;
   return role === undefined ? key.policy === undefined : mayMove(role, "read secrets");
+}
+
+/**
+ * Whether the caller may have stored values used in a session. A role in one session alone includes no credential of
+ * the project. @param sessionId - of an existing session.
+ */
+export function mayUseSecrets(access: Pick<Access, "handoff" | "key" | "projectId" | "role">, sessionId = ""): boolean {
+  const { handoff, key, projectId } = access;
+  if (key.policy === undefined) return mayMoveSecrets(access);
+  if (handoff !== undefined || key.deployment_id !== null) return false;
+  const grant = key.policy.permit(connectionOperation("credentials.use"), projectId, { id: sessionId });
+  return grant !== undefined && !(grant.isNarrow && grant.role === "admin");
 }
 
 /** For an address that was issued to the key: the role of a person is unknown then, so it opens no secrets. */

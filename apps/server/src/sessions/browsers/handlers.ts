@@ -2,6 +2,7 @@ import type { ControlOperationsOf } from "@shoal/contract";
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { Browser, Profile } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
+import { mayUseSecrets } from "../../http/auth/rights.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
 import type { Profiles } from "../../resources/profiles/profiles.ts";
 import { RegionElsewhere } from "../../cluster/elsewhere.ts";
@@ -100,15 +101,19 @@ export async function toBrowser(
 
 function networkOf({
   allowlist,
+  headers,
+  http_auth,
   network_rules: rules,
   private_hosts,
   proxy_routes,
 }: SessionOptions): Browser["network"] {
-  if ((allowlist ?? rules ?? private_hosts ?? proxy_routes) === undefined) return undefined;
+  if ((allowlist ?? headers ?? http_auth ?? rules ?? private_hosts ?? proxy_routes) === undefined) return undefined;
   return {
     ...(allowlist?.hosts && { allowed_hosts: [...allowlist.hosts] }),
     ...(allowlist && { allowlist_state: { ...allowlist.state } }),
     ...(proxy_routes && { proxy_routes: [...proxy_routes] }),
+    ...(headers && { headers: [...headers] }),
+    ...(http_auth && { http_auth: [...http_auth] }),
     ...(private_hosts && { private_hosts: [...private_hosts] }),
     ...(rules?.allow && { allow: [...rules.allow] }),
     ...(rules?.deny && { deny: [...rules.deny] }),
@@ -151,7 +156,7 @@ export function browserHandlers(
   return {
     createBrowser: (call) =>
       createSession({ sessions, regions }, call, {
-        wishes: { apiKeyId: call.context.key.id },
+        wishes: { apiKeyId: call.context.key.id, usesSecrets: mayUseSecrets(call.context) },
         show: (view) => shown(view, call.context),
       }),
     async listBrowsers({ query, context }) {
@@ -161,7 +166,13 @@ export function browserHandlers(
     getBrowser: async ({ params, query, context }) =>
       shown(await sessions.get(context.projectId, params.id_or_name, query.include_deleted), context),
     updateBrowser: async ({ params, body, context, signal }) =>
-      shown(await sessions.update(context.projectId, params.id_or_name, body, signal), context),
+      shown(
+        await sessions.update(context.projectId, params.id_or_name, body, {
+          signal,
+          usesSecrets: mayUseSecrets(context, params.id_or_name),
+        }),
+        context,
+      ),
     extendBrowser: async ({ params, body, context }) =>
       shown(await sessions.extend(context.projectId, params.id_or_name, body), context),
     deleteBrowser: ({ params, context }) => sessions.delete(context.projectId, params.id_or_name, enderOf(context)),

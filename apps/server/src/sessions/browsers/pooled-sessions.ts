@@ -60,12 +60,16 @@ export class PooledSessions {
     };
   }
 
-  /** @returns canonical settings with the ids of proxies. @throws {ServiceError} 400, or 404 for a missing proxy. */
+  /** For callers that {@link refuseHeaders} has admitted. @returns canonical settings with the ids of objects. @throws {ServiceError} 400, or 404 for a missing proxy. */
   async canonicalNetwork(
     projectId: string,
     network: NonNullable<PooledRequest["network"]>,
   ): Promise<NonNullable<PooledRequest["network"]>> {
-    const routed = await this.#parts.choices.routes(projectId, { network }, createId());
+    const routed = await this.#parts.choices.network(
+      projectId,
+      { network },
+      { sessionId: createId(), usesSecrets: true },
+    );
     const allowlist = allowlistOf(network);
     return {
       ...routed.request.network,
@@ -123,9 +127,12 @@ export class PooledSessions {
         await store.update(row.id, { options: session.row.options });
       }
       const chosen = await choices.proxy(row.project_id, request, row.id);
-      const { routes } = await choices.routes(row.project_id, request, row.id);
+      const { headers, routes } = await choices.network(row.project_id, request, {
+        sessionId: row.id,
+        usesSecrets: true,
+      });
       if (chosen?.shown !== undefined) await store.update(row.id, { proxy: chosen.shown });
-      await starter.start(session, { proxy: chosen, routes }, session.abort.signal, true);
+      await starter.start(session, { proxy: chosen, routes, headers }, session.abort.signal, true);
     } catch (error) {
       runner.sessions.delete(row.id);
       if (session.instance === undefined && session.ending === undefined)

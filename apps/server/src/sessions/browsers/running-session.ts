@@ -86,6 +86,8 @@ export interface SessionWishes {
   readonly records?: boolean;
   /** The client of another service that creates it. */
   readonly origin?: BrowserOrigin;
+  /** The caller may use stored values, for `network.headers` and `network.http_auth`. */
+  readonly usesSecrets?: boolean;
   /** A proxy of this session alone, which is not stored. */
   readonly proxy?: z.output<typeof CreateProxy>;
 }

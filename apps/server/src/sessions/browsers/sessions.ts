@@ -13,8 +13,6 @@ import { toPage } from "../../http/paging.ts";
 import type { Log } from "../../log/log.ts";
 import type { BotIdentities } from "../../resources/bot-identity/bot-identities.ts";
 import type { Extensions } from "../../resources/extensions/extensions.ts";
-import type { Proxies } from "../../resources/proxies/proxies.ts";
-import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
 import type { DownloadStore } from "../downloads/download-store.ts";
 import type { SessionFileKind, SessionFiles } from "../../storage/session-files/session-files.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
@@ -39,15 +37,14 @@ import type { SessionProfiles } from "./session-profiles.ts";
 import { SessionRunner, type SessionRules } from "./session-runner.ts";
 import type { SessionFilter, SessionRow, SessionStore } from "./session-store.ts";
 import { SessionTelemetry } from "./session-telemetry.ts";
-import { SessionChoices } from "./start/session-choices.ts";
+import { SessionChoices, type SessionChoicesParts } from "./start/session-choices.ts";
 import { SessionDefaults } from "./start/session-defaults.ts";
 import { SessionStarter } from "./start/session-starter.ts";
 import { SessionUpdates, type SessionUpdatesParts } from "./update-session.ts";
 
-export interface SessionsParts {
+export interface SessionsParts extends Pick<SessionChoicesParts, "destinations" | "openForHosts" | "proxies"> {
   readonly store: SessionStore;
   readonly placement: Placement;
-  readonly proxies: Pick<Proxies, "choose" | "forSession">;
   readonly profiles: SessionProfiles;
   readonly handoffs: SessionUpdatesParts["handoffs"];
   readonly projects: Pick<ProjectLookup, "find">;
@@ -57,7 +54,6 @@ export interface SessionsParts {
   readonly region: string;
   readonly rules: SessionRules;
   readonly telemetry: TelemetryStore;
-  readonly destinations: Pick<TelemetryDestinations, "choose">;
   readonly exports: Pick<TelemetryExports, "open" | "settled">;
   readonly downloads: Pick<DownloadStore, "finish" | "keep" | "wasKept">;
   readonly replays: Pick<ReplayStore, "admit" | "finish" | "keep" | "noteStop" | "wasRecorded">;
@@ -121,7 +117,7 @@ export class Sessions {
     // Clients send an empty value for none.
     const invocation = request.invocation_id === "" ? undefined : request.invocation_id;
     const [routed, chosen, found, profile, destination, captured] = await Promise.all([
-      this.#choices.routes(projectId, request, id),
+      this.#choices.network(projectId, request, { sessionId: id, usesSecrets: wishes.usesSecrets }),
       this.#choices.proxy(projectId, { ...request, own: wishes.proxy }, id),
       this.#choices.extensions(projectId, request),
       request.profile && profiles.choose(projectId, request.profile),
@@ -155,7 +151,7 @@ export class Sessions {
     if (row.max_duration_seconds !== null) this.#runner.limit(session, row.max_duration_seconds);
     this.#runner.sessions.set(row.id, session);
     try {
-      await this.#starter.start(session, { proxy: chosen, routes: routed.routes }, signal);
+      await this.#starter.start(session, { proxy: chosen, routes: routed.routes, headers: routed.headers }, signal);
     } catch (error) {
       clearTimeout(session.endTimer);
       this.#runner.sessions.delete(row.id);
@@ -203,9 +199,9 @@ export class Sessions {
     projectId: string,
     idOrName: string,
     request: z.output<typeof UpdateBrowser>,
-    signal: AbortSignal,
+    by: Parameters<SessionUpdates["update"]>[3],
   ): Promise<SessionView> {
-    return this.#updates.update(projectId, idOrName, request, signal);
+    return this.#updates.update(projectId, idOrName, request, by);
   }
 
   /** Resolves after the changes of a session that run now. */

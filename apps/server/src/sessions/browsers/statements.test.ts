@@ -37,6 +37,8 @@ const aroundPlacement = (placement: Placement) =>
       request: () => Promise.reject(new Error("not used")),
       connect: () => Promise.reject(new Error("not used")),
       setUpstream: () => undefined,
+      setExitHeaders: () => undefined,
+      exitHeaders: undefined,
       transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
       setRules: () => undefined,
       setPolicies: () => Promise.resolve("0"),

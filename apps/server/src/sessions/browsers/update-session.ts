@@ -1,4 +1,4 @@
-import type { Instance } from "@shoal/placement";
+import type { HeaderSource, Instance } from "@shoal/placement";
 import { KeyedMutex } from "@shoal/primitives";
 import type { UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
@@ -9,7 +9,8 @@ import type { ReplayStore } from "../replays/replay-store.ts";
 import { selectCategories } from "../telemetry/categories.ts";
 import { explainDestination } from "../telemetry/export/choice.ts";
 import { answeringInstance } from "./answering-instance.ts";
-import { changeProxy } from "./change-proxy.ts";
+import { changeWays } from "./change-ways.ts";
+import { exitHeadersFrom, refuseHeaders } from "./options/exit-headers.ts";
 import { allowlistAfter, egressRulesOf, refuseOutsidePage } from "./options/allowlist.ts";
 import { refuseWebRtcPolicies } from "./options/possible-options.ts";
 import { applyPolicies } from "./options/chrome-policy.ts";
@@ -42,10 +43,18 @@ export interface SessionUpdatesParts {
   readonly log: Log;
 }
 
+interface UpdateCaller {
+  readonly signal: AbortSignal;
+  /** See `mayUseSecrets`. */
+  readonly usesSecrets: boolean;
+}
+
 interface Plan {
   readonly changes: SessionChanges;
   readonly chosen: Awaited<ReturnType<SessionChoices["proxy"]>>;
   readonly options: SessionOptions | undefined;
+  /** `undefined` = unchanged. */
+  readonly headers: { readonly source: HeaderSource | undefined } | undefined;
   readonly profile: Awaited<ReturnType<SessionChoices["profile"]>> | undefined;
   /** Present if the update changes the instance. */
   readonly running: { readonly session: RunningSession; readonly instance: Instance } | undefined;
@@ -62,7 +71,8 @@ export class SessionUpdates {
   }
 
   /** Applies every field of a request, or none; then opens its page. */
-  async update(projectId: string, idOrName: string, request: Request, signal: AbortSignal): Promise<SessionView> {
+  async update(projectId: string, idOrName: string, request: Request, by: UpdateCaller): Promise<SessionView> {
+    if (!by.usesSecrets) refuseHeaders(request.network);
     const { handoffs } = this.#parts;
     const { chrome_policy, sleep_after_seconds } = request;
     this.#parts.choices.refuseUnable({ chrome_policy, sleep_after_seconds });
@@ -70,7 +80,7 @@ export class SessionUpdates {
     if (request.start_url) refuseAddress(request.start_url);
     const { id } = await this.#parts.existing(projectId, idOrName);
     const isSeen = changesWhatIsSeen(request);
-    if (isSeen) await handoffs.admit(id, signal);
+    if (isSeen) await handoffs.admit(id, by.signal);
     return this.#changing.run(id, async () => {
       // Again: one may have begun meanwhile. It waits for changes that have passed here.
       if (isSeen) await handoffs.requireNone(id);
@@ -109,7 +119,11 @@ export class SessionUpdates {
       choices.proxy(project_id, { ...request, isolation }, id),
     ]);
     if (profile && present.profile_id !== null) throw hasProfile(id, present.profile_id);
-    const options = optionsWith(request, present.options);
+    const headers = await this.#headers(present, request);
+    const options = optionsWith(
+      headers === undefined ? request : { ...request, network: headers.network },
+      present.options,
+    );
     refuseOutsidePage(request.start_url, options ?? present.options);
     refuseWebRtcPolicies((options ?? present.options).chrome_policy, (options ?? present.options).allowlist);
     let running: Plan["running"];
@@ -132,7 +146,15 @@ export class SessionUpdates {
       ...(destination !== present.telemetry_destination_id && { telemetry_destination_id: destination }),
       ...(profile && { ...profile, profile_version: null }),
     };
-    return { changes, chosen, options, profile, running, viewport };
+    return { changes, chosen, headers, options, profile, running, viewport };
+  }
+
+  /** The settings after an update that names headers, and their source. @throws {ServiceError} as `browsers.create`. */
+  async #headers({ options, project_id: projectId }: SessionRow, { network }: Request) {
+    if (network?.headers === undefined && network?.http_auth === undefined) return undefined;
+    const { headers = options.headers, http_auth = options.http_auth } = network;
+    const { isolation } = options;
+    return this.#parts.choices.headers(projectId, { isolation, network: { ...network, headers, http_auth } });
   }
 
   /** First, because a taken name or profile is refused here. */
@@ -152,7 +174,7 @@ export class SessionUpdates {
   /** Changes the instance; reverts everything, and the row, if one step fails. */
   async #apply(
     { present, row, request }: { readonly present: SessionRow; readonly row: SessionRow; readonly request: Request },
-    { changes, chosen, options, profile, viewport }: Plan,
+    { changes, chosen, headers, options, profile, viewport }: Plan,
     { instance, session }: NonNullable<Plan["running"]>,
   ): Promise<SessionRow> {
     const { id } = present;
@@ -189,11 +211,14 @@ export class SessionUpdates {
         undo.push(() => applyPolicies(instance, present.options.chrome_policy ?? {}));
         await applyPolicies(instance, options.chrome_policy ?? {});
       }
-      if (chosen !== undefined) {
-        const { upstream } = instance;
+      if (chosen !== undefined || headers !== undefined) {
+        const { exitHeaders, upstream } = instance;
         const of = { id, timeoutSeconds: present.timeout_seconds };
-        await changeProxy(instance, of, chosen?.upstream);
-        undo.push(() => changeProxy(instance, of, upstream));
+        await changeWays(instance, of, {
+          upstream: chosen === undefined ? upstream : chosen?.upstream,
+          exitHeaders: headers === undefined ? exitHeaders : changedHeaders(exitHeaders, headers.source),
+        });
+        undo.push(() => changeWays(instance, of, { exitHeaders, upstream }));
       }
       // Last: a loaded profile cannot be removed from a browser.
       if (!profile) return row;
@@ -229,6 +254,11 @@ export class SessionUpdates {
   }
 }
 
+/** Keeps the authority, which the browser trusts already. */
+function changedHeaders(present: Instance["exitHeaders"], source: HeaderSource | undefined): Instance["exitHeaders"] {
+  return source !== undefined && present !== undefined ? { ...present, source } : exitHeadersFrom(source);
+}
+
 /** Changes of names, labels, telemetry and sleep are possible during a handoff. */
 function changesWhatIsSeen({
   disconnect_timeout_seconds: _disconnect,
@@ -250,6 +280,8 @@ function optionsWith(
     allowlist: _presentList,
     chrome_policy: presentPolicies = {},
     disconnect_timeout_seconds: presentDisconnect,
+    headers: presentHeaders = [],
+    http_auth: presentAuth = [],
     network_rules: presentRules,
     sleep_after_seconds: presentSleep = 0,
     ...others
@@ -268,7 +300,22 @@ function optionsWith(
     ...(sleepAfter > 0 && { sleep_after_seconds: sleepAfter }),
     ...(rules && { network_rules: rules }),
     ...(allowlist && { allowlist }),
+    ...headersWith(network, { headers: presentHeaders, http_auth: presentAuth }),
     ...(Object.keys(policies).length > 0 && { chrome_policy: policies }),
+  };
+}
+
+function headersWith(
+  network: Request["network"],
+  present: {
+    readonly headers: NonNullable<SessionOptions["headers"]>;
+    readonly http_auth: NonNullable<SessionOptions["http_auth"]>;
+  },
+): Pick<SessionOptions, "headers" | "http_auth"> {
+  const { headers = present.headers, http_auth = present.http_auth } = network ?? {};
+  return {
+    ...(headers !== null && headers.length > 0 && { headers }),
+    ...(http_auth !== null && http_auth.length > 0 && { http_auth }),
   };
 }
 

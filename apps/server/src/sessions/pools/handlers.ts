@@ -1,6 +1,8 @@
 import type { OperationsOf } from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
 import type { Access } from "../../http/auth/access.ts";
+import { mayUseSecrets } from "../../http/auth/rights.ts";
+import { refuseHeaders } from "../browsers/options/exit-headers.ts";
 import { type SessionSigner, toBrowser } from "../browsers/handlers.ts";
 import { RegionElsewhere } from "../../cluster/elsewhere.ts";
 import type { Regions } from "../../cluster/regions.ts";
@@ -12,10 +14,16 @@ export function browserPoolHandlers(
   regions: Pick<Regions, "answer" | "hasOthers">,
 ): Handlers<OperationsOf<"browserPools">, Access> {
   return {
-    createBrowserPool: (call) => regions.answer(call, () => pools.create(call.context.projectId, call.body)),
+    createBrowserPool(call) {
+      if (!mayUseSecrets(call.context)) refuseHeaders(call.body.network);
+      return regions.answer(call, () => pools.create(call.context.projectId, call.body));
+    },
     listBrowserPools: ({ query, context }) => pools.list(context.projectId, query),
     getBrowserPool: ({ params, context }) => pools.get(context.projectId, params.id_or_name),
-    updateBrowserPool: ({ params, body, context }) => pools.update(context.projectId, params.id_or_name, body),
+    updateBrowserPool({ params, body, context }) {
+      if (!mayUseSecrets(context)) refuseHeaders(body.network);
+      return pools.update(context.projectId, params.id_or_name, body);
+    },
     deleteBrowserPool: ({ params, body, context }) => pools.delete(context.projectId, params.id_or_name, body.force),
     acquireBrowser(call) {
       const { params, body, context, signal } = call;

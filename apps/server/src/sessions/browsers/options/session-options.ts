@@ -1,6 +1,13 @@
 import type { Allowlist, NetworkRuleLists } from "@shoal/contract/network";
 import type { LaunchWishes } from "@shoal/instance";
-import type { BrowserOrigin, BrowserProxyRoute, CreateBrowser, WebBotAuth } from "@shoal/schemas";
+import type {
+  BrowserHeader,
+  BrowserHttpAuth,
+  BrowserOrigin,
+  BrowserProxyRoute,
+  CreateBrowser,
+  WebBotAuth,
+} from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { networkRulesOf } from "../../../resources/projects/network-rules.ts";
 import { allowlistOf } from "./allowlist.ts";
@@ -17,6 +24,9 @@ export interface SessionOptions {
   readonly allowlist?: Allowlist;
   /** With the ids of their proxies. */
   readonly proxy_routes?: readonly BrowserProxyRoute[];
+  /** With ids of credentials, without their values. */
+  readonly headers?: BrowserHeader[];
+  readonly http_auth?: BrowserHttpAuth[];
   readonly extensions?: readonly string[];
   readonly web_bot_auth?: WebBotAuth;
   /** Absent = it goes on without clients. */
@@ -66,7 +76,7 @@ export function optionsOf({
 }: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
   const rules = networkRulesOf(network);
   const allowlist = allowlistOf(network);
-  const routes = network?.proxy_routes ?? [];
+  const { headers = [], http_auth: auth = [], proxy_routes: routes = [] } = network ?? {};
   return {
     ...(extension_ids !== undefined && extension_ids.length > 0 && { extensions: extension_ids }),
     ...(isolation === "context" && { isolation }),
@@ -76,6 +86,8 @@ export function optionsOf({
     ...(rules && { network_rules: rules }),
     ...(allowlist && { allowlist }),
     ...(routes.length > 0 && { proxy_routes: routes }),
+    ...(headers.length > 0 && { headers }),
+    ...(auth.length > 0 && { http_auth: auth }),
     ...(connectTimeout !== undefined && { connect_timeout_seconds: connectTimeout }),
     ...(disconnectTimeout !== undefined && { disconnect_timeout_seconds: disconnectTimeout }),
     ...(sleep > 0 && { sleep_after_seconds: sleep }),

@@ -1,5 +1,5 @@
 import { needsOwnBrowser } from "@shoal/contract/refusals";
-import type { EgressProxyRoute, Placement } from "@shoal/placement";
+import type { EgressProxyRoute, HeaderSource, Placement } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
@@ -9,6 +9,7 @@ import type { TelemetryDestinations } from "../../../resources/telemetry-destina
 import { chooseDestination } from "../../telemetry/export/choice.ts";
 import { refuseOutsidePage } from "../options/allowlist.ts";
 import { refuseAuthorities, refuseSleep, refuseUnable } from "../options/possible-options.ts";
+import { type HeaderSettings, openHeaders, type OpenForHosts, refuseHeaders } from "../options/exit-headers.ts";
 import { routeHostsOf, routeWithAuthorities } from "../options/proxy-routes.ts";
 import { memoryText, refuseMemory } from "../options/session-memory.ts";
 import { optionsOf, type RequestedOptions } from "../options/session-options.ts";
@@ -26,12 +27,18 @@ interface ChosenRoutes<Request> {
   readonly routes?: readonly EgressProxyRoute[];
 }
 
+/** Settings of the network with canonical hosts and ids, and what they lead to. */
+interface ChosenNetwork<Request> extends ChosenRoutes<Request> {
+  readonly headers: HeaderSource | undefined;
+}
+
 export interface SessionChoicesParts {
   readonly placement: Pick<Placement, "abilities" | "kind" | "memory" | "sleep">;
   readonly proxies: Pick<Proxies, "choose" | "forSession">;
   readonly profiles: Pick<SessionProfiles, "choose" | "signingOf">;
   readonly extensions: Pick<Extensions, "choose">;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
+  readonly openForHosts: OpenForHosts;
   readonly serverId: string;
   readonly region: string;
   readonly rules: SessionRules;
@@ -81,8 +88,8 @@ export class SessionChoices {
     return chosen;
   }
 
-  /** Resolves the proxies of `proxy_routes`. @throws {ServiceError} 400, or 404 for a missing proxy. */
-  async routes<Request extends Pick<RequestedOptions, "network">>(
+  /** Resolves the proxies of `proxy_routes`. */
+  async #routes<Request extends Pick<RequestedOptions, "network">>(
     projectId: string,
     request: Request,
     sessionId: string,
@@ -105,6 +112,29 @@ export class SessionChoices {
       },
       routes: chosen.map(({ hosts, upstream }) => ({ hosts, upstream })),
     };
+  }
+
+  /** Resolves the objects that `network` names. @throws {ServiceError} 400, 403, or 404 for a missing object. */
+  async network<Request extends Pick<RequestedOptions, "isolation" | "network">>(
+    projectId: string,
+    request: Request,
+    { sessionId, usesSecrets }: { readonly sessionId: string; readonly usesSecrets: boolean | undefined },
+  ): Promise<ChosenNetwork<Request>> {
+    if (usesSecrets !== true) refuseHeaders(request.network);
+    const routed = await this.#routes(projectId, request, sessionId);
+    const { network } = routed.request;
+    if (network === undefined) return { ...routed, headers: undefined };
+    const opened = await this.headers(projectId, { network, isolation: request.isolation });
+    return { ...routed, request: { ...routed.request, network: opened.network }, headers: opened.source };
+  }
+
+  /** @throws {ServiceError} as {@link openHeaders}. */
+  headers<Network extends HeaderSettings>(
+    projectId: string,
+    of: { readonly network: Network; readonly isolation?: string | undefined },
+  ): ReturnType<typeof openHeaders<Network>> {
+    const { openForHosts: open, placement } = this.#parts;
+    return openHeaders(projectId, of, { open, abilities: placement.abilities });
   }
 
   async extensions(

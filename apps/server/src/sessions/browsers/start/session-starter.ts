@@ -3,6 +3,7 @@ import type { AssignInstance } from "@shoal/instance";
 import {
   assignInstance,
   type EgressProxyRoute,
+  type HeaderSource,
   type Instance,
   InstanceRefusal,
   type Placement,
@@ -19,6 +20,8 @@ import { explainDestination } from "../../telemetry/export/choice.ts";
 import type { TelemetryStore } from "../../telemetry/telemetry-store.ts";
 import { bytesOfMemory } from "../options/session-memory.ts";
 import { egressRulesOf } from "../options/allowlist.ts";
+import { exitHeadersFrom } from "../options/exit-headers.ts";
+import { trustedBy } from "../change-ways.ts";
 import { launchOf } from "../options/session-options.ts";
 import type { ProjectRules } from "../project-rules.ts";
 import type { RunningSession } from "../running-session.ts";
@@ -35,6 +38,7 @@ import { defaultViewport } from "./session-choices.ts";
 export interface ChosenWays {
   readonly proxy?: Partial<ChosenProxy> | null | undefined;
   readonly routes?: readonly EgressProxyRoute[] | undefined;
+  readonly headers?: HeaderSource | undefined;
 }
 
 const startTimeoutMs = 60_000;
@@ -118,18 +122,20 @@ export class SessionStarter {
 
   async #acquire(
     session: RunningSession,
-    { proxy, routes: proxyRoutes }: ChosenWays,
+    { headers, proxy, routes: proxyRoutes }: ChosenWays,
     signal: AbortSignal,
   ): Promise<Instance> {
     const { placement, profiles, projectRules, store } = this.#parts;
     const { row } = session;
     const upstream = proxy?.upstream;
+    const exitHeaders = exitHeadersFrom(headers);
     const load = await profiles.load(row);
     const rules = { project: await projectRules.of(row.project_id), session: egressRulesOf(row.options) };
     const instance = await placement
-      .acquire(this.#assignment(session, upstream), signal, {
+      .acquire(this.#assignment(session, trustedBy({ upstream, exitHeaders })), signal, {
         ...this.#surroundings(row, upstream, load),
         proxyRoutes,
+        exitHeaders,
         rules,
       })
       .catch((error: unknown) => {
@@ -146,7 +152,7 @@ export class SessionStarter {
     }
   }
 
-  #assignment({ captured, row }: RunningSession, upstream: ChosenProxy["upstream"] | undefined): AssignInstance {
+  #assignment({ captured, row }: RunningSession, authorities: string): AssignInstance {
     const launch = launchOf(row);
     const { web_bot_auth: bot } = row.options;
     return {
@@ -155,7 +161,7 @@ export class SessionStarter {
       viewport: row.viewport ?? defaultViewport,
       ...(launch && { launch }),
       ...(row.profile_save_changes && { saves_profile: true }),
-      ...(upstream?.authorities !== undefined && { authorities: upstream.authorities }),
+      ...(authorities !== "" && { authorities }),
       ...(captured !== undefined && { telemetry: namesOf(captured) }),
       ...(row.start_url !== null && { start_url: row.start_url }),
       ...(bot !== undefined && { sign_hosts: bot.sign_only ?? [] }),

@@ -1,4 +1,4 @@
-import type { RuleRefusal } from "../interface/egress.ts";
+import type { RuleRefusal } from "../../interface/egress.ts";
 import type { ServerResponse } from "node:http";
 
 /** For the instance: `GET /refusals?after=SEQ` answers when there are newer refusals, or after {@link pollMs}. */

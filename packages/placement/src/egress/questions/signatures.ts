@@ -1,6 +1,6 @@
 import { isAmongHosts } from "@shoal/instance";
 import type { ServerResponse } from "node:http";
-import type { RequestSigner } from "../interface/egress.ts";
+import type { RequestSigner } from "../../interface/egress.ts";
 
 /** For the instance: `GET /signature?url=ORIGIN` answers a list of headers, empty for hosts that are not signed. */
 export const signaturePath = "/signature?";
