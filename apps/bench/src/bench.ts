@@ -10,6 +10,7 @@ import { measureClientStart } from "./client/client-start.ts";
 import { measureClientTransfers } from "./client/client-transfers.ts";
 import { measureCommandStart } from "./client/command-start.ts";
 import { measureCommands } from "./browser/commands.ts";
+import { measureActs } from "./browser/acts.ts";
 import { measureComputer } from "./browser/computer.ts";
 import { measureDeleteDirectory } from "./browser/delete-directory.ts";
 import { type Figure, printFigures, writeFigures } from "./measuring/figures.ts";
@@ -68,6 +69,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
     title: "Commands next to the browser",
     run: () => measureCommands(quick ? 50 : 500, quick ? 2 ** 27 : 2 ** 30),
   },
+  acts: { title: "Actions and pictures of a page", run: () => measureActs(quick ? 10 : 60) },
   computer: { title: "Screenshots and input", run: () => measureComputer(quick ? 10 : 60) },
   automation: {
     title: "CDP, Playwright code, requests through the browser",
