@@ -126,7 +126,8 @@ export async function measureActs(rounds: number): Promise<Figure[]> {
     const pictures = await interleaved(rounds, {
       ours: async () => new Response((await shoal.browsers.screenshot(id)).stream).arrayBuffer(),
       hand: async () => Buffer.from((await cdp.send("Page.captureScreenshot")).data, "base64"),
-      fast: async () => Buffer.from((await cdp.send("Page.captureScreenshot", { optimizeForSpeed: true })).data, "base64"),
+      fast: async () =>
+        Buffer.from((await cdp.send("Page.captureScreenshot", { optimizeForSpeed: true })).data, "base64"),
     });
     for (const [peer, peerName] of [
       [pictures.hand, "Page.captureScreenshot by hand"],

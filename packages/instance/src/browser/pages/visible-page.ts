@@ -13,6 +13,11 @@ export async function findVisiblePage(cdp: CdpConnection): Promise<string | unde
   const pages = targetInfos
     .filter(({ type, subtype }) => type === "page" && subtype === undefined)
     .map(({ targetId }) => targetId);
+  return visibleOf(cdp, pages);
+}
+
+/** Like {@link findVisiblePage}, for the caller that has just read the list of all pages. */
+export async function visibleOf(cdp: CdpConnection, pages: readonly string[]): Promise<string | undefined> {
   if (pages.length < 2) return pages[0];
   if (cdp.pageOrder !== undefined) return cdp.pageOrder.newestOf(pages);
   const shown = await newestWindow(cdp, pages);

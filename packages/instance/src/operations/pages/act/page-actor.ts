@@ -129,8 +129,7 @@ export class PageActor {
 
   async #run({ act, offered }: AskedAct, id: string | undefined, signal: AbortSignal): Promise<ActResult> {
     const { pages } = this.#parts;
-    const before = await pages.tabs();
-    const tab = act.type === "open_tab" ? await pages.open() : await pages.tab(id);
+    const { tab, tabs: before } = act.type === "open_tab" ? await this.#openTab() : await pages.tabsWith(id);
     if (inputTypes.has(act.type) && before.find((one) => one.id === tab.id)?.active !== true)
       await pages.select(tab.id);
     const log = await this.#logOf(tab.page);
@@ -150,6 +149,12 @@ export class PageActor {
       effects.close();
       log.end();
     }
+  }
+
+  /** With the tabs before it. */
+  async #openTab(): ReturnType<SessionPages["tabsWith"]> {
+    const tabs = await this.#parts.pages.tabs();
+    return { tabs, tab: await this.#parts.pages.open() };
   }
 
   #logOf(page: FollowedPage): Promise<EffectLog> {

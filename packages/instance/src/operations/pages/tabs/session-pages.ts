@@ -3,7 +3,7 @@ import type { BrowserTab } from "@shoal/schemas";
 import pTimeout from "p-timeout";
 import type { CdpConnection } from "../../../browser/cdp/cdp-connection.ts";
 import type { BrowserSupervisor } from "../../../browser/chromium/supervisor.ts";
-import { findVisiblePage } from "../../../browser/pages/visible-page.ts";
+import { findVisiblePage, visibleOf } from "../../../browser/pages/visible-page.ts";
 import { browserGone } from "../../computer/page-session.ts";
 import { FollowedPage } from "../follow/followed-page.ts";
 import { ElementHandle } from "../follow/element-handle.ts";
@@ -29,6 +29,11 @@ export interface ResolvedElement {
 
 /** Reads the elements of a page as they are now. */
 export type ReadElements = (tab: OpenTab) => Promise<readonly DescribedElement[]>;
+
+interface ListedTabs {
+  readonly cdp: CdpConnection;
+  readonly listed: readonly ListedTab[];
+}
 
 const maxFollowed = 20;
 /** Longest wait for a closing tab, in milliseconds. */
@@ -58,17 +63,19 @@ export class SessionPages {
 
   /** In the order in which they were opened. */
   async tabs(): Promise<readonly BrowserTab[]> {
-    const { cdp, listed } = await this.#list();
-    const front = await this.#front(cdp, listed);
-    return listed.map((tab) => ({ id: tab.id, url: tab.url, title: tab.title, active: tab === front }));
+    return this.#shown(await this.#list());
+  }
+
+  /** Returns all tabs and an opened one of them. @throws {ServiceError} 404 for an unknown tab, 409 without tabs. */
+  async tabsWith(id?: string): Promise<{ readonly tabs: readonly BrowserTab[]; readonly tab: OpenTab }> {
+    const list = await this.#list();
+    const [tabs, tab] = await Promise.all([this.#shown(list), this.#open(list, id)]);
+    return { tabs, tab };
   }
 
   /** Returns the front tab without `id`. @throws {ServiceError} 404 for an unknown tab, 409 without tabs. */
   async tab(id?: string): Promise<OpenTab> {
-    const { cdp, listed } = await this.#list();
-    const found = id === undefined ? await this.#front(cdp, listed) : listed.find((tab) => tab.id === id);
-    if (found === undefined) throw ServiceError.of(id === undefined ? noTab : unknownTab(id, listed));
-    return { id: found.id, targetId: found.targetId, page: await this.#follow(cdp, found.targetId) };
+    return this.#open(await this.#list(), id);
   }
 
   /** Brings a tab to the front. @throws {ServiceError} 404 for an unknown tab. */
@@ -133,7 +140,18 @@ export class SessionPages {
     await Promise.allSettled(followed.map(async (opening) => (await opening).close()));
   }
 
-  async #list(): Promise<{ readonly cdp: CdpConnection; readonly listed: readonly ListedTab[] }> {
+  async #shown({ cdp, listed }: ListedTabs): Promise<readonly BrowserTab[]> {
+    const front = await this.#front(cdp, listed);
+    return listed.map((tab) => ({ id: tab.id, url: tab.url, title: tab.title, active: tab === front }));
+  }
+
+  async #open({ cdp, listed }: ListedTabs, id: string | undefined): Promise<OpenTab> {
+    const found = id === undefined ? await this.#front(cdp, listed) : listed.find((tab) => tab.id === id);
+    if (found === undefined) throw ServiceError.of(id === undefined ? noTab : unknownTab(id, listed));
+    return { id: found.id, targetId: found.targetId, page: await this.#follow(cdp, found.targetId) };
+  }
+
+  async #list(): Promise<ListedTabs> {
     const cdp = await this.#browser.cdp().catch((error: unknown) => {
       throw browserGone(error);
     });
@@ -154,7 +172,10 @@ export class SessionPages {
   }
 
   async #front(cdp: CdpConnection, listed: readonly ListedTab[]): Promise<ListedTab | undefined> {
-    const shown = await findVisiblePage(cdp);
+    const shown = await visibleOf(
+      cdp,
+      listed.map(({ targetId }) => targetId),
+    );
     const selected = this.#selected?.shown === shown ? this.#selected?.targetId : undefined;
     return listed.find((tab) => tab.targetId === selected) ?? listed.find((tab) => tab.targetId === shown);
   }

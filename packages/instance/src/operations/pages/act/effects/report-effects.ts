@@ -30,8 +30,10 @@ export async function reportEffects(
   { before, effects, element, log, pages, settled }: Effects,
 ): Promise<ActResult> {
   const dialog = await openDialog(run.page.session);
-  const acted = dialog === undefined && element !== undefined ? await describeLater(element) : undefined;
-  const tabs = await pages.tabs();
+  const [acted, tabs] = await Promise.all([
+    dialog === undefined && element !== undefined ? describeLater(element) : undefined,
+    pages.tabs(),
+  ]);
   const front = tabs.find(({ active }) => active);
   const known = new Set(before.map(({ id }) => id));
   return {

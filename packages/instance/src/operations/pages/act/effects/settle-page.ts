@@ -62,19 +62,22 @@ export async function settlePage(run: ActRun, log: EffectLog, isLate = false): P
   const { session } = run.page;
   const unchangedMs = isLate ? delayedMs : idleMs;
   log.endInput();
-  let seen = await countChanges(run);
+  const page = new ChangingPage(run);
+  let seen = await page.countChanges();
   if (seen === "unanswered") return false;
   for (;;) {
     if (session.ended || session.dialog !== undefined) return true;
-    if (!log.isBusy() && log.quietMs >= (log.hasChanged ? quietMs : unchangedMs)) {
-      const changes = await countChanges(run);
+    const missingMs = (log.hasChanged ? quietMs : unchangedMs) - log.quietMs;
+    const isBusy = log.isBusy();
+    if (!isBusy && missingMs <= 0) {
+      const changes = await page.countChanges();
       if (changes === "unanswered") return false;
       if (changes === seen && changes !== -1 && !log.isBusy()) return true;
       if (log.quietMs > changesMs) return false;
       seen = changes;
     }
     if (run.leftMs <= 0) return false;
-    await run.pause(lookMs);
+    await run.pause(isBusy || missingMs <= 0 ? lookMs : Math.min(lookMs, Math.ceil(missingMs)));
   }
 }
 
@@ -88,11 +91,24 @@ export async function settleNewTab(run: ActRun, log: EffectLog): Promise<boolean
   return settlePage(run, log);
 }
 
-async function countChanges(run: ActRun): Promise<number | "gone" | "unanswered"> {
-  try {
-    return (await (await mainDocument(run))?.call<number>(changesFunction)) ?? "gone";
-  } catch (error) {
-    if (error instanceof Interrupted) return error.kind === "silent" ? "unanswered" : "gone";
-    throw error;
+class ChangingPage {
+  readonly #run: ActRun;
+  #document: ElementHandle | undefined;
+
+  constructor(run: ActRun) {
+    this.#run = run;
+  }
+
+  async countChanges(): Promise<number | "gone" | "unanswered"> {
+    try {
+      const known = await this.#document?.call<number>(changesFunction);
+      if (known !== undefined) return known;
+      // The first call, or a new document.
+      this.#document = await mainDocument(this.#run);
+      return (await this.#document?.call<number>(changesFunction)) ?? "gone";
+    } catch (error) {
+      if (error instanceof Interrupted) return error.kind === "silent" ? "unanswered" : "gone";
+      throw error;
+    }
   }
 }

@@ -68,16 +68,19 @@ async function findIn(run: ActRun, frame: Frame, selector: string): Promise<Foun
   );
   const objectId = answer?.result.objectId;
   if (objectId === undefined) return undefined;
-  const summary = await callOn<Omit<FoundInFrame, "elements">>(
-    run,
-    { objectId, sessionId },
-    "function () { const { invalid, total, visible } = this; return { invalid, total, visible }; }",
-  );
+  const at = (place: number) => elementAt(run, frame, objectId, place);
+  const [summary, first] = await Promise.all([
+    callOn<Omit<FoundInFrame, "elements">>(
+      run,
+      { objectId, sessionId },
+      "function () { const { invalid, total, visible } = this; return { invalid, total, visible }; }",
+    ),
+    // Most selectors match one element.
+    at(0),
+  ]);
   if (summary === undefined) return undefined;
-  const shown = Math.min(summary.total, maxShown);
-  const elements = await Promise.all(
-    Array.from({ length: shown }, (_, place) => elementAt(run, frame, objectId, place)),
-  );
+  const others = Math.max(0, Math.min(summary.total, maxShown) - 1);
+  const elements = [first, ...(await Promise.all(Array.from({ length: others }, (_, place) => at(place + 1))))];
   cdp.send("Runtime.releaseObject", { objectId }, sessionId).catch(() => undefined);
   return { ...summary, elements: elements.filter((element) => element !== undefined) };
 }
