@@ -51,6 +51,7 @@ export class EffectLog {
   #hasChanged = false;
   #navigationRequestedAtMs = -Infinity;
   #changedAtMs = performance.now();
+  #lateUntilMs = -Infinity;
   #run: Begun = { begunAtMs: undefined };
   /** When the last request of each kind ended. */
   readonly #endedAtMs = new Map<string, number>();
@@ -116,6 +117,7 @@ export class EffectLog {
     this.#status = undefined;
     this.#hasChanged = false;
     this.#changedAtMs = performance.now();
+    this.#lateUntilMs = -Infinity;
     // They are not effects of the action.
     for (const request of this.#running.values()) request.isFollowed = false;
   }
@@ -125,9 +127,10 @@ export class EffectLog {
     this.#challenges.end();
   }
 
-  /** The input is sent: effects follow from now on. */
-  endInput(): void {
+  /** The input is sent: effects follow from now on. @param lateMs - also requests that the page has sent before, for this time. */
+  endInput(lateMs = 0): void {
     this.#changedAtMs = performance.now();
+    this.#lateUntilMs = this.#changedAtMs + lateMs;
   }
 
   /** A requested navigation became a download. */
@@ -218,7 +221,8 @@ export class EffectLog {
     if (endedMs === undefined) return nowMs - this.#unknownEndedAtMs < chainMs;
     const isRunning = [...this.#running.values()].some((one) => one.kind === kind);
     const { begunAtMs = -Infinity } = this.#run;
-    return (!isRunning && nowMs - endedMs < chainMs) || nowMs - begunAtMs > promptMs;
+    const isLate = nowMs - begunAtMs > promptMs && nowMs > this.#lateUntilMs;
+    return (!isRunning && nowMs - endedMs < chainMs) || isLate;
   }
 
   #ended(requestId: string): void {

@@ -16,8 +16,9 @@ const lookMs = 10;
 const movesMs = 600;
 
 /**
- * Counts changes of the document, after the next frame. Texts that tick, such as a countdown, do not count. Returns -1 for
- * a document that loads, or in which a control, or something with controls, appears, moves or leaves: menus, dialogs.
+ * Counts changes of the document, after the next frame and the timers that are due: a busy machine delays them. Texts that
+ * tick, such as a countdown, do not count. Returns -1 for a document that loads, or in which a control, or something with
+ * controls, appears, moves or leaves: menus, dialogs.
  */
 const changesFunction = `async function () {
   const moves = /^(transform|translate|scale|opacity|left|right|top|bottom|width|height|maxHeight|gridTemplateRows|clipPath)$/;
@@ -35,7 +36,8 @@ const changesFunction = `async function () {
       attributeFilter: ["hidden", "disabled", "aria-hidden", "aria-invalid", "aria-busy", "aria-expanded", "open"],
     });
   }
-  await new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 50); });
+  const frame = new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 50); });
+  await Promise.all([frame, new Promise((done) => { setTimeout(done); })]);
   return document.readyState === "loading" || document.getAnimations().slice(0, 100).some(isMoving) ? -1 : globalThis.shoalActs;
 }`;
 
@@ -61,7 +63,8 @@ export async function isAnsweredLate({ type }: Act, element: ElementHandle | und
 export async function settlePage(run: ActRun, log: EffectLog, isLate = false): Promise<boolean> {
   const { session } = run.page;
   const unchangedMs = isLate ? delayedMs : idleMs;
-  log.endInput();
+  // A busy page sends its requests later.
+  log.endInput(isLate ? 2 * delayedMs : 0);
   const page = new ChangingPage(run);
   let seen = await page.countChanges();
   if (seen === "unanswered") return false;
