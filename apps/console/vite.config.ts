@@ -14,7 +14,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
     // `tools/bundle-sizes.mjs` reads it.
     manifest: true,
-    // The page of a recording opens without signing in, and the API explorer has a separate address.
-    rolldownOptions: { input: ["index.html", "replay.html", "docs.html"] },
+    // The page of a recording opens without signing in.
+    rolldownOptions: { input: ["index.html", "replay.html"] },
   },
 });

@@ -1,4 +1,5 @@
 import { build } from "esbuild";
+import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 
 // Pages for people: each is one document with its style and script.
@@ -28,8 +29,12 @@ for (const [name, folder] of pages) {
   await rename(unfinished, `dist/pages/${name}.html`);
 }
 
-// The console. Files of earlier builds stay until the new ones are complete, for a running server reads them once.
-const unfinishedConsole = `dist/pages/.console-${process.pid}`;
-await cp("../console/dist", unfinishedConsole, { recursive: true, filter: (path) => !path.endsWith(".vite") });
-await rm("dist/pages/console", { recursive: true, force: true });
-await rename(unfinishedConsole, "dist/pages/console");
+// The console, and in published packages the documentation, which `npm run docs` builds in a clone. Files of earlier
+// builds stay until the new ones are complete, for a running server reads them once.
+for (const name of ["console", "docs"]) {
+  if (name === "docs" && !existsSync("../docs/dist")) continue;
+  const unfinished = `dist/pages/.${name}-${process.pid}`;
+  await cp(`../${name}/dist`, unfinished, { recursive: true, filter: (path) => !path.endsWith(".vite") });
+  await rm(`dist/pages/${name}`, { recursive: true, force: true });
+  await rename(unfinished, `dist/pages/${name}`);
+}

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Packages that only tests and checks need: the others make a service that runs. */
-const forTests = ["apps/bench", "apps/e2e", "apps/example-extension"];
+/** Packages for tests, checks and the documentation: the others make a service that runs. */
+const forOthers = ["apps/bench", "apps/docs", "apps/e2e", "apps/example-extension"];
 
 /** @param {string} path */
 const timeOf = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs;
@@ -22,7 +22,7 @@ export function packageFolders() {
 }
 
 /** @returns {readonly string[]} those of the service, the command and the demo */
-export const serviceFolders = () => packageFolders().filter((path) => !forTests.includes(path));
+export const serviceFolders = () => packageFolders().filter((path) => !forOthers.includes(path));
 
 /**
  * True if pnpm installed the packages after the last change of the lockfile, the workspace and its packages.

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { BookOpen } from "lucide-react";
+import { BookOpen, Braces } from "lucide-react";
 import { useId } from "react";
 import { useIsAdmin, useSignedIn } from "../api/shoal.ts";
 import { serviceUrl } from "../base/place.ts";
@@ -19,7 +19,7 @@ export function Navigation() {
       {visible.map((group, index) => (
         <Group key={index} {...group} />
       ))}
-      <ApiLink />
+      <DocumentationLinks />
     </nav>
   );
 }
@@ -54,13 +54,23 @@ function SectionLink({ to, label, icon: Icon }: Section) {
 }
 
 /** Outside of the router. */
-function ApiLink() {
+function DocumentationLinks() {
   const { project } = useSignedIn();
   const query = project === undefined ? "" : `?project=${encodeURIComponent(project.id)}`;
   return (
-    <a href={`${serviceUrl}/docs/${query}`} className={styles.link}>
-      <BookOpen size={17} aria-hidden />
-      API explorer
-    </a>
+    <ul className={styles.list} aria-label="Documentation">
+      <li>
+        <a href={`${serviceUrl}/docs/`} className={styles.link}>
+          <BookOpen size={17} aria-hidden />
+          Docs
+        </a>
+      </li>
+      <li>
+        <a href={`${serviceUrl}/docs/api/${query}`} className={styles.link}>
+          <Braces size={17} aria-hidden />
+          API reference
+        </a>
+      </li>
+    </ul>
   );
 }

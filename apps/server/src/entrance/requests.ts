@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
+import { serveDocs } from "../docs/serve-docs.ts";
 import type { Feature } from "../host/feature.ts";
 import type { Host } from "../host/host.ts";
 import { servePageDownloads } from "../http/auth/page-downloads.ts";
@@ -33,7 +34,8 @@ export function requestsFeature({ cleanup, config, database, isStopping, log, se
       if (contentUrl !== undefined) separateContent(app, { contentUrl, origins, replicas });
       allowSignInPages(app);
       servePageDownloads(app);
-      serveDescriptions(app);
+      serveDescriptions(app, origins);
+      serveDocs(app, { origins });
       inFlight.follow(app.server, needs.onEnd);
       boxes.serveBy(app.server);
       app.server.maxConnections = config.max_connections;

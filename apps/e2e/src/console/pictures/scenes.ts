@@ -195,9 +195,9 @@ export function scenesOf(world: World): Scene[] {
     one("usage-storage", "usage?days=30&metric=storage"),
     ...empty.map((path) => one(`empty-${path}`, `${path}?project=empty`)),
     {
-      name: "explorer",
-      path: "/docs/",
-      prepare: (page) => page.getByRole("heading", { name: /^Browsers/ }).waitFor(),
+      name: "reference",
+      path: "/docs/api/browsers",
+      prepare: (page) => page.getByRole("heading", { name: "browsers.create" }).waitFor(),
       isWhole: false,
     },
     {

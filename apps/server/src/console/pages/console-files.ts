@@ -17,8 +17,6 @@ export interface ConsoleFiles {
   readonly index: string;
   /** The page of a recording, which opens without signing in. */
   readonly replay: string;
-  /** The API explorer. */
-  readonly docs: string;
   /** By path below `/console/`, without the pages. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
@@ -59,5 +57,5 @@ async function readFolder(): Promise<ConsoleFiles> {
     files.set(path, { type, content, compressed: { ...(br && { br }), ...(gzip && { gzip }) } });
   }
   const pageOf = (name: string) => contents.get(name)?.toString("utf8") ?? "";
-  return { index: pageOf("index.html"), replay: pageOf("replay.html"), docs: pageOf("docs.html"), files };
+  return { index: pageOf("index.html"), replay: pageOf("replay.html"), files };
 }

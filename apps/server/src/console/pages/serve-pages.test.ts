@@ -70,24 +70,3 @@ it("names its files below the path prefix of public_url, and allows the content 
   expect(policy).toContain("img-src 'self' data: blob: https://content.example;");
   await prefixed.close();
 });
-
-it("serves the API explorer with the same policy, for browsers only", async () => {
-  const redirect = await get("/docs");
-  expect([redirect.status, redirect.headers.get("location")]).toEqual([302, `${server.baseUrl}/docs/`]);
-  const page = await get("/docs/");
-  const html = await page.text();
-  const policy = page.headers.get("content-security-policy") ?? "";
-  const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? "";
-  const console = await get("/console/");
-  expect(policy.replace(nonce, "")).toBe(
-    console.headers.get("content-security-policy")?.replace(/(?<='nonce-)[^']+/, ""),
-  );
-  expect([page.headers.get("x-frame-options"), page.headers.get("cache-control")]).toEqual(["DENY", "no-store"]);
-  expect(html).not.toMatch(/SHOAL_NONCE|<style|<script(?![^>]* src=)|https?:\/\/| style=/);
-  const script = /src="\.\.(\/console\/assets\/[^"]+)"/.exec(html)?.[1] ?? "";
-  expect((await get(script)).headers.get("content-type")).toBe("text/javascript; charset=utf-8");
-  for (const path of ["/docs", "/docs/"]) {
-    const answer = await get(path, { accept: "application/json" });
-    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([404, "not_found"]);
-  }
-});

@@ -10,28 +10,13 @@ export interface ConsoleParts {
   readonly contentUrl: string | undefined;
 }
 
-const explorer = "/docs";
-
-/** Pages of addresses that programs do not use. */
-const pagesOf: ReadonlyMap<string, string> = new Map([
-  ["/", `${root}/`],
-  [explorer, `${explorer}/`],
-  [`${explorer}/`, `${explorer}/`],
-]);
-
 /** Serves the console's pages. Calls of the pages are in the session and sign-in parts. */
 export function serveConsolePages(app: FastifyInstance, { origins, contentUrl }: ConsoleParts): void {
   app.addHook("onRequest", (request, reply, done) => {
     const [path] = request.url.split("?", 1);
-    const page = path === undefined || !isRead(request) || !acceptsHtml(request) ? undefined : pagesOf.get(path);
-    if (page === undefined) done();
-    else if (page !== path) toPage(request, reply, { page, origins });
-    // Its address keeps the operation, therefore it has no `<base>`.
-    else
-      readConsoleFiles().then(({ docs }) => {
-        const base = baseOf(request.raw, origins);
-        sendPage(reply, docs.replaceAll('"./', `"..${root}/`), { base, contentUrl });
-      }, done);
+    // Programs do not use this address.
+    if (path === "/" && isRead(request) && acceptsHtml(request)) toPage(request, reply, { page: `${root}/`, origins });
+    else done();
   });
   const route = { method: ["GET", "HEAD"], exposeHeadRoute: false };
   app.route({

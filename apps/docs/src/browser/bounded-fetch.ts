@@ -1,7 +1,7 @@
 const streamMs = 5000;
 const maxBytes = 1024 * 1024;
 
-/** The explorer shows an answer only after its end: event streams end after five seconds, long texts after 1 MiB. */
+/** The page shows an answer only after its end: event streams end after five seconds, long texts after 1 MiB. */
 export const boundedFetch: typeof fetch = async (input, init) => {
   const answer = await fetch(input, init);
   const type = answer.headers.get("content-type") ?? "";
