@@ -34,6 +34,10 @@ it.each([
   ["a stream that was open before", `fetch("/endless");`],
   ["an answer that is still to come", `fetch("/slow?ms=60000");`],
   ["a clock", `setInterval(() => { document.title = Date.now(); }, 100);`],
+  [
+    "a text that changes in each frame",
+    `const p = document.body.appendChild(document.createElement("p")); (function tick() { p.textContent = performance.now(); requestAnimationFrame(tick); })();`,
+  ],
 ])("returns soon although the page has %s", async (_title, script) => {
   await session.show(`${button}<script>let count = 0; ${script}</script>`);
   for (let round = 1; round <= 3; round++) {

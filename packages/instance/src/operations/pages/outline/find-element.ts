@@ -16,7 +16,8 @@ export type FoundElement = PageItemElement & { readonly ref: string };
 const maxSimilar = 5;
 
 /**
- * Finds the one element with this role and name, also outside the visible part. Usable elements come before others.
+ * Finds the one element with this role and name, also outside the visible part. Usable elements come before others, and
+ * those behind a dialog last.
  * Returns `undefined` while a dialog is open. @throws {ServiceError} 404 `element_not_found`, 409 `ambiguous_target`.
  */
 export async function findElement(
@@ -31,7 +32,9 @@ export async function findElement(
     ...element,
     ref: pages.references.refOf(tab.id, element),
   });
-  const matches = matching(elements, wish);
+  const all = matching(elements, wish);
+  const reached = all.filter((element) => !read.covered.has(element));
+  const matches = reached.length === 0 ? all : reached;
   const [only] = matches;
   if (only === undefined) throw ServiceError.of(elementNotFound(textOf(wish), similar(elements, wish).map(named)));
   if (matches.length > 1) throw ServiceError.of(ambiguousTarget(textOf(wish), matches.map(named)));

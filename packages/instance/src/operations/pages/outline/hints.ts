@@ -1,8 +1,12 @@
+import type { DomNode } from "../capture/dom-snapshot.ts";
 import type { PageItem, PageItemElement } from "../reading/page-items.ts";
 
 /** A word as authors of pages write it: nothing else can be in a hint. */
 const word = /^[a-zA-Z][a-zA-Z_-]{2,24}$/;
-const attributes = ["name", "data-icon", "data-testid", "id", "class"] as const;
+const attributes = ["name", "data-icon", "data-testid", "id", "href", "xlink:href", "src", "class"] as const;
+/** Words of a markup that say nothing about one element. */
+const generic = /^(?:btn|button|icons?|img|image|svg|link|ripple|fa|fas|far|fab|bi|ti|material|mdi|glyphicon)$/;
+const maxInner = 10;
 
 /** What tells usable elements without a name apart: a word of their markup, and their place among equal ones. */
 export function hintsOf(items: readonly PageItem[]): ReadonlyMap<PageItemElement, string> {
@@ -23,10 +27,24 @@ function isNameless(item: PageItem): item is PageItemElement {
   return item.kind === "element" && item.isUsable && item.name === "" && item.children.length === 0;
 }
 
+/** Of the element, or of the picture in it. */
 function wordOf({ node }: PageItemElement): string {
-  for (const attribute of attributes) {
-    const found = (node.attribute(attribute) ?? "").split(/\s+/, 5).find((one) => word.test(one));
-    if (found !== undefined) return found;
-  }
-  return "";
+  const inner: DomNode[] = [node];
+  for (const at of inner) inner.push(...at.children.slice(0, Math.max(0, maxInner - inner.length)));
+  const words = inner.flatMap((at) => attributes.flatMap((attribute) => wordsIn(at, attribute)));
+  return words.find((one) => !generic.test(one.toLowerCase())) ?? words[0] ?? "";
+}
+
+function wordsIn(node: DomNode, attribute: (typeof attributes)[number]): readonly string[] {
+  const value = node.attribute(attribute) ?? "";
+  const isAddress = attribute === "href" || attribute === "xlink:href" || attribute === "src";
+  // The address of a link has its own place in the line.
+  if (isAddress && node.tag === "a") return [];
+  const shown = isAddress
+    ? value
+        .slice(0, 500)
+        .replace(/^.*[#/]/, "")
+        .replace(/[.?].*$/, "")
+    : value;
+  return shown.split(/\s+/, 5).filter((one) => word.test(one));
 }

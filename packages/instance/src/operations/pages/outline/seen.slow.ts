@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { findChromium } from "../../../testing/chromium.ts";
 import { ActingSession } from "../testing/acting-session.ts";
 import { drawnCases } from "../testing/drawn-cases.ts";
+import { partCases } from "../testing/part-cases.ts";
 import { cases } from "../testing/seen-cases.ts";
 import { clicks } from "../testing/seen-clicks.ts";
 import { texts } from "../testing/seen-texts.ts";
@@ -17,7 +18,7 @@ async function outlineOf(html: string, script = ""): Promise<string[]> {
 }
 
 describe("an outline has what a person sees or reaches", () => {
-  it.each([...cases, ...drawnCases])("$kind: $html", async ({ html, lines, script }) => {
+  it.each([...cases, ...drawnCases, ...partCases])("$kind: $html", async ({ html, lines, script }) => {
     expect(await outlineOf(html, script)).toEqual(lines);
   });
 

@@ -64,6 +64,21 @@ describe.each(["headless_shell", "chrome"] as const)("a PDF in %s", (kind) => {
     expect(outline?.match(/\(PDF: read takes its ref or selector\)/g)).toHaveLength(2);
   });
 
+  it.each(["inline", "attachment"])(
+    "that a page opens in a new tab, served as %s, is read there or named",
+    async (way) => {
+      session.handle("/opened.pdf", (_request, response) => {
+        const headers = { "content-type": "application/pdf", "content-disposition": `${way}; filename=opened.pdf` };
+        response.writeHead(200, headers).end(pdfFile(["Opened text"]));
+      });
+      await session.show(`<h1>Page</h1><button onclick="window.open('/opened.pdf')">Open</button>`);
+      const { downloads, new_tabs } = await session.done({ type: "click", role: "button", name: "Open" });
+      if (new_tabs.length > 0) expect((await read()).markdown).toContain("Opened text");
+      else expect(downloads).toEqual(["opened.pdf"]);
+      for (const { id } of new_tabs) await session.done({ type: "close_tab", tab: id });
+    },
+  );
+
   it.runIf(kind === "headless_shell")(
     "has columns after each other, whole letters, and text from right to left in its order",
     async () => {

@@ -52,6 +52,8 @@ export function isClickable(node: DomNode, around: ClickSurroundings): boolean {
 
 /** Whether an element whose role does not say so reacts to clicks. */
 export function isClickTarget(node: DomNode, role: string, around: ClickSurroundings): boolean {
+  // Its buttons are the browser's own.
+  if ((role === "audio" || role === "video") && node.attribute("controls") !== undefined) return true;
   if (!clickableRoles.has(role)) return false;
   if (node.attribute("draggable") === "true" || isTabStop(node)) return true;
   // In a grid or list, the arrow keys move the focus.

@@ -14,7 +14,9 @@ const buttonTypes: ReadonlySet<string> = new Set(["button", "submit", "reset", "
  */
 export function nameOf(node: DomNode, role: string): string {
   const known = node.accessible;
-  if (known === undefined || (known.name === "" && role === "clickable")) return nameByMarkup(node, role);
+  // Chromium names media by their errors.
+  const isMedia = role === "audio" || role === "video";
+  if (known === undefined || isMedia || (known.name === "" && role === "clickable")) return nameByMarkup(node, role);
   const name = clean(known.name) || nameOfHost(node, role);
   const sources = name === "" || hasStatedName(node) ? [] : sourcesOf(node, role);
   if (!sources.some(holdsHiddenText)) return name;

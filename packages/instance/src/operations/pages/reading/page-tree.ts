@@ -58,7 +58,7 @@ const skippedTags: ReadonlySet<string> = new Set([
   ...["script", "style", "template", "noscript", "head", "link", "meta", "title", "::marker", "::backdrop", "datalist"],
 ]);
 /** Elements that only matter with a name. */
-const namedOnly: ReadonlySet<string> = new Set(["form", "region", "group", "image"]);
+const namedOnly: ReadonlySet<string> = new Set(["audio", "form", "region", "group", "image", "video"]);
 const namedByText: ReadonlySet<string> = new Set(["article", "listitem", "row"]);
 /** Parts of these items may do other things. */
 const itemRoles: ReadonlySet<string> = new Set(["clickable", "option", "tab", "treeitem"]);

@@ -19,13 +19,15 @@ type Leaf = TextItem | PageItemElement;
 interface Reached {
   readonly tree: PageTree;
   readonly behind: number;
+  /** Elements that a click does not reach now. */
+  readonly covered: ReadonlySet<unknown>;
 }
 
 /** Removes what a click does not reach: parts behind a modal dialog, and controls that the page does not show. */
 export async function keepReachable(page: FollowedPage, tree: PageTree): Promise<Reached> {
   const modal = tree.elements.findLast(({ isModal, isVisible }) => isModal && isVisible);
   const doubtful = tree.elements.some(({ isDoubtful }) => isDoubtful);
-  if (modal === undefined && !doubtful) return { tree, behind: 0 };
+  if (modal === undefined && !doubtful) return { tree, behind: 0, covered: new Set() };
   const tests = testsOf(tree.items, modal);
   const usableFirst = [...tests].toSorted((first, second) => rank(first) - rank(second));
   const hits = await hitTests(page, usableFirst, tree.places);
@@ -33,7 +35,8 @@ export async function keepReachable(page: FollowedPage, tree: PageTree): Promise
   const items = pruned(tree.items, isKept, modal);
   const elements = tree.elements.filter((element) => !element.isDoubtful || isKept(element));
   const behind = modal === undefined ? 0 : countItems(tree.items) - countItems(items);
-  return { tree: { ...tree, items, elements }, behind };
+  const covered = new Set([...tests].filter((item) => !hits.has(item)));
+  return { tree: { ...tree, items, elements }, behind, covered };
 }
 
 /** What must be hit to be listed. Doubtful elements outside of the visible part are listed: a click scrolls to them. */

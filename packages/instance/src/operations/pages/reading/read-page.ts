@@ -8,6 +8,8 @@ export interface ReadPage {
   readonly tree: PageTree;
   /** Elements and texts behind a modal dialog. */
   readonly behind: number;
+  /** Elements that a click does not reach now. */
+  readonly covered: ReadonlySet<unknown>;
 }
 
 /** Reads what a person sees and reaches in a tab. Returns `undefined` while a dialog is open. @throws {ServiceError} 409 */
@@ -18,5 +20,5 @@ export async function readPage(tab: Pick<OpenTab, "id" | "page">): Promise<ReadP
   const reached = await keepReachable(tab.page, tree);
   if (reached.tree.items.length > 0 || tree.hiddenParts === 0) return { captured, ...reached };
   // A page is never empty only because it hides everything from assistive technology.
-  return { captured, tree: readTree(captured, { ariaHidden: true }), behind: 0 };
+  return { captured, tree: readTree(captured, { ariaHidden: true }), behind: 0, covered: new Set() };
 }

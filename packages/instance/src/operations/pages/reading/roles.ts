@@ -13,19 +13,32 @@ const contentRoles: ReadonlySet<string> = new Set([
   ...["radio", "switch", "tab", "treeitem"],
 ]);
 const regionRoles: ReadonlySet<string> = new Set([
-  ...["alert", "alertdialog", "article", "banner", "cell", "columnheader", "complementary", "contentinfo", "dialog"],
+  ...[
+    "alert",
+    "alertdialog",
+    "article",
+    "audio",
+    "banner",
+    "cell",
+    "columnheader",
+    "complementary",
+    "contentinfo",
+    "dialog",
+  ],
   ...["form", "grid", "gridcell", "group", "heading", "iframe", "image", "list", "listitem", "log", "main", "menu"],
   ...["menubar", "meter", "navigation", "progressbar", "radiogroup", "region", "row", "rowheader", "search", "status"],
-  ...["table", "tablist", "tabpanel", "toolbar", "tree", "treegrid"],
+  ...["table", "tablist", "tabpanel", "toolbar", "tree", "treegrid", "video"],
 ]);
 /** Roles with another name here: Chromium's own, and roles that a reader need not tell apart. */
 const otherNames: ReadonlyMap<string, string> = new Map([
+  ["Audio", "audio"],
   ["ColorWell", "textbox"],
   ["Date", "textbox"],
   ["DateTime", "textbox"],
   ["DisclosureTriangle", "button"],
   ["DisclosureTriangleGrouped", "button"],
   ["InputTime", "textbox"],
+  ["Video", "video"],
   ["directory", "list"],
   ["doc-backlink", "link"],
   ["doc-biblioref", "link"],
@@ -42,6 +55,7 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 const namedRegions = /^doc-(?:a|b|c|d|e|f|g|i|p)/;
 const tagRoles: ReadonlyMap<string, string> = new Map([
   ["article", "article"],
+  ["audio", "audio"],
   ["aside", "complementary"],
   ["button", "button"],
   ["dialog", "dialog"],
@@ -72,6 +86,7 @@ const tagRoles: ReadonlyMap<string, string> = new Map([
   ["th", "columnheader"],
   ["tr", "row"],
   ["ul", "list"],
+  ["video", "video"],
 ]);
 const inputRoles: ReadonlyMap<string, string | undefined> = new Map([
   ["button", "button"],

@@ -27,9 +27,13 @@ export function shortenContent(
     readonly hasUsable: boolean;
   },
 ): Shortened {
-  if (textRoles.has(role)) return { shownName: isTextOf(node, name) ? "" : name, children };
-  if (!isNamedByContent(role)) return { shownName: name, children };
   const isStated = node.attribute("aria-label") !== undefined || node.attribute("aria-labelledby") !== undefined;
+  if (textRoles.has(role)) {
+    // Chromium adds the values of fields to a name by content.
+    const isContent = isTextOf(node, name) || (hasUsable && !isStated && node.attribute("title") === undefined);
+    return { shownName: isContent ? "" : name, children };
+  }
+  if (!isNamedByContent(role)) return { shownName: name, children };
   if (role === "clickable" && isStated && !isTextOf(node, name) && children.length > 0)
     return { shownName: name, children };
   if (!hasUsable) {
@@ -38,7 +42,7 @@ export function shortenContent(
     return isInParts ? { shownName: "", children } : { shownName: name, children: [] };
   }
   if (isStated) return { shownName: name, children };
-  const used = usableNodes(children);
+  const used = shownNodes(children);
   const own = clean(textBelow(node, { except: (at) => used.has(at) }));
   if (own === "") return { shownName: "", children };
   return { shownName: own, children: children.flatMap(withoutText) };
@@ -48,16 +52,9 @@ function isTextOf(node: DomNode, name: string): boolean {
   return name === "" || name.replaceAll(" ", "") === clean(textBelow(node)).replaceAll(" ", "");
 }
 
-function usableNodes(items: readonly PageItem[]): ReadonlySet<DomNode> {
-  const found = new Set<DomNode>();
-  const visit = (item: PageItem): void => {
-    if (item.kind === "line") for (const part of item.parts) visit(part);
-    if (item.kind !== "element") return;
-    if (item.isUsable) found.add(item.node);
-    else for (const child of item.children) visit(child);
-  };
-  for (const item of items) visit(item);
-  return found;
+/** Elements that keep their own lines, with their text. */
+function shownNodes(items: readonly PageItem[]): ReadonlySet<DomNode> {
+  return new Set(items.flatMap(withoutText).flatMap((item) => (item.kind === "element" ? [item.node] : [])));
 }
 
 /** The controls and pictures in a text. */

@@ -1,8 +1,8 @@
 import type { FollowedPage } from "../../follow/followed-page.ts";
 
 /**
- * Shows the page that a site sends with its request for HTTP authentication. A full Chromium would open a dialog instead,
- * which nothing answers, and fail the navigation. During actions only: at other times, clients of the page answer.
+ * Passes the answer of a site that requests HTTP authentication to the page and its scripts. A full Chromium would open a
+ * dialog instead, which nothing answers, and fail the navigation. During actions only: at other times, clients of the page answer.
  */
 export class HttpChallenges {
   readonly #page: FollowedPage;
@@ -26,7 +26,7 @@ export class HttpChallenges {
     // A headless shell has no such dialog.
     if (cdp.dialogs === undefined) return;
     // Chromium reports the challenges of requests that it has paused.
-    const patterns = [{ urlPattern: "*", resourceType: "Document" as const }];
+    const patterns = (["Document", "XHR", "Fetch"] as const).map((resourceType) => ({ urlPattern: "*", resourceType }));
     for (const { sessionId } of targets)
       cdp.send("Fetch.enable", { patterns, handleAuthRequests: true }, sessionId).catch(() => undefined);
   }

@@ -31,7 +31,9 @@ const changesFunction = `async function () {
   };
   if (globalThis.shoalActs === undefined) {
     globalThis.shoalActs = 0;
-    new MutationObserver((records) => { globalThis.shoalActs += records.length; }).observe(document, {
+    const isText = (node) => node.nodeType === Node.TEXT_NODE;
+    const isTick = ({ addedNodes, removedNodes, type }) => type === "childList" && [...addedNodes, ...removedNodes].every(isText);
+    new MutationObserver((records) => { globalThis.shoalActs += records.filter((one) => !isTick(one)).length; }).observe(document, {
       childList: true, subtree: true, attributes: true,
       attributeFilter: ["hidden", "disabled", "aria-hidden", "aria-invalid", "aria-busy", "aria-expanded", "open"],
     });

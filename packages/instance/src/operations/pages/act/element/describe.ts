@@ -18,7 +18,7 @@ const valueFunction = `function (most) {
   return this.isContentEditable ? this.innerText.slice(0, most) : null;
 }`;
 
-interface Described {
+export interface Described {
   readonly role: string;
   readonly name: string;
   readonly states: string[];
@@ -28,7 +28,7 @@ interface Described {
 const plainRoles: ReadonlySet<string> = new Set(["", "none", "generic", "Canvas", "LabelText"]);
 
 /** Returns role, name and states as assistive technology gets them; `undefined` when the element has gone. */
-async function describe({ address, sender }: ElementHandle): Promise<Described | undefined> {
+export async function describe({ address, sender }: ElementHandle): Promise<Described | undefined> {
   const { backendNodeId, target } = address;
   const answer = await sender.ask(
     sender.page.cdp.send("Accessibility.getPartialAXTree", { backendNodeId, fetchRelatives: false }, target.sessionId),

@@ -23,7 +23,7 @@ export const pickFileFieldFunction = `function () {
 }`;
 
 export type PreparedField =
-  | { readonly kind: "typed" | "set" | "steps" }
+  | { readonly kind: "typed" | "set" | "steps" | "keys" }
   | { readonly kind: "unfit"; readonly problem: string }
   | { readonly kind: "malformed"; readonly problem: string };
 
@@ -34,8 +34,9 @@ export const prepareFillFunction = `function (value) {
   if (tag === "select") return { kind: "unfit", problem: "is a list of options" };
   if (/^(checkbox|radio)$/.test(type)) return { kind: "unfit", problem: "is a " + type };
   if (type === "file") return { kind: "unfit", problem: "is a file field" };
+  if (this.isContentEditable && this.getAttribute("role") === "spinbutton") return { kind: "keys" };
   const isStepped = /^(slider|separator|scrollbar|spinbutton)$/.test(this.getAttribute("role") ?? "") && this.hasAttribute("aria-valuenow");
-  if (isStepped && tag !== "input" && !this.isContentEditable) return { kind: "steps" };
+  if (isStepped && tag !== "input") return { kind: "steps" };
   if (/^(button|submit|reset|image|hidden)$/.test(type) || (tag !== "input" && tag !== "textarea" && !this.isContentEditable))
     return { kind: "unfit", problem: "is not a field" };
   const formats = { date: "2026-01-31", time: "14:30", "datetime-local": "2026-01-31T14:30", month: "2026-01", week: "2026-W05", color: "#ff8800", range: "a number within its limits" };
@@ -64,15 +65,22 @@ export const focusFunction = `function () {
   return active === this || this.contains(active) || (this.shadowRoot?.activeElement ?? null) !== null;
 }`;
 
+/** Whether a part of a date field has the value. */
+export const showsFunction = `async function (text) {
+  for (let count = 0; count < 2; count++) await new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
+  const shown = [this.textContent, this.ariaValueText, this.ariaValueNow].map((one) => (one ?? "").trim().toLowerCase());
+  return text === "" || shown.some((one) => one === text.trim().toLowerCase() || (one !== "" && Number(one) === Number(text)));
+}`;
+
 export type CheckState =
   { readonly kind: "none" } | { readonly kind: "radio" | "box"; readonly checked: boolean | "mixed" };
 
+/** By attributes; for other elements than native fields, assistive technology gets what counts. */
 export const checkStateFunction = `function () {
   if (this.localName === "input" && /^(checkbox|radio)$/.test(this.type))
     return { kind: this.type === "radio" ? "radio" : "box", checked: this.indeterminate ? "mixed" : this.checked };
-  const role = this.getAttribute("role");
-  if (!/^(checkbox|radio|switch|menuitemcheckbox|menuitemradio|treeitem|option)$/.test(role ?? "")) return { kind: "none" };
-  const stated = this.getAttribute("aria-checked");
+  const role = this.getAttribute("role") ?? this.localName, stated = this.ariaChecked ?? this.ariaPressed ?? this.ariaSelected;
+  if (!/^(checkbox|radio|switch|menuitemcheckbox|menuitemradio|treeitem|option)$/.test(role) && this.ariaPressed === null) return { kind: "none" };
   return { kind: /radio$/.test(role) ? "radio" : "box", checked: stated === "mixed" ? "mixed" : stated === "true" };
 }`;
 

@@ -7,13 +7,16 @@ import type { ElementHandle } from "../../follow/element-handle.ts";
 import {
   checkStateFunction,
   type CheckState,
+  focusFunction,
   pickControlFunction,
   pickFieldFunction,
   prepareFillFunction,
   type PreparedField,
   type Selected,
   selectFunction,
+  showsFunction,
 } from "../element/field-functions.ts";
+import { describe } from "../element/describe.ts";
 import { clickReady } from "./click.ts";
 import { fillSteps } from "./fill-steps.ts";
 import { pressOn } from "./press.ts";
@@ -67,11 +70,22 @@ async function fillNow(
   if (prepared.kind === "set") return true;
   run.hasBegun = true;
   if (prepared.kind === "steps") return fillSteps(tools, field, text);
+  if (prepared.kind === "keys" && !isSecret) return fillByKeys(tools, field, text);
   const written = await field.call<Written>(writeValueFunction, text, isSecret);
   if (written === "refused") throw ServiceError.of(textRefused(await tools.describe(field)));
   if (written === "short") throw ServiceError.of(secretTooLong(await tools.describe(field)));
   // A document that goes with the text has received it.
   return written !== "gone";
+}
+
+/** A part of a date field, such as its month, changes its value by keys. */
+async function fillByKeys(tools: ActTools, field: ElementHandle, text: string): Promise<boolean> {
+  if ((await field.call<boolean>(focusFunction)) === undefined) return false;
+  const keys = text === "" ? Array<string>(4).fill("Backspace") : Array.from(text);
+  await pressOn(tools, field, { keys, field: "body.text" });
+  if ((await field.call<boolean>(showsFunction, text)) === false)
+    throw ServiceError.of(textRefused(await tools.describe(field)));
+  return true;
 }
 
 /** Checks or unchecks with a click. */
@@ -80,7 +94,7 @@ export async function check(tools: ActTools): Promise<ElementHandle> {
   const wanted = act.accept ?? true;
   const found = await actionable.finder.wait(act, "body");
   const control = (await found.related(pickControlFunction)) ?? found;
-  const before = await control.call<CheckState>(checkStateFunction);
+  const before = await checkStateOf(control);
   if (before?.kind === "none")
     throw ServiceError.of(
       unfitElement(await tools.describe(control), "is not a checkbox, radio button or switch", "Use `click` instead."),
@@ -89,7 +103,7 @@ export async function check(tools: ActTools): Promise<ElementHandle> {
     throw ServiceError.of(invalid("body.accept", "a radio button cannot be unchecked", { hint: "Check another one." }));
   if (before?.checked === wanted) return control;
   await clickReady(tools, { pick: pickControlFunction });
-  const after = await control.call<CheckState>(checkStateFunction);
+  const after = await checkStateOf(control);
   if (after !== undefined && after.kind !== "none" && after.checked !== wanted)
     throw ServiceError.of(
       unfitElement(
@@ -99,6 +113,17 @@ export async function check(tools: ActTools): Promise<ElementHandle> {
       ),
     );
   return control;
+}
+
+const toggleRoles = /^(?:checkbox|radio|switch|menuitemcheckbox|menuitemradio|treeitem|option)$/;
+
+async function checkStateOf(control: ElementHandle): Promise<CheckState | undefined> {
+  const stated = await control.call<CheckState>(checkStateFunction);
+  const told = await describe(control);
+  if (told === undefined || !toggleRoles.test(told.role)) return stated;
+  const { role, states } = told;
+  const isChecked = states.includes("checked") || states.includes("selected");
+  return { kind: role.endsWith("radio") ? "radio" : "box", checked: states.includes("mixed") ? "mixed" : isChecked };
 }
 
 /** Chooses options of a native list. */

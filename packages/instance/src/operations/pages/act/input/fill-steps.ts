@@ -24,19 +24,22 @@ const stepsFunction = `function () {
   const read = (name, other) => { const value = parseFloat(this.getAttribute("aria-value" + name) ?? ""); return Number.isFinite(value) ? value : other; };
   return { now: read("now", 0), min: read("min", 0), max: read("max", 100) };
 }`;
-/** Waits a moment for a value other than the argument, then until it rests: a page may apply each key later. */
-const stepsAfterFunction = `async function (before) {
+/**
+ * Waits a moment for a value other than the first argument, then until it rests: a page may apply each key later. It rests
+ * after the time that it took to change, at least the second argument. Returns the value and that time.
+ */
+const stepsAfterFunction = `async function (before, leastMs) {
   const read = () => parseFloat(this.getAttribute("aria-valuenow") ?? "");
   const pause = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 30); });
   const start = performance.now();
   for (let look = 0; look < 10 && read() === before; look++) await pause();
-  const lateMs = performance.now() - start;
+  const lateMs = Math.max(leastMs, performance.now() - start);
   let [last, since] = [read(), performance.now()];
   while (last !== before && performance.now() - since < lateMs && performance.now() - start < 2000) {
     await pause();
     if (read() !== last) [last, since] = [read(), performance.now()];
   }
-  return read();
+  return { now: read(), lateMs };
 }`;
 
 /** Moves a slider, or another control with a value, by its arrow keys. Returns false if it has gone. */
@@ -69,13 +72,19 @@ async function walk(
   const { wanted } = way;
   let { now } = way;
   let step = Infinity;
+  let lateMs = 0;
   for (let pressed = 0; pressed < maxPresses && now !== wanted;) {
     const isUp = now < wanted;
     const count = Math.max(1, Math.min(maxAtOnce, Math.floor(Math.abs(wanted - now) / step) || 1));
+    const startMs = performance.now();
     await pressOn(tools, element, { keys: Array<string>(count).fill(way.keys[isUp ? 1 : 0]), field: "body.text" });
     pressed += count;
-    const next = await element.call<number>(stepsAfterFunction, now);
-    if (next === undefined) return undefined;
+    const sentMs = performance.now() - startMs;
+    const after = await element.call<{ now: number; lateMs: number }>(stepsAfterFunction, now, lateMs);
+    if (after === undefined) return undefined;
+    const next = after.now;
+    // The first key is alone: this is how long the page takes for one.
+    if (lateMs === 0) lateMs = sentMs + after.lateMs;
     const hasPassed = isUp ? next > wanted : next < wanted;
     if (next === now || hasPassed) return next;
     step = Math.abs(next - now) / count;
