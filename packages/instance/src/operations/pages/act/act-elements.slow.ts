@@ -162,6 +162,38 @@ describe("targets", () => {
     });
   });
 
+  it.each([
+    ["in rows, in another order", "<div><b>NAME</b> <button>Add</button></div>", "names.reverse()"],
+    ["before texts, in another order", "<div><button>Add</button> <b>NAME</b></div>", "names.reverse()"],
+    ["in cards, with a new one", "<div><h3>NAME</h3><p>5 EUR</p><button>Add</button></div>", "names.unshift('New')"],
+    [
+      "after links, with a new one",
+      "<div><a href=#NAME>NAME</a><button>-</button><button>Add</button></div>",
+      "names.unshift('New')",
+    ],
+    ["above titles, with a new one", "<div><p><button>Add</button></p><h3>NAME</h3></div>", "names.push('New')"],
+  ])("keep their references when the page renders equal elements again: %s", async (_title, row, change) => {
+    await session.show(`<button id=again onclick="${change}; render()">Again</button><div id=place></div><script>
+      const names = ["Ann", "Bob", "Cy"], row = ${JSON.stringify(row)};
+      const render = () => { place.innerHTML = names.map((name) => row.replaceAll("NAME", name)).join("");
+        for (const [at, one] of [...place.querySelectorAll("button")].filter((one) => one.textContent === "Add").entries()) one.onclick = () => { document.title = names[at]; render(); }; }; render();</script>`);
+    const { observation } = await session.done({ type: "hover", selector: "#again", observe: {} });
+    const refs = [...(observation?.outline ?? "").matchAll(/button "Add" \[(e\d+)\]/g)].map(([, ref]) => ref ?? "");
+    await session.done({ type: "click", selector: "#again" });
+    for (const [at, name] of ["Ann", "Bob", "Cy"].entries())
+      expect((await session.done({ type: "click", ref: refs[at] ?? "" })).title).toBe(name);
+  });
+
+  it("do not go to another row when the page renders again", async () => {
+    await session.show(`<button id=again onclick="names.reverse(); render()">Again</button><div id=place></div><script>
+      const names = ["Ann", "Bob", "Cy"];
+      const render = () => { place.innerHTML = names.map((name) => "<div><p><button>Add</button></p><h3>" + name + "</h3></div>").join(""); }; render();</script>`);
+    const { observation } = await session.done({ type: "hover", selector: "#again", observe: {} });
+    const [, ref = ""] = /button "Add" \[(e\d+)\]/.exec(observation?.outline ?? "") ?? [];
+    await session.done({ type: "click", selector: "#again" });
+    expect(await session.act({ type: "click", ref })).toMatchObject({ status: 409, code: "stale_reference" });
+  });
+
   it("are found in shadow roots and frames, also of other sites", async () => {
     session.page(
       "/inner",

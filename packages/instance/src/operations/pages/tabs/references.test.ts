@@ -34,6 +34,19 @@ describe("references", () => {
     expect(references.assign("t3", [element(7, "Same"), element(8, "Same")])).toEqual(["e6", "e7"]);
   });
 
+  it("go to the element with the same text around it, of several equal ones", () => {
+    const references = new References();
+    const row = (id: number, context: string): DescribedElement => ({ ...element(id, "Delete"), context });
+    references.assign("t1", [row(1, "Ann"), row(2, "Bob"), row(3, "Cy"), row(4, "Cy")]);
+    // The first row has gone, the last two are equal, and a new one has come.
+    expect(references.assign("t1", [row(5, "Bob"), row(6, "Cy"), row(7, "Cy"), row(8, "Dan")])).toEqual([
+      "e2",
+      "e5",
+      "e6",
+      "e7",
+    ]);
+  });
+
   it("are forgotten, the oldest first, and never used again", () => {
     const references = new References();
     references.assign("t1", [element(1, "First")]);

@@ -9,6 +9,8 @@ export interface DescribedElement {
   readonly path: string;
   /** Address of its document, without the fragment. */
   readonly url: string;
+  /** The text around it, which tells it apart from others with the same role, name and path. */
+  readonly context?: string | undefined;
 }
 
 export interface KnownElement extends DescribedElement {
@@ -34,18 +36,30 @@ export class References {
 
   /**
    * Returns the references of all elements of a tab's outline. A new element gets the reference of a removed one if
-   * both are the only ones with their role, name and path in the same document or after a reload.
+   * both are the only ones with their role, name and path in the same document or after a reload, or with these and the
+   * same text around them.
    */
   assign(tabId: string, elements: readonly DescribedElement[]): readonly string[] {
     const present = new Set(elements.map(({ address }) => keyOf(address)));
-    const added = uniqueBySignature(elements.filter(({ address }) => !this.#refs.has(keyOf(address))));
-    const gone = uniqueBySignature(
-      [...this.#known.values()].filter((known) => known.tabId === tabId && !present.has(keyOf(known.address))),
+    const added = elements.filter(({ address }) => !this.#refs.has(keyOf(address)));
+    const gone = [...this.#known.values()].filter(
+      (known) => known.tabId === tabId && !present.has(keyOf(known.address)),
     );
+    const replacements = [signatureOf, contextOf].map((textOf) => ({
+      textOf,
+      added: uniqueBy(textOf, added),
+      gone: uniqueBy(textOf, gone),
+    }));
+    const replacedBy = (element: DescribedElement): string | undefined => {
+      for (const { added: some, gone: others, textOf } of replacements) {
+        const text = textOf(element);
+        if (some.get(text) === element) return others.get(text)?.ref;
+      }
+      return undefined;
+    };
     const refs = elements.map((element) => {
       const old = this.#refs.get(keyOf(element.address));
-      const signature = signatureOf(element);
-      const replaced = added.get(signature) === element ? gone.get(signature)?.ref : undefined;
+      const replaced = replacedBy(element);
       if (old === undefined && replaced !== undefined) this.#note(tabId, replaced);
       return this.#keep(tabId, old ?? replaced ?? `e${String(++this.#last)}`, element);
     });
@@ -99,11 +113,11 @@ export class References {
     )?.ref;
   }
 
-  #keep(tabId: string, ref: string, { address, name, path, role, url }: DescribedElement): string {
+  #keep(tabId: string, ref: string, { address, context, name, path, role, url }: DescribedElement): string {
     const old = this.#known.get(ref);
     // Moves it to the end: the oldest are forgotten first.
     if (old !== undefined) this.#forget(old);
-    this.#known.set(ref, { ref, tabId, address, name, path, role, url });
+    this.#known.set(ref, { ref, tabId, address, name, path, role, url, context: context ?? old?.context });
     this.#refs.set(keyOf(address), ref);
     return ref;
   }
@@ -124,11 +138,19 @@ export function signatureOf({ name, path, role, url }: DescribedElement): string
   return JSON.stringify([role, name, path, url]);
 }
 
-function uniqueBySignature<E extends DescribedElement>(elements: readonly E[]): ReadonlyMap<string, E | undefined> {
+/** As {@link signatureOf}, with the text around the element. */
+export function contextOf(element: DescribedElement): string {
+  return `${element.context ?? ""}\n${signatureOf(element)}`;
+}
+
+function uniqueBy<E extends DescribedElement>(
+  textOf: (element: DescribedElement) => string,
+  elements: readonly E[],
+): ReadonlyMap<string, E | undefined> {
   const found = new Map<string, E | undefined>();
   for (const element of elements) {
-    const signature = signatureOf(element);
-    found.set(signature, found.has(signature) ? undefined : element);
+    const text = textOf(element);
+    found.set(text, found.has(text) ? undefined : element);
   }
   return found;
 }

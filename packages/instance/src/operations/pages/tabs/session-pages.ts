@@ -8,7 +8,7 @@ import { browserGone } from "../../computer/page-session.ts";
 import { FollowedPage } from "../follow/followed-page.ts";
 import { ElementHandle } from "../follow/element-handle.ts";
 import { describeElement, noTab, staleReference, unknownReference, unknownTab } from "./page-errors.ts";
-import { type DescribedElement, type KnownElement, References, signatureOf } from "./references.ts";
+import { contextOf, type DescribedElement, type KnownElement, References, signatureOf } from "./references.ts";
 import { type ListedTab, TabList } from "./tab-list.ts";
 
 export interface OpenTab {
@@ -123,9 +123,9 @@ export class SessionPages {
     });
     const present = await find(tab, known);
     if (present !== undefined) return { tab, known, element: present, replaced: false };
-    const signature = signatureOf(known);
-    const [next, ...others] = (await this.#readElements(tab)).filter((one) => signatureOf(one) === signature);
-    const element = next === undefined || others.length > 0 ? undefined : await find(tab, next);
+    const elements = await this.#readElements(tab);
+    const next = onlyOne(elements, known, signatureOf) ?? onlyOne(elements, known, contextOf);
+    const element = next && (await find(tab, next));
     if (next === undefined || element === undefined) throw ServiceError.of(staleReference(describeElement(known)));
     this.references.rebind(ref, next);
     return { tab, known: { ...known, ...next }, element, replaced: true };
@@ -208,6 +208,17 @@ export class SessionPages {
       () => undefined,
     );
   }
+}
+
+/** Returns the one element that has the same text. */
+function onlyOne(
+  elements: readonly DescribedElement[],
+  known: KnownElement,
+  textOf: (element: DescribedElement) => string,
+): DescribedElement | undefined {
+  const text = textOf(known);
+  const [first, ...others] = elements.filter((one) => textOf(one) === text);
+  return others.length === 0 ? first : undefined;
 }
 
 async function find(tab: OpenTab, { address }: DescribedElement): Promise<ElementHandle | undefined> {
