@@ -181,6 +181,9 @@ describe.skipIf(missing !== undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
       expect((await statusOf(`/session/${id.slice(0, -2)}xx/title`))[0]).toBe(401);
       expect(await statusOf("/wd/hub/session/unknown/title")).toEqual([404, "invalid session id"]);
       expect(await statusOf(`/session/${id}/unknown`)).toEqual([404, "unknown command"]);
+      const { name } = await test.shoal.browsers.create({ name: "named" });
+      const named = `/browsers/${name ?? ""}/wd/session`;
+      expect(await statusOf(`${named}/title`, `Bearer ${test.service.apiKey}`)).toEqual([404, "invalid session id"]);
       expect(await statusOf("/wd/hub/graphql")).toEqual([404, "unknown command"]);
       await expect(open({}, addressOf("sk_shoal_wrong"))).rejects.toThrow(/key/i);
       await expect(open({ browserName: "firefox" })).rejects.toThrow(/Chromium/);

@@ -1,3 +1,4 @@
+import { joinChunks } from "@shoal/primitives/node";
 import type { FastifyInstance } from "fastify";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import { serveDocs } from "../docs/serve-docs.ts";
@@ -37,6 +38,7 @@ export function requestsFeature({ cleanup, config, database, isStopping, log, se
       serveDescriptions(app, origins);
       serveDocs(app, { origins });
       inFlight.follow(app.server, needs.onEnd);
+      app.server.prependListener("request", joinChunks);
       boxes.serveBy(app.server);
       app.server.maxConnections = config.max_connections;
       const stalled = endStalledRequests(app.server, inFlight, () => settings.inForce.request_stall_seconds, log);

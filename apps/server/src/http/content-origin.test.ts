@@ -15,7 +15,10 @@ beforeAll(async () => {
   instances = await startHostileInstances();
   instances.answer = (socket) =>
     socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nok");
-  server = await startTestServer({ content_url: "http://content.test" }, { aroundPlacement: instances.around });
+  server = await startTestServer(
+    { content_url: "http://content.test", dialects: ["webdriver"] },
+    { aroundPlacement: instances.around },
+  );
   session = Browser.parse((await server.request("POST", "/browsers", { body: { timeout_seconds: 600 } })).body);
   token = new URL(session.cdp_ws_url).searchParams.get("jwt") ?? "";
 });
@@ -44,6 +47,19 @@ it("serves URLs with a session's token only on the content origin", async () => 
       body: expect.stringContaining("http://content.test") as unknown,
     });
   }
+});
+
+it("answers commands of WebDriver at the address of the service, as JSON that no page runs", async () => {
+  const path = `/session/${token}/title`;
+  const asking = request(server.baseUrl + path, { headers: { host: "shoal.test" }, agent: false }).end();
+  const [answer] = (await once(asking, "response")) as [IncomingMessage];
+  expect(answer.headers).toMatchObject({
+    "content-type": "application/json; charset=utf-8",
+    "content-security-policy": "sandbox",
+    "x-content-type-options": "nosniff",
+  });
+  expect([answer.statusCode, await text(answer)]).toEqual([200, "ok"]);
+  expect((await ask(path, "content.test")).status).toBe(404);
 });
 
 it("serves nothing else there: neither the API, nor live views, nor recordings", async () => {

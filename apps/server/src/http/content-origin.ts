@@ -26,8 +26,9 @@ export function refuseSharedHost({ content_url, public_url }: Pick<Config, "cont
   });
 }
 
+/** Answers of WebDriver are always JSON, and its clients know one address. */
 function isSessionContent(url: string): boolean {
-  return /^\/browsers\/[^/?]+\//.test(url) && sessionTokenIn(url) !== undefined;
+  return /^\/browsers\/[^/?]+\/(?!wd(?:[/?]|$))/.test(url) && sessionTokenIn(url) !== undefined;
 }
 
 /**

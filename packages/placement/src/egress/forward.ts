@@ -1,3 +1,4 @@
+import { joinChunks } from "@shoal/primitives/node";
 import type { AddedHeader } from "../interface/egress.ts";
 import { clientHeader, type EgressClient, type EgressWay, type RoutedRequest } from "./client.ts";
 import { connectionFailure, EgressFailure } from "./failure.ts";
@@ -118,7 +119,10 @@ function send(request: IncomingMessage, response: ServerResponse, forwarding: Fo
   if (credentials !== undefined) headers.push("proxy-authorization", credentials);
   return new Promise((resolve, reject) => {
     const outgoing = outgoingRequest(request, forwarding, headers);
-    outgoing.once("response", resolve);
+    outgoing.once("response", (answer) => {
+      joinChunks(answer);
+      resolve(answer);
+    });
     outgoing.on("error", (error) => {
       reject(connectionFailure(error, hostOf(target)));
     });

@@ -5,7 +5,7 @@ import { createNameResolver } from "../policy/resolve-name.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type Server } from "node:http";
-import { connect, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -147,6 +147,31 @@ it("refuses names with thousands of dots in time", async () => {
     expect((await tunnel(path, `${host}:443`)).head).toMatch(/^HTTP\/1\.1 [45]/);
   }
   expect(performance.now() - beganMs).toBeLessThan(2000);
+});
+
+it("joins the bytes of a body that a site or a client sends one by one", async () => {
+  const [length, head] = [20_000, "Transfer-Encoding: chunked\r\n\r\n"];
+  const body = `${"1\r\nx\r\n".repeat(length)}0\r\n\r\n`;
+  let received = "";
+  const site = createTcpServer((socket) => {
+    socket
+      .on("error", () => undefined)
+      .on("data", (chunk: Buffer) => {
+        received += chunk.toString();
+        if (received.endsWith("0\r\n\r\n")) socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\n${head}${body}`);
+      });
+  }).listen(0, "127.0.0.1");
+  closing.push(() => site.close());
+  await once(site, "listening");
+  const { port: sitePort } = site.address() as AddressInfo;
+  const { path } = await openDoor([`127.0.0.1:${String(sitePort)}`]);
+  const client = connect(path);
+  client.write(`POST http://127.0.0.1:${String(sitePort)}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${head}${body}`);
+  const answer = await text(client);
+  for (const passed of [answer, received]) {
+    expect(passed.match(/x/g)?.length).toBeGreaterThanOrEqual(length);
+    expect(passed.length).toBeLessThan(2 * length);
+  }
 });
 
 it("reports an unknown name", async () => {

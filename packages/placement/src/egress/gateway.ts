@@ -1,3 +1,4 @@
+import { joinChunks } from "@shoal/primitives/node";
 import type {
   AddedHeader,
   EgressControls,
@@ -71,6 +72,7 @@ class Gateway implements EgressGateway {
     this.http = createHttpServer({ requestTimeout: 0, keepAliveTimeout: limits.waitingMs });
     this.http.timeout = limits.idleMs;
     this.http.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      joinChunks(request);
       this.#doors.get(request.socket)?.onRequest(request, response);
     });
     this.http.on("connect", (request: IncomingMessage, socket: Socket, head: Buffer) => {

@@ -1,3 +1,4 @@
+import { joinChunks } from "@shoal/primitives/node";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
@@ -37,6 +38,7 @@ export function answerOf(outgoing: ClientRequest, headMs: number): Promise<Incom
       refuse(`it answered status ${String(answer.statusCode)} to a request without an upgrade`);
     });
     outgoing.on("response", (answer) => {
+      joinChunks(answer);
       const status = answer.statusCode ?? 0;
       if (status < 200 || status > 599) {
         refuse(`it answered status ${String(status)}, which is invalid`);

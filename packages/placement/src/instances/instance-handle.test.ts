@@ -108,6 +108,28 @@ it("rejects a head that arrives too slowly", async () => {
   await expect.poll(() => sockets.size).toBe(0);
 });
 
+it("reads an answer of single bytes slowly, in few chunks, so that it cannot block the main thread", async () => {
+  answer = (socket) => {
+    const part = "1\r\nx\r\n".repeat(1000);
+    socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const send = (): void => {
+      while (!socket.destroyed && socket.write(part));
+    };
+    socket.on("drain", send);
+    send();
+  };
+  const beganMs = performance.now();
+  const reply = await handle.request({ method: "GET", path: "/" });
+  let [bytes, chunks] = [0, 0];
+  for await (const chunk of reply as AsyncIterable<Buffer>) {
+    chunks += 1;
+    bytes += chunk.length;
+    if (bytes > 60_000) break;
+  }
+  expect(chunks).toBeLessThan(200);
+  expect(performance.now() - beganMs).toBeGreaterThan(1000);
+});
+
 it("waits for a late answer and for a slow body", async () => {
   answer = (socket) => {
     setTimeout(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"), headMs * 1.5);

@@ -1,2 +1,3 @@
 export { isRunning } from "./is-running.ts";
+export { joinChunks } from "./join-chunks.ts";
 export { socketPair } from "./socket-pair.ts";

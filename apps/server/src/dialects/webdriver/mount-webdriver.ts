@@ -1,5 +1,6 @@
 import { contract } from "@shoal/contract";
 import { type Instance, answerJson } from "@shoal/placement";
+import { isId } from "@shoal/primitives";
 import { badInput, ServiceError } from "@shoal/router";
 import { mount } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -7,6 +8,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { pathInside } from "../../http/auth/session-path.ts";
 import { refuseTwoKeys } from "../../http/auth/connect-address.ts";
 import { replicaHeader } from "../../http/relay.ts";
+import { neverFound } from "../../sessions/browsers/session-errors.ts";
 import { forward } from "../../sessions/instance-plane/forward.ts";
 import { untrustedContent } from "../../sessions/instance-plane/forwarded-headers.ts";
 import type { DialectCaller } from "../kit/dialect.ts";
@@ -62,6 +64,8 @@ async function command(
   reply: FastifyReply,
 ): Promise<void> {
   const { id } = request.params;
+  // Addresses of WebDriver contain ids. With a name, the end of a session would be confirmed, and not happen.
+  if (!isId(id)) throw neverFound(id);
   const [path = ""] = pathInside(request.raw.url ?? "").split("?", 1);
   const method = `${request.method} ${path.replace(/^\/wd\/session/, "")}`;
   const isEnd = method === "DELETE ";

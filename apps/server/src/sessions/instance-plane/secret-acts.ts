@@ -1,3 +1,4 @@
+import { exceededJsonBound, type JsonBounds } from "@shoal/primitives";
 import { callInstance, InstanceRefusal, type Instance } from "@shoal/placement";
 import { instanceControl, type OfferedSecret, secretTicketHeader } from "@shoal/instance";
 import { ServiceError } from "@shoal/router";
@@ -10,6 +11,8 @@ import { noAnswer } from "./no-answer.ts";
 
 /** As the instance limits it. */
 const maxBodyBytes = 1024 * 1024;
+/** The instance refuses more. */
+const bounds: JsonBounds = { values: 50_000, depth: 200 };
 
 export interface SecretActs {
   /** Admits the caller to the stored value, and opens it. @throws {ServiceError} 403, 404, 409. */
@@ -67,7 +70,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 
 /** The instance refuses all other bodies: without a ticket, it types no stored value. */
 function secretIn(bytes: Buffer): StoredSecret | undefined {
-  if (!bytes.includes('"secret"')) return undefined;
+  if (!bytes.includes('"secret"') || exceededJsonBound(bytes, bounds) !== undefined) return undefined;
   try {
     const { secret, text, type } = JSON.parse(bytes.toString()) as Readonly<Record<string, unknown>>;
     const parsed = type === "fill" && text === undefined ? StoredSecret.safeParse(secret) : undefined;
