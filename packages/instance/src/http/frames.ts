@@ -17,7 +17,45 @@ export interface FrameHeader {
   readonly payloadBytes: number;
   /** Four bytes; `undefined` in frames of a server. */
   readonly mask: Buffer | undefined;
+  readonly headerBytes: number;
   readonly raw: Buffer;
+}
+
+/** Its buffers are made when they are read: a sender of empty frames would make the service create millions of them. */
+class ReadHeader implements FrameHeader {
+  readonly final: boolean;
+  readonly opcode: number;
+  readonly payloadBytes: number;
+  readonly headerBytes: number;
+  readonly #bytes: Buffer;
+  readonly #start: number;
+  readonly #isMasked: boolean;
+
+  constructor(
+    {
+      final,
+      opcode: code,
+      payloadBytes,
+      headerBytes,
+    }: Pick<FrameHeader, "final" | "headerBytes" | "opcode" | "payloadBytes">,
+    { bytes, isMasked, start }: { readonly bytes: Buffer; readonly start: number; readonly isMasked: boolean },
+  ) {
+    this.final = final;
+    this.opcode = code;
+    this.payloadBytes = payloadBytes;
+    this.headerBytes = headerBytes;
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#isMasked = isMasked;
+  }
+
+  get raw(): Buffer {
+    return this.#bytes.subarray(this.#start, this.#start + this.headerBytes);
+  }
+
+  get mask(): Buffer | undefined {
+    return this.#isMasked ? this.raw.subarray(-4) : undefined;
+  }
 }
 
 /** Receives the parts of each frame: header, payload in pieces (still masked), end. */
@@ -40,10 +78,11 @@ export interface FrameReader {
 }
 
 const maxControlPayloadBytes = 125;
+const empty = Buffer.alloc(0);
 
 /** Splits a byte stream into frames. Buffers at most a header, never a payload. */
 export function createFrameReader(options: FrameReaderOptions, sink: FrameSink): FrameReader {
-  let header = Buffer.alloc(0);
+  let header = empty;
   let remainingBytes = 0;
   let inPayload = false;
   let inMessage = false;
@@ -77,15 +116,15 @@ export function createFrameReader(options: FrameReaderOptions, sink: FrameSink):
           sink.end();
         } else {
           const held = header.length;
-          const bytes =
-            held === 0 ? chunk.subarray(offset) : Buffer.concat([header, chunk.subarray(offset, offset + 14)]);
-          const frame = parseFrameHeader(bytes, options);
+          const bytes = held === 0 ? chunk : Buffer.concat([header, chunk.subarray(offset, offset + 14)]);
+          const start = held === 0 ? offset : 0;
+          const frame = parseFrameHeader(bytes, start, options);
           if (frame === undefined) {
-            header = Buffer.from(bytes);
+            header = Buffer.from(bytes.subarray(start));
             return;
           }
-          header = Buffer.alloc(0);
-          offset += frame.raw.length - held;
+          header = empty;
+          offset += frame.headerBytes - held;
           begin(frame);
         }
       }
@@ -93,8 +132,8 @@ export function createFrameReader(options: FrameReaderOptions, sink: FrameSink):
   };
 }
 
-function parseFrameHeader(bytes: Buffer, options: FrameReaderOptions): FrameHeader | undefined {
-  const [first, second] = bytes;
+function parseFrameHeader(bytes: Buffer, start: number, options: FrameReaderOptions): FrameHeader | undefined {
+  const [first, second] = [bytes[start], bytes[start + 1]];
   if (first === undefined) return undefined;
   const code = first & 0x0f;
   const final = (first & 0x80) !== 0;
@@ -109,27 +148,21 @@ function parseFrameHeader(bytes: Buffer, options: FrameReaderOptions): FrameHead
   if (code >= 8 && short > maxControlPayloadBytes)
     throw new FrameError(1002, "a control frame with more than 125 bytes");
   const maskStart = short === 126 ? 4 : short === 127 ? 10 : 2;
-  if (bytes.length < maskStart) return undefined;
+  if (bytes.length < start + maskStart) return undefined;
   const payloadBytes =
     short === 126
-      ? bytes.readUInt16BE(2)
+      ? bytes.readUInt16BE(start + 2)
       : short === 127
-        ? bytes.readUInt32BE(2) * 2 ** 32 + bytes.readUInt32BE(6)
+        ? bytes.readUInt32BE(start + 2) * 2 ** 32 + bytes.readUInt32BE(start + 6)
         : short;
   if (payloadBytes > options.maxPayloadBytes)
     throw new FrameError(
       1009,
       `a frame of ${String(payloadBytes)} bytes; at most ${String(options.maxPayloadBytes)} are allowed`,
     );
-  const end = maskStart + (masked ? 4 : 0);
-  if (bytes.length < end) return undefined;
-  return {
-    final,
-    opcode: code,
-    payloadBytes,
-    mask: masked ? bytes.subarray(maskStart, end) : undefined,
-    raw: bytes.subarray(0, end),
-  };
+  const headerBytes = maskStart + (masked ? 4 : 0);
+  if (bytes.length < start + headerBytes) return undefined;
+  return new ReadHeader({ final, opcode: code, payloadBytes, headerBytes }, { bytes, start, isMasked: masked });
 }
 
 /** The mask is zero: masks protect proxies from hostile pages, and neither exists here. */

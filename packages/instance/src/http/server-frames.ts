@@ -6,6 +6,8 @@ export interface ServerFrames {
   /** Returns the number of bytes before the chunk's last boundary, or -1. @throws {FrameError} */
   follow(chunk: Buffer): number;
   readonly count: number;
+  /** Of any kind, also parts of messages and empty frames. */
+  readonly frames: number;
   /** Messages that answer a command of CDP: they begin with its id, or with an error. */
   readonly answers: number;
   /** A close frame was sent: nothing may follow. */
@@ -24,13 +26,15 @@ export function createServerFrames(): ServerFrames {
   let closed = false;
   let count = 0;
   let answers = 0;
+  let frames = 0;
   /** First bytes of the current message, which decide whether it is an answer; `undefined` once decided. */
   let start: string | undefined;
   const reader = createFrameReader(
     { masked: false, maxPayloadBytes: Number.MAX_SAFE_INTEGER },
     {
       header(header) {
-        framesBytes += header.raw.length + header.payloadBytes;
+        framesBytes += header.headerBytes + header.payloadBytes;
+        frames++;
         controlling = header.opcode >= opcode.close;
         closed ||= header.opcode === opcode.close;
         if (controlling) return;
@@ -54,6 +58,9 @@ export function createServerFrames(): ServerFrames {
   return {
     get count() {
       return count;
+    },
+    get frames() {
+      return frames;
     },
     get answers() {
       return answers;

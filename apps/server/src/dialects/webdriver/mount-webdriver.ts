@@ -8,7 +8,6 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { pathInside } from "../../http/auth/session-path.ts";
 import { refuseTwoKeys } from "../../http/auth/connect-address.ts";
 import { replicaHeader } from "../../http/relay.ts";
-import { neverFound } from "../../sessions/browsers/session-errors.ts";
 import { forward } from "../../sessions/instance-plane/forward.ts";
 import { untrustedContent } from "../../sessions/instance-plane/forwarded-headers.ts";
 import type { DialectCaller } from "../kit/dialect.ts";
@@ -42,9 +41,7 @@ export function mountWebDriver(app: FastifyInstance, host: DialectHost): void {
     await send(reply, { ready: true, message: "The service creates sessions." });
   });
   app.all("/webdriver/session/*", () => {
-    throw new ServiceError(404, "not_found", "The session does not exist.", {
-      hint: "Use the sessionId that POST /session returned.",
-    });
+    throw unknownSession();
   });
   app.all("/webdriver/*", (request) => {
     throw new ServiceError(404, "not_found", `${request.method} ${request.url.slice(0, 200)} is not a command.`);
@@ -58,6 +55,12 @@ export function mountWebDriver(app: FastifyInstance, host: DialectHost): void {
     });
 }
 
+function unknownSession(): ServiceError {
+  return new ServiceError(404, "not_found", "The session does not exist.", {
+    hint: "Use the sessionId that POST /session returned.",
+  });
+}
+
 async function command(
   host: DialectHost,
   request: FastifyRequest<{ Params: { id: string } }>,
@@ -65,7 +68,7 @@ async function command(
 ): Promise<void> {
   const { id } = request.params;
   // Addresses of WebDriver contain ids. With a name, the end of a session would be confirmed, and not happen.
-  if (!isId(id)) throw neverFound(id);
+  if (!isId(id)) throw unknownSession();
   const [path = ""] = pathInside(request.raw.url ?? "").split("?", 1);
   const method = `${request.method} ${path.replace(/^\/wd\/session/, "")}`;
   const isEnd = method === "DELETE ";

@@ -120,6 +120,19 @@ it("adds pings only between messages, for every split of the bytes", async () =>
   );
 });
 
+it("passes a flood of empty frames on slowly, and every byte of it", async () => {
+  const { client, instance } = linked(60_000);
+  const flood = Buffer.alloc(400_000);
+  for (let at = 0; at < flood.length; at += 2) flood[at] = 0x80 | opcode.text;
+  const beganMs = performance.now();
+  for (let at = 0; at < flood.length; at += 16_000) instance.write(flood.subarray(at, at + 16_000));
+  let bytes = Buffer.alloc(0);
+  client.on("data", (chunk: Buffer) => (bytes = Buffer.concat([bytes, chunk])));
+  await eventually("the flood has passed", () => bytes.length >= flood.length);
+  expect(bytes.equals(flood)).toBe(true);
+  expect(performance.now() - beganMs).toBeGreaterThan(1000);
+});
+
 it("disconnects a client that answers no ping, and keeps a client that does", async () => {
   const [silent, lively] = [linked(400), linked(400)];
   silent.client.resume();

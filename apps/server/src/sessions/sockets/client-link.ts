@@ -1,11 +1,13 @@
 import { createServerFrames, encodeClose, encodeFrame, opcode } from "@shoal/instance";
-import type { InstanceSleep } from "@shoal/placement";
+import { type InstanceSleep, Pace } from "@shoal/placement";
 import type { Duplex } from "node:stream";
 import { isPong, keepAliveAnswers } from "./keep-alive.ts";
 
 /** Time for a client to read and answer a close frame. */
 const closeTimeoutMs = 500;
 const pingsPerTimeout = 4;
+/** Frames of an instance, well above those of a busy browser. Empty ones cost hundreds of times more than their bytes. */
+const frameRate = { burst: 50_000, perSecond: 50_000 };
 
 export interface ClientLinkParts {
   readonly client: Duplex;
@@ -25,6 +27,7 @@ export interface ClientLinkParts {
 export class ClientLink {
   readonly #parts: ClientLinkParts;
   readonly #frames = createServerFrames();
+  readonly #pace = new Pace(frameRate);
   readonly #timer: NodeJS.Timeout;
   /** False once the instance sent an invalid frame; nothing can be added after that. */
   #isValid = true;
@@ -37,7 +40,9 @@ export class ClientLink {
     const { client, inner, sent, timeoutMs } = parts;
     this.#follow(sent);
     inner.on("data", (chunk: Buffer) => {
+      const framesBefore = this.#frames.frames;
       const boundary = this.#follow(chunk);
+      this.#slowDown(this.#frames.frames - framesBefore);
       if (this.#closeFrame !== undefined) {
         this.#sendLast(chunk, boundary);
         return;
@@ -147,6 +152,14 @@ export class ClientLink {
 
   #noteSign(): void {
     this.#lastSignMs = performance.now();
+  }
+
+  #slowDown(frames: number): void {
+    const { inner } = this.#parts;
+    const waitMs = this.#pace.spend(frames);
+    if (waitMs === 0) return;
+    inner.pause();
+    setTimeout(() => inner.resume(), waitMs).unref();
   }
 
   /** @returns the offset after the last complete message in a chunk; -1 if no message ends in it. */

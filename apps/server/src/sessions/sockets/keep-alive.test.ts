@@ -36,6 +36,10 @@ it("answers each ping of a client with its payload, and no pong", () => {
 it.each([
   ["a message", masked(opcode.text, Buffer.from("{}"), new Uint8Array(4))],
   ["a close frame", masked(opcode.close, Buffer.alloc(2), new Uint8Array(4))],
+  [
+    "thousands of pings",
+    Buffer.concat(Array<Buffer>(1000).fill(masked(opcode.ping, Buffer.alloc(0), new Uint8Array(4)))),
+  ],
   ["a ping without a mask", encodeFrame(opcode.ping, Buffer.alloc(0))],
   [
     "a pong and a message",

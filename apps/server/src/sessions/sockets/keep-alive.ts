@@ -1,6 +1,8 @@
 import { encodeFrame, opcode } from "@shoal/instance";
 
 const headerBytes = 6;
+/** In one piece. The instance gets more. */
+const maxAnswers = 64;
 
 /**
  * Reads bytes that begin between two frames of a client.
@@ -18,6 +20,7 @@ export function keepAliveAnswers(bytes: Buffer): Buffer[] | undefined {
     if ((!isPing && first !== (0x80 | opcode.pong)) || !isMasked || length > 125 || end > bytes.length)
       return undefined;
     if (isPing) answers.push(encodeFrame(opcode.pong, unmasked(bytes.subarray(at + 2, end))));
+    if (answers.length > maxAnswers) return undefined;
     at = end;
   }
   return answers;

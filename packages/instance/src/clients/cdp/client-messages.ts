@@ -93,7 +93,7 @@ export class ClientMessages {
     this.#frameOffset = 0;
     if (header.opcode === opcode.binary) throw new FrameError(1003, "CDP messages are text, not binary");
     if (header.opcode >= opcode.close) return;
-    const bytes = header.raw.length + header.payloadBytes;
+    const bytes = header.headerBytes + header.payloadBytes;
     const mustInspect = this.#sink.mustInspect?.() === true;
     const limit = mustInspect
       ? Math.max(this.#sink.maxInspectedBytes ?? 0, this.#maxInspectedBytes)
