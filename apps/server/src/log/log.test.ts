@@ -35,6 +35,19 @@ it.each(["json", "pretty"] as const)("redacts keys, tokens and passwords (%s)", 
     expect(text).not.toContain(secret);
 });
 
+it("shows control characters and marks of text direction on a terminal as escapes", async () => {
+  const marks = "\u001b[2J \u009b31m \u202e \u200b \u0007 \r \b \u007f";
+  const text = await logged("pretty", (log) => {
+    log.info({ path: `/a${marks}`, nested: { deep: [marks] } }, `message ${marks}`);
+    log.warn({ err: new Error(`error ${marks}`) }, "C:\\user\\u0041\tname");
+  });
+  // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
+  expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e]/);
+  expect(text).toContain(String.raw`message \u001b[2J \u009b31m \u202e \u200b \u0007 \r \b \u007f`);
+  expect(text).toContain(String.raw`error \u001b[2J`);
+  expect(text).toContain("C:\\user\\u0041\tname");
+});
+
 it("keeps other text", () => {
   expect(redact('{"path":"/browsers/k3f9/cdp","url":"http://127.0.0.1:7777/x@y"}')).toBe(
     '{"path":"/browsers/k3f9/cdp","url":"http://127.0.0.1:7777/x@y"}',

@@ -19,6 +19,19 @@ export function redact(text: string): string {
   );
 }
 
+/**
+ * Shows control characters and invisible marks of a JSON line as escapes. Paths, errors and lines of sessions contain them,
+ * and a terminal would obey them.
+ */
+function forTerminal(line: string): string {
+  return line
+    .replaceAll(/\\\\|\\(?:[bfr]|u00(?:[01][\da-f]|7f))/gi, (escape) => (escape === "\\\\" ? escape : `\\${escape}`))
+    .replaceAll(
+      /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+      (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+}
+
 /** Writes JSON lines, or formatted text on a terminal. @param destination - default: stderr. */
 export async function createLog(
   config: Pick<Config, "log_level" | "log_format">,
@@ -46,16 +59,19 @@ export async function createLog(
       ],
       censor: "***",
     },
-    hooks: { streamWrite: redact },
   };
   const pretty =
     config.log_format === "pretty" ||
     (config.log_format === "auto" && destination === undefined && process.stderr.isTTY);
-  if (!pretty) return pino(options, destination ?? pino.destination({ dest: 2, sync: true }));
+  if (!pretty)
+    return pino(
+      { ...options, hooks: { streamWrite: redact } },
+      destination ?? pino.destination({ dest: 2, sync: true }),
+    );
   const { build } = await import("pino-pretty");
   // In this process, not in a worker thread: the last lines before a crash must not be lost.
   return pino(
-    options,
+    { ...options, hooks: { streamWrite: (line: string) => forTerminal(redact(line)) } },
     build({
       colorize: destination === undefined && process.stderr.isTTY,
       ignore: "pid,hostname",
