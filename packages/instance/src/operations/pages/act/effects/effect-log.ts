@@ -128,7 +128,7 @@ export class EffectLog {
   }
 
   /** The input is sent: effects follow from now on. @param lateMs - also requests that the page has sent before, for this time. */
-  endInput(lateMs = 0): void {
+  endInput(lateMs = promptMs): void {
     this.#changedAtMs = performance.now();
     this.#lateUntilMs = this.#changedAtMs + lateMs;
   }

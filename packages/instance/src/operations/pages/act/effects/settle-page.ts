@@ -64,15 +64,16 @@ export async function isAnsweredLate({ type }: Act, element: ElementHandle | und
  */
 export async function settlePage(run: ActRun, log: EffectLog, isLate = false): Promise<boolean> {
   const { session } = run.page;
-  const unchangedMs = isLate ? delayedMs : idleMs;
+  // Also after other activity, such as the end of the page's load.
+  const lateAtMs = performance.now() + (isLate ? delayedMs : 0);
   // A busy page sends its requests later.
-  log.endInput(isLate ? 2 * delayedMs : 0);
+  log.endInput(isLate ? 2 * delayedMs : undefined);
   const page = new ChangingPage(run);
   let seen = await page.countChanges();
   if (seen === "unanswered") return false;
   for (;;) {
     if (session.ended || session.dialog !== undefined) return true;
-    const missingMs = (log.hasChanged ? quietMs : unchangedMs) - log.quietMs;
+    const missingMs = Math.max((log.hasChanged ? quietMs : idleMs) - log.quietMs, lateAtMs - performance.now());
     const isBusy = log.isBusy();
     if (!isBusy && missingMs <= 0) {
       const changes = await page.countChanges();
