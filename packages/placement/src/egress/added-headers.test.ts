@@ -5,7 +5,7 @@ import { CertificateAuthority } from "@shoal/primitives/certificates";
 import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, request as httpRequest } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, connect, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { connect as tlsConnect, getCACertificates, setDefaultCACertificates } from "node:tls";
@@ -147,6 +147,23 @@ it("adds a header to plain requests of a named host", async () => {
   // A program of the session.
   expect(await get("named.example", [])).toContain("hello");
   expect(headersOf("x-secret")).toEqual([[secret], ["forged"], ["forged"]]);
+});
+
+it("joins the bytes of a body that a client sends one by one", async () => {
+  let passed = "";
+  const raw = createServer((socket) => {
+    socket.on("data", (chunk: Buffer) => {
+      passed += chunk.toString();
+      if (passed.endsWith("0\r\n\r\n")) socket.end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    });
+  });
+  const socket = await tunnel(`named.example:${await listen(raw)}`);
+  const length = 20_000;
+  const head = ["POST / HTTP/1.1", "Host: named.example", "Transfer-Encoding: chunked"];
+  await exchange(socket, head, `${"1\r\nx\r\n".repeat(length)}0\r\n\r\n`);
+  expect(passed).toContain(secret);
+  expect(passed.match(/x/g)?.length).toBeGreaterThanOrEqual(length);
+  expect(passed.length).toBeLessThan(2 * length);
 });
 
 it("leaves tunnels to other hosts, and tunnels of programs, as they are", async () => {

@@ -4,6 +4,7 @@ import { connectionFailure, EgressFailure } from "./failure.ts";
 import { answerClient, endToEnd, type Forwarding, forwardRequest, maxHeaderBytes, outgoingRequest } from "./forward.ts";
 import { bare, type EgressRoute, hostOf } from "./route.ts";
 import { joinTunnel, type TunnelTimes } from "./tunnels/tunnel.ts";
+import { joinChunks } from "@shoal/primitives/node";
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
@@ -29,6 +30,7 @@ export class OpenedTunnels {
   constructor(waitingMs: number) {
     this.#http = createServer({ requestTimeout: 0, keepAliveTimeout: waitingMs, maxHeaderSize: maxHeaderBytes });
     this.#http.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      joinChunks(request);
       this.#serve(request, (forwarding) => forwardRequest(request, response, forwarding), response);
     });
     this.#http.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
