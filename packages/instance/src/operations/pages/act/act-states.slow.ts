@@ -31,6 +31,25 @@ it.each([
   }
 });
 
+it("fills a slider whose value no attribute has", async () => {
+  await session.show(`<x-slide></x-slide><script>
+    customElements.define("x-slide", class extends HTMLElement {
+      constructor() {
+        super();
+        const own = Object.assign(this.attachInternals(), { role: "slider", ariaValueNow: "3", ariaValueMin: "0", ariaValueMax: "20", ariaLabel: "Volume" });
+        this.attachShadow({ mode: "open" }).innerHTML = "<div style='width:90px;height:20px;background:blue'></div>";
+        this.onkeydown = ({ key }) => { own.ariaValueNow = String(Number(own.ariaValueNow) + ({ ArrowUp: 1, ArrowDown: -1 }[key] ?? 0)); document.title = own.ariaValueNow; };
+      }
+      connectedCallback() { this.tabIndex = 0; }
+    });</script>`);
+  for (const text of ["17", "5"]) {
+    await session.done({ type: "fill", role: "slider", name: "Volume", text });
+    expect(await session.evaluate("document.title")).toBe(text);
+  }
+  const refused = await session.act({ type: "fill", role: "slider", name: "Volume", text: "21" });
+  expect(refused.message).toContain("a number from 0 to 20");
+});
+
 it("refuses a control that stays as it is", async () => {
   await session.show(`<div role=menuitemcheckbox aria-checked=true tabindex=0>Box</div>`);
   const refused = await session.act({ type: "check", role: "menuitemcheckbox", name: "Box", accept: false });

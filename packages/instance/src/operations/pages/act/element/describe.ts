@@ -1,7 +1,10 @@
 import type { ActedElement } from "@shoal/schemas";
+import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
 import { shownRole } from "../../reading/roles.ts";
 import type { ElementSource } from "../../tabs/element-source.ts";
+
+type AXNode = Protocol.Accessibility.AXNode;
 
 const maxNameCharacters = 300;
 const maxValueCharacters = 1_000;
@@ -27,13 +30,18 @@ export interface Described {
 /** Roles of elements that only a person knows as controls. */
 const plainRoles: ReadonlySet<string> = new Set(["", "none", "generic", "Canvas", "LabelText"]);
 
-/** Returns role, name and states as assistive technology gets them; `undefined` when the element has gone. */
-export async function describe({ address, sender }: ElementHandle): Promise<Described | undefined> {
+/** Returns the element as assistive technology gets it; `undefined` when it has gone. */
+export async function accessibleNode({ address, sender }: ElementHandle): Promise<AXNode | undefined> {
   const { backendNodeId, target } = address;
   const answer = await sender.ask(
     sender.page.cdp.send("Accessibility.getPartialAXTree", { backendNodeId, fetchRelatives: false }, target.sessionId),
   );
-  const node = answer?.nodes.find(({ backendDOMNodeId }) => backendDOMNodeId === backendNodeId);
+  return answer?.nodes.find(({ backendDOMNodeId }) => backendDOMNodeId === backendNodeId);
+}
+
+/** Returns role, name and states; `undefined` when the element has gone. */
+export async function describe(element: ElementHandle): Promise<Described | undefined> {
+  const node = await accessibleNode(element);
   if (node === undefined) return undefined;
   return {
     role: shownRole(textOf(node.role?.value)),

@@ -61,6 +61,10 @@ async function fillNow(
   if (prepared === undefined) return false;
   if (prepared.kind === "malformed")
     throw ServiceError.of(invalid(isSecret ? "body.secret" : "body.text", prepared.problem));
+  if (prepared.kind === "unfit" && !isSecret && /^(?:slider|spinbutton)$/.test((await describe(field))?.role ?? "")) {
+    run.hasBegun = true;
+    return fillSteps(tools, field, text);
+  }
   const problem =
     prepared.kind === "unfit" ? prepared.problem : isSecret && prepared.kind === "steps" ? "is a slider" : undefined;
   if (problem !== undefined)

@@ -3,11 +3,17 @@ import { ServiceError } from "@shoal/router";
 import { unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
+import { accessibleNode } from "../element/describe.ts";
 import { focusFunction } from "../element/field-functions.ts";
 import { pressOn } from "./press.ts";
 
 const maxPresses = 500;
 const maxAtOnce = 50;
+/** Looks for a first change, and the milliseconds between two. */
+const maxLooks = 12;
+const lookMs = 20;
+/** Longest wait for the value to rest, in milliseconds. */
+const longestMs = 2_000;
 /** Sliders go up with both keys, separators with one of them. */
 const axes = [
   ["ArrowDown", "ArrowUp"],
@@ -20,31 +26,54 @@ interface Steps {
   readonly max: number;
 }
 
-const stepsFunction = `function () {
+const statedFunction = `function () {
   const read = (name, other) => { const value = parseFloat(this.getAttribute("aria-value" + name) ?? ""); return Number.isFinite(value) ? value : other; };
-  return { now: read("now", 0), min: read("min", 0), max: read("max", 100) };
+  return this.hasAttribute("aria-valuenow") ? { now: read("now", 0), min: read("min", 0), max: read("max", 100) } : null;
 }`;
+
+/** Assistive technology also gets the values of ElementInternals. */
+async function readSteps(element: ElementHandle): Promise<Steps | undefined> {
+  const stated = await element.call<Steps | null>(statedFunction);
+  if (stated !== null) return stated;
+  const node = await accessibleNode(element);
+  if (node === undefined) return undefined;
+  const read = (value: unknown, other: number): number => {
+    const number = Number.parseFloat(String(value));
+    return Number.isFinite(number) ? number : other;
+  };
+  const bound = (name: string): unknown => node.properties?.find((property) => property.name === name)?.value.value;
+  return { now: read(node.value?.value, 0), min: read(bound("valuemin"), 0), max: read(bound("valuemax"), 100) };
+}
+
 /**
- * Waits a moment for a value other than the first argument, then until it rests: a page may apply each key later. It rests
- * after the time that it took to change, at least the second argument. Returns the value and that time.
+ * Waits a moment for a value other than `before`, then until it rests: a page may apply each key later. It rests after the
+ * time that it took to change, at least `leastMs`.
  */
-const stepsAfterFunction = `async function (before, leastMs) {
-  const read = () => parseFloat(this.getAttribute("aria-valuenow") ?? "");
-  const pause = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 30); });
-  const start = performance.now();
-  for (let look = 0; look < 10 && read() === before; look++) await pause();
-  const lateMs = Math.max(leastMs, performance.now() - start);
-  let [last, since] = [read(), performance.now()];
-  while (last !== before && performance.now() - since < lateMs && performance.now() - start < 2000) {
-    await pause();
-    if (read() !== last) [last, since] = [read(), performance.now()];
+async function stepsAfter(
+  { run }: ActTools,
+  element: ElementHandle,
+  { before, leastMs }: { readonly before: number; readonly leastMs: number },
+): Promise<{ readonly now: number; readonly lateMs: number } | undefined> {
+  const startMs = performance.now();
+  let now = (await readSteps(element))?.now;
+  for (let look = 0; look < maxLooks && now === before; look++) {
+    await run.pause(lookMs);
+    now = (await readSteps(element))?.now;
   }
-  return { now: read(), lateMs };
-}`;
+  const lateMs = Math.max(leastMs, performance.now() - startMs);
+  let sinceMs = performance.now();
+  while (now !== undefined && now !== before && performance.now() - sinceMs < lateMs && sinceMs - startMs < longestMs) {
+    await run.pause(lookMs);
+    const next = (await readSteps(element))?.now;
+    if (next !== now) sinceMs = performance.now();
+    now = next;
+  }
+  return now === undefined ? undefined : { now, lateMs };
+}
 
 /** Moves a slider, or another control with a value, by its arrow keys. Returns false if it has gone. */
 export async function fillSteps(tools: ActTools, element: ElementHandle, text: string): Promise<boolean> {
-  const range = await element.call<Steps>(stepsFunction);
+  const range = await readSteps(element);
   if (range === undefined) return false;
   const { max, min } = range;
   await element.call(focusFunction);
@@ -80,7 +109,7 @@ async function walk(
     await pressOn(tools, element, { keys: Array<string>(count).fill(way.keys[isUp ? 1 : 0]), field: "body.text" });
     pressed += count;
     const sentMs = performance.now() - startMs;
-    const after = await element.call<{ now: number; lateMs: number }>(stepsAfterFunction, now, lateMs);
+    const after = await stepsAfter(tools, element, { before: now, leastMs: lateMs });
     if (after === undefined) return undefined;
     const next = after.now;
     // The first key is alone: this is how long the page takes for one.
