@@ -29,6 +29,7 @@ const readers = {
     "apps/server/src/resources/telemetry-destinations/destinations.ts",
     "apps/server/src/sessions/connect/connect-tickets.ts",
     "apps/server/src/sessions/downloads/kept-files.ts",
+    "apps/server/src/sessions/evidence/stored-events.ts",
     "apps/server/src/sessions/replays/replay-files.ts",
     "apps/server/src/storage/backup/restore-backup.ts",
     "apps/server/src/storage/blobs/sealed-stream.ts",

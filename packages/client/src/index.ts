@@ -33,6 +33,7 @@ export { type AuthConnections } from "./auth/auth-connections.ts";
 export { type WaitOptions } from "./deployments/wait.ts";
 export { type AuditLogDownloadOptions, type AuditLogProgress } from "./organization/audit-log-download.ts";
 export { type BotIdentityResource } from "./organization/bot-identity.ts";
+export { type EvidenceKeyResource } from "./organization/evidence-key.ts";
 export { type AuthContextResource } from "./auth/auth-context.ts";
 export { ApiError, ConnectionError, ContractError, isShoalError, TimeoutError } from "@shoal/transport";
 export type {

@@ -14,6 +14,7 @@ import { Proxies } from "./resources/proxies.ts";
 import { Extensions } from "./resources/extensions.ts";
 import { Projects } from "./organization/projects.ts";
 import { BotIdentityResource } from "./organization/bot-identity.ts";
+import { EvidenceKeyResource } from "./organization/evidence-key.ts";
 import { Organization } from "./organization/organization.ts";
 import { AuditLogs } from "./organization/audit-logs.ts";
 import { Usage } from "./organization/usage.ts";
@@ -37,6 +38,7 @@ export type * from "./resources/proxies.ts";
 export type * from "./resources/extensions.ts";
 export type * from "./organization/projects.ts";
 export type * from "./organization/bot-identity.ts";
+export type * from "./organization/evidence-key.ts";
 export type * from "./organization/organization.ts";
 export type * from "./organization/audit-logs.ts";
 export type * from "./organization/usage.ts";
@@ -90,6 +92,7 @@ export class Shoal {
   readonly projects: Projects;
   /** The key with which sessions sign requests. */
   readonly botIdentity: BotIdentityResource;
+  readonly evidenceKey: EvidenceKeyResource;
   readonly organization: Organization;
   readonly auditLogs: AuditLogs;
   readonly usage: Usage;
@@ -137,6 +140,7 @@ export class Shoal {
     this.extensions = new Extensions(this.transport);
     this.projects = new Projects(this.transport);
     this.botIdentity = new BotIdentityResource(this.transport);
+    this.evidenceKey = new EvidenceKeyResource(this.transport);
     this.organization = new Organization(this.transport);
     this.auditLogs = new AuditLogs(this.transport);
     this.usage = new Usage(this.transport);

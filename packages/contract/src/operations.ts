@@ -17,6 +17,7 @@ export * from "./sessions/browser-pools.ts";
 export * from "./sessions/browser-handoff.ts";
 export * from "./sessions/live-view-links.ts";
 export * from "./sessions/render.ts";
+export * from "./sessions/evidence.ts";
 export * from "./auth/credentials.ts";
 export * from "./auth/credential-providers.ts";
 export * from "./auth/managed-auth.ts";

@@ -19,6 +19,7 @@ export * from "./sessions/replay.ts";
 export * from "./sessions/browser-download.ts";
 export * from "./sessions/browser-handoff.ts";
 export * from "./sessions/web-bot-auth.ts";
+export * from "./sessions/evidence.ts";
 export * from "./instance/browser-logs.ts";
 export * from "./instance/computer.ts";
 export * from "./instance/curl.ts";

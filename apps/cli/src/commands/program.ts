@@ -13,6 +13,7 @@ import { addMcpCommands } from "./mcp/mcp-commands.ts";
 import { addPageCommands } from "./pages/page-commands.ts";
 import { addRenderCommand } from "./pages/render-command.ts";
 import { addSkillCommands } from "./skill/skill-commands.ts";
+import { addEvidenceCommands } from "./evidence/evidence-commands.ts";
 import { addSessionCommands } from "./sessions/session-commands.ts";
 import { addServiceCommands } from "./service/service-commands.ts";
 import { addToolCommands } from "./tools/tool-commands.ts";
@@ -57,6 +58,7 @@ class CommandProgram implements Program {
     addPageCommands(this.#adding);
     addRenderCommand(this.#adding);
     addSessionCommands(this.#adding);
+    addEvidenceCommands(this.#adding);
     for (const word of index.tables) this.#groupFor([word]);
     for (const spec of index.roots) addOperation(this.root, spec, this.#adding);
     this.#rootCommand.listFew();

@@ -104,6 +104,10 @@ export const groups: Readonly<Record<string, Group>> = {
     description: "Follow network, console and page events of a session",
     examples: ["shoal browsers telemetry stream research"],
   },
+  "evidence-key": {
+    description: "Show the key that signs evidence",
+    examples: ["shoal evidence-key get"],
+  },
   "bot-identity": {
     description: "Manage the keys that sign requests of sessions",
     examples: ["shoal bot-identity get"],

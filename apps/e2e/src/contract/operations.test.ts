@@ -26,6 +26,7 @@ const onObjects: Readonly<Record<string, { readonly object: "profile" | "key" | 
     "browsers.delete": { object: "session" },
     "browsers.telemetry.events": { object: "session" },
     "browsers.telemetry.lastPicture": { object: "session" },
+    "browsers.evidence": { object: "session" },
   };
 /** Operations that also find ended objects. */
 const findsEnded = new Set(["apiKeys.get", "browsers.get"]);

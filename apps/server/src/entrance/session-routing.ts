@@ -44,6 +44,13 @@ interface WantedFiles {
   readonly kind: SessionFileKind;
 }
 
+/** Operations that need the files of a session, also after its end. */
+const readsTelemetry: ReadonlySet<Endpoint> = new Set([
+  contract.listTelemetryEvents,
+  contract.readLastPicture,
+  contract.downloadEvidence,
+]);
+
 /** The policy of a key may have replaced a name by an id, so read it after {@link Entrance.enter}. */
 function sessionIn(request: FastifyRequest): string {
   return (request.params as Readonly<Record<string, string | undefined>>).id ?? "";
@@ -114,8 +121,7 @@ export class SessionRouting {
   ): Promise<Access> {
     const known = await access;
     // Of an ended session, other operations need the database alone.
-    const isTelemetry = endpoint === contract.listTelemetryEvents || endpoint === contract.readLastPicture;
-    const kind = isTelemetry ? "telemetry" : undefined;
+    const kind = readsTelemetry.has(endpoint) ? "telemetry" : undefined;
     const place = await this.#parts.sessions.locate(known.projectId, idOrName, kind);
     if (!(place instanceof Elsewhere)) return known;
     try {

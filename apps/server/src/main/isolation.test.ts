@@ -48,6 +48,7 @@ const onObjects: Record<string, { readonly object: string; readonly body?: unkno
   "browsers.replays.mark": { object: "session", body: { title: "stolen" } },
   "browsers.telemetry.events": { object: "session" },
   "browsers.telemetry.lastPicture": { object: "session" },
+  "browsers.evidence": { object: "session" },
   "browsers.handoff.request": { object: "session", body: { message: "stolen" } },
   "browsers.handoff.get": { object: "session" },
   "browsers.handoff.release": { object: "session", body: {} },

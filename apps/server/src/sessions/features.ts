@@ -13,6 +13,7 @@ import type { OpenForHosts } from "./browsers/options/exit-headers.ts";
 import type { SessionStore } from "./browsers/session-store.ts";
 import type { Sessions } from "./browsers/sessions.ts";
 import { downloadsFeature } from "./downloads/feature.ts";
+import { evidenceFeature } from "./evidence/feature.ts";
 import { openSessionStore, sessionsFeature } from "./feature.ts";
 import { liveViewsFeature } from "./handoff/feature.ts";
 import type { DirectPlane } from "./instance-plane/direct.ts";
@@ -86,6 +87,14 @@ function fileFeatures(host: Host, needs: SessionRoomNeeds, { idHere, onFiles, st
   usage.addStoredFiles(() => downloads.provides.usedBytes());
   usage.addStoredFiles(() => replays.provides.store.usedBytes());
   return { files, stored: { telemetry, downloads, replays } };
+}
+
+function storesOf({ downloads, replays, telemetry }: ReturnType<typeof fileFeatures>["stored"]) {
+  return {
+    telemetry: telemetry.provides.store,
+    replays: replays.provides.store,
+    downloads: downloads.provides,
+  };
 }
 
 function directFeatureOf({ routing }: Pick<SessionRoomNeeds, "routing">) {
@@ -173,6 +182,7 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
     direct: directFeatureOf(needs),
     pools,
     render: renderFeature(host, { sessions }),
+    evidence: evidenceFeature(host, { sessions, stores: storesOf(stored) }),
   };
 }
 

@@ -25,6 +25,8 @@ export interface Secrets {
   unseal(sealed: Uint8Array, purpose: string): string | undefined;
   /** Derives the 32-byte key of one stored stream. */
   keyOfStream(salt: Uint8Array, purpose: string): Uint8Array;
+  /** Derives the 32-byte seed of a key pair. */
+  seedOf(purpose: string): Uint8Array;
 }
 
 export interface SessionToken {
@@ -96,5 +98,6 @@ export function createSecrets(serverSecret: string): Secrets {
       }
     },
     keyOfStream: (salt, purpose) => new Uint8Array(hkdfSync("sha256", streamKey, salt, purpose, 32)),
+    seedOf: (purpose) => derive(`key pair: ${purpose}`),
   };
 }

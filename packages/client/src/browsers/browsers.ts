@@ -3,6 +3,7 @@ import {
   createBrowser,
   curl,
   deleteBrowser,
+  downloadEvidence,
   extendBrowser,
   getBrowser,
   getBrowserStats,
@@ -25,6 +26,7 @@ import type {
   CreateBrowser,
   Curl,
   CurlResult,
+  DownloadEvidence,
   ExtendBrowser,
   GetBrowser,
   ListBrowsers,
@@ -223,6 +225,16 @@ export class Browsers {
   render(body: RenderPage, options: CallOptions = {}): Call<RenderedPage> {
     const timeoutMs = options.timeoutMs ?? (body.timeout_ms ?? 30_000) + 10_000;
     return this.#transport.call(renderPage, { body }, { ...options, timeoutMs });
+  }
+  /**
+   * Downloads what is stored of a session as one ZIP archive with a signed manifest. Works while the session runs and after its
+   * end. Read the stream to its end or cancel it.
+   *
+   * @example
+   * const { stream } = await shoal.browsers.evidence(id, { include: ["telemetry", "har"] });
+   */
+  evidence(browserId: string, query: DownloadEvidence = {}, options?: DownloadOptions): Promise<Download> {
+    return this.#transport.download(downloadEvidence, { params: { id: browserId }, query }, options);
   }
   /** Loads at most 20 extensions into a running session. CDP clients may have to reconnect. @throws {ApiError} 400 for an archive without `manifest.json`. */
   loadExtensions(

@@ -25,6 +25,13 @@ const auditDestination = {
 
 /** Examples of keys, projects, limits, the audit log and telemetry destinations. */
 export const organizationExamples = {
+  EvidenceKey: [
+    {
+      key_id: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+      algorithm: "Ed25519",
+      public_key: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+    },
+  ],
   BotIdentity: [
     {
       keys: [

@@ -255,7 +255,7 @@ class FakeBrowsers {
 
 export function browserHandlers(
   store: Store,
-): Handlers<Omit<ControlOperationsOf<"browsers">, "renderPage" | "saveBrowserProfile">, Access> {
+): Handlers<Omit<ControlOperationsOf<"browsers">, "downloadEvidence" | "renderPage" | "saveBrowserProfile">, Access> {
   const browsers = new FakeBrowsers(store);
   return {
     createBrowser: ({ body, context }) => browsers.create(body, context),

@@ -294,6 +294,16 @@ export const insideEntries: Readonly<Record<string, CommandEntry>> = {
       "shoal browsers telemetry events research --category network --query '[].event.type'",
     ],
   },
+  "browsers.evidence": {
+    summary: "Download the evidence of a session as one archive",
+    help: { include: "Only these parts: telemetry, har, pictures, recordings, downloads" },
+    about:
+      "Contains telemetry, requests as HAR, pictures, recordings and downloads, with a signed manifest. Check it with shoal evidence verify.",
+    examples: [
+      "shoal browsers evidence research -f evidence.zip",
+      `shoal browsers evidence ${exampleSession} --include telemetry,har -f evidence.zip`,
+    ],
+  },
   "browsers.telemetry.lastPicture": {
     summary: "Download the last picture of an ended session",
     about: "A JPEG of the front page at the end, if telemetry captured the category page.",

@@ -140,6 +140,11 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
     relativeDays: ["from", "to"],
     examples: ["shoal usage export > usage.csv", "shoal usage export --from 2026-01-01 --to 2026-01-31 -f january.csv"],
   },
+  "evidenceKey.get": {
+    summary: "Show the public key that signs evidence",
+    words: ["evidence-key", "get"],
+    examples: ["shoal evidence-key get"],
+  },
   "botIdentity.get": {
     summary: "Show the keys that sign requests of sessions",
     words: ["bot-identity", "get"],

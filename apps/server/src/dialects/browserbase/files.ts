@@ -5,7 +5,8 @@ import { PassThrough, type Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { hasFile, openDownload } from "../../sessions/downloads/instance-downloads.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
-import { archiveName, finishedDownloads } from "../kit/finished-downloads.ts";
+import { archiveName } from "../../storage/archives/archive-name.ts";
+import { finishedDownloads } from "../kit/finished-downloads.ts";
 import { writeFile } from "../kit/instance-calls.ts";
 import { browserOf } from "../kit/browser-of.ts";
 

@@ -4,7 +4,8 @@ import { type Readable, Transform } from "node:stream";
 import { ZipFile } from "yazl";
 import { openDownload } from "../../sessions/downloads/instance-downloads.ts";
 import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
-import { archiveName, finishedDownloads } from "../kit/finished-downloads.ts";
+import { archiveName } from "../../storage/archives/archive-name.ts";
+import { finishedDownloads } from "../kit/finished-downloads.ts";
 
 export async function namesOfDownloads(instance: Instance, sessionId: string): Promise<string[]> {
   return [...new Set((await finishedDownloads(instance, sessionId)).map(({ name }) => name))];

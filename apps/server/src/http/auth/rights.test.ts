@@ -79,7 +79,13 @@ it("shows viewers no files, processes, output, logs or telemetry", () => {
   expect(viewer).toContain(picture);
   for (const { area, operationId } of keyed)
     if (inside.includes(area) && operationId !== picture) expect(viewer).not.toContain(operationId);
-  for (const operation of ["browsers.downloads.read", "deployments.follow", "invocations.follow", "profiles.download"])
+  for (const operation of [
+    "browsers.downloads.read",
+    "browsers.evidence",
+    "deployments.follow",
+    "invocations.follow",
+    "profiles.download",
+  ])
     expect(viewer).not.toContain(operation);
 });
 

@@ -151,7 +151,7 @@ export function browserHandlers(
   sessions: Sessions,
   signer: SessionSigner,
   regions: Pick<Regions, "answer" | "hasOthers" | "own">,
-): Handlers<Omit<ControlOperationsOf<"browsers">, "renderPage" | "saveBrowserProfile">, Access> {
+): Handlers<Omit<ControlOperationsOf<"browsers">, "downloadEvidence" | "renderPage" | "saveBrowserProfile">, Access> {
   const shown = (view: SessionView, access: Access) => toBrowser(view, access, signer);
   return {
     createBrowser: (call) =>

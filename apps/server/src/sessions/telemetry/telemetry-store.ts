@@ -24,12 +24,19 @@ export interface TelemetryStore {
   ): Promise<Page<TelemetryEnvelope>>;
   /** A JPEG file; `undefined` without one. Of a session that is ending here, waits for the last events. */
   lastPicture(sessionId: string, reader: HistoryReader): Promise<Buffer | undefined>;
+  /** All events, oldest first, in chunks of JSON lines. Of a session that is ending here, waits for the last events. */
+  lines(sessionId: string, wanted: WantedEvents, reader: HistoryReader): AsyncGenerator<Uint8Array<ArrayBuffer>>;
   localSessions(): Promise<readonly string[]>;
   hasLocal(session: SessionRef): Promise<boolean>;
   /** Uploads the events of an ended session to the store, and removes them here. */
   store(session: SessionRef, isOver: boolean, signal: AbortSignal): Promise<void>;
   /** Deletes events of sessions without new events during the retention time. @returns the number of sessions. */
   sweep(nowMs?: number): Promise<number>;
+}
+
+export interface WantedEvents extends Pick<HistoryQuestion, "categories" | "types" | "until"> {
+  /** Of a chunk. */
+  readonly limit: number;
 }
 
 export interface HistoryReader {
@@ -86,6 +93,17 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
       const question = historyQuestion(directoryOf(sessionId), { order: "desc", limit: 1 });
       const { items } = await ask("lastPicture", { question, sessionId }, reader);
       return items.length === 0 ? undefined : Buffer.from(items);
+    },
+    async *lines(sessionId, wanted, reader) {
+      await ending.get(sessionId);
+      let offset: number | undefined;
+      for (let hasMore = true; hasMore;) {
+        const about = { directory: directoryOf(sessionId), order: "asc", since: 0, offset, asLines: true } as const;
+        const page = await ask("telemetryHistory", { question: { ...wanted, ...about }, sessionId }, reader);
+        if (page.items.length > 0) yield page.items;
+        hasMore = page.hasMore;
+        offset = page.nextOffset;
+      }
     },
     localSessions: () => readdir(directory).catch(() => []),
     hasLocal: async ({ sessionId }) => !(await isMissing(directoryOf(sessionId))),

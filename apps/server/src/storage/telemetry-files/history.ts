@@ -34,6 +34,8 @@ export interface HistoryQuestion {
   readonly until: number;
   readonly categories: readonly string[] | undefined;
   readonly types: readonly string[] | undefined;
+  /** Lines instead of a JSON array. */
+  readonly asLines?: true;
 }
 
 export interface HistoryPage {
@@ -131,8 +133,10 @@ class HistoryReader {
 
   #page(hasMore: boolean, nextOffset: number | undefined): HistoryPage {
     const pieces = this.#items.flatMap((item, index) => (index === 0 ? [item] : [Buffer.from(","), item]));
+    const lines = () => this.#items.flatMap((item) => [item, Buffer.from("\n")]);
+    const content = this.#question.asLines ? lines() : [Buffer.from("["), ...pieces, Buffer.from("]")];
     return {
-      items: new Uint8Array(Buffer.concat([Buffer.from("["), ...pieces, Buffer.from("]")])),
+      items: new Uint8Array(Buffer.concat(content)),
       hasMore,
       nextOffset,
     };

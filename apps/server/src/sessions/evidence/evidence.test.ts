@@ -1,0 +1,116 @@
+import { EvidenceKey, EvidenceManifest, EvidenceSignature, type Browser } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
+import { createHash, createPublicKey, verify } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { fromBufferPromise } from "yauzl";
+import { startTestServer, type TestServer } from "../../testing/test-server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ download_retention_hours: 1 });
+});
+afterAll(() => server.close());
+
+const page = `data:text/html,<title>orders</title><a id=a download=notes.txt href='data:text/plain,noted'>notes</a><script>
+console.log('three orders'); a.click()</script>`;
+
+async function create(telemetry: object, startUrl = page): Promise<string> {
+  const { body, status } = await server.request("POST", "/browsers", { body: { telemetry, start_url: startUrl } });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return (body as Browser).session_id;
+}
+
+/** The files of a bundle, in the order of the archive. */
+async function bundleOf(id: string, query = "", key = server.key): Promise<Map<string, Buffer>> {
+  const answer = await fetch(`${server.baseUrl}/browsers/${id}/evidence${query}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-type")).toBe("application/zip");
+  const zip = await fromBufferPromise(Buffer.from(await answer.arrayBuffer()));
+  const files = new Map<string, Buffer>();
+  for await (const entry of zip.eachEntry())
+    files.set(entry.fileName, Buffer.concat(await (await zip.openReadStreamPromise(entry)).toArray()));
+  return files;
+}
+
+const json = (files: ReadonlyMap<string, Buffer>, name: string): unknown =>
+  JSON.parse(files.get(name)?.toString("utf8") ?? "null");
+const manifestOf = (files: ReadonlyMap<string, Buffer>) => EvidenceManifest.parse(json(files, "manifest.json"));
+const linesOf = (files: ReadonlyMap<string, Buffer>) =>
+  (files.get("telemetry.ndjson")?.toString("utf8") ?? "").split("\n").slice(0, -1);
+
+it("bundles what is stored, while the session runs and after its end, and signs it", async () => {
+  const id = await create({ browser: { console: {}, page: {}, network: { bodies: false } } });
+  const during = await eventuallyPasses(async () => {
+    const files = await bundleOf(id);
+    expect([...files.keys()].find((name) => name.endsWith("-notes.txt"))).toBeDefined();
+    expect(linesOf(files).join("\n")).toContain("three orders");
+    return files;
+  });
+  expect(manifestOf(during).session).toMatchObject({ session_id: id, ended_at: null });
+  expect(manifestOf(during).left_out).toContainEqual({
+    what: "last picture",
+    reason: "It is taken at the end of the session.",
+  });
+  expect((await server.request("DELETE", `/browsers/${id}`)).status).toBe(204);
+  const after = await bundleOf(id);
+  const manifest = manifestOf(after);
+  expect([...after.keys()].slice(-2)).toEqual(["manifest.json", "manifest.sig.json"]);
+  expect(manifest.files.map(({ path }) => path)).toEqual([...after.keys()].slice(0, -2));
+  for (const { path, sha256, size_bytes: size } of manifest.files) {
+    const content = after.get(path);
+    expect([
+      content?.length,
+      createHash("sha256")
+        .update(content ?? "")
+        .digest("hex"),
+    ]).toEqual([size, sha256]);
+  }
+  expect([...after].find(([name]) => name.endsWith("-notes.txt"))?.[1].toString()).toBe("noted");
+  expect(after.get("pictures/last.jpg")?.subarray(0, 3)).toEqual(Buffer.from([0xff, 0xd8, 0xff]));
+  expect(manifest.session).toMatchObject({
+    ended_reason: "deleted",
+    telemetry: expect.arrayContaining(["console"]) as unknown,
+  });
+  const { public_key: x, key_id: keyId } = EvidenceKey.parse((await server.request("GET", "/evidence_key")).body);
+  const signature = EvidenceSignature.parse(json(after, "manifest.sig.json"));
+  expect([signature.public_key, signature.key_id]).toEqual([x, keyId]);
+  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  const signed = (content: Buffer) => Buffer.concat([Buffer.from("shoal evidence manifest\n"), content]);
+  const content = after.get("manifest.json") ?? Buffer.alloc(0);
+  const isValid = (bytes: Buffer) => verify(null, signed(bytes), key, Buffer.from(signature.signature, "base64url"));
+  expect([isValid(content), isValid(Buffer.concat([content, Buffer.from(" ")]))]).toEqual([true, false]);
+});
+
+it("says why parts are missing, and contains only the parts of the request", async () => {
+  const id = await create({ enabled: false });
+  const nothing = manifestOf(await bundleOf(id, "?include=telemetry,har,pictures,recordings"));
+  expect(nothing.files).toEqual([]);
+  expect(nothing.left_out.map(({ what }) => what)).toEqual([
+    "telemetry",
+    "har",
+    "screenshots",
+    "last picture",
+    "recordings",
+    "downloads",
+  ]);
+  expect(nothing.left_out.at(-1)?.reason).toBe("The request did not include it.");
+  expect(await server.request("GET", `/browsers/${id}/evidence?include=secrets`)).toMatchObject({ status: 400 });
+  await server.request("DELETE", `/browsers/${id}`);
+});
+
+it("answers 404 to other projects, whose manifests have another key", async () => {
+  const id = await create({ enabled: false }, "about:blank");
+  const other = await server.addProject("evidence-stranger");
+  expect((await server.request("GET", `/browsers/${id}/evidence`, { key: other.key })).status).toBe(404);
+  await server.request("DELETE", `/browsers/${id}`);
+  expect((await server.request("GET", `/browsers/${id}/evidence`, { key: other.key })).status).toBe(404);
+  const keys = await Promise.all(
+    [server.key, server.key, other.key].map(
+      async (key) => (await server.request("GET", "/evidence_key", { key })).body,
+    ),
+  );
+  expect(keys[0]).toEqual(keys[1]);
+  expect(keys[2]).not.toEqual(keys[0]);
+});

@@ -1,0 +1,90 @@
+import { namesOf } from "@shoal/contract/captured";
+import type { downloadEvidence, getEvidenceKey } from "@shoal/contract";
+import { type Handlers, ServiceError } from "@shoal/router";
+import { type EvidenceManifest, evidenceParts } from "@shoal/schemas";
+import { version } from "../../config/version.ts";
+import type { Feature } from "../../host/feature.ts";
+import type { Host } from "../../host/host.ts";
+import type { Access } from "../../http/auth/access.ts";
+import type { Sessions } from "../browsers/sessions.ts";
+import type { SessionView } from "../browsers/running-session.ts";
+import { type Bundle, streamBundle } from "./bundle.ts";
+import { type EvidenceOf, type EvidencePart, type EvidenceStores, evidenceWriters } from "./evidence-parts.ts";
+import { EvidenceSigner } from "./evidence-signer.ts";
+
+interface EvidenceNeeds {
+  readonly sessions: Pick<Sessions, "get" | "idHere" | "instanceHere">;
+  readonly stores: EvidenceStores;
+}
+
+/** What is stored of a session, in one signed archive. */
+export function evidenceFeature({ config, secrets }: Host, { sessions, stores }: EvidenceNeeds) {
+  const signer = new EvidenceSigner(secrets);
+  const handlers: Handlers<
+    { downloadEvidence: typeof downloadEvidence; getEvidenceKey: typeof getEvidenceKey },
+    Access
+  > = {
+    getEvidenceKey: ({ context }) => signer.key(context.projectId),
+    async downloadEvidence({ context: { projectId }, params, query }) {
+      const sessionId = await sessions.idHere(projectId, params.id, "telemetry");
+      const view = await sessions.get(projectId, sessionId, true);
+      const instance = view.row.ended_at === null ? await instanceOf(sessions, projectId, sessionId) : undefined;
+      const at = new Date();
+      const stream = streamBundle(at, async (bundle) => {
+        const reader = { projectId, signal: bundle.signal };
+        const events = { store: stores.telemetry, sessionId, until: at.getTime() * 1000, reader };
+        const retentionDays = config.telemetry_retention_days;
+        const captured = namesOf(view.captured);
+        await addParts(bundle, query.include, {
+          ...{ sessionId, projectId, instance, captured, retentionDays, stores, events },
+        });
+        const manifest = await bundle.addJson("manifest.json", manifestOf(bundle, { at, captured, view }));
+        await bundle.addJson("manifest.sig.json", signer.sign(projectId, manifest));
+      });
+      return { stream, fileName: `${sessionId}-evidence.zip` };
+    },
+  };
+  return { handlers } satisfies Feature;
+}
+
+/** `undefined` if the session starts or ends at this moment. */
+async function instanceOf(sessions: EvidenceNeeds["sessions"], projectId: string, sessionId: string) {
+  try {
+    return await sessions.instanceHere(projectId, sessionId);
+  } catch (error) {
+    if (ServiceError.isInstance(error) && (error.status === 404 || error.status === 409)) return undefined;
+    throw error;
+  }
+}
+
+async function addParts(bundle: Bundle, include: readonly EvidencePart[] | undefined, of: EvidenceOf): Promise<void> {
+  for (const part of evidenceParts) {
+    if (include === undefined || include.includes(part)) await evidenceWriters[part](bundle, of);
+    else bundle.leave(part, "The request did not include it.");
+  }
+}
+
+interface Described {
+  readonly at: Date;
+  readonly captured: readonly string[];
+  readonly view: SessionView;
+}
+
+function manifestOf({ files, leftOut }: Bundle, { at, captured, view: { row } }: Described): EvidenceManifest {
+  return {
+    format: "shoal-evidence/1",
+    created_at: at.toISOString(),
+    server_version: version,
+    project_id: row.project_id,
+    session: {
+      session_id: row.id,
+      name: row.name,
+      created_at: new Date(row.created_at).toISOString(),
+      ended_at: row.ended_at === null ? null : new Date(row.ended_at).toISOString(),
+      ended_reason: row.ended_reason,
+      telemetry: [...captured],
+    },
+    files: [...files],
+    left_out: [...leftOut],
+  };
+}

@@ -1,0 +1,32 @@
+import type { TelemetryEnvelope } from "@shoal/schemas";
+import type { HistoryReader, TelemetryStore, WantedEvents } from "../telemetry/telemetry-store.ts";
+
+/** Events in a chunk; one chunk is parsed without a pause. */
+const chunkEvents = 200;
+
+export interface EventsOf {
+  readonly store: Pick<TelemetryStore, "lines">;
+  readonly sessionId: string;
+  /** Microseconds since 1970, not included. */
+  readonly until: number;
+  readonly reader: HistoryReader;
+}
+
+export interface Choice extends Partial<Pick<WantedEvents, "categories" | "types">> {
+  readonly limit?: number;
+}
+
+/** Chunks of JSON lines, oldest first. */
+export function linesOf({ reader, sessionId, store, until }: EventsOf, choice: Choice): AsyncGenerator<Uint8Array> {
+  const { categories, limit = chunkEvents, types } = choice;
+  return store.lines(sessionId, { categories, types, limit, until }, reader);
+}
+
+/** Events, oldest first. */
+export async function* eventsOf(from: EventsOf, choice: Choice): AsyncGenerator<TelemetryEnvelope[]> {
+  for await (const chunk of linesOf(from, choice)) {
+    const lines = Buffer.from(chunk).toString("utf8").split("\n").slice(0, -1);
+    // The parse worker has checked and written them.
+    yield lines.map((line) => JSON.parse(line) as TelemetryEnvelope);
+  }
+}
