@@ -30,19 +30,48 @@ export function renameEntry(archive: Uint8Array<ArrayBuffer>, from: string, to: 
   return new Uint8Array(Buffer.from(Buffer.from(archive).toString("latin1").replaceAll(from, to), "latin1"));
 }
 
-/** Names in an archive's central directory, in order. Archives of 4 GiB and more are not supported. */
-export function namesIn(archive: Uint8Array): string[] {
-  const bytes = Buffer.from(archive);
+interface CentralEntry {
+  readonly name: string;
+  readonly method: number;
+  readonly compressedBytes: number;
+  /** Of its header. */
+  readonly offset: number;
+}
+
+/** The central directory, in order. Archives of 4 GiB and more are not supported. */
+function entriesIn(bytes: Buffer): CentralEntry[] {
   const end = bytes.lastIndexOf("PK\x05\x06", undefined, "latin1");
   if (end === -1) throw new Error("It is not a whole ZIP archive.");
-  const names: string[] = [];
+  const entries: CentralEntry[] = [];
   let at = bytes.readUInt32LE(end + 16);
   for (let left = bytes.readUInt16LE(end + 10); left > 0; left--) {
     const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((offset) => bytes.readUInt16LE(at + offset));
-    names.push(bytes.toString("utf8", at + 46, at + 46 + (nameBytes ?? 0)));
+    entries.push({
+      name: bytes.toString("utf8", at + 46, at + 46 + (nameBytes ?? 0)),
+      method: bytes.readUInt16LE(at + 10),
+      compressedBytes: bytes.readUInt32LE(at + 20),
+      offset: bytes.readUInt32LE(at + 42),
+    });
     at += 46 + (nameBytes ?? 0) + (extraBytes ?? 0) + (commentBytes ?? 0);
   }
-  return names;
+  return entries;
+}
+
+/** Names in an archive's central directory, in order. */
+export function namesIn(archive: Uint8Array): string[] {
+  return entriesIn(Buffer.from(archive)).map(({ name }) => name);
+}
+
+/** The files of an archive, in order. */
+export function filesIn(archive: Uint8Array): Map<string, Buffer> {
+  const bytes = Buffer.from(archive);
+  return new Map(
+    entriesIn(bytes).map(({ compressedBytes, method, name, offset }) => {
+      const start = offset + 30 + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28);
+      const content = bytes.subarray(start, start + compressedBytes);
+      return [name, method === 0 ? content : inflateRawSync(content)];
+    }),
+  );
 }
 
 /** Content of the first file of a compressed archive. */

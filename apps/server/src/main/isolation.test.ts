@@ -104,9 +104,10 @@ const others = [
   "organization.limits.update",
   "organization.entitlements.get",
   "auth.context.get",
-  // Each project has its own: bot-identities.test.ts.
+  // Each project has its own: bot-identities.test.ts, evidence.test.ts.
   "botIdentity.get",
   "botIdentity.rotate",
+  "evidenceKey.get",
   // Entries are found by time; audit-logs.test.ts checks which projects are shown.
   "auditLogs.list",
   "auditLogs.exportChunk",

@@ -30,7 +30,6 @@ export const getEvidenceKey = defineEndpoint({
   area,
   plane: "control",
   moves: ["read sessions"],
-  scope: ["browsers:use"],
   method: "GET",
   path: "/evidence_key",
   summary: "Show the key that signs evidence.",

@@ -182,14 +182,20 @@ class SessionOperations implements Operations {
 type Areas = ReturnType<typeof openAreas>;
 
 function openAreas(parts: OperationParts) {
-  const { root, config, egress, logs, browser, display = () => undefined } = parts;
+  const { root, config, egress, logs, browser, display = () => undefined, telemetry } = parts;
   const files = fileSystemHandlers(root);
   return {
     // The log of a shared browser is about all its sessions.
     files: parts.isShared ? files : { ...files, readFile: withSupervisorFiles(files.readFile, logs) },
     extensions: new SessionExtensions({ root, config, browser }),
     frontPage: pageArea(browser, parts.secrets),
-    pages: pagesArea({ browser, root, failures: egress?.failures, secrets: parts.secrets }),
+    pages: pagesArea({
+      browser,
+      root,
+      failures: egress?.failures,
+      secrets: parts.secrets,
+      onAct: (event) => telemetry.present()?.record(event),
+    }),
     watches: watchHandlers(root),
     logStreams: logHandlers(root, logs),
     stats: sessionStats({ ...parts.stats, hasOwnProcesses: root.directory === "/" }),

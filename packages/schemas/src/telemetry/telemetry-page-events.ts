@@ -179,6 +179,35 @@ export const PagePictureEvent = telemetryEvent("page_picture", "page", () => ({
   size_bytes: z.optional(z.int()),
 }));
 
+/** `browsers.act` did something, or failed. Without texts that it typed. */
+export interface PageActEvent extends z.output<typeof PageActEvent> {}
+export const PageActEvent = telemetryEvent("page_act", "page", () => ({
+  /** Kind of action: `click`, `fill`, `navigate`, … */
+  action: z.string(),
+  /** Id of the tab, as in `browsers.act`. */
+  tab: z.optional(z.string()),
+  /** CDP target. */
+  target_id: z.optional(z.string()),
+  /** The element: `button "Pay"`, or what the request names if none was found. */
+  element: z.optional(z.string()),
+  /** Reference of the element in outlines. */
+  ref: z.optional(z.string()),
+  /** CSS pixels from the left of the viewport: the last position of the pointer. */
+  x: z.optional(z.number()),
+  /** CSS pixels from the top of the viewport. */
+  y: z.optional(z.number()),
+  /** Address to open. */
+  url: z.optional(z.string()),
+  /** Address of the page in front afterwards. */
+  page_url: z.optional(z.string()),
+  /** Milliseconds that it took. */
+  duration_ms: z.number(),
+  /** Code of the error, if it failed. */
+  error_code: z.optional(z.string()),
+  /** Message of the error. */
+  error: z.optional(z.string()),
+}));
+
 /** The user clicked. */
 export interface InteractionClickEvent extends z.output<typeof InteractionClickEvent> {}
 export const InteractionClickEvent = telemetryEvent("interaction_click", "interaction", () => ({

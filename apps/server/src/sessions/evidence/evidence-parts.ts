@@ -10,8 +10,9 @@ import { eachDownload, hasFile, openDownload } from "../downloads/instance-downl
 import type { ReplayStore } from "../replays/replay-store.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import { type Bundle, once } from "./bundle.ts";
-import { HarEntries, type HarEntry, type HarEvent, harEventTypes, harFile } from "./har.ts";
+import { harFile } from "./har.ts";
 import { eventsOf, type EventsOf, linesOf } from "./stored-events.ts";
+import { harEntries, traceZip } from "./trace-file.ts";
 
 export type EvidencePart = NonNullable<DownloadEvidence["include"]>[number];
 
@@ -26,6 +27,12 @@ export interface EvidenceOf {
   readonly projectId: string;
   /** Of a running session. */
   readonly instance: Instance | undefined;
+  readonly name: string | null;
+  /** Start of the session, in milliseconds since 1970. */
+  readonly startMs: number;
+  readonly viewport: { readonly width: number; readonly height: number };
+  /** Time of the bundle. */
+  readonly at: Date;
   readonly captured: readonly string[];
   readonly retentionDays: number;
   readonly stores: EvidenceStores;
@@ -44,6 +51,7 @@ type Writer = (bundle: Bundle, of: EvidenceOf) => Promise<void>;
 export const evidenceWriters: Readonly<Record<EvidencePart, Writer>> = {
   telemetry: addTelemetry,
   har: addHar,
+  trace: addTrace,
   pictures: addPictures,
   recordings: addRecordings,
   downloads: addDownloads,
@@ -77,15 +85,15 @@ async function* startingWith<Item>(first: Item, rest: AsyncGenerator<Item>): Asy
   yield* rest;
 }
 
-async function* harEntries(events: EventsOf): AsyncGenerator<HarEntry[]> {
-  const entries = new HarEntries();
-  for await (const chunk of eventsOf(events, { types: harEventTypes })) {
-    // The question asks for these types alone.
-    const complete = chunk.flatMap(({ event }) => entries.take(event as HarEvent));
-    if (complete.length > 0) yield complete;
+async function addTrace(bundle: Bundle, of: EvidenceOf): Promise<void> {
+  const { at, captured, events, name, sessionId, startMs, stores, viewport } = of;
+  if (captured.length === 0) {
+    bundle.leave("trace", "The session captures no telemetry.");
+    return;
   }
-  const rest = entries.rest();
-  if (rest.length > 0) yield rest;
+  const lastPicture = () => stores.telemetry.lastPicture(sessionId, events.reader);
+  const about = { at, events, name, sessionId, startMs, viewport, hasActs: captured.includes("page"), lastPicture };
+  await bundle.add("trace.zip", traceZip(about) as AsyncIterable<Buffer>, { compress: false });
 }
 
 async function addPictures(bundle: Bundle, of: EvidenceOf): Promise<void> {

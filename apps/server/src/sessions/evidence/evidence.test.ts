@@ -85,11 +85,12 @@ it("bundles what is stored, while the session runs and after its end, and signs 
 
 it("says why parts are missing, and contains only the parts of the request", async () => {
   const id = await create({ enabled: false });
-  const nothing = manifestOf(await bundleOf(id, "?include=telemetry,har,pictures,recordings"));
+  const nothing = manifestOf(await bundleOf(id, "?include=telemetry,har,trace,pictures,recordings"));
   expect(nothing.files).toEqual([]);
   expect(nothing.left_out.map(({ what }) => what)).toEqual([
     "telemetry",
     "har",
+    "trace",
     "screenshots",
     "last picture",
     "recordings",

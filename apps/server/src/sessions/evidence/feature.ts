@@ -35,8 +35,11 @@ export function evidenceFeature({ config, secrets }: Host, { sessions, stores }:
         const events = { store: stores.telemetry, sessionId, until: at.getTime() * 1000, reader };
         const retentionDays = config.telemetry_retention_days;
         const captured = namesOf(view.captured);
+        const { created_at: createdAt, name, viewport } = view.row;
         await addParts(bundle, query.include, {
-          ...{ sessionId, projectId, instance, captured, retentionDays, stores, events },
+          ...{ sessionId, projectId, instance, captured, retentionDays, stores, events, at, name },
+          startMs: Date.parse(createdAt),
+          viewport: viewport ?? usualViewport,
         });
         const manifest = await bundle.addJson("manifest.json", manifestOf(bundle, { at, captured, view }));
         await bundle.addJson("manifest.sig.json", signer.sign(projectId, manifest));
@@ -46,6 +49,9 @@ export function evidenceFeature({ config, secrets }: Host, { sessions, stores }:
   };
   return { handlers } satisfies Feature;
 }
+
+/** If the session has no viewport of its own. */
+const usualViewport = { width: 1920, height: 1080 };
 
 /** `undefined` if the session starts or ends at this moment. */
 async function instanceOf(sessions: EvidenceNeeds["sessions"], projectId: string, sessionId: string) {

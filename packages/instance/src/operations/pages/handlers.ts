@@ -17,6 +17,7 @@ import { OfferedSecrets } from "../../secrets/offered-secrets.ts";
 import type { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import type { SessionRoot } from "../fs/paths.ts";
 import type { ObserveOptions } from "./outline/observe.ts";
+import type { ActEvent } from "./act/act-note.ts";
 import type { PageActor } from "./act/page-actor.ts";
 import type { PageCamera } from "./pictures/page-camera.ts";
 import type { PageReader } from "./read/page-reader.ts";
@@ -28,6 +29,8 @@ export interface PagesParts {
   readonly root: SessionRoot;
   readonly failures: EgressFailures | undefined;
   readonly secrets: TypedSecrets;
+  /** Called after each action of `browsers.act`. */
+  readonly onAct?: (event: ActEvent) => void;
 }
 
 export interface PagesArea {
@@ -57,7 +60,7 @@ interface Loaded {
 }
 
 /** The first call loads the code. */
-export function pagesArea({ browser, failures, root, secrets }: PagesParts): PagesArea {
+export function pagesArea({ browser, failures, onAct = () => undefined, root, secrets }: PagesParts): PagesArea {
   const offers = new OfferedSecrets();
   let created: Promise<Loaded> | undefined;
   async function create(): Promise<Loaded> {
@@ -67,7 +70,7 @@ export function pagesArea({ browser, failures, root, secrets }: PagesParts): Pag
     const reader = new PageReader(pages, secrets.inText);
     const observePage: Loaded["observe"] = (options) => observe(pages, options, reader);
     return {
-      actor: new PageActor({ pages, root, failures, observe: observePage, secrets }),
+      actor: new PageActor({ pages, root, failures, observe: observePage, secrets, onAct }),
       observe: observePage,
       pages,
       camera: new PageCamera(pages),

@@ -25,6 +25,7 @@ export type CapturedEvent = Unstamped<
   | events.PageLayoutSettledEvent
   | events.PageNavigationSettledEvent
   | events.DownloadFinishedEvent
+  | events.PageActEvent
   | events.InteractionClickEvent
   | events.InteractionKeyEvent
   | events.InteractionScrollSettledEvent
@@ -164,13 +165,15 @@ function isTypedCharacter(event: CapturedEvent | PictureEvent): boolean {
 const contentFields: ReadonlySet<string> = new Set([
   "args",
   "body",
+  "element",
+  "error",
   "headers",
   "post_data",
   "stack_trace",
   "status_text",
   "title",
 ]);
-const addressFields: ReadonlySet<string> = new Set(["document_url", "redirect_url", "source_url", "url"]);
+const addressFields: ReadonlySet<string> = new Set(["document_url", "page_url", "redirect_url", "source_url", "url"]);
 
 /** For `JSON.stringify`. Of addresses, the origin stays. */
 function withoutContent(field: string, value: unknown): unknown {

@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import pTimeout from "p-timeout";
 import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import type { CommandSender, FollowedPage } from "../follow/followed-page.ts";
+import type { Point } from "../follow/points.ts";
 
 /** The page stopped answering before the command's result: it opened a dialog, closed, or is busy. */
 export class Interrupted extends Error {
@@ -26,6 +27,8 @@ export class ActRun implements CommandSender {
   readonly signal: AbortSignal;
   /** The reference of the request, if the page has replaced its element. */
   replacedRef: string | undefined;
+  /** Where the pointer went last. */
+  point: Point | undefined;
   /** When the first input was sent, on the clock of `performance.now()`. */
   #begunAtMs: number | undefined;
   readonly #endMs: number;

@@ -11,6 +11,7 @@ import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { noDialog } from "./act-errors.ts";
 import { type Act, type ActType, checkActFields } from "./act-fields.ts";
+import { type ActEvent, ActNote } from "./act-note.ts";
 import { ActRun, Interrupted } from "./act-run.ts";
 import { type ActorParts as ElementParts, ActTools } from "./act-tools.ts";
 import { actOnElement } from "./acts.ts";
@@ -25,11 +26,14 @@ export interface ActorParts extends ElementParts {
   readonly pages: SessionPages;
   readonly failures: EgressFailures | undefined;
   readonly observe: (options: NonNullable<Act["observe"]>) => Promise<PageObservation>;
+  /** Called after each action. */
+  readonly onAct: (event: ActEvent) => void;
 }
 
 interface AskedAct {
   readonly act: Act;
   readonly offered: OfferedSecret | undefined;
+  readonly note: ActNote;
 }
 
 interface Performed {
@@ -78,7 +82,7 @@ export class PageActor {
     const { observe } = this.#parts;
     const signal = AbortSignal.any([caller, this.#closing.signal]);
     try {
-      const result = await pTimeout(this.#actNext({ act, offered }, signal), { milliseconds: Infinity, signal });
+      const result = await pTimeout(this.#actNoted({ act, offered }, signal), { milliseconds: Infinity, signal });
       return act.observe === undefined ? result : { ...result, observation: await observe(act.observe) };
     } catch (error) {
       if (!this.#closing.signal.aborted) throw error;
@@ -88,6 +92,19 @@ export class PageActor {
 
   close(): void {
     this.#closing.abort();
+  }
+
+  async #actNoted(asked: Omit<AskedAct, "note">, signal: AbortSignal): Promise<ActResult> {
+    const { onAct, pages } = this.#parts;
+    const note = new ActNote(asked.act, pages.references);
+    try {
+      const result = await this.#actNext({ ...asked, note }, signal);
+      onAct(note.done(result));
+      return result;
+    } catch (error) {
+      onAct(note.failed(error));
+      throw error;
+    }
   }
 
   async #actNext(asked: AskedAct, signal: AbortSignal): Promise<ActResult> {
@@ -127,11 +144,12 @@ export class PageActor {
     return tab ?? (await pages.tab()).id;
   }
 
-  async #run({ act, offered }: AskedAct, id: string | undefined, signal: AbortSignal): Promise<ActResult> {
+  async #run({ act, note, offered }: AskedAct, id: string | undefined, signal: AbortSignal): Promise<ActResult> {
     const { pages } = this.#parts;
     const { tab, tabs: before } = act.type === "open_tab" ? await this.#openTab() : await pages.tabsWith(id);
     if (inputTypes.has(act.type) && before.find((one) => one.id === tab.id)?.active !== true)
       await pages.select(tab.id);
+    note.tab = tab;
     const log = await this.#logOf(tab.page);
     const run = new ActRun(tab.page, { signal, timeoutMs: act.timeout_ms });
     const effects = new BrowserEffects(tab.page.cdp);
@@ -146,6 +164,7 @@ export class PageActor {
       if (act.type === "open_tab") await pages.closeTab(tab);
       throw error;
     } finally {
+      note.point = run.point;
       effects.close();
       log.end();
     }

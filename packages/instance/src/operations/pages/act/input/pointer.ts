@@ -46,6 +46,7 @@ export class Pointer {
 
   async wheel({ x, y }: Point, deltaX: number, deltaY: number): Promise<void> {
     this.#run.hasBegun = true;
+    this.#run.point = { x, y };
     const { cdp, session } = this.#run.page;
     const { modifiers } = this.#keyboard;
     const params = { type: "mouseWheel", x, y, deltaX, deltaY, modifiers, pointerType: "mouse" } as const;
@@ -66,6 +67,7 @@ export class Pointer {
   }
 
   async #send({ button, buttons = 0, clickCount = 0, type, x, y }: MouseEvent): Promise<void> {
+    this.#run.point = { x, y };
     const { cdp, session } = this.#run.page;
     const { modifiers } = this.#keyboard;
     const params = {

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import type { Readable } from "node:stream";
+import { type Bundle, once, streamBundle } from "./bundle.ts";
+import { HarEntries, type HarEntry, type HarEvent, harEventTypes } from "./har.ts";
+import { imageSize } from "./image-size.ts";
+import { eventsOf, type EventsOf } from "./stored-events.ts";
+import { TraceLines, traceEventTypes, type TraceOf } from "./trace-lines.ts";
+
+export interface TraceParts extends TraceOf {
+  readonly events: EventsOf;
+  readonly at: Date;
+  readonly lastPicture: () => Promise<Buffer | undefined>;
+}
+
+/** Screenshots have about a megabyte. */
+const picturesAtOnce = 4;
+const pictureTypes = ["monitor_screenshot"];
+
+/** `trace.zip` for the trace viewer of Playwright: actions, console, requests and pictures. */
+export function traceZip(parts: TraceParts): Readable {
+  return streamBundle(parts.at, async (bundle) => {
+    const lines = new TraceLines(parts);
+    const frames = await addPictures(bundle, parts);
+    await bundle.add("trace.trace", traceLines(lines, parts, frames));
+    await bundle.add("trace.network", networkLines(lines, parts.events));
+    await addBodies(bundle, parts.events);
+  });
+}
+
+interface Frame {
+  readonly file: string;
+  readonly ts: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** @returns the pictures; without their bytes, they need little memory. */
+async function addPictures(bundle: Bundle, { at, events, lastPicture }: TraceParts): Promise<Frame[]> {
+  const frames: Frame[] = [];
+  const add = async (file: string, ts: number, content: Buffer) => {
+    const size = imageSize(content);
+    if (size === undefined) return;
+    await bundle.add(`resources/${file}`, once(content), { compress: false });
+    frames.push({ file, ts, ...size });
+  };
+  for await (const chunk of eventsOf(events, { types: pictureTypes, limit: picturesAtOnce })) {
+    for (const { event, seq } of chunk) {
+      const { png } = (event.data ?? {}) as { readonly png?: string };
+      if (png !== undefined) await add(`${String(event.ts)}-${String(seq)}.png`, event.ts, Buffer.from(png, "base64"));
+    }
+  }
+  const last = await lastPicture();
+  if (last !== undefined)
+    await add("last.jpg", Math.min((await timeOfPicture(events)) ?? Infinity, at.getTime() * 1000), last);
+  return frames;
+}
+
+async function timeOfPicture(events: EventsOf): Promise<number | undefined> {
+  let ts: number | undefined;
+  for await (const chunk of eventsOf(events, { types: ["page_picture"] })) ts = chunk.at(-1)?.event.ts ?? ts;
+  return ts;
+}
+
+async function* traceLines(
+  lines: TraceLines,
+  { events }: TraceParts,
+  frames: readonly Frame[],
+): AsyncGenerator<Uint8Array> {
+  yield lineOf([lines.begin()]);
+  let next = 0;
+  for await (const chunk of eventsOf(events, { types: traceEventTypes })) {
+    const shown = chunk.flatMap((envelope) => {
+      const before: object[] = [];
+      for (let frame = frames[next]; frame !== undefined && frame.ts <= envelope.event.ts; frame = frames[++next])
+        before.push(lines.frame(frame));
+      return [...before, ...lines.take(envelope)];
+    });
+    if (shown.length > 0) yield lineOf(shown);
+  }
+  for (const frame of frames.slice(next)) yield lineOf([lines.frame(frame)]);
+}
+
+async function* networkLines(lines: TraceLines, events: EventsOf): AsyncGenerator<Uint8Array> {
+  for await (const entries of harEntries(events))
+    yield lineOf(entries.map((entry) => lines.resource(entry, bodyFile(entry.response.content.text))));
+}
+
+/** Each text once. */
+async function addBodies(bundle: Bundle, events: EventsOf): Promise<void> {
+  const added = new Set<string>();
+  for await (const entries of harEntries(events)) {
+    for (const { response } of entries) {
+      const { text } = response.content;
+      const file = bodyFile(text);
+      if (text === undefined || file === undefined || added.has(file)) continue;
+      added.add(file);
+      await bundle.add(`resources/${file}`, once(Buffer.from(text)));
+    }
+  }
+}
+
+function bodyFile(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : createHash("sha1").update(text).digest("hex");
+}
+
+export async function* harEntries(events: EventsOf): AsyncGenerator<HarEntry[]> {
+  const entries = new HarEntries();
+  for await (const chunk of eventsOf(events, { types: harEventTypes })) {
+    // The question asks for these types alone.
+    const complete = chunk.flatMap(({ event }) => entries.take(event as HarEvent));
+    if (complete.length > 0) yield complete;
+  }
+  const rest = entries.rest();
+  if (rest.length > 0) yield rest;
+}
+
+function lineOf(values: readonly object[]): Buffer {
+  return Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(""));
+}
