@@ -227,7 +227,7 @@ export class Browsers {
     return this.#transport.call(renderPage, { body }, { ...options, timeoutMs });
   }
   /**
-   * Downloads what is stored of a session as one ZIP archive with a signed manifest. Works while the session runs and after its
+   * Downloads the stored data of a session as one ZIP archive with a signed manifest. Works while the session runs and after its
    * end. Read the stream to its end or cancel it.
    *
    * @example

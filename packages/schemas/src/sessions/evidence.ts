@@ -71,7 +71,7 @@ export const EvidenceManifest = lazyObject(() => ({
   }),
   /** All files of the archive but the manifest and its signature, in the order of the archive. */
   files: z.array(EvidenceFile),
-  /** What is missing. */
+  /** Missing parts and files. */
   left_out: z.array(EvidenceGap),
 }));
 

@@ -40,7 +40,7 @@ const manifestOf = (files: ReadonlyMap<string, Buffer>) => EvidenceManifest.pars
 const linesOf = (files: ReadonlyMap<string, Buffer>) =>
   (files.get("telemetry.ndjson")?.toString("utf8") ?? "").split("\n").slice(0, -1);
 
-it("bundles what is stored, while the session runs and after its end, and signs it", async () => {
+it("bundles the stored data, while the session runs and after its end, and signs it", async () => {
   const id = await create({ browser: { console: {}, page: {}, network: { bodies: false } } });
   const during = await eventuallyPasses(async () => {
     const files = await bundleOf(id);

@@ -17,7 +17,7 @@ interface EvidenceNeeds {
   readonly stores: EvidenceStores;
 }
 
-/** What is stored of a session, in one signed archive. */
+/** The stored data of a session, in one signed archive. */
 export function evidenceFeature({ config, secrets }: Host, { sessions, stores }: EvidenceNeeds) {
   const signer = new EvidenceSigner(secrets);
   const handlers: Handlers<
@@ -50,7 +50,7 @@ export function evidenceFeature({ config, secrets }: Host, { sessions, stores }:
   return { handlers } satisfies Feature;
 }
 
-/** If the session has no viewport of its own. */
+/** If the session sets no viewport. */
 const usualViewport = { width: 1920, height: 1080 };
 
 /** `undefined` if the session starts or ends at this moment. */

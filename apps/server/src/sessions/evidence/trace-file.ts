@@ -106,7 +106,7 @@ function bodyFile(text: string | undefined): string | undefined {
 export async function* harEntries(events: EventsOf): AsyncGenerator<HarEntry[]> {
   const entries = new HarEntries();
   for await (const chunk of eventsOf(events, { types: harEventTypes })) {
-    // The question asks for these types alone.
+    // The question requests these types alone.
     const complete = chunk.flatMap(({ event }) => entries.take(event as HarEvent));
     if (complete.length > 0) yield complete;
   }
