@@ -52,12 +52,12 @@ describe("the trace of an evidence bundle", () => {
     await shoal.browsers.act(id, { type: "fill", role: "textbox", name: "Password", text: "hunter2hunter2" });
     await expect(shoal.browsers.act(id, { type: "click", name: "Nothing", timeout_ms: 100 })).rejects.toThrow();
     await eventuallyPasses(async () => {
-      const types = [];
+      const types: unknown[] = [];
       for await (const { event } of await shoal.browsers.telemetry.events(id, {
         since: "1h",
         type: ["network_response"],
       }))
-        types.push(event.data?.url);
+        if (event.type === "network_response") types.push(event.data?.url);
       expect(types).toContain(`${site.url}api/orders`);
     });
     await shoal.browsers.delete(id);
