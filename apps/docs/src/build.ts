@@ -95,11 +95,15 @@ for (const file of files) {
   mkdirSync(dirname(join(unfinished, file)), { recursive: true });
   copyFileSync(source, join(unfinished, file));
 }
-// A service may be reading the files of the last build.
-rmSync(dist, { recursive: true, force: true });
-renameSync(unfinished, dist);
+/** Replaces a folder at once, because a service may be reading it. */
+function replace(folder: string, by: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(by, folder);
+}
+
+replace(dist, unfinished);
 const [copy] = process.argv.slice(2);
 if (copy !== undefined) {
-  rmSync(copy, { recursive: true, force: true });
-  cpSync(dist, copy, { recursive: true });
+  cpSync(dist, `${copy}.${process.pid}`, { recursive: true });
+  replace(copy, `${copy}.${process.pid}`);
 }
