@@ -38,6 +38,8 @@ const answer: RequestListener = (request, response) => {
 let folder: string;
 let plain: Site;
 let secure: Server;
+/** Its certificate is not valid for the service. */
+let strange: Server;
 let port: number;
 let test: Awaited<ReturnType<typeof runService>>;
 beforeAll(async () => {
@@ -59,24 +61,39 @@ beforeAll(async () => {
     socket.send("welcome");
   });
   await once(secure.listen(0, "127.0.0.1"), "listening");
-  port = (secure.address() as AddressInfo).port;
+  port = portOf(secure);
+  const stranger = new CertificateAuthority("Strangers of a test");
+  strange = createServer(
+    {
+      SNICallback: (name, done) => {
+        done(null, stranger.contextFor(name));
+      },
+    },
+    answer,
+  );
+  await once(strange.listen(0, "127.0.0.1"), "listening");
   test = await runService(["--allow-private-hosts", "127.0.0.1", "--allow-private-hosts", "localhost"], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, "authority.pem") },
   });
   await test.shoal.credentials.create({
     name: "api",
     domain: `localhost:${port}`,
-    sites: [`localhost:${plain.host.split(":")[1] ?? ""}`],
+    sites: [`localhost:${plain.host.split(":")[1] ?? ""}`, `localhost:${portOf(strange)}`],
     values: { token, username: "ada", password },
   });
 });
 afterAll(async () => {
   await test.end();
-  secure.closeAllConnections();
-  secure.close();
+  for (const server of [secure, strange]) {
+    server.closeAllConnections();
+    server.close();
+  }
   await plain.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+// `listen` made the address.
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 const header = (change: Partial<BrowserHeader> = {}): BrowserHeader => ({
   hosts: ["localhost"],
@@ -200,6 +217,66 @@ it("changes them in a running session, and takes them away", async () => {
   const rows = ["/first", "/secure", "/second", "/third", "/fourth"];
   expect(rows.map((url) => headersOf(url, "x-api-key")[0])).toEqual([token, token, undefined, undefined, undefined]);
   expect(rows.map((url) => headersOf(url, "x-other")[0])).toEqual([undefined, undefined, token, token, undefined]);
+  await browsers.delete(id);
+});
+
+it("adds none to requests of pages of other sites, except when a link leads to the host", async () => {
+  const { browsers } = test.shoal;
+  const { session_id: id } = await browsers.create({ timeout_seconds: 600, network: { headers: [header()] } });
+  seen = [];
+  const site = `https://localhost:${port}`;
+  const { error } = await browsers.playwright.execute(id, {
+    code: `
+      await page.goto("${plain.url}hostile");
+      await page.evaluate(async (site) => {
+        await fetch(site + "/cross-fetch");
+        await fetch(site + "/cross-post", { method: "POST", mode: "no-cors", body: "x" });
+        await new Promise((resolve) => {
+          const frame = document.body.appendChild(document.createElement("iframe"));
+          frame.onload = resolve;
+          frame.src = site + "/cross-frame";
+        });
+        await new Promise((resolve) => {
+          const socket = new WebSocket(site.replace("https", "wss") + "/cross-socket");
+          socket.onmessage = socket.onerror = resolve;
+        });
+        document.body.innerHTML = '<a href="' + site + '/link">link</a><form method=post action="' + site + '/form"><button>send</button></form>';
+      }, "${site}");
+      await Promise.all([page.waitForURL("${site}/form"), page.click("button")]);
+      await page.goBack();
+      await page.evaluate((site) => { document.body.innerHTML = '<a href="' + site + '/link">link</a>'; }, "${site}");
+      await Promise.all([page.waitForURL("${site}/link"), page.click("a")]);
+      await page.evaluate(() => fetch("/own"));`,
+  });
+  expect(error).toBeUndefined();
+  for (const url of ["/cross-fetch", "/cross-post", "/cross-frame", "/cross-socket", "/form"])
+    expect(headersOf(url, "x-api-key"), url).toEqual([undefined]);
+  for (const url of ["/link", "/own"]) expect(headersOf(url, "x-api-key"), url).toEqual([token]);
+  await browsers.delete(id);
+});
+
+it("sends no header to a host without a valid certificate, and shows why", async () => {
+  const { browsers } = test.shoal;
+  const { session_id: id } = await browsers.create({ timeout_seconds: 600, network: { headers: [header()] } });
+  seen = [];
+  const url = `https://localhost:${portOf(strange)}/strange`;
+  const { error } = await browsers.playwright.execute(id, { code: `await page.goto("${url}")` });
+  expect(error).toContain("the service itself verifies its certificate");
+  const navigated = await refusalOf(browsers.act(id, { type: "navigate", url }));
+  expect(navigated.message).toContain("certificate");
+  expect(seen).toEqual([]);
+  await browsers.delete(id);
+});
+
+it("stops when the credential is deleted, and says so", async () => {
+  const { browsers, credentials } = test.shoal;
+  const domain = `localhost:${port}`;
+  const { id: credential } = await credentials.create({ name: "short-lived", domain, values: { token } });
+  const headers = [header({ secret: { credential, field: "token" } })];
+  const { session_id: id } = await browsers.create({ timeout_seconds: 600, network: { headers } });
+  await credentials.delete(credential);
+  const { error } = await browsers.playwright.execute(id, { code: `await page.goto("https://${domain}/deleted")` });
+  expect(error).toContain("could not be opened");
   await browsers.delete(id);
 });
 

@@ -109,7 +109,10 @@ async function tls(host: string, port: number, lines?: readonly string[]): Promi
 
 /** Sends a request and reads until the connection closes or the body has arrived. */
 async function exchange(socket: Socket, head: readonly string[], body = ""): Promise<string> {
-  socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+  const site = head.some((line) => line.startsWith("Sec-Fetch-Site") || line.startsWith("Host: site."))
+    ? []
+    : ["Sec-Fetch-Site: none"];
+  socket.write(`${[...head, ...site].join("\r\n")}\r\n\r\n${body}`);
   let answered = "";
   for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     answered += chunk.toString();
@@ -166,6 +169,37 @@ it("joins the bytes of a body that a client sends one by one", async () => {
   expect(passed.length).toBeLessThan(2 * length);
 });
 
+it.each([
+  { from: "a page of the same site", lines: ["Sec-Fetch-Site: same-site"], isAdded: true },
+  { from: "a page of another site", lines: ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors"], isAdded: false },
+  {
+    from: "a frame of another site",
+    lines: ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"],
+    isAdded: false,
+  },
+  {
+    from: "a link of another site",
+    lines: ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"],
+    isAdded: true,
+  },
+  {
+    from: "a form of another site",
+    lines: ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"],
+    method: "POST",
+    isAdded: false,
+  },
+  { from: "a page of another site, without metadata", lines: ["Origin: https://other.example"], isAdded: false },
+  { from: "a page without an origin", lines: ["Origin: null"], isAdded: false },
+  { from: "an image of another site", lines: ["Referer: https://other.example/"], isAdded: false },
+  { from: "an unknown page", lines: [], isAdded: false },
+  { from: "the user, without metadata", lines: ["Upgrade-Insecure-Requests: 1"], isAdded: true },
+  { from: "the same site, without metadata", lines: ["Referer: https://named.example/x"], isAdded: true },
+])("judges the sender of a request: $from", async ({ isAdded, lines, method = "GET" }) => {
+  const socket = await tls("named.example", secure);
+  await exchange(socket, [`${method} / HTTP/1.1`, "Host: site.example", "Content-Length: 0", ...lines]);
+  expect(headersOf("x-secret")).toEqual([isAdded ? [secret] : []]);
+});
+
 it("leaves tunnels to other hosts, and tunnels of programs, as they are", async () => {
   for (const [host, lines] of [
     ["other.example", asBrowser],
@@ -185,7 +219,10 @@ it.each(["ws", "wss"])(
     const port = scheme === "ws" ? plain : secure;
     const open = async (at: string) => {
       const socket = scheme === "ws" ? await tunnel(`named.example:${port}`) : await tls("named.example", port);
-      const opened = new WebSocket(`ws://named.example:${port}${at}`, { createConnection: () => socket });
+      const opened = new WebSocket(`ws://named.example:${port}${at}`, {
+        createConnection: () => socket,
+        origin: `https://named.example:${port}`,
+      });
       opened.on("error", () => undefined);
       return opened;
     };

@@ -3,6 +3,7 @@ import type { EgressClient } from "./client.ts";
 import { connectionFailure, EgressFailure } from "./failure.ts";
 import { answerClient, endToEnd, type Forwarding, forwardRequest, maxHeaderBytes, outgoingRequest } from "./forward.ts";
 import { bare, type EgressRoute, hostOf } from "./route.ts";
+import { isOfOwnSite } from "./same-site.ts";
 import { joinTunnel, type TunnelTimes } from "./tunnels/tunnel.ts";
 import { joinChunks } from "@shoal/primitives/node";
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
@@ -102,13 +103,13 @@ async function forwardingOf(
   return { client, route, added, path, way: isSecure ? "tls" : "tunnel", host: new URL(origin).host };
 }
 
-/** @param isReadable - for a proxy on the way. @throws {EgressFailure} if the request could show a value to others. */
+/** None for requests of other sites. @param isReadable - for a proxy on the way. @throws {EgressFailure} if the request could show a value to others. */
 export async function addedHeaders(
   { source }: ExitHeaders,
   origin: string,
   { isReadable, request }: { readonly request: IncomingMessage; readonly isReadable: boolean },
 ): Promise<readonly AddedHeader[]> {
-  if (!source.covers(origin)) return [];
+  if (!source.covers(origin) || !isOfOwnSite(request, origin)) return [];
   if (isReadable)
     throw new EgressFailure(
       403,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { headerHostOf, headerHostText, isWithinHost, overlappingHost, readHeaderHost } from "./index.ts";
+import { headerHostOf, headerHostText, isSameSite, isWithinHost, overlappingHost, readHeaderHost } from "./index.ts";
 
 function host(text: string) {
   const read = readHeaderHost(text);
@@ -57,4 +57,16 @@ it("finds hosts of both, with ports", () => {
 it("takes the port of a URL from its scheme", () => {
   expect(headerHostOf("https://A.example./")).toEqual({ name: "a.example", isWild: false, port: 443 });
   expect(headerHostOf("http://[::1]:8080")).toEqual({ name: "::1", isWild: false, port: 8080 });
+});
+
+it.each([
+  ["https://a.example.com", "http://b.example.com:81/x", true],
+  ["https://example.com", "https://example.com.evil.example", false],
+  ["https://a.github.io", "https://b.github.io", false],
+  ["http://localhost:1", "https://localhost:2", true],
+  ["http://127.0.0.1", "http://127.0.0.2", false],
+  ["null", "null", false],
+  ["data:text/html,x", "data:text/html,x", false],
+])("%s and %s are of one site: %s", (one, other, expected) => {
+  expect(isSameSite(one, other)).toBe(expected);
 });

@@ -1,6 +1,7 @@
 import { canonicalName, hostAndPort } from "./host-name.ts";
 import { parseIpAddress } from "./ip-address.ts";
 import { readNamePattern } from "./name-pattern.ts";
+import { getDomain } from "tldts";
 
 /** Hosts of `network.headers` and `network.http_auth`: a name, all names below one, or an address, of one port or all. */
 export interface HeaderHost {
@@ -40,6 +41,15 @@ export function overlappingHost(one: HeaderHost, other: HeaderHost): boolean {
   const withoutPort = ({ isWild, name }: HeaderHost): HeaderHost => ({ isWild, name });
   if (one.port !== undefined && other.port !== undefined && one.port !== other.port) return false;
   return isWithinHost(withoutPort(one), withoutPort(other)) || isWithinHost(withoutPort(other), withoutPort(one));
+}
+
+/** Whether two URLs are of one site, by their registrable domain, or by their host without one. Ports do not matter. */
+export function isSameSite(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((url) => {
+    const host = URL.parse(url)?.hostname.replace(/\.$/, "") ?? "";
+    return getDomain(host, { allowPrivateDomains: true }) ?? host;
+  });
+  return first !== "" && first === second;
 }
 
 /** The host of an `http:` or `https:` URL, with its port. */

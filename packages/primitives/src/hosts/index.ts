@@ -3,6 +3,7 @@ export {
   type HeaderHost,
   headerHostOf,
   headerHostText,
+  isSameSite,
   isWithinHost,
   overlappingHost,
   readHeaderHost,

@@ -37,7 +37,7 @@ export interface BrowserHeader extends z.output<typeof BrowserHeader> {}
 export const BrowserHeader = lazyObject(() => ({
   /** Names (`api.example.com`), all names below one (`*.example.com`) and addresses, each with a port if wanted, 1 to 50; all of them sites of the credential. Requests to the sites alone get the header: by https, or by http where a site has no public name, and on the port of a site that has one. */
   hosts: headerHosts(),
-  /** The header, such as `Authorization` or `X-Api-Key`: 1 to 100 characters. It replaces a header of the page with this name. Headers of connections, cookies, bodies and of the browser's security are refused. */
+  /** The header, such as `Authorization` or `X-Api-Key`: 1 to 100 characters. It replaces a header of the page with this name. Requests of pages of other sites do not get it. Headers of connections, cookies, bodies and of the browser's security are refused. */
   name: checked(z.string(), z.maxLength(100), z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "letters, digits and hyphens")),
   /** Text before the value, such as `Bearer ` with its space: at most 100 characters of ASCII. */
   prefix: z.optional(checked(z.string(), z.maxLength(100), z.regex(/^[ -~]*$/, "printable characters of ASCII"))),

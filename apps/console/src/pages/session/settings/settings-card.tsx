@@ -99,6 +99,11 @@ function networkRows({ network, proxy, proxy_id, web_bot_auth: bot }: Browser): 
         ?.map(({ hosts, proxy: { id, name } }) => `${hosts.join(", ")} by ${name ?? id ?? ""}`)
         .join("; "),
     ],
+    [
+      "Headers with stored values",
+      network?.headers?.map(({ hosts, name }) => `${name} for ${hosts.join(", ")}`).join("; "),
+    ],
+    ["HTTP authentication", hostsOf(network?.http_auth?.flatMap(({ hosts }) => hosts))],
     ["Reachable private hosts", hostsOf(network?.private_hosts)],
     [
       "Signed requests",
