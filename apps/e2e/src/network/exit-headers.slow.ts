@@ -255,6 +255,27 @@ it("adds none to requests of pages of other sites, except when a link leads to t
   await browsers.delete(id);
 });
 
+it("adds them in browsers of a pool, whose other settings a caller without the right may change", async () => {
+  const { apiKeys, browserPools, browsers } = test.shoal;
+  const { id: pool } = await browserPools.create({
+    ...{ name: `headers-${crypto.randomUUID()}`, size: 1, fill_rate_per_minute: 100 },
+    network: { headers: [header()] },
+  });
+  const leased = await browserPools.acquire(pool, { acquire_timeout_seconds: 60 });
+  const { session_id: id, network } = leased ?? expect.fail("The pool has no browser.");
+  expect(network?.headers).toHaveLength(1);
+  seen = [];
+  await browsers.playwright.execute(id, { code: `await page.goto("https://localhost:${port}/pooled")` });
+  expect(headersOf("/pooled", "x-api-key")).toEqual([token]);
+  const { key } = await apiKeys.create({ name: `pools-${crypto.randomUUID()}`, role: "operator" });
+  const operator = new Shoal({ baseUrl: test.service.baseUrl, apiKey: key });
+  const changed = await operator.browserPools.update(pool, { timeout_seconds: 700 });
+  expect(changed.browser_pool_config.network?.headers).toHaveLength(1);
+  const other = { headers: [header({ name: "X-Other" })] };
+  expect(await refusalOf(operator.browserPools.update(pool, { network: other }))).toMatchObject({ status: 403 });
+  await browserPools.delete(pool, { force: true });
+});
+
 it("sends no header to a host without a valid certificate, and shows why", async () => {
   const { browsers } = test.shoal;
   const { session_id: id } = await browsers.create({ timeout_seconds: 600, network: { headers: [header()] } });
