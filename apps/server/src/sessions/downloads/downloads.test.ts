@@ -13,6 +13,7 @@ import { createSecrets } from "../../storage/secrets.ts";
 import { startTestServer } from "../../testing/test-server.ts";
 import { DownloadStore } from "./download-store.ts";
 import { downloadHandlers } from "./handlers.ts";
+import { eachDownload } from "./instance-downloads.ts";
 
 const secrets = createSecrets("s".repeat(32));
 const of = { sessionId: "session", projectId: "project" };
@@ -53,6 +54,18 @@ function instanceWith(files: Readonly<Record<string, () => AsyncIterable<Buffer>
   };
   return { request } as Instance;
 }
+
+it("lists the downloads of an instance once each, without invalid ids and with limited names", async () => {
+  const page = ["a", "a", "b\\c", "../d", "e"].map((id) => download(id, { name: "n".repeat(5_000) }));
+  const answer = Object.assign(Readable.from([Buffer.from(JSON.stringify(page))]), { statusCode: 200 });
+  const instance = { request: () => Promise.resolve(answer as unknown as IncomingMessage) } as unknown as Instance;
+  const found: BrowserDownload[] = [];
+  for await (const each of eachDownload(instance, 100)) found.push(each);
+  expect(found.map(({ download_id, name }) => [download_id, name.length])).toEqual([
+    ["a", 1024],
+    ["e", 1024],
+  ]);
+});
 
 describe("kept downloads", () => {
   const directories: string[] = [];

@@ -2,6 +2,7 @@ import { answerJson, type Instance } from "@shoal/placement";
 import { BrowserDownload } from "@shoal/schemas";
 import type { IncomingMessage } from "node:http";
 import * as z from "zod/mini";
+import { isDownloadId } from "./kept-files.ts";
 
 const answerTimeoutMs = 10_000;
 /** A hostile instance must not occupy a turn forever. */
@@ -16,15 +17,21 @@ const maxUrlLength = 2048;
 
 /** Of an instance, which may be compromised: every value is checked. @throws {Error} for an invalid answer. */
 export async function describeDownload(instance: Instance, id: string): Promise<BrowserDownload> {
-  const answer = await ask(instance, `/downloads/${id}`, answerTimeoutMs);
+  const answer = await ask(instance, `/downloads/${id}`, AbortSignal.timeout(answerTimeoutMs));
   return checked(BrowserDownload.parse(await answerJson(answer)), id);
 }
 
-/** Newest first, at most about `most`. @throws {Error} for an invalid answer. */
+/** Newest first, at most about `most`, each once: the list may move between two pages. @throws {Error} for an invalid answer. */
 export async function* eachDownload(instance: Instance, most: number): AsyncGenerator<BrowserDownload> {
+  const ids = new Set<string>();
   for (let offset = 0; offset < most; offset += downloadsPageSize) {
     const page = await listDownloads(instance, offset);
-    yield* page;
+    for (const download of page) {
+      const { download_id: id } = download;
+      if (!isDownloadId(id) || ids.has(id)) continue;
+      ids.add(id);
+      yield checked(download, id);
+    }
     if (page.length < downloadsPageSize) return;
   }
 }
@@ -34,17 +41,30 @@ export const hasFile = ({ finished_at, path }: BrowserDownload): boolean => fini
 
 async function listDownloads(instance: Instance, offset: number): Promise<BrowserDownload[]> {
   const path = `/downloads?limit=${String(downloadsPageSize)}&offset=${String(offset)}`;
-  const answer = await ask(instance, path, answerTimeoutMs);
+  const answer = await ask(instance, path, AbortSignal.timeout(answerTimeoutMs));
   return z.array(BrowserDownload).parse(await answerJson(answer, { bytes: maxPageBytes, values: maxPageValues }));
 }
 
-/** Read or destroy the content. @throws {Error} without a file. */
-export function openDownload(instance: Instance, id: string): Promise<IncomingMessage> {
-  return ask(instance, `/downloads/${id}/content`, contentTimeoutMs);
+/**
+ * Read or destroy the content.
+ * @param reader - of content that is read at the speed of a client; without it, a limit applies to the whole time.
+ * @throws {Error} without a file.
+ */
+export async function openDownload(instance: Instance, id: string, reader?: AbortSignal): Promise<IncomingMessage> {
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    late.abort();
+  }, answerTimeoutMs);
+  const limit = reader === undefined ? AbortSignal.timeout(contentTimeoutMs) : AbortSignal.any([reader, late.signal]);
+  try {
+    return await ask(instance, `/downloads/${id}/content`, limit);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-async function ask(instance: Instance, path: string, timeoutMs: number): Promise<IncomingMessage> {
-  const answer = await instance.request({ method: "GET", path, signal: AbortSignal.timeout(timeoutMs) });
+async function ask(instance: Instance, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+  const answer = await instance.request({ method: "GET", path, signal });
   if (answer.statusCode === 200) return answer;
   answer.destroy();
   throw new Error(`The instance answered ${String(answer.statusCode)}.`);

@@ -85,7 +85,8 @@ export class KeptFiles {
   read(of: KeptOf, id: string): Readable {
     const sealed = createReadStream(this.#pathOf(of, id, "bin"));
     const content = Readable.from(openStream(sealed as AsyncIterable<Buffer>, this.#keyOf(of)), { objectMode: false });
-    // The generator does not run if the content is never read.
+    // The generator sees the error, but it does not run before the content is read, and never if it is not read.
+    sealed.on("error", () => undefined);
     content.once("close", () => sealed.destroy());
     return content;
   }

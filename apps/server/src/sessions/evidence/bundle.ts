@@ -7,7 +7,12 @@ import { ZipFile } from "yazl";
 export interface FileOptions {
   /** Default true; false for content that is compressed already. */
   readonly compress?: boolean;
+  /** Longer content is cut. */
+  readonly maxBytes?: number;
 }
+
+/** A stream without data for so long is cut. The time of a slow reader does not count. */
+const maxWaitMs = 60_000;
 
 /** Writes an archive file by file, so that memory does not grow with it. */
 export class Bundle {
@@ -28,45 +33,50 @@ export class Bundle {
     return this.#signal;
   }
 
-  /** Content that fails is cut, and the manifest says so. */
-  async add(path: string, content: AsyncIterable<Uint8Array>, { compress = true }: FileOptions = {}): Promise<void> {
-    this.#signal.throwIfAborted();
+  /** Content that fails is cut, and the manifest says so. @returns its size. */
+  async add(
+    path: string,
+    content: AsyncIterable<Uint8Array>,
+    { compress = true, maxBytes = Infinity }: FileOptions = {},
+  ): Promise<number> {
     const hash = createHash("sha256");
     let size = 0;
     const metered = async function* (this: Bundle): AsyncGenerator<Uint8Array> {
       try {
-        for await (const chunk of content) {
-          hash.update(chunk);
-          size += chunk.length;
-          yield chunk;
+        for await (const chunk of arriving(content)) {
+          const taken = chunk.subarray(0, maxBytes - size);
+          hash.update(taken);
+          size += taken.length;
+          yield taken;
+          if (taken.length < chunk.length) {
+            this.leave(path, `It is incomplete: it is longer than ${String(maxBytes)} bytes.`);
+            return;
+          }
         }
       } catch {
-        this.#signal.throwIfAborted();
         this.leave(path, `It is incomplete: the service could not read it beyond ${String(size)} bytes.`);
       }
     };
+    // The generator sees the error, but the stream may fail before the archive reads it.
+    if (content instanceof Readable) content.on("error", () => undefined);
     const stream = Readable.from(metered.call(this), { objectMode: false });
     try {
+      this.#signal.throwIfAborted();
       this.#zip.addReadStream(stream, path, { compress, mtime: this.#at });
       await finished(stream, { signal: this.#signal });
     } finally {
       stream.destroy();
+      // The generator does not run if the archive never reads it.
+      if (content instanceof Readable) content.destroy();
     }
     this.files.push({ path, size_bytes: size, sha256: hash.digest("hex") });
+    return size;
   }
 
   async addJson(path: string, value: unknown): Promise<Buffer> {
     const content = Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
     await this.add(path, once(content));
     return content;
-  }
-
-  /** Adds content if there is any. @returns false without. */
-  async addIfAny(path: string, content: AsyncIterator<Uint8Array>): Promise<boolean> {
-    const first = await content.next();
-    if (first.done === true) return false;
-    await this.add(path, continued(first.value, content));
-    return true;
   }
 
   leave(what: string, reason: string): void {
@@ -79,12 +89,30 @@ export async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
   await Promise.resolve();
 }
 
-async function* continued(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** @returns `undefined` without items. */
+export async function unlessEmpty<Item>(items: AsyncGenerator<Item>): Promise<AsyncGenerator<Item> | undefined> {
+  const first = await items.next();
+  return first.done === true ? undefined : startingWith(first.value, items);
+}
+
+async function* startingWith<Item>(first: Item, rest: AsyncGenerator<Item>): AsyncGenerator<Item> {
+  yield first;
+  yield* rest;
+}
+
+async function* arriving(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const stop = (): void => {
+    if (content instanceof Readable) content.destroy(new Error("The content does not arrive."));
+  };
+  let timer = setTimeout(stop, maxWaitMs);
   try {
-    yield first;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+    for await (const chunk of content) {
+      clearTimeout(timer);
+      yield chunk;
+      timer = setTimeout(stop, maxWaitMs);
+    }
   } finally {
-    await rest.return?.();
+    clearTimeout(timer);
   }
 }
 
@@ -92,6 +120,8 @@ async function* continued(first: Uint8Array, rest: AsyncIterator<Uint8Array>): A
 export function streamBundle(at: Date, write: (bundle: Bundle) => Promise<void>): Readable {
   const zip = new ZipFile();
   const output = new PassThrough();
+  // A reader that comes later sees the error, too.
+  output.on("error", () => undefined);
   const cut = new AbortController();
   const fail = (error: unknown): void => {
     output.destroy(error instanceof Error ? error : new Error("The archive failed."));

@@ -9,10 +9,10 @@ import type { DownloadStore } from "../downloads/download-store.ts";
 import { eachDownload, hasFile, openDownload } from "../downloads/instance-downloads.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
-import { type Bundle, once } from "./bundle.ts";
+import { type Bundle, once, unlessEmpty } from "./bundle.ts";
 import { harFile } from "./har.ts";
-import { eventsOf, type EventsOf, linesOf } from "./stored-events.ts";
-import { harEntries, traceZip } from "./trace-file.ts";
+import { type EventsOf, linesOf, screenshotsOf } from "./stored-events.ts";
+import { harEntries, type TraceParts, traceZip } from "./trace-file.ts";
 
 export type EvidencePart = NonNullable<DownloadEvidence["include"]>[number];
 
@@ -39,11 +39,12 @@ export interface EvidenceOf {
   readonly events: EventsOf;
 }
 
-/** Screenshots have about a megabyte. */
-const picturesAtOnce = 4;
 const maxDownloads = 1_000;
+/** Together. */
 const maxDownloadBytes = 4 * 2 ** 30;
 const withoutPictures = telemetryCategories.filter((category) => category !== "screenshot");
+
+const couldNotOpen = "The service could not open it. Download the bundle again.";
 
 type Writer = (bundle: Bundle, of: EvidenceOf) => Promise<void>;
 
@@ -64,25 +65,20 @@ function absence({ captured, retentionDays }: EvidenceOf, category: string): str
 }
 
 async function addTelemetry(bundle: Bundle, of: EvidenceOf): Promise<void> {
-  const lines = linesOf(of.events, { categories: withoutPictures });
-  if (!(await bundle.addIfAny("telemetry.ndjson", lines)))
+  const lines = await unlessEmpty(linesOf(of.events, { categories: withoutPictures }));
+  if (lines !== undefined) await bundle.add("telemetry.ndjson", lines);
+  else
     bundle.leave("telemetry", of.captured.length === 0 ? "The session captures no telemetry." : absence(of, "control"));
 }
 
 async function addHar(bundle: Bundle, of: EvidenceOf): Promise<void> {
-  const entries = harEntries(of.events);
-  const first = await entries.next();
-  if (first.done === true) {
+  const entries = await unlessEmpty(harEntries(of.events));
+  if (entries === undefined) {
     bundle.leave("har", absence(of, "network"));
     return;
   }
-  await bundle.add("network.har", harFile(version, startingWith(first.value, entries)));
+  await bundle.add("network.har", harFile(version, entries));
   if (!of.captured.includes("bodies")) bundle.leave("har bodies", "The session does not capture bodies of requests.");
-}
-
-async function* startingWith<Item>(first: Item, rest: AsyncGenerator<Item>): AsyncGenerator<Item> {
-  yield first;
-  yield* rest;
 }
 
 async function addTrace(bundle: Bundle, of: EvidenceOf): Promise<void> {
@@ -92,21 +88,25 @@ async function addTrace(bundle: Bundle, of: EvidenceOf): Promise<void> {
     return;
   }
   const lastPicture = () => stores.telemetry.lastPicture(sessionId, events.reader);
-  const about = { at, events, name, sessionId, startMs, viewport, hasActs: captured.includes("page"), lastPicture };
-  await bundle.add("trace.zip", traceZip(about) as AsyncIterable<Buffer>, { compress: false });
+  const leave = (what: string, reason: string): void => {
+    bundle.leave(`trace.zip: ${what}`, reason);
+  };
+  const hasActs = captured.includes("page");
+  const about = { at, events, name, sessionId, startMs, viewport, hasActs, lastPicture, leave };
+  await bundle.add("trace.zip", startedLate(about), { compress: false });
+}
+
+/** Starts when the archive reads it, so that an archive without a reader has no open trace. */
+async function* startedLate(about: TraceParts): AsyncGenerator<Uint8Array> {
+  yield* traceZip(about) as AsyncIterable<Buffer>;
 }
 
 async function addPictures(bundle: Bundle, of: EvidenceOf): Promise<void> {
   const { events, instance, sessionId, stores } = of;
   let hasScreenshots = false;
-  for await (const chunk of eventsOf(events, { types: ["monitor_screenshot"], limit: picturesAtOnce })) {
-    for (const { event, seq } of chunk) {
-      const { png } = (event.data ?? {}) as { readonly png?: string };
-      if (png === undefined) continue;
-      const name = `pictures/${String(event.ts)}-${String(seq)}.png`;
-      await bundle.add(name, once(Buffer.from(png, "base64")), { compress: false });
-      hasScreenshots = true;
-    }
+  for await (const { file, png } of screenshotsOf(events)) {
+    await bundle.add(`pictures/${file}`, once(png), { compress: false });
+    hasScreenshots = true;
   }
   if (!hasScreenshots) bundle.leave("screenshots", absence(of, "screenshot"));
   const last = await stores.telemetry.lastPicture(sessionId, events.reader);
@@ -140,8 +140,8 @@ async function addRecordings(bundle: Bundle, { sessionId, stores }: EvidenceOf):
           compress: false,
         });
     } catch (error) {
-      if (!ServiceError.isInstance(error)) throw error;
-      bundle.leave(name, error.message);
+      bundle.signal.throwIfAborted();
+      bundle.leave(name, ServiceError.isInstance(error) ? error.message : couldNotOpen);
     }
   }
 }
@@ -158,42 +158,36 @@ async function addDownloads(bundle: Bundle, of: EvidenceOf): Promise<void> {
     return;
   }
   await bundle.addJson("downloads.json", found);
-  let bytes = 0;
+  let left = maxDownloadBytes;
   for (const download of found) {
-    const { download_id: id, name, size_bytes: size } = download;
+    const { download_id: id, name, size_bytes: size, state } = download;
     const path = `downloads/${id}-${archiveName(name)}`;
-    bytes += size ?? 0;
-    if (!hasFile(download)) bundle.leave(path, `It has no file: its state is ${download.state}.`);
-    else if (bytes > maxDownloadBytes) bundle.leave(path, "The downloads before it have more than 4 GiB.");
-    else await addDownload(bundle, of, { download, path });
+    if (!hasFile(download)) bundle.leave(path, `It has no file: its state is ${state}.`);
+    else if ((size ?? 0) > left) bundle.leave(path, "With it, the downloads would have more than 4 GiB.");
+    else left -= await addDownload(bundle, of, { download, path, maxBytes: left });
   }
 }
 
-async function addDownload(
-  bundle: Bundle,
-  of: EvidenceOf,
-  { download, path }: { readonly download: BrowserDownload; readonly path: string },
-): Promise<void> {
+interface Added {
+  readonly download: BrowserDownload;
+  readonly path: string;
+  /** The announced size may be wrong. */
+  readonly maxBytes: number;
+}
+
+/** @returns the bytes that were added. */
+async function addDownload(bundle: Bundle, of: EvidenceOf, { download, maxBytes, path }: Added): Promise<number> {
   const { instance, stores } = of;
   try {
     const content =
       instance === undefined
         ? await stores.downloads.read(of, download)
-        : await openDownload(instance, download.download_id);
-    await bundle.add(path, bounded(content, maxDownloadBytes));
+        : await openDownload(instance, download.download_id, bundle.signal);
+    return await bundle.add(path, content as AsyncIterable<Buffer>, { maxBytes });
   } catch {
     bundle.signal.throwIfAborted();
-    bundle.leave(path, "The service could not open it.");
-  }
-}
-
-/** @throws {Error} for more bytes. */
-async function* bounded(content: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const chunk of content) {
-    bytes += chunk.length;
-    if (bytes > most) throw new Error("The content is longer than announced.");
-    yield chunk;
+    bundle.leave(path, couldNotOpen);
+    return 0;
   }
 }
 

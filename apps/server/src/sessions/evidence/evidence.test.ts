@@ -1,6 +1,8 @@
 import { EvidenceKey, EvidenceManifest, EvidenceSignature, type Browser } from "@shoal/schemas";
 import { eventuallyPasses } from "@shoal/testkit";
 import { createHash, createPublicKey, verify } from "node:crypto";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fromBufferPromise } from "yauzl";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
@@ -98,6 +100,18 @@ it("says why parts are missing, and contains only the parts of the request", asy
   ]);
   expect(nothing.left_out.at(-1)?.reason).toBe("The request did not include it.");
   expect(await server.request("GET", `/browsers/${id}/evidence?include=secrets`)).toMatchObject({ status: 400 });
+  const folder = join(server.dataDir, "replays", id);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${"0".repeat(24)}.json`), "{");
+  const unreadable = manifestOf(await bundleOf(id, "?include=recordings,downloads"));
+  rmSync(folder, { recursive: true });
+  expect(unreadable.left_out.slice(-2)).toEqual([
+    {
+      what: "recordings",
+      reason: "It is incomplete: the service could not read all of it. Download the bundle again.",
+    },
+    { what: "downloads", reason: expect.stringContaining("The session has none") as unknown },
+  ]);
   await server.request("DELETE", `/browsers/${id}`);
 });
 

@@ -18,7 +18,7 @@ interface EvidenceNeeds {
 }
 
 /** The stored data of a session, in one signed archive. */
-export function evidenceFeature({ config, secrets }: Host, { sessions, stores }: EvidenceNeeds) {
+export function evidenceFeature({ config, log, secrets }: Host, { sessions, stores }: EvidenceNeeds) {
   const signer = new EvidenceSigner(secrets);
   const handlers: Handlers<
     { downloadEvidence: typeof downloadEvidence; getEvidenceKey: typeof getEvidenceKey },
@@ -36,11 +36,15 @@ export function evidenceFeature({ config, secrets }: Host, { sessions, stores }:
         const retentionDays = config.telemetry_retention_days;
         const captured = namesOf(view.captured);
         const { created_at: createdAt, name, viewport } = view.row;
-        await addParts(bundle, query.include, {
-          ...{ sessionId, projectId, instance, captured, retentionDays, stores, events, at, name },
-          startMs: Date.parse(createdAt),
-          viewport: viewport ?? usualViewport,
-        });
+        await addParts(
+          bundle,
+          { include: query.include, log },
+          {
+            ...{ sessionId, projectId, instance, captured, retentionDays, stores, events, at, name },
+            startMs: Date.parse(createdAt),
+            viewport: viewport ?? usualViewport,
+          },
+        );
         const manifest = await bundle.addJson("manifest.json", manifestOf(bundle, { at, captured, view }));
         await bundle.addJson("manifest.sig.json", signer.sign(projectId, manifest));
       });
@@ -63,10 +67,24 @@ async function instanceOf(sessions: EvidenceNeeds["sessions"], projectId: string
   }
 }
 
-async function addParts(bundle: Bundle, include: readonly EvidencePart[] | undefined, of: EvidenceOf): Promise<void> {
+interface Wanted {
+  readonly include: readonly EvidencePart[] | undefined;
+  readonly log: Host["log"];
+}
+
+async function addParts(bundle: Bundle, { include = evidenceParts, log }: Wanted, of: EvidenceOf): Promise<void> {
   for (const part of evidenceParts) {
-    if (include === undefined || include.includes(part)) await evidenceWriters[part](bundle, of);
-    else bundle.leave(part, "The request did not include it.");
+    if (!include.includes(part)) {
+      bundle.leave(part, "The request did not include it.");
+      continue;
+    }
+    try {
+      await evidenceWriters[part](bundle, of);
+    } catch (error) {
+      bundle.signal.throwIfAborted();
+      log.warn({ session_id: of.sessionId, part, err: error }, "a part of an evidence bundle is incomplete");
+      bundle.leave(part, "It is incomplete: the service could not read all of it. Download the bundle again.");
+    }
   }
 }
 

@@ -30,3 +30,24 @@ export async function* eventsOf(from: EventsOf, choice: Choice): AsyncGenerator<
     yield lines.map((line) => JSON.parse(line) as TelemetryEnvelope);
   }
 }
+
+interface Screenshot {
+  readonly ts: number;
+  /** Unique in the session. */
+  readonly file: string;
+  readonly png: Buffer;
+}
+
+/** Screenshots have about a megabyte. */
+const screenshotsAtOnce = 4;
+
+/** Screenshots, oldest first. */
+export async function* screenshotsOf(from: EventsOf): AsyncGenerator<Screenshot> {
+  for await (const chunk of eventsOf(from, { types: ["monitor_screenshot"], limit: screenshotsAtOnce })) {
+    for (const { event, seq } of chunk) {
+      const { png } = (event.data ?? {}) as { readonly png?: string };
+      if (png !== undefined)
+        yield { ts: event.ts, file: `${String(event.ts)}-${String(seq)}.png`, png: Buffer.from(png, "base64") };
+    }
+  }
+}

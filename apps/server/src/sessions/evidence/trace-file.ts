@@ -3,18 +3,16 @@ import type { Readable } from "node:stream";
 import { type Bundle, once, streamBundle } from "./bundle.ts";
 import { HarEntries, type HarEntry, type HarEvent, harEventTypes } from "./har.ts";
 import { imageSize } from "./image-size.ts";
-import { eventsOf, type EventsOf } from "./stored-events.ts";
+import { eventsOf, type EventsOf, screenshotsOf } from "./stored-events.ts";
 import { TraceLines, traceEventTypes, type TraceOf } from "./trace-lines.ts";
 
 export interface TraceParts extends TraceOf {
   readonly events: EventsOf;
   readonly at: Date;
   readonly lastPicture: () => Promise<Buffer | undefined>;
+  /** Called before the end for each gap: the trace itself has no place for them. */
+  readonly leave: Bundle["leave"];
 }
-
-/** Screenshots have about a megabyte. */
-const picturesAtOnce = 4;
-const pictureTypes = ["monitor_screenshot"];
 
 /** `trace.zip` for the trace viewer of Playwright: actions, console, requests and pictures. */
 export function traceZip(parts: TraceParts): Readable {
@@ -24,6 +22,7 @@ export function traceZip(parts: TraceParts): Readable {
     await bundle.add("trace.trace", traceLines(lines, parts, frames));
     await bundle.add("trace.network", networkLines(lines, parts.events));
     await addBodies(bundle, parts.events);
+    for (const { reason, what } of bundle.leftOut) parts.leave(what, reason);
   });
 }
 
@@ -43,12 +42,7 @@ async function addPictures(bundle: Bundle, { at, events, lastPicture }: TracePar
     await bundle.add(`resources/${file}`, once(content), { compress: false });
     frames.push({ file, ts, ...size });
   };
-  for await (const chunk of eventsOf(events, { types: pictureTypes, limit: picturesAtOnce })) {
-    for (const { event, seq } of chunk) {
-      const { png } = (event.data ?? {}) as { readonly png?: string };
-      if (png !== undefined) await add(`${String(event.ts)}-${String(seq)}.png`, event.ts, Buffer.from(png, "base64"));
-    }
-  }
+  for await (const { file, png, ts } of screenshotsOf(events)) await add(file, ts, png);
   const last = await lastPicture();
   if (last !== undefined)
     await add("last.jpg", Math.min((await timeOfPicture(events)) ?? Infinity, at.getTime() * 1000), last);

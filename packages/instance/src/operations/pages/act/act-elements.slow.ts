@@ -256,7 +256,12 @@ describe("fill", () => {
   });
 
   it.each([
-    ["a value between two steps", slider("ArrowUp: 1, ArrowDown: -1", 10), "45", [400, "between two steps"]],
+    [
+      "a value between two steps",
+      slider("ArrowUp: 1, ArrowDown: -1", 10),
+      "45",
+      [400, "the number is between two steps"],
+    ],
     ["a value out of the range", slider("ArrowUp: 1, ArrowDown: -1", 1), "1001", [400, "a number from 0 to 1000"]],
     ["a text", slider("ArrowUp: 1, ArrowDown: -1", 1), "loud", [400, "a number from 0 to 1000"]],
     ["a slider without keys", slider("", 1), "45", [409, "does not react to arrow keys"]],

@@ -85,7 +85,8 @@ export async function fillSteps(tools: ActTools, element: ElementHandle, text: s
     if (reached === undefined) return false;
     if (reached === wanted) return true;
     if (reached === range.now) continue;
-    const problem = `${text} is between two steps of the control, which is at ${String(reached)} now`;
+    // Events repeat errors, and have no typed texts.
+    const problem = `the number is between two steps of the control, which is at ${String(reached)} now`;
     throw ServiceError.of(invalid("body.text", problem));
   }
   const described = await tools.describe(element);
