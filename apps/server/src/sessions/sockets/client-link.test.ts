@@ -4,6 +4,7 @@ import type { InstanceSleep, SleepChange } from "@shoal/placement";
 import fc from "fast-check";
 import { type Duplex, duplexPair } from "node:stream";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { socketPair } from "../../testing/socket-pair.ts";
 import { ClientLink } from "./client-link.ts";
 import { splice } from "./splice.ts";
 
@@ -20,6 +21,10 @@ function linked(timeoutMs: number, sleep?: InstanceSleep): Linked {
   const [client, clientFar] = duplexPair();
   const [instance, instanceFar] = duplexPair();
   for (const side of [client, instance]) side.on("error", () => undefined);
+  return { client, instance, ...linkedAt(clientFar, instanceFar, timeoutMs, sleep) };
+}
+
+function linkedAt(clientFar: Duplex, instanceFar: Duplex, timeoutMs: number, sleep?: InstanceSleep) {
   splice(clientFar, instanceFar, () => {
     if (!clientFar.writableEnded) clientFar.end();
     return Promise.resolve();
@@ -37,7 +42,7 @@ function linked(timeoutMs: number, sleep?: InstanceSleep): Linked {
     eventuallyPasses(() => {
       expect([clientFar.destroyed, instanceFar.destroyed]).toEqual([true, true]);
     });
-  return { client, instance, link, closed, onTimeout };
+  return { link, closed, onTimeout };
 }
 
 interface Frame {
@@ -120,17 +125,74 @@ it("adds pings only between messages, for every split of the bytes", async () =>
   );
 });
 
+async function linkedSockets() {
+  const [client, instance] = await Promise.all([socketPair(true), socketPair(false)]);
+  linkedAt(client.far, instance.far, 60_000);
+  return { client: client.near, clientFar: client.far, instance: instance.near };
+}
+
+const chunkBytes = 2 ** 16;
+const emptyFrames = Buffer.alloc(chunkBytes, Buffer.from([0x80 | opcode.text, 0]));
+
 it("passes a flood of empty frames on slowly, and every byte of it", async () => {
-  const { client, instance } = linked(60_000);
-  const flood = Buffer.alloc(400_000);
-  for (let at = 0; at < flood.length; at += 2) flood[at] = 0x80 | opcode.text;
-  const beganMs = performance.now();
-  for (let at = 0; at < flood.length; at += 16_000) instance.write(flood.subarray(at, at + 16_000));
-  let bytes = Buffer.alloc(0);
-  client.on("data", (chunk: Buffer) => (bytes = Buffer.concat([bytes, chunk])));
-  await eventually("the flood has passed", () => bytes.length >= flood.length);
-  expect(bytes.equals(flood)).toBe(true);
-  expect(performance.now() - beganMs).toBeGreaterThan(1000);
+  // Each chunk fills the buffer of the second client, which drains when the client reads.
+  const both = [await linkedSockets(), linked(60_000)].map(async ({ client, instance }) => {
+    const beganMs = performance.now();
+    for (let chunk = 0; chunk < 5; chunk++) instance.write(emptyFrames);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    client.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+    });
+    await eventually("the flood has passed", () => bytes >= 5 * chunkBytes);
+    expect(Buffer.concat(chunks).equals(Buffer.concat(Array<Buffer>(5).fill(emptyFrames)))).toBe(true);
+    return performance.now() - beganMs;
+  });
+  for (const tookMs of await Promise.all(both)) expect(tookMs).toBeGreaterThan(1000);
+});
+
+it("buffers little of a flood of empty frames for a client that does not read, and all of it arrives later", async () => {
+  const { client, clientFar, instance } = await linkedSockets();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const round = async () => {
+    vi.advanceTimersByTime(700);
+    await settled();
+  };
+  // More than the kernel buffers for both ends.
+  const floodBytes = 400 * chunkBytes;
+  for (let at = 0; at < floodBytes; at += chunkBytes) instance.write(emptyFrames);
+  while (!clientFar.writableNeedDrain) await round();
+  let most = 0;
+  for (let count = 0; count < 200; count++) {
+    await round();
+    most = Math.max(most, clientFar.writableLength);
+  }
+  expect(most).toBeLessThanOrEqual(3 * chunkBytes);
+  let received = 0;
+  client.on("data", (chunk: Buffer) => (received += chunk.length));
+  while (received < floodBytes) await round();
+  expect(received).toBe(floodBytes);
+});
+
+it("buffers few pongs for a client that does not read, while the instance sleeps", async () => {
+  const sleep = new ManualSleep();
+  const [client, clientFar] = duplexPair();
+  const [, instanceFar] = duplexPair();
+  linkedAt(clientFar, instanceFar, 60_000, sleep);
+  sleep.fallAsleep();
+  const pings = Buffer.concat(Array<Buffer>(50).fill(encodeFrame(opcode.ping, Buffer.alloc(125), { masked: true })));
+  for (let count = 0; count < 100; count++) {
+    client.write(pings);
+    await settled();
+  }
+  expect(sleep.asleepSinceMs).toBeDefined();
+  expect(clientFar.writableNeedDrain).toBe(true);
+  expect(clientFar.writableLength).toBeLessThanOrEqual(3 * chunkBytes);
+  client.destroy();
 });
 
 it("disconnects a client that answers no ping, and keeps a client that does", async () => {

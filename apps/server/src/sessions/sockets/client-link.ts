@@ -32,6 +32,8 @@ export class ClientLink {
   /** False once the instance sent an invalid frame; nothing can be added after that. */
   #isValid = true;
   #isPingDue = false;
+  /** True while a flood of frames waits. */
+  #isHeld = false;
   #closeFrame: Buffer | undefined;
   #lastSignMs = performance.now();
 
@@ -50,6 +52,10 @@ export class ClientLink {
       // A client that is still receiving a large message cannot be pinged and is not silent.
       if (!this.#isBetweenMessages) this.#noteSign();
       this.#sendPing();
+    });
+    // A pipe resumes its source after each drain.
+    inner.on("resume", () => {
+      if (this.#isHeld) inner.pause();
     });
     client.on("data", () => {
       this.#noteSign();
@@ -76,8 +82,7 @@ export class ClientLink {
     client.resume();
     inner.unpipe(client);
     if (this.#isBetweenMessages) this.#sendClose();
-    else if (client.writableNeedDrain) client.once("drain", () => inner.resume());
-    else inner.resume();
+    else this.#resumeForClient();
   }
 
   /**
@@ -110,7 +115,8 @@ export class ClientLink {
         touch();
         // The pipe that has just begun again does not have this chunk.
         if (wasHeld && isPassing()) inner.write(chunk);
-      } else if (wasHeld && isPassing()) for (const pong of answers) client.write(pong);
+        // A client that does not read needs no answer to each ping.
+      } else if (wasHeld && isPassing() && !client.writableNeedDrain) for (const pong of answers) client.write(pong);
     });
     // The instance notices that the client left only if it runs.
     for (const event of ["end", "close"]) client.once(event, touch);
@@ -136,7 +142,7 @@ export class ClientLink {
     if (boundary !== -1) this.#sendClose();
     else if (client.writableNeedDrain) {
       inner.pause();
-      client.once("drain", () => inner.resume());
+      this.#resumeForClient();
     }
   }
 
@@ -155,11 +161,21 @@ export class ClientLink {
   }
 
   #slowDown(frames: number): void {
-    const { inner } = this.#parts;
     const waitMs = this.#pace.spend(frames);
-    if (waitMs === 0) return;
-    inner.pause();
-    setTimeout(() => inner.resume(), waitMs).unref();
+    if (waitMs === 0 || this.#isHeld) return;
+    this.#isHeld = true;
+    this.#parts.inner.pause();
+    setTimeout(() => {
+      this.#isHeld = false;
+      this.#resumeForClient();
+    }, waitMs).unref();
+  }
+
+  /** Reads from the instance again when the client's buffer has space. */
+  #resumeForClient(): void {
+    const { client, inner } = this.#parts;
+    if (client.writableNeedDrain) client.once("drain", () => inner.resume());
+    else inner.resume();
   }
 
   /** @returns the offset after the last complete message in a chunk; -1 if no message ends in it. */

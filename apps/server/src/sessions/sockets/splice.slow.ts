@@ -1,26 +1,12 @@
 import { eventuallyPasses } from "@shoal/testkit";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { expect, it, onTestFinished } from "vitest";
+import type { Socket } from "node:net";
+import { expect, it } from "vitest";
+import { socketPair } from "../../testing/socket-pair.ts";
 import { splice } from "./splice.ts";
 
-/** The far end is spliced. Sockets of an HTTP server allow half-closes, but those of `connect` do not. */
-async function pair(allowHalfOpen: boolean): Promise<{ near: Socket; far: Socket }> {
-  const server = createServer({ allowHalfOpen }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const near = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1", allowHalfOpen: true });
-  near.on("error", () => undefined);
-  const [far] = (await once(server, "connection")) as [Socket];
-  server.close();
-  onTestFinished(() => {
-    near.destroy();
-    far.destroy();
-  });
-  return { near, far };
-}
-
 async function spliced() {
-  const [client, instance] = await Promise.all([pair(true), pair(false)]);
+  const [client, instance] = await Promise.all([socketPair(true), socketPair(false)]);
   splice(client.far, instance.far, () => {
     if (!client.far.writableEnded) client.far.end();
     return Promise.resolve();
