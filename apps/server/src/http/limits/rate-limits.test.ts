@@ -1,13 +1,14 @@
 import type { Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import fc from "fast-check";
+import { sql } from "kysely";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
-import { addressSubject, createRateLimits, type RateLimitRules, type RateLimits } from "./rate-limits.ts";
+import { addressSubject, createRateLimits, type RateLimitRules, type RateLimits, type Uses } from "./rate-limits.ts";
 import { shareUses } from "./shared-uses.ts";
 import { openTestDatabase } from "../../testing/test-database.ts";
 
@@ -200,5 +201,51 @@ describe("over several servers", () => {
       limits.checkAddress("2001:db8:0:1::1");
     }
     for (const { shared } of servers) await shared.stop();
+  });
+
+  it("adds up the limits of keys, and writes few rows, while very many addresses are refused", async () => {
+    const servers = ["five", "six"].map((id) => {
+      const limits = createRateLimits({ ...none, perKey: 30, refusedPerAddress: 10 }, () => 0);
+      return { limits, shared: shareUses(database, limits, id, pino({ level: "silent" })) };
+    });
+    const [five, six] = servers;
+    if (five === undefined || six === undefined) throw new Error("There are two.");
+    await six.shared.exchange();
+    for (let index = 0; index < 21_000; index += 1)
+      five.limits.countRefused(`2001:db8:${(index >> 8).toString(16)}:${(index & 255).toString(16)}::1`);
+    for (let index = 0; index < 10; index += 1) five.limits.countRefused("2001:db8:0:3::2");
+    for (let index = 0; index < 10; index += 1) expect(isAdmitted(five.limits, "flooded")).toBe(true);
+    for (const { shared } of [five, six]) await shared.exchange();
+    let left = 0;
+    while (isAdmitted(six.limits, "flooded")) left += 1;
+    expect(left).toBe(20);
+    // The address with the most failures is among the rows.
+    expect(() => {
+      six.limits.checkAddress("2001:db8:0:3::1");
+    }).toThrow("Too many requests without a valid API key");
+    const rows = await sql`select from rate_limit_uses where server_id = 'five'`.execute(database.query);
+    expect(rows.rows.length).toBeLessThanOrEqual(501);
+    for (const { shared } of servers) await shared.stop();
+  });
+
+  it("charges each use of a key once, however many addresses another server reports", async () => {
+    const reported = [
+      new Map([["key:told", 5]]),
+      new Map(Array.from({ length: 21_000 }, (_, index) => [`address:${String(index)}`, 1])),
+      new Map([["key:told", 1]]),
+    ];
+    const charged: number[] = [];
+    const log = pino({ level: "silent" });
+    const teller = { takeUses: () => reported.shift() ?? new Map<string, number>(), charge: silent };
+    const listener = {
+      takeUses: () => new Map<string, number>(),
+      charge: (uses: Uses) => charged.push(uses.get("key:told") ?? 0),
+    };
+    const telling = shareUses(database, teller, "seven", log);
+    const listening = shareUses(database, listener, "eight", log);
+    for (let count = reported.length; count > 0; count -= 1)
+      for (const shared of [telling, listening]) await shared.exchange();
+    expect(charged).toEqual([5, 0, 1]);
+    for (const shared of [telling, listening]) await shared.stop();
   });
 });

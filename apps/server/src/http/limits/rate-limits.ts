@@ -26,15 +26,21 @@ export interface RateLimits {
   /** @throws {ServiceError} 429 `rate_limited` after too many requests from this address without a valid key. */
   checkAddress(address: string): void;
   countRefused(address: string): void;
-  /** Returns the requests admitted or refused here since the last call, for the other servers. */
+  /**
+   * Returns the requests admitted or refused here since the last call, for the other servers; of many addresses, those
+   * with the most requests.
+   */
   takeUses(): Uses;
   charge(uses: Uses): void;
 }
 
 /** The subject of a key is `key:{id}`, and that of an address `address:{address}`. */
 const organization = "organization";
-/** Between two exchanges with the other servers. */
-const maxReported = 20_000;
+const addressPrefix = "address:";
+/** Subjects of one kind that are counted between two exchanges with the other servers. */
+const maxCounted = 20_000;
+/** In one exchange. Each one is a row of the database, and a /48 network has 65,536 of them. */
+const maxAddressesReported = 500;
 
 /** Returns the /64 network of an IPv6 address, because one host has all of its addresses. */
 export function addressSubject(address: string): string {
@@ -46,7 +52,14 @@ export function addressSubject(address: string): string {
     .join(":");
 }
 
-const subjectOf = (address: string): string => `address:${addressSubject(address)}`;
+const subjectOf = (address: string): string => `${addressPrefix}${addressSubject(address)}`;
+
+export const isAddress = (subject: string): boolean => subject.startsWith(addressPrefix);
+
+function count(uses: Map<string, number>, subject: string): void {
+  const before = uses.get(subject);
+  if (before !== undefined || uses.size < maxCounted) uses.set(subject, (before ?? 0) + 1);
+}
 
 function refusal({ limit, waitMs }: Allowance, whose: string, wayOut: string): ServiceError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
@@ -66,12 +79,9 @@ export function createRateLimits(
   const everybody = createTokenBuckets(() => rules.perOrganization);
   const addresses = createTokenBuckets(() => rules.refusedPerAddress);
   let uses = new Map<string, number>();
-  const count = (subject: string): void => {
-    const before = uses.get(subject);
-    if (before !== undefined || uses.size < maxReported) uses.set(subject, (before ?? 0) + 1);
-  };
-  const bucketsOf = (subject: string) =>
-    subject === organization ? everybody : subject.startsWith("key:") ? keys : addresses;
+  // Separate, so that a flood of addresses does not crowd out the keys.
+  let refused = new Map<string, number>();
+  const bucketsOf = (subject: string) => (subject === organization ? everybody : isAddress(subject) ? addresses : keys);
 
   return {
     admit(keyId, tell) {
@@ -97,11 +107,11 @@ export function createRateLimits(
         );
       if (own !== undefined) {
         keys.take(subject, nowMs);
-        count(subject);
+        count(uses, subject);
       }
       if (all !== undefined) {
         everybody.take(organization, nowMs);
-        count(organization);
+        count(uses, organization);
       }
     },
     checkAddress(address) {
@@ -123,11 +133,13 @@ export function createRateLimits(
       if (rules.refusedPerAddress === 0) return;
       const subject = subjectOf(address);
       addresses.take(subject, now());
-      count(subject);
+      count(refused, subject);
     },
     takeUses() {
-      const taken = uses;
+      const busiest = [...refused].sort(([, one], [, other]) => other - one).slice(0, maxAddressesReported);
+      const taken = new Map([...uses, ...busiest]);
       uses = new Map();
+      refused = new Map();
       return taken;
     },
     charge(others) {

@@ -2,7 +2,7 @@ import type { Database } from "@shoal/database";
 import { sql } from "kysely";
 import { recentlyUsed } from "../../storage/recently-used.ts";
 import type { Log } from "../../log/log.ts";
-import type { RateLimits, Uses } from "./rate-limits.ts";
+import { isAddress, type RateLimits, type Uses } from "./rate-limits.ts";
 
 export interface SharedUses {
   /** Does nothing while an exchange is running. */
@@ -33,7 +33,9 @@ export function shareUses(
   serverId: string,
   log: Log,
 ): SharedUses {
-  const heard = recentlyUsed<number>(maxSubjects);
+  const heardKeys = recentlyUsed<number>(maxSubjects);
+  // Separate, so that a flood of addresses evicts no keys.
+  const heardAddresses = recentlyUsed<number>(maxSubjects);
   let running: Promise<void> | undefined;
   let lastMs = performance.now();
   let failed = false;
@@ -56,6 +58,7 @@ export function shareUses(
     for (const { server_id, subject, used: text, is_new } of rows) {
       const row = `${server_id} ${subject}`;
       const used = Number(text);
+      const heard = isAddress(subject) ? heardAddresses : heardKeys;
       const before = heard.get(row);
       heard.set(row, used);
       // A smaller value means that the row was created again. The age of a new row is unknown, so its first value is
