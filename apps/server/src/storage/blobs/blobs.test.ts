@@ -1,3 +1,4 @@
+import { readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,4 +31,25 @@ it("sweeps old blobs without a row, and unfinished uploads", async () => {
   for (const name of [named.name, orphan.name, unfinished]) await utimes(pathOf(name), old, old);
   expect(await sweepBlobs(blobs, async (names) => new Set(names.filter((name) => name === named.name)))).toBe(1);
   expect((await files()).sort()).toEqual([named.name, young.name].sort());
+});
+
+it.runIf(process.platform === "linux")("closes the file of content that fails before it removes the file", async () => {
+  const before = await files();
+  const failing = () =>
+    new Readable({
+      read() {
+        this.destroy(new Error("gone"));
+      },
+    });
+  const openAndRemoved = () =>
+    readdirSync("/proc/self/fd").filter((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).endsWith(".part (deleted)");
+      } catch {
+        return false;
+      }
+    });
+  const puts = Array.from({ length: 100 }, () => blobs.put(failing(), { maxBytes: 1 }).catch(openAndRemoved));
+  expect((await Promise.all(puts)).flat()).toEqual([]);
+  expect(await files()).toEqual(before);
 });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -64,12 +65,14 @@ export function createFileBlobs(directory: string): Blobs {
       const name = createId();
       const part = pathOf(name) + unfinished;
       const content = new BoundedContent(source, maxBytes);
+      const file = createWriteStream(part, { flags: "wx", mode: 0o600, flush: true, highWaterMark: writeBytes });
       try {
-        const file = createWriteStream(part, { flags: "wx", mode: 0o600, flush: true, highWaterMark: writeBytes });
         await pipeline(content.chunks(), file);
         await check?.(part);
         await rename(part, pathOf(name));
       } catch (error) {
+        // After an error, `pipeline` does not wait until the file is closed, or even created.
+        if (!file.closed) await once(file, "close").catch(() => undefined);
         await rm(part, { force: true });
         throw error;
       }
