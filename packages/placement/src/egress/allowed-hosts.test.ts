@@ -208,12 +208,21 @@ it.each<[string, string]>([
   ["tokens", "a".repeat(60_000)],
   ["targets", `GET ${"a ".repeat(30_000)}`],
 ])("decides in time about a tunnel that begins with many %s", async (_what, bytes) => {
-  const { socket } = await tunnel(`yes.example:${port}`);
-  const beganMs = performance.now();
-  socket.end(bytes);
-  await once(socket, "close");
   // The gateway and this test share a thread.
-  expect(performance.now() - beganMs).toBeLessThan(1500);
+  const fastestMs = async (sent: string) => {
+    let fastest = Infinity;
+    for (let count = 0; count < 3; count++) {
+      const { socket } = await tunnel(`yes.example:${port}`);
+      const beganMs = performance.now();
+      socket.end(sent);
+      await once(socket, "close");
+      fastest = Math.min(fastest, performance.now() - beganMs);
+    }
+    return fastest;
+  };
+  const ordinaryMs = await fastestMs(`GET / HTTP/1.1\r\nX: ${"x".repeat(60_000)}\r\nHost: no.example\r\n\r\n`);
+  // A regular expression that looks for spaces before the end takes 60 to 10,000 times as long.
+  expect((await fastestMs(bytes)) / ordinaryMs).toBeLessThan(50);
   expect(received).toHaveLength(0);
 });
 
