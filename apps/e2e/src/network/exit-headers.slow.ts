@@ -298,6 +298,10 @@ it("stops when the credential is deleted, and says so", async () => {
   await credentials.delete(credential);
   const { error } = await browsers.playwright.execute(id, { code: `await page.goto("https://${domain}/deleted")` });
   expect(error).toContain("could not be opened");
+  const refused = await refusalOf(browsers.update(id, { network: { http_auth: null } }));
+  expect(refused).toMatchObject({ status: 404 });
+  expect(refused.message).toContain("network.headers already");
+  await browsers.update(id, { network: { headers: null, http_auth: null } });
   await browsers.delete(id);
 });
 

@@ -1,5 +1,6 @@
 import type { HeaderSource, Instance } from "@shoal/placement";
 import { KeyedMutex } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
 import type { UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { Elsewhere } from "../../cluster/elsewhere.ts";
@@ -154,7 +155,11 @@ export class SessionUpdates {
     if (network?.headers === undefined && network?.http_auth === undefined) return undefined;
     const { headers = options.headers, http_auth = options.http_auth } = network;
     const { isolation } = options;
-    return this.#parts.choices.headers(projectId, { isolation, network: { ...network, headers, http_auth } });
+    return this.#parts.choices
+      .headers(projectId, { isolation, network: { ...network, headers, http_auth } })
+      .catch((error: unknown) => {
+        throw explainKept(error, network);
+      });
   }
 
   /** First, because a taken name or profile is refused here. */
@@ -303,6 +308,16 @@ function optionsWith(
     ...headersWith(network, { headers: presentHeaders, http_auth: presentAuth }),
     ...(Object.keys(policies).length > 0 && { chrome_policy: policies }),
   };
+}
+
+/** Explains an error of settings that the session has and the request does not name. */
+function explainKept(error: unknown, sent: NonNullable<Request["network"]>): unknown {
+  if (!ServiceError.isInstance(error)) return error;
+  const { code, field, problem, status } = error;
+  const kept = (["headers", "http_auth"] as const).find((name) => sent[name] === undefined);
+  if (kept === undefined || field?.startsWith(`body.network.${kept}[`) !== true) return error;
+  const hint = `The session has network.${kept} already; send it too, without this entry or as null.`;
+  return ServiceError.of({ status, code, problem, field, hint });
 }
 
 function headersWith(
