@@ -1,6 +1,8 @@
-import { createEgressGateway, type EgressDoor } from "./gateway.ts";
+import { createEgressGateway, type EgressDoor, type EgressGateway } from "./gateway.ts";
 import { createEgressPolicy } from "../policy/egress-policy.ts";
+import type { EgressLimits } from "../interface/egress.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
+import { eventually } from "@shoal/testkit";
 import { CertificateAuthority } from "@shoal/primitives/certificates";
 import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, request as httpRequest } from "node:http";
@@ -24,6 +26,7 @@ let received: { readonly host: string | undefined; readonly headers: string[]; r
 let secure: number;
 let plain: number;
 let strange: number;
+let gateway: EgressGateway;
 let door: EgressDoor;
 let path: string;
 
@@ -49,7 +52,10 @@ beforeEach(async () => {
         },
       },
       (request, response) =>
-        void answer(request).then(() => response.writeHead(request.url === "/407" ? 407 : 200).end("hello")),
+        void answer(request).then(() => {
+          response.shouldKeepAlive = request.url !== "/last";
+          response.writeHead(request.url === "/407" ? 407 : 200).end("hello");
+        }),
     );
   const site = tls(sites);
   const sockets = new WebSocketServer({ noServer: true });
@@ -66,9 +72,18 @@ beforeEach(async () => {
         });
     });
   [secure, plain, strange] = await Promise.all([listen(site), listen(http), listen(tls(strangers))]);
+  await openDoor();
+});
+afterEach(async () => {
+  setDefaultCACertificates(usual);
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function openDoor(limits: Partial<EgressLimits> = {}): Promise<void> {
   path = join(await temporaryDirectory(), "egress.sock");
   const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
-  door = await createEgressGateway(silent).open(path, createEgressPolicy(["127.0.0.0/8"], resolve));
+  gateway = createEgressGateway(silent, limits);
+  door = await gateway.open(path, createEgressPolicy(["127.0.0.0/8"], resolve));
   closing.push(() => door.close());
   door.setHeaders({
     authority: exit,
@@ -80,11 +95,7 @@ beforeEach(async () => {
       },
     },
   });
-});
-afterEach(async () => {
-  setDefaultCACertificates(usual);
-  for (const close of closing.splice(0).reverse()) await close();
-});
+}
 
 /** As the forwarder of an instance sends it for Chromium. */
 const asBrowser = ["Shoal-Egress-Client: browser=1"];
@@ -192,7 +203,7 @@ it.each([
   { from: "a page without an origin", lines: ["Origin: null"], isAdded: false },
   { from: "an image of another site", lines: ["Referer: https://other.example/"], isAdded: false },
   { from: "an unknown page", lines: [], isAdded: false },
-  { from: "the user, without metadata", lines: ["Upgrade-Insecure-Requests: 1"], isAdded: true },
+  { from: "the user or a frame, without metadata", lines: ["Upgrade-Insecure-Requests: 1"], isAdded: false },
   { from: "the same site, without metadata", lines: ["Referer: https://named.example/x"], isAdded: true },
 ])("judges the sender of a request: $from", async ({ isAdded, lines, method = "GET" }) => {
   const socket = await tls("named.example", secure);
@@ -239,11 +250,80 @@ it.each(["ws", "wss"])(
   },
 );
 
-async function failures(): Promise<{ target: string; message: string }[]> {
+it("joins the bytes of an answer that refuses a WebSocket", async () => {
+  const length = 20_000;
+  const raw = createServer((socket) => {
+    socket.once("data", () => {
+      socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${"1\r\nx\r\n".repeat(length)}0\r\n\r\n`);
+    });
+  });
+  const target = `named.example:${await listen(raw)}`;
+  const socket = await tunnel(target);
+  const lines = ["GET / HTTP/1.1", `Host: ${target}`, "Connection: Upgrade", "Upgrade: websocket"];
+  const answered = await exchange(socket, [...lines, `Origin: http://${target}`]);
+  expect(answered.match(/x/g)?.length).toBeGreaterThanOrEqual(length);
+  expect(answered.length).toBeLessThan(2 * length);
+});
+
+it("ends a handshake that the host never answers, and shows why", async () => {
+  await openDoor({ connectMs: 1_000 });
+  const mute = createServer((socket) => {
+    closing.push(() => socket.destroy());
+    socket.on("error", () => undefined).resume();
+  });
+  const port = await listen(mute);
+  const socket = await tls("named.example", port);
+  expect(await exchange(socket, ["GET / HTTP/1.1", "Host: named.example"])).toBe("");
+  expect(await failures()).toMatchObject([{ target: `named.example:${port}`, status: 504 }]);
+});
+
+it.each([
+  { when: "before a byte", begin: () => tunnel(`named.example:${secure}`) },
+  {
+    when: "of a WebSocket",
+    begin: async () => {
+      const socket = await tls("named.example", secure);
+      const origin = `https://named.example:${secure}`;
+      const opened = new WebSocket(`ws://named.example:${secure}/`, { createConnection: () => socket, origin });
+      await once(opened, "open");
+      return socket;
+    },
+  },
+])("counts an idle end $when once", async ({ begin }) => {
+  await openDoor({ idleMs: 1_000 });
+  const socket = await begin();
+  await once(socket.resume(), "close");
+  await eventually("the connection has ended", async () => gateway.traffic().connections === 0);
+  expect(gateway.traffic().ended.idle).toBe(1);
+});
+
+it("closes a tunnel whose client ends without a byte", async () => {
+  const socket = await tunnel(`named.example:${secure}`);
+  socket.resume().end();
+  await once(socket, "close");
+  await eventually("the connection has ended", async () => gateway.traffic().connections === 0);
+});
+
+it("names the route of a later connection that its proxy refuses", async () => {
+  const proxy = createHttpServer();
+  proxy.once("connect", (_first, socket: Socket) => {
+    proxy.once("connect", (_second, refused: Socket) => refused.end("HTTP/1.1 503 No\r\n\r\n"));
+    socket.write("HTTP/1.1 200 OK\r\n\r\n");
+    socket.pipe(connect(secure, "127.0.0.1")).pipe(socket);
+  });
+  const url = `http://127.0.0.1:${await listen(proxy)}`;
+  door.setProxyRoutes([{ hosts: ["named.example"], upstream: { url, bypassHosts: [] } }]);
+  const socket = await tls("named.example", secure);
+  expect(await exchange(socket, ["GET /last HTTP/1.1", "Host: named.example"])).toContain("hello");
+  expect(await exchange(socket, ["GET / HTTP/1.1", "Host: named.example"])).toBe("");
+  expect(await failures()).toMatchObject([{ status: 502, proxy_error: "destination_route_unavailable" }]);
+});
+
+async function failures(): Promise<{ target: string; status: number; message: string; proxy_error?: string }[]> {
   const [response] = (await once(httpRequest({ socketPath: path, path: "/failures" }).end(), "response")) as [
     IncomingMessage,
   ];
-  return JSON.parse(await text(response)) as { target: string; message: string }[];
+  return JSON.parse(await text(response)) as Awaited<ReturnType<typeof failures>>;
 }
 
 it.each([

@@ -2,6 +2,7 @@ import { connectionFailure, EgressFailure } from "./failure.ts";
 import {
   type DialOptions,
   endsAtHttpProxy,
+  explainRoute,
   hostOf,
   openToLastHop,
   openTunnel,
@@ -103,8 +104,24 @@ export class EgressClient {
     if (way === "requests" && endsAtHttpProxy(route)) return openToLastHop(route, options);
     const kept = this.#kept;
     this.#kept = undefined;
-    const tunnel = kept?.writable === true && kept.readable ? kept : await openTunnel(route, options);
-    return way === "tls" ? secureTunnel(tunnel, route.target) : tunnel;
+    const isUsable = kept?.writable === true && kept.readable;
+    const tunnel = isUsable ? kept : await openTunnel(route, options).catch(explainRoute(route));
+    return way === "tls" ? secureInTime(tunnel, route, options) : tunnel;
+  }
+}
+
+/** A kept tunnel has the deadline of an earlier call, which has ended. */
+async function secureInTime(tunnel: Socket, { target }: EgressRoute, { signal }: DialOptions): Promise<Socket> {
+  const onAbort = (): void => {
+    tunnel.destroy();
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await secureTunnel(tunnel, target);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
 }
 

@@ -15,17 +15,17 @@ import type {
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { EgressClient } from "./client.ts";
 import { type ConnectionOwner, EgressConnections, limitText, usualEgressLimits } from "./connections.ts";
-import { connectionFailure, EgressFailure, routeFailure } from "./failure.ts";
+import { connectionFailure, EgressFailure } from "./failure.ts";
 import { FailureRecord } from "./failure-record.ts";
 import { Refusals, refusalsPath } from "./questions/refusals.ts";
 import { forwardRequest, plainForwarding } from "./forward.ts";
-import { addedHeaders, OpenedTunnels } from "./opened-tunnels.ts";
+import { addedHeaders, type OpenedTunnel, OpenedTunnels } from "./opened-tunnels.ts";
 import type { EgressPolicy } from "../policy/egress-policy.ts";
 import { describeRefusal } from "../policy/network-rules.ts";
 import { answerSignature, signaturePath } from "./questions/signatures.ts";
 import { orLate } from "./or-late.ts";
 import { targetOf, targetText, tunnelTargetOf } from "./target.ts";
-import { type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
+import { type EgressRoute, type EgressTarget, explainRoute, hostOf } from "./route.ts";
 import { Transfers } from "./transfers.ts";
 import { joinTunnel } from "./tunnels/tunnel.ts";
 import { judgeContent } from "./tunnels/tunnel-content.ts";
@@ -208,22 +208,25 @@ class Door implements EgressDoor, ConnectionOwner {
     socket.setTimeout(this.#gateway.limits.idleMs);
     const { idleMs, waitingMs } = this.#gateway.limits;
     const route = await this.#routeFor(tunnelTargetOf(request), client, request);
-    const target = await client.open(route, "tunnel").catch(explainRoute(route));
+    const target = await client.open(route, "tunnel");
     if (socket.destroyed) {
       target.destroy();
       return;
     }
     socket.removeAllListeners("timeout");
     socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-    if (await this.#opens(socket, { client, route, target })) return;
+    let isIdle = false;
+    // Several timers of one tunnel may call it.
+    const onIdle = (): void => {
+      if (!isIdle) this.#gateway.connections.ended.idle++;
+      isIdle = true;
+    };
+    const times = { idleMs, onIdle, waitingMs };
+    if (await this.#opens(socket, { client, route, target, times })) return;
     joinTunnel(socket, target, {
-      idleMs,
-      waitingMs,
+      ...times,
       // For the life of the tunnel: a list that is removed may have been in force when the client connected.
       judge: this.#ways.rules.judgesContent ? (bytes) => this.#judgeContent(bytes, client) : undefined,
-      onIdle: () => {
-        this.#gateway.connections.ended.idle++;
-      },
     });
   }
 
@@ -234,24 +237,22 @@ class Door implements EgressDoor, ConnectionOwner {
   }
 
   /** Serves a tunnel of the browser to a host of {@link setHeaders} here. @param of.target - an open tunnel. */
-  async #opens(
-    socket: Socket,
-    { client, route, target }: { readonly client: EgressClient; readonly route: EgressRoute; readonly target: Socket },
-  ): Promise<boolean> {
+  async #opens(socket: Socket, of: Pick<OpenedTunnel, "client" | "route" | "target" | "times">): Promise<boolean> {
+    const { client, route, times } = of;
     const headers = this.#headers;
     const host = hostOf(route.target);
     if (headers === undefined || !client.isBrowser) return false;
     if (!["https", "http"].some((protocol) => headers.source.covers(new URL(`${protocol}://${host}`).origin)))
       return false;
-    const { idleMs, waitingMs } = this.#gateway.limits;
-    const onIdle = (): void => {
-      this.#gateway.connections.ended.idle++;
-    };
-    socket.setTimeout(idleMs, () => socket.destroy());
+    socket.setTimeout(times.idleMs, () => {
+      times.onIdle();
+      socket.destroy();
+    });
     return this.#gateway.opened.serve(socket, {
-      ...{ client, route, target, headers, times: { idleMs, waitingMs, onIdle } },
-      onFailure: ({ message, status }) => {
-        this.#failures.add({ target: host.toLowerCase(), status, message });
+      ...of,
+      headers,
+      onFailure: ({ message, proxyError, status }) => {
+        this.#failures.add({ target: host.toLowerCase(), status, message, proxy_error: proxyError });
         this.#gateway.log.debug({ target: host, status }, message);
       },
     });
@@ -389,11 +390,4 @@ class Door implements EgressDoor, ConnectionOwner {
   #endConnections(): void {
     for (const socket of this.sockets) socket.destroy();
   }
-}
-
-/** Names the route in a failure of its proxy. */
-function explainRoute({ hops, target }: EgressRoute): (error: unknown) => never {
-  return (error) => {
-    throw hops[0]?.isRoute === true ? routeFailure(error, hostOf(target)) : error;
-  };
 }

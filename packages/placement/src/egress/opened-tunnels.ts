@@ -38,6 +38,10 @@ export class OpenedTunnels {
       socket.on("error", () => undefined);
       this.#serve(request, (forwarding, times) => upgrade({ request, socket, head }, forwarding, times));
     });
+    this.#http.on("timeout", (socket: Socket) => {
+      this.#tunnels.get(socket)?.tunnel.times.onIdle();
+      socket.destroy();
+    });
     this.#http.on("clientError", (_error, socket) => socket.destroy());
     // A tunnel in a tunnel, and other uses of the socket.
     this.#http.on("connect", (_request, socket) => socket.destroy());
@@ -45,10 +49,15 @@ export class OpenedTunnels {
 
   /**
    * Waits for the first byte of the client.
-   * @returns whether the tunnel is served here; `false` if no header belongs to the requests in it.
+   * @returns whether the tunnel is served or closed here; `false` if no header belongs to the requests in it.
    */
   async serve(socket: Socket, tunnel: OpenedTunnel): Promise<boolean> {
-    const isSecure = (await firstByte(socket)) === handshakeRecord;
+    const first = await firstByte(socket);
+    if (first === undefined) {
+      socket.destroy();
+      return true;
+    }
+    const isSecure = first === handshakeRecord;
     const { client, headers, route, target } = tunnel;
     if (!headers.source.covers(originOf(route, isSecure))) return false;
     const served = isSecure ? openTls(socket, route, headers) : socket;
@@ -170,6 +179,7 @@ async function upgrade(
     { readonly refused: IncomingMessage } | { readonly accepted: IncomingMessage; target: Socket; first: Buffer }
   >((resolve, reject) => {
     outgoing.once("response", (refused) => {
+      joinChunks(refused);
       resolve({ refused });
     });
     outgoing.once("upgrade", (accepted, target, first) => {

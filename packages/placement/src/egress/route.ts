@@ -1,4 +1,4 @@
-import { connectionFailure, EgressFailure } from "./failure.ts";
+import { connectionFailure, EgressFailure, routeFailure } from "./failure.ts";
 import type { ResolvedAddress } from "../policy/egress-policy.ts";
 import { pinnedTo } from "../policy/outbound-rule.ts";
 import { type ParsedUpstream, trusting } from "./upstream.ts";
@@ -73,6 +73,14 @@ async function openAlong(
     socket?.destroy();
     throw connectionFailure(signal.aborted ? signal.reason : error, what);
   }
+}
+
+/** Names the route in a failure of its proxy, once. */
+export function explainRoute({ hops, target }: EgressRoute): (error: unknown) => never {
+  return (error) => {
+    const isExplained = error instanceof EgressFailure && error.proxyError !== undefined;
+    throw hops[0]?.isRoute === true && !isExplained ? routeFailure(error, hostOf(target)) : error;
+  };
 }
 
 export function hostOf({ hostname, port }: EgressTarget): string {

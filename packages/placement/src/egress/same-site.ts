@@ -10,8 +10,8 @@ export function isOfOwnSite({ headers, method }: IncomingMessage, target: string
   const { origin, referer, "sec-fetch-dest": dest, "sec-fetch-mode": mode, "sec-fetch-site": site } = headers;
   if (headers.upgrade !== undefined) return origin !== undefined && isSameSite(origin, target);
   if (site !== undefined) return site !== "cross-site" || (isReading && mode === "navigate" && dest === "document");
-  // Chromium sends less to hosts with neither TLS nor a loopback address.
+  // Chromium sends less to hosts with neither TLS nor a loopback address: without a sender, a typed address looks like a
+  // frame of another site.
   const from = origin ?? referer;
-  if (from !== undefined) return isSameSite(from, target);
-  return isReading && headers["upgrade-insecure-requests"] === "1";
+  return from !== undefined && isSameSite(from, target);
 }
