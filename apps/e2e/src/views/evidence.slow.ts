@@ -163,6 +163,11 @@ describe("evidence of a session without telemetry settings", () => {
     // Its address was revoked when the tab was left.
     await page.getByRole("tab", { name: "Live view" }).click();
     await expect.poll(widthOfPicture).toBeGreaterThan(500);
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Evidence" }).click();
+    const archive = await downloading;
+    expect(archive.suggestedFilename()).toBe(`${id}-evidence.zip`);
+    expect(await archive.failure()).toBeNull();
     await expect.poll(() => violationsOf(page)).toEqual([]);
     expect(problems).toEqual([]);
     await page.close();

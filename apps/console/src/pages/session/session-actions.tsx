@@ -2,9 +2,11 @@ import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Browser } from "@shoal/schemas";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { AlarmClockPlus, Square } from "lucide-react";
+import { AlarmClockPlus, FileArchive, Square } from "lucide-react";
+import { saveAnswer } from "../../api/save-answer.ts";
 import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { momentText } from "../../base/texts.ts";
+import { useAction } from "../../parts/action.ts";
 import { tell, tellFailure } from "../../parts/notices.ts";
 import { RecordButton } from "./record-button.tsx";
 import { ScreenshotButton } from "./screenshot-button.tsx";
@@ -13,14 +15,39 @@ const hourSeconds = 3600;
 
 export function SessionActions({ browser }: { readonly browser: Browser }) {
   const canOperate = useCanOperate();
-  if (!canOperate || browser.deleted_at !== undefined) return null;
+  if (!canOperate) return null;
+  if (browser.deleted_at !== undefined) return <EvidenceButton browser={browser} />;
   return (
     <>
+      <EvidenceButton browser={browser} />
       <ScreenshotButton browser={browser} />
       <RecordButton browser={browser} />
       <ExtendButton browser={browser} />
       <EndButton browser={browser} />
     </>
+  );
+}
+
+/** Saves all stored data of the session as one signed archive. */
+function EvidenceButton({ browser: { session_id: id } }: { readonly browser: Browser }) {
+  const { project } = useSignedIn();
+  const save = useAction({
+    act: () => saveAnswer({ project: project?.id, path: `/browsers/${id}/evidence`, name: `${id}-evidence.zip` }),
+    changes: [],
+  });
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<FileArchive size={14} aria-hidden />}
+      title="Telemetry, HAR, trace, pictures, recordings and downloads in one signed archive"
+      loading={save.isPending}
+      onClick={() => {
+        save.mutate();
+      }}
+    >
+      Evidence
+    </Button>
   );
 }
 
