@@ -2,7 +2,7 @@ import type { CheckedRequestOf, observePage } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
 import type { BrowserTab, PageDialog, PageObservation } from "@shoal/schemas";
 import type { DomNode } from "../capture/dom-snapshot.ts";
-import { type PageItemElement, withContext } from "../reading/page-items.ts";
+import type { PageItemElement } from "../reading/page-items.ts";
 import type { PageTree } from "../reading/page-tree.ts";
 import { readPage } from "../reading/read-page.ts";
 import { describeElement, staleReference } from "../tabs/page-errors.ts";
@@ -124,8 +124,8 @@ export function dialogOf(dialog: OpenTab["page"]["session"]["dialog"]): PageDial
   return { type, message, ...(type === "prompt" && { default_text: defaultText }) };
 }
 
-function assignRefs(pages: SessionPages, tab: OpenTab, { elements, items }: PageTree): Map<DomNode, string> {
-  const usable = withContext(items, elements).filter(({ isUsable }) => isUsable);
+function assignRefs(pages: SessionPages, tab: OpenTab, { elements }: PageTree): Map<DomNode, string> {
+  const usable = elements.filter(({ isUsable }) => isUsable);
   const refs = pages.references.assign(tab.id, usable);
   return new Map(usable.map(({ node }, place) => [node, refs[place] ?? ""]));
 }

@@ -5,6 +5,7 @@ import { intersection, isSeen, isTooSmall, union } from "../sight/boxes.ts";
 import { type ClickSurroundings, clickSurroundings, isClickable, isClickTarget, isWhole } from "./click-targets.ts";
 import type { DomDocument, DomNode } from "../capture/dom-snapshot.ts";
 import type { Box } from "../sight/document-nodes.ts";
+import { identitiesOf } from "./identities.ts";
 import { isDrawnElsewhere, isLabelOfHidden, isNameOfAnother, isToggle, isVisibleLabel } from "./labels.ts";
 import { clean, isSecret, labelOf, nameOf, textBelow } from "./names.ts";
 import type { PageDocument } from "../capture/page-document.ts";
@@ -109,6 +110,8 @@ class TreeReader {
       isLabel: false,
       isDoubtful: false,
     });
+    const identities = identitiesOf(this.#elements);
+    for (const element of this.#elements) element.identity = identities.get(element);
     return {
       items: groupPieces(pieces),
       elements: this.#elements,
@@ -253,6 +256,7 @@ class TreeReader {
       path: around.path === path ? path : around.path,
       url: withoutFragment(document.dom.url),
       address: addressOf(node, document),
+      identity: undefined,
       isUsable: isUsable(role) || isTarget,
       states: statesOf(node, this.#isFocused(node, document)),
       value: fieldValue(node, role),

@@ -3,11 +3,12 @@ import type { FrameTarget } from "../follow/followed-page.ts";
 import { type DescribedElement, References } from "./references.ts";
 
 const target: FrameTarget = { sessionId: "s", targetId: "f", parent: undefined };
-const element = (backendNodeId: number, name: string, path = ""): DescribedElement => ({
+const element = (backendNodeId: number, name: string, identity: string | undefined = name): DescribedElement => ({
   address: { target, frameId: "f", loaderId: "l", backendNodeId },
   role: "button",
   name,
-  path,
+  path: "",
+  identity,
   url: "https://example.com/",
 });
 
@@ -22,29 +23,21 @@ describe("references", () => {
     expect(references.takeReplaced("t1")).toEqual([]);
   });
 
-  it("are not given to one of several equal elements, to another path, or to another tab", () => {
+  it("are not given to an element with another identity, without one, or in another tab", () => {
     const references = new References();
+    const equal = (id: number): DescribedElement => ({ ...element(id, "Delete"), identity: undefined });
     references.assign("t1", [element(1, "Delete", "row 1"), element(2, "Delete", "row 2")]);
     expect(references.assign("t1", [element(3, "Delete", "row 2"), element(4, "Delete", "row 3")])).toEqual([
       "e2",
       "e3",
     ]);
     expect(references.assign("t2", [element(5, "Delete", "row 1")])).toEqual(["e4"]);
-    references.assign("t3", [element(6, "Same")]);
-    expect(references.assign("t3", [element(7, "Same"), element(8, "Same")])).toEqual(["e6", "e7"]);
-  });
-
-  it("go to the element with the same text around it, of several equal ones", () => {
-    const references = new References();
-    const row = (id: number, context: string): DescribedElement => ({ ...element(id, "Delete"), context });
-    references.assign("t1", [row(1, "Ann"), row(2, "Bob"), row(3, "Cy"), row(4, "Cy")]);
-    // The first row has gone, the last two are equal, and a new one has come.
-    expect(references.assign("t1", [row(5, "Bob"), row(6, "Cy"), row(7, "Cy"), row(8, "Dan")])).toEqual([
-      "e2",
-      "e5",
-      "e6",
-      "e7",
-    ]);
+    references.assign("t3", [equal(6), equal(7)]);
+    expect(references.assign("t3", [equal(8)])).toEqual(["e7"]);
+    // Equal ones have no identity any more.
+    references.assign("t4", [element(9, "Same")]);
+    references.assign("t4", [equal(9), equal(10)]);
+    expect(references.assign("t4", [element(11, "Same")])).toEqual(["e10"]);
   });
 
   it("are forgotten, the oldest first, and never used again", () => {

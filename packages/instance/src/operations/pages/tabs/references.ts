@@ -1,6 +1,6 @@
 import type { NodeAddress } from "../follow/followed-page.ts";
 
-/** An element of an outline: where it is, and its description, by which it is found after the page replaces it. */
+/** An element of an outline: where it is, and its description. */
 export interface DescribedElement {
   readonly address: NodeAddress;
   readonly role: string;
@@ -9,8 +9,8 @@ export interface DescribedElement {
   readonly path: string;
   /** Address of its document, without the fragment. */
   readonly url: string;
-  /** The text around it, which tells it apart from others with the same role, name and path. */
-  readonly context?: string | undefined;
+  /** What no other element of its page has, by which it is found after the page replaces it. */
+  readonly identity?: string | undefined;
 }
 
 export interface KnownElement extends DescribedElement {
@@ -35,31 +35,17 @@ export class References {
   }
 
   /**
-   * Returns the references of all elements of a tab's outline. A new element gets the reference of a removed one if
-   * both are the only ones with their role, name and path in the same document or after a reload, or with these and the
-   * same text around them.
+   * Returns the references of all elements of a tab's outline. A new element gets the reference of a removed one with
+   * the same identity.
    */
   assign(tabId: string, elements: readonly DescribedElement[]): readonly string[] {
     const present = new Set(elements.map(({ address }) => keyOf(address)));
-    const added = elements.filter(({ address }) => !this.#refs.has(keyOf(address)));
-    const gone = [...this.#known.values()].filter(
-      (known) => known.tabId === tabId && !present.has(keyOf(known.address)),
-    );
-    const replacements = [signatureOf, contextOf].map((textOf) => ({
-      textOf,
-      added: uniqueBy(textOf, added),
-      gone: uniqueBy(textOf, gone),
-    }));
-    const replacedBy = (element: DescribedElement): string | undefined => {
-      for (const { added: some, gone: others, textOf } of replacements) {
-        const text = textOf(element);
-        if (some.get(text) === element) return others.get(text)?.ref;
-      }
-      return undefined;
-    };
+    const gone = new Map<string | undefined, string>();
+    for (const { address, identity, ref, tabId: ofTab } of this.#known.values())
+      if (ofTab === tabId && identity !== undefined && !present.has(keyOf(address))) gone.set(identity, ref);
     const refs = elements.map((element) => {
       const old = this.#refs.get(keyOf(element.address));
-      const replaced = replacedBy(element);
+      const replaced = gone.get(element.identity);
       if (old === undefined && replaced !== undefined) this.#note(tabId, replaced);
       return this.#keep(tabId, old ?? replaced ?? `e${String(++this.#last)}`, element);
     });
@@ -113,11 +99,11 @@ export class References {
     )?.ref;
   }
 
-  #keep(tabId: string, ref: string, { address, context, name, path, role, url }: DescribedElement): string {
+  #keep(tabId: string, ref: string, { address, identity, name, path, role, url }: DescribedElement): string {
     const old = this.#known.get(ref);
     // Moves it to the end: the oldest are forgotten first.
     if (old !== undefined) this.#forget(old);
-    this.#known.set(ref, { ref, tabId, address, name, path, role, url, context: context ?? old?.context });
+    this.#known.set(ref, { ref, tabId, address, name, path, role, url, identity });
     this.#refs.set(keyOf(address), ref);
     return ref;
   }
@@ -131,28 +117,6 @@ export class References {
     const known = [...this.#known.values()].filter((one) => one.tabId === tabId);
     for (const old of known.slice(0, Math.max(0, known.length - maxKept))) this.#forget(old);
   }
-}
-
-/** Text that two elements share only if one may replace the other. */
-export function signatureOf({ name, path, role, url }: DescribedElement): string {
-  return JSON.stringify([role, name, path, url]);
-}
-
-/** As {@link signatureOf}, with the text around the element. */
-export function contextOf(element: DescribedElement): string {
-  return `${element.context ?? ""}\n${signatureOf(element)}`;
-}
-
-function uniqueBy<E extends DescribedElement>(
-  textOf: (element: DescribedElement) => string,
-  elements: readonly E[],
-): ReadonlyMap<string, E | undefined> {
-  const found = new Map<string, E | undefined>();
-  for (const element of elements) {
-    const text = textOf(element);
-    found.set(text, found.has(text) ? undefined : element);
-  }
-  return found;
 }
 
 /** Text that is the same for the same node of the same document. */

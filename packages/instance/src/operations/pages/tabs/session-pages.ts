@@ -8,7 +8,7 @@ import { browserGone } from "../../computer/page-session.ts";
 import { FollowedPage } from "../follow/followed-page.ts";
 import { ElementHandle } from "../follow/element-handle.ts";
 import { describeElement, noTab, staleReference, unknownReference, unknownTab } from "./page-errors.ts";
-import { contextOf, type DescribedElement, type KnownElement, References, signatureOf } from "./references.ts";
+import { type DescribedElement, type KnownElement, References } from "./references.ts";
 import { type ListedTab, TabList } from "./tab-list.ts";
 
 export interface OpenTab {
@@ -23,7 +23,7 @@ export interface ResolvedElement {
   readonly tab: OpenTab;
   readonly known: KnownElement;
   readonly element: ElementHandle;
-  /** Whether the page had replaced the element by another one with the same role, name and path. */
+  /** Whether the page had replaced the element by another one with the same identity. */
   readonly replaced: boolean;
 }
 
@@ -124,7 +124,8 @@ export class SessionPages {
     const present = await find(tab, known);
     if (present !== undefined) return { tab, known, element: present, replaced: false };
     const elements = await this.#readElements(tab);
-    const next = onlyOne(elements, known, signatureOf) ?? onlyOne(elements, known, contextOf);
+    const { identity } = known;
+    const next = identity === undefined ? undefined : elements.find((one) => one.identity === identity);
     const element = next && (await find(tab, next));
     if (next === undefined || element === undefined) throw ServiceError.of(staleReference(describeElement(known)));
     this.references.rebind(ref, next);
@@ -208,17 +209,6 @@ export class SessionPages {
       () => undefined,
     );
   }
-}
-
-/** Returns the one element that has the same text. */
-function onlyOne(
-  elements: readonly DescribedElement[],
-  known: KnownElement,
-  textOf: (element: DescribedElement) => string,
-): DescribedElement | undefined {
-  const text = textOf(known);
-  const [first, ...others] = elements.filter((one) => textOf(one) === text);
-  return others.length === 0 ? first : undefined;
 }
 
 async function find(tab: OpenTab, { address }: DescribedElement): Promise<ElementHandle | undefined> {
