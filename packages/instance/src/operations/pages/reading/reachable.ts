@@ -7,7 +7,7 @@ import { labelOf } from "./names.ts";
 import { countItems, type PageItem, type PageItemElement, type TextItem } from "./page-items.ts";
 import type { PageTree } from "./page-tree.ts";
 
-/** Those after it count as covered. */
+/** Those after it are not listed. */
 export const maxTests = 300;
 const parallel = 20;
 const maxWrapperLevels = 3;
@@ -29,13 +29,15 @@ export async function keepReachable(page: FollowedPage, tree: PageTree): Promise
   const doubtful = tree.elements.some(({ isDoubtful }) => isDoubtful);
   if (modal === undefined && !doubtful) return { tree, behind: 0, covered: new Set() };
   const tests = testsOf(tree.items, modal);
-  const usableFirst = [...tests].toSorted((first, second) => rank(first) - rank(second));
-  const hits = await hitTests(page, usableFirst, tree.places);
+  const tested = testedOf([...tests].toSorted((first, second) => rank(first) - rank(second)));
+  const hits = await hitTests(page, tested, tree.places);
   const isKept = (item: Leaf): boolean => !tests.has(item) || hits.has(item);
   const items = pruned(tree.items, isKept, modal);
   const elements = tree.elements.filter((element) => !element.isDoubtful || isKept(element));
   const behind = modal === undefined ? 0 : countItems(tree.items) - countItems(items);
-  const covered = new Set([...tests].filter((item) => !hits.has(item)));
+  // Behind a banner that calls itself modal, elements out of view may be in reach.
+  const coversAll = modal !== undefined && tested.length > 0 && hits.size === 0;
+  const covered = new Set(coversAll ? tests : tested.filter((item) => !hits.has(item)));
   return { tree: { ...tree, items, elements }, behind, covered };
 }
 
@@ -75,16 +77,17 @@ export async function hitTests<T extends Tested>(
   const hits = new Set<T>();
   const limit = pLimit(parallel);
   await Promise.all(
-    tests
-      .filter(({ isVisible }) => isVisible)
-      .slice(0, maxTests)
-      .map((item) =>
-        limit(async () => {
-          if (await isHit(page, item, places)) hits.add(item);
-        }),
-      ),
+    testedOf(tests).map((item) =>
+      limit(async () => {
+        if (await isHit(page, item, places)) hits.add(item);
+      }),
+    ),
   );
   return hits;
+}
+
+function testedOf<T extends Tested>(tests: readonly T[]): readonly T[] {
+  return tests.filter(({ isVisible }) => isVisible).slice(0, maxTests);
 }
 
 function rank(item: Leaf): number {
