@@ -31,6 +31,35 @@ it.each([
   }
 });
 
+/** The page selects what is clicked, and checks it as well. */
+const selecting = (role: string): string =>
+  stated(role, "aria-checked").replace("tabindex", "aria-selected=true tabindex");
+it.each([
+  ["option", selecting("option")],
+  ["treeitem", selecting("treeitem").replace("role=listbox", "role=tree")],
+])("checks and unchecks a selected %s", async (role, html) => {
+  await session.show(html);
+  for (const accept of [true, true, false, false]) {
+    await session.done({ type: "check", role, name: "Box", accept });
+    expect(await session.evaluate("document.title")).toBe(String(accept));
+  }
+});
+
+it("does not prefer an element in view while a banner that calls itself modal is open", async () => {
+  const buy = "<p><button onclick='document.title += 1'>Buy</button></p>";
+  await session.show(`${buy}<div style="height:2000px"></div>${buy.repeat(5)}
+    <div role=dialog aria-modal=true aria-label=Cookies style="position:fixed;bottom:0;left:0;right:0;background:#eee"><button>Accept</button></div>`);
+  const refused = await session.act({ type: "click", role: "button", name: "Buy" });
+  expect(refused).toMatchObject({ status: 409, code: "ambiguous_target" });
+});
+
+it("prefers an element of a dialog that covers the page, also to elements out of view", async () => {
+  const buy = "<p><button>Buy</button></p>";
+  await session.show(`${buy}<div style="height:2000px"></div>${buy.repeat(5)}<div style="position:fixed;inset:0;background:#0008">
+    <div role=dialog aria-modal=true aria-label=Basket style="margin:300px;background:#eee"><button onclick="document.title = 'bought'">Buy</button></div></div>`);
+  expect((await session.done({ type: "click", role: "button", name: "Buy" })).title).toBe("bought");
+});
+
 it("fills a slider whose value no attribute has", async () => {
   await session.show(`<x-slide></x-slide><script>
     customElements.define("x-slide", class extends HTMLElement {
@@ -87,6 +116,35 @@ it.each([
   await session.show(html);
   await session.done({ type: "fill", role: "spinbutton", name: "Part", text });
   expect(await session.evaluate("document.title")).toBe(title);
+});
+
+it.each([
+  ["123", ""],
+  ["31", `<iframe srcdoc="<input>"></iframe>`],
+])("types nothing of %s in the next part of a date field %s", async (text, more) => {
+  await session.show(`${more}<input id=day value=28><div role=spinbutton id=f contenteditable tabindex=0 aria-label=Part></div><script>
+    f.onbeforeinput = (event) => {
+      event.preventDefault();
+      f.textContent += event.data ?? "";
+      if (Number(f.textContent) > 1) day.focus();
+    };</script>`);
+  const refused = await session.act({ type: "fill", role: "spinbutton", name: "Part", text });
+  expect(refused).toMatchObject({ status: 409, message: expect.stringContaining("did not take the text") as unknown });
+  expect(await session.evaluate("day.value")).toBe("28");
+});
+
+it("types nothing for a part of a date field that gives the focus away", async () => {
+  await session.show(`<input id=day value=28><div role=spinbutton id=f contenteditable tabindex=0 aria-label=Part>5</div>
+    <script>f.onfocus = () => day.focus();</script>`);
+  const refused = await session.act({ type: "fill", role: "spinbutton", name: "Part", text: "7" });
+  expect(refused.status).toBe(409);
+  expect(await session.evaluate("day.value")).toBe("28");
+});
+
+it.each(["11", "7"])("replaces the value of an editable spin button by %s", async (text) => {
+  await session.show(`<span role=spinbutton id=f contenteditable aria-label=Part>5 kg</span>`);
+  await session.done({ type: "fill", role: "spinbutton", name: "Part", text });
+  expect(await session.evaluate("f.textContent")).toBe(text);
 });
 
 it("refuses a text that a part of a date field does not take", async () => {

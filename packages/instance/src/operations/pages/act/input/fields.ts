@@ -16,10 +16,11 @@ import {
   selectFunction,
   showsFunction,
 } from "../element/field-functions.ts";
-import { describe } from "../element/describe.ts";
+import { accessibleNode, describe } from "../element/describe.ts";
+import { shownRole } from "../../reading/roles.ts";
 import { clickReady } from "./click.ts";
 import { fillSteps } from "./fill-steps.ts";
-import { pressOn } from "./press.ts";
+import { hasFocusNowFunction, pressOn } from "./press.ts";
 
 /** Longest wait for an option that is missing, in milliseconds: it may arrive with a request. */
 const optionsMs = 2_000;
@@ -85,8 +86,16 @@ async function fillNow(
 /** A part of a date field, such as its month, changes its value by keys. */
 async function fillByKeys(tools: ActTools, field: ElementHandle, text: string): Promise<boolean> {
   if ((await field.call<boolean>(focusFunction)) === undefined) return false;
-  const keys = text === "" ? Array<string>(4).fill("Backspace") : Array.from(text);
-  await pressOn(tools, field, { keys, field: "body.text" });
+  // Typing replaces the old text if the browser edits it.
+  await field.call("function () { getSelection().selectAllChildren(this); }");
+  for (const key of text === "" ? Array<string>(4).fill("Backspace") : Array.from(text)) {
+    // A full part gives the focus to the next one, which must not get the other keys.
+    if ((await field.call<boolean>(hasFocusNowFunction)) !== true) {
+      if (text === "") break;
+      throw ServiceError.of(textRefused(await tools.describe(field)));
+    }
+    await pressOn(tools, field, { keys: [key], field: "body.text" });
+  }
   if ((await field.call<boolean>(showsFunction, text)) === false)
     throw ServiceError.of(textRefused(await tools.describe(field)));
   return true;
@@ -123,11 +132,16 @@ const toggleRoles = /^(?:checkbox|radio|switch|menuitemcheckbox|menuitemradio|tr
 
 async function checkStateOf(control: ElementHandle): Promise<CheckState | undefined> {
   const stated = await control.call<CheckState>(checkStateFunction);
-  const told = await describe(control);
-  if (told === undefined || !toggleRoles.test(told.role)) return stated;
-  const { role, states } = told;
-  const isChecked = states.includes("checked") || states.includes("selected");
-  return { kind: role.endsWith("radio") ? "radio" : "box", checked: states.includes("mixed") ? "mixed" : isChecked };
+  const node = await accessibleNode(control);
+  const role = shownRole(String(node?.role?.value ?? ""));
+  if (!toggleRoles.test(role)) return stated;
+  const told = (name: string): unknown => node?.properties?.find((property) => property.name === name)?.value.value;
+  // An item with a check mark may be selected as well: because it was clicked, for example.
+  const checked = told("checked") ?? told("selected");
+  return {
+    kind: role.endsWith("radio") ? "radio" : "box",
+    checked: checked === "mixed" ? "mixed" : checked === "true" || checked === true,
+  };
 }
 
 /** Chooses options of a native list. */

@@ -19,6 +19,9 @@ const hasFocusFunction = `async function () {${hasFocus}
   return hasFocus();
 }`;
 
+/** Whether the element has the focus now. */
+export const hasFocusNowFunction = `function () {${hasFocus} return hasFocus(); }`;
+
 /**
  * Decides the next key at the moment of its input: no listener of the page receives it if the element does not have the
  * focus, or a frame has it. Argument: whether it is the first key; the page may move the focus for the others. Returns
