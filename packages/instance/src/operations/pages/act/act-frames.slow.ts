@@ -22,6 +22,8 @@ it.each([
   ["skewed", "transform:skewX(20deg);margin:50px", ""],
   ["scaled below a zoomed part", "transform:scale(.7) rotate(5deg);margin:50px", "zoom:1.25"],
   ["zoomed", "zoom:1.3", "zoom:.8"],
+  ["in an inline part, whose transform does not apply", "margin:50px", "display:inline;transform:rotate(90deg)"],
+  ["in a part without a box", "margin:50px", "display:contents;rotate:90deg"],
 ])("clicks an element in a frame that is %s", async (_title, frame, around) => {
   for (const host of ["127.0.0.1", "localhost"]) {
     await session.show(

@@ -102,6 +102,11 @@ it.each<[string, string, string, ActOnPage]>([
   expect((await session.done({ ...act, selector: "#b", observe: {} })).observation?.outline).toContain("Oslo");
 });
 
+it("settles in a still page within a short limit, also after a hover", async () => {
+  await session.show("<button id=b>Menu</button>");
+  expect((await session.done({ type: "hover", selector: "#b", timeout_ms: 400 })).settled).toBe(true);
+});
+
 it("returns at once when a page that asks is not left", async () => {
   await session.show(
     `<input id=f><a href=/gone>Leave</a><script>onbeforeunload = (event) => event.preventDefault();</script>`,

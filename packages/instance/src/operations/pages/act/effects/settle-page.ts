@@ -64,8 +64,8 @@ export async function isAnsweredLate({ type }: Act, element: ElementHandle | und
  */
 export async function settlePage(run: ActRun, log: EffectLog, isLate = false): Promise<boolean> {
   const { session } = run.page;
-  // Also after other activity, such as the end of the page's load.
-  const lateAtMs = performance.now() + (isLate ? delayedMs : 0);
+  // Also after other activity, such as the end of the page's load. A short limit leaves time to see that the page rests.
+  const lateAtMs = performance.now() + (isLate ? Math.min(delayedMs, run.leftMs / 2) : 0);
   // A busy page sends its requests later.
   log.endInput(isLate ? 2 * delayedMs : undefined);
   const page = new ChangingPage(run);

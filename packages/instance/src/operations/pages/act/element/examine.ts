@@ -89,7 +89,9 @@ export const frameFunction = `function (x, y) {${hitTest}
   let turned = new DOMMatrix();
   for (let at = this; at; at = around(at)) {
     if (!(at instanceof Element)) continue;
-    const { rotate, scale, transform } = getComputedStyle(at);
+    const { display, rotate, scale, transform } = getComputedStyle(at);
+    // No transform applies to these; a frame and parts of a drawing are never inline boxes.
+    if (display === "contents" || (display === "inline" && at !== this && !(at instanceof SVGElement))) continue;
     const own = [/^[-\\d.]+deg$/.test(rotate) ? "rotate(" + rotate + ")" : "", scale === "none" ? "" : "scale(" + scale.split(" ").slice(0, 2).join() + ")", transform === "none" ? "" : transform];
     turned = new DOMMatrix(own.filter(Boolean).join(" ")).multiply(turned);
   }
