@@ -64,7 +64,7 @@ function contentOf(part: DomNode, known: Map<DomNode, string>): string {
   const texts: string[] = [];
   const left = [part];
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
-    for (let child = at.children.length - 1; child >= 0; child--) left.push(at.children[child] as DomNode);
+    for (const child of at.children.toReversed()) left.push(child);
     if (isSecret(at.isText ? at.parent : at)) continue;
     const isShown = at.isText || at.tag.startsWith("::");
     texts.push(isShown ? at.renderedText : at.document.valueOf(at));
