@@ -31,7 +31,7 @@ it.each([
   }
 });
 
-/** The page selects what is clicked, and checks it as well. */
+/** The page selects an item on a click, and checks it as well. */
 const selecting = (role: string): string =>
   stated(role, "aria-checked").replace("tabindex", "aria-selected=true tabindex");
 it.each([
@@ -133,7 +133,7 @@ it.each([
   expect(await session.evaluate("day.value")).toBe("28");
 });
 
-it("types nothing for a part of a date field that gives the focus away", async () => {
+it("types nothing for a part of a date field that moves the focus", async () => {
   await session.show(`<input id=day value=28><div role=spinbutton id=f contenteditable tabindex=0 aria-label=Part>5</div>
     <script>f.onfocus = () => day.focus();</script>`);
   const refused = await session.act({ type: "fill", role: "spinbutton", name: "Part", text: "7" });

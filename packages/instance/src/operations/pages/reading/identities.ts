@@ -11,7 +11,7 @@ const toldAttributes = ["alt", "aria-label", "href", "src", "title"] as const;
 /**
  * Returns what only one element of the page has, and has again after the page renders it again: its role, name and path;
  * for elements that share these, also the content of their row. Equal elements in equal rows, or in a list whose rows
- * are not apart, get nothing: nobody could tell which one took the place of which.
+ * are not apart, get nothing: no difference says which one took the place of another.
  */
 export function identitiesOf<E extends Described>(elements: readonly E[]): ReadonlyMap<E, string> {
   const identities = new Map<E, string>();

@@ -89,7 +89,7 @@ async function fillByKeys(tools: ActTools, field: ElementHandle, text: string): 
   // Typing replaces the old text if the browser edits it.
   await field.call("function () { getSelection().selectAllChildren(this); }");
   for (const key of text === "" ? Array<string>(4).fill("Backspace") : Array.from(text)) {
-    // A full part gives the focus to the next one, which must not get the other keys.
+    // A full part moves the focus to the next one, which must not get the other keys.
     if ((await field.call<boolean>(hasFocusNowFunction)) !== true) {
       if (text === "") break;
       throw ServiceError.of(textRefused(await tools.describe(field)));
