@@ -165,44 +165,26 @@ describe("targets", () => {
   const card = "<div><h3>NAME</h3><p>5 EUR</p><button>Add</button></div>";
   const flat = "<h3>NAME</h3><p>5 EUR</p><button>Add</button>";
   it.each([
-    ["rows, in another order", "<div><b>NAME</b> <button>Add</button></div>", "names.reverse()", "kept"],
-    ["texts after them, in another order", "<div><button>Add</button> <b>NAME</b></div>", "names.reverse()", "kept"],
-    ["cards, in another order", card, "names.reverse()", "kept"],
-    ["cards, with a new one", card, "names.unshift('New')", "kept"],
-    ["cards without the middle one", card, "names.splice(1, 1)", "kept"],
-    ["cards with another middle one", card, "names.splice(1, 1, 'New')", "kept"],
-    ["links, with a new one", "<div><a href=#NAME>NAME</a><button>Add</button></div>", "names.unshift('New')", "kept"],
-    ["titles below them", "<div><p><button>Add</button></p><h3>NAME</h3></div>", "names.reverse()", "kept"],
-    ["equal cards, one less", card, "names.shift()", "stale", ["Ann", "Ann 2", "Ann 3"]],
-    ["two equal cards, one less", card, "names.shift()", "stale", ["Ann", "Ann 2"]],
-    ["a flat list, in another order", flat, "names.reverse()", "stale"],
-    ["a flat list without the middle one", flat, "names.splice(1, 1)", "stale"],
-    [
-      "a flat list with other prices",
-      "<h3>NAME</h3><div>SIZE EUR <button>Add</button></div>",
-      "names.shift()",
-      "stale",
-    ],
-    ["fields", "<div><input value=NAME> SIZE EUR <button>Add</button></div>", "names.splice(0, 1, 'Jo')", "kept"],
-    ["pictures", "<div><img src='data:,NAME'> SIZE EUR <button>Add</button></div>", "names.splice(0, 1, 'Jo')", "kept"],
-  ] as const)("never go to another row of equal elements: %s", async (...[, row, change, wanted, names]) => {
-    const first = names ?? ["Ann", "Bob", "Cynthia"];
+    ["rows, in another order", "<div><b>NAME</b> <button>Add</button></div>", "names.reverse()"],
+    ["cards, in another order", card, "names.reverse()"],
+    ["cards, with a new one", card, "names.unshift('New')"],
+    ["cards without the middle one", card, "names.splice(1, 1)"],
+    ["cards without all others", card, "names.splice(1, 2)"],
+    ["a flat list, in another order", flat, "names.reverse()"],
+    ["a flat list without the middle one", flat, "names.splice(1, 1)"],
+    ["titles below them", "<div><p><button>Add</button></p><h3>NAME</h3></div>", "names.reverse()"],
+    ["pictures", "<div><img src='data:,NAME'> 5 EUR <button>Add</button></div>", "names.splice(0, 1, 'Jo')"],
+  ])("never go to another row of equal elements: %s", async (_title, row, change) => {
     await session.show(`<button id=again onclick="${change}; render()">Again</button><div id=place></div><script>
-      const names = ${JSON.stringify(first)}, row = ${JSON.stringify(row)};
-      const fill = (name) => row.replaceAll("NAME", name.split(" ")[0]).replaceAll("SIZE", name.length > 4 ? 7 : 5);
-      const render = () => { place.innerHTML = names.map(fill).join("");
-        for (const [at, one] of place.querySelectorAll("button").entries()) one.onclick = () => { document.title = names[at]; render(); }; }; render();</script>`);
+      const names = ["Ann", "Bob", "Cy"], row = ${JSON.stringify(row)};
+      const render = () => { place.innerHTML = names.map((name) => row.replaceAll("NAME", name)).join(""); }; render();</script>`);
     const { observation } = await session.done({ type: "hover", selector: "#again", observe: {} });
     const refs = [...(observation?.outline ?? "").matchAll(/button "Add" \[(e\d+)\]/g)].map(([, ref]) => ref ?? "");
-    expect(refs).toHaveLength(first.length);
+    expect(refs).toHaveLength(3);
     await session.done({ type: "click", selector: "#again" });
-    const left = new Set((await session.evaluate("names")) as string[]);
     for (let round = 0; round < 2; round++) {
-      for (const [at, name] of first.entries()) {
-        const answer = await session.act({ type: "click", ref: refs[at] ?? "" });
-        if (wanted === "kept" && left.has(name)) expect(answer.title).toBe(name);
-        else expect(answer, name).toMatchObject({ status: 409, code: "stale_reference" });
-      }
+      for (const ref of refs)
+        expect(await session.act({ type: "click", ref })).toMatchObject({ status: 409, code: "stale_reference" });
       // Also after an outline gave references to the new elements.
       await session.done({ type: "hover", selector: "#again", observe: {} });
     }
