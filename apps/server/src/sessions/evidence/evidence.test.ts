@@ -86,7 +86,7 @@ it("bundles the stored data, while the session runs and after its end, and signs
 });
 
 it("says why parts are missing, and contains only the parts of the request", async () => {
-  const id = await create({ enabled: false });
+  const id = await create({ enabled: false }, "about:blank");
   const nothing = manifestOf(await bundleOf(id, "?include=telemetry,har,trace,pictures,recordings"));
   expect(nothing.files).toEqual([]);
   expect(nothing.left_out.map(({ what }) => what)).toEqual([
