@@ -1,8 +1,9 @@
 import { ServiceError } from "@shoal/router";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fileURLToPath } from "node:url";
-import { refusalPage, sendPage } from "../http/html-page.ts";
+import { refusalPage, sendPage } from "../http/pages/html-page.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
+import { acceptsCoding, cacheControl, filePolicy, fileProtection, pageProtection } from "../http/pages/static-file.ts";
 import { readSite, type SiteFile, type SiteFiles } from "./site-files.ts";
 
 /** Written by build.mjs. The path is the same from `src` and `dist`. */
@@ -42,7 +43,7 @@ export function serveDocs(app: FastifyInstance, { origins, folder = builtSite }:
         const html = (await missing.plain()).toString("utf8").replaceAll("SHOAL_DOCS/", new URL(base).pathname);
         return reply
           .code(404)
-          .headers({ ...protection, ...pageProtection, "cache-control": "no-store" })
+          .headers({ ...pageHeaders, "cache-control": "no-store" })
           .send(html);
       }
       throw new ServiceError(404, "not_found", `The documentation has no page ${docsRoot}/${path}.`, {
@@ -79,20 +80,11 @@ function refuseUnbuilt(request: FastifyRequest, reply: FastifyReply): FastifyRep
   return reply;
 }
 
-const protection = {
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-resource-policy": "same-origin",
-};
-
 /** Pages load only files of the site, and send requests only to the service. They have no inline scripts and styles. */
-const pageProtection = {
-  "content-type": "text/html; charset=utf-8",
+const pageHeaders = {
+  ...pageProtection,
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "cross-origin-opener-policy": "same-origin",
-  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-  "x-frame-options": "DENY",
 };
 
 interface Sent {
@@ -108,18 +100,15 @@ async function sendFile(
   { file, isHashed, isPage }: Sent,
 ): Promise<FastifyReply> {
   void reply.headers({
-    ...protection,
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    ...(file.type.startsWith("text/html") && pageProtection),
+    ...fileProtection,
+    "content-security-policy": filePolicy,
+    ...(file.type.startsWith("text/html") && pageHeaders),
     "content-type": file.type,
-    "cache-control": isHashed ? "public, max-age=31536000, immutable" : "no-cache",
+    "cache-control": cacheControl(isHashed, "no-cache"),
     etag: file.etag,
     vary: isPage ? "accept, accept-encoding" : "accept-encoding",
   });
   if (request.headers["if-none-match"]?.includes(file.etag) === true) return reply.code(304).send();
-  if (file.brotli === undefined || !acceptsBrotli(request)) return reply.send(await file.plain());
+  if (file.brotli === undefined || !acceptsCoding(request, "br")) return reply.send(await file.plain());
   return reply.header("content-encoding", "br").send(file.brotli);
 }
-
-const acceptsBrotli = ({ headers }: FastifyRequest) =>
-  /\bbr\b(?!\s*;\s*q=0(?:\.0+)?(?![.\d]))/.test(headers["accept-encoding"] ?? "");

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type HtmlPage, htmlPage, sendPage } from "../../http/html-page.ts";
+import { type HtmlPage, htmlPage, sendPage } from "../../http/pages/html-page.ts";
 import { signInPath } from "../sign-in-links/handoff-codes.ts";
 
 /** Written by build.mjs. The path is the same from `src` and `dist`. */

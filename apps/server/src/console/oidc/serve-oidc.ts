@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import type { Access, KeyAuthenticator } from "../../http/auth/access.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
 import { isLoopback } from "../../http/listen.ts";
-import { refusalPage, sendPage } from "../../http/html-page.ts";
+import { refusalPage, sendPage } from "../../http/pages/html-page.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { maxSessionMs } from "../console-sessions.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { HtmlPage } from "../../http/html-page.ts";
+import type { HtmlPage } from "../../http/pages/html-page.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
 import { readConsoleFiles } from "./console-files.ts";
 

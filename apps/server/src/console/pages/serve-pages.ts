@@ -1,6 +1,13 @@
 import { ServiceError } from "@shoal/router";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RequestOrigins } from "../../http/request-origin.ts";
+import {
+  acceptsCoding,
+  cacheControl,
+  filePolicy,
+  fileProtection,
+  pageProtection,
+} from "../../http/pages/static-file.ts";
 import { type Coding, type ConsoleFile, readConsoleFiles } from "./console-files.ts";
 import { baseOf, filledIn, root } from "./page-template.ts";
 
@@ -58,19 +65,8 @@ function toPage(
     .redirect(origins.baseUrlOf(request.raw) + page, 302);
 }
 
-const protection = {
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-resource-policy": "same-origin",
-};
-
 function codingFor(request: FastifyRequest, { compressed }: ConsoleFile): Coding | undefined {
-  const accepted = request.headers["accept-encoding"] ?? "";
-  const names = Array.isArray(accepted) ? accepted.join(",") : accepted;
-  return (["br", "gzip"] as const).find(
-    (coding) =>
-      compressed[coding] !== undefined && new RegExp(`\\b${coding}\\b(?!\\s*;\\s*q=0(?:\\.0+)?(?![.\\d]))`).test(names),
-  );
+  return (["br", "gzip"] as const).find((coding) => compressed[coding] !== undefined && acceptsCoding(request, coding));
 }
 
 function sendFile(
@@ -81,10 +77,10 @@ function sendFile(
   const coding = codingFor(request, file);
   return reply
     .headers({
-      ...protection,
+      ...fileProtection,
       "content-type": file.type,
-      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-      "cache-control": isHashed ? "public, max-age=31536000, immutable" : "public, max-age=3600",
+      "content-security-policy": filePolicy,
+      "cache-control": cacheControl(isHashed, "public, max-age=3600"),
       vary: "accept-encoding",
       ...(coding && { "content-encoding": coding }),
     })
@@ -116,12 +112,8 @@ function sendPage(
   const { html, nonce } = filledIn(page, base);
   return reply
     .headers({
-      ...protection,
-      "content-type": "text/html; charset=utf-8",
+      ...pageProtection,
       "content-security-policy": policyOf(nonce, contentUrl),
-      "cross-origin-opener-policy": "same-origin",
-      "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-      "x-frame-options": "DENY",
       "cache-control": "no-store",
     })
     .send(html);

@@ -3,7 +3,7 @@ import { ServiceError } from "@shoal/router";
 import type { FastifyInstance } from "fastify";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
-import { expiredLinkPage, type HtmlPage, htmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
+import { expiredLinkPage, type HtmlPage, htmlPage, refusalPage, sendPage } from "../../http/pages/html-page.ts";
 import { type AdmittedView, admitLiveView, type LiveViewGate } from "./live-view-address.ts";
 
 /** The task of the person, for the page. */

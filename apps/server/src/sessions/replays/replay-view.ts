@@ -2,7 +2,7 @@ import { ServiceError } from "@shoal/router";
 import { RequestTaken } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingMessage } from "node:http";
-import { expiredLinkPage, type HtmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
+import { expiredLinkPage, type HtmlPage, refusalPage, sendPage } from "../../http/pages/html-page.ts";
 import { byteRange } from "./byte-range.ts";
 import { chaptersOf } from "./chapters.ts";
 import type { ReplayAddresses } from "./replay-address.ts";
