@@ -26,6 +26,9 @@ RUN apt-get update \
       /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn* \
  && fc-cache --system-only \
  && install --directory --owner=node --group=node --mode=0700 /var/lib/shoal
+# Sessions in containers and pods have the locales of this folder.
+RUN --mount=type=bind,from=build,source=/build/tools/image-locales.mjs,target=/tmp/image-locales.mjs \
+    node /tmp/image-locales.mjs /usr/lib/chromium/locales
 COPY --from=build /opt/shoal /opt/shoal
 # A copy of the dynamic loader that can only be executed: docs/decisions/sandbox.md. The placement docker starts Node with it.
 RUN ln -s /opt/shoal/node_modules/@shoal/cli/dist/shoal.js /usr/local/bin/shoal \

@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     projects: [
       slowTests("slow", {
-        include: ["{packages,apps}/*/src/**/*.slow.ts"],
+        include: ["{packages,apps}/*/src/**/*.slow.ts", "tools/*.slow.ts"],
         exclude: ["**/node_modules/**", "**/*.alone.slow.ts"],
         maxWorkers,
       }),

@@ -94,6 +94,7 @@ async function buildPrograms() {
 
 async function buildConsole() {
   await run("apps/console", programOf("apps/console", "vite"), "build", "--logLevel=error");
+  await run("apps/console", programOf("apps/console", "vite"), "build", "--logLevel=error", "--mode=replay");
 }
 
 const parts = stale();

@@ -2,7 +2,7 @@
 // - NAME.js: loaded with the program;
 // - NAME-call.js: that, and what the first call loads (ky);
 // - NAME-whole.js: that, and what few programs use (event streams, uploads, downloads).
-// It also writes console-first-load.txt: scripts and styles of the console's start page.
+// It also writes console-first-load.txt and replay-first-load.txt: scripts and styles of the console's start page, and of the page of a recording.
 import { build } from "esbuild";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -86,15 +86,26 @@ for (const { name, what, contents, resolveDir = "packages/client" } of programs)
 }
 
 const consoleFolder = join(root, "apps/console/dist");
-const manifest = JSON.parse(readFileSync(join(consoleFolder, ".vite/manifest.json"), "utf8"));
-const loaded = new Set();
-const load = (name) => {
-  const { file, css = [], imports = [] } = manifest[name];
-  if (loaded.has(file)) return;
-  for (const path of [file, ...css]) loaded.add(path);
-  imports.forEach(load);
-};
-for (const name of ["index.html", "src/pages/home/home-page.tsx"]) load(name);
-const firstLoad = [...loaded].map((path) => readFileSync(join(consoleFolder, path), "utf8")).join("\n");
-writeFileSync(join(folder, "console-first-load.txt"), firstLoad);
-console.log(`${kilobytes(firstLoad)} kB at once  the start page of the console`);
+const pages = [
+  {
+    name: "console",
+    what: "the start page of the console",
+    manifest: "manifest.json",
+    entries: ["index.html", "src/pages/home/home-page.tsx"],
+  },
+  { name: "replay", what: "the page of a recording", manifest: "replay.json", entries: ["replay.html"] },
+];
+for (const { name, what, manifest: file, entries } of pages) {
+  const manifest = JSON.parse(readFileSync(join(consoleFolder, ".vite", file), "utf8"));
+  const loaded = new Set();
+  const load = (entry) => {
+    const { file, css = [], imports = [] } = manifest[entry];
+    if (loaded.has(file)) return;
+    for (const path of [file, ...css]) loaded.add(path);
+    imports.forEach(load);
+  };
+  entries.forEach(load);
+  const firstLoad = [...loaded].map((path) => readFileSync(join(consoleFolder, path), "utf8")).join("\n");
+  writeFileSync(join(folder, `${name}-first-load.txt`), firstLoad);
+  console.log(`${kilobytes(firstLoad)} kB at once  ${what}`);
+}

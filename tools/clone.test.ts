@@ -29,6 +29,7 @@ const write = (path: string, text: string) => {
 for (const name of ["client", "contract", "schemas", "transport"]) write(`packages/${name}/src/index.ts`, "");
 for (const name of ["cli", "server", "example-extension", "console"]) write(`apps/${name}/package.json`, "{}");
 write("tools/build.mjs", "");
+write("tools/finish-dist/bundle-for-node.mjs", "");
 write("apps/server/dist/pages/console/index.html", "");
 write("apps/cli/dist/commands/index.json", "{}");
 write(

@@ -1,10 +1,10 @@
 import { relative } from "node:path";
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
 
-const slowestShown = 10;
+const slowestShown = 20;
 
 /**
- * Prints the slowest files, then lines that other programs can parse: `failed: FILE > NAME: MESSAGE` for each failure and
+ * Prints the seconds of each package and of the slowest files, then lines that other programs can parse: `failed: FILE > NAME: MESSAGE` for each failure and
  * `4 passed, 0 failed, 0 skipped` at the end.
  */
 export default class ClosingLine implements Reporter {
@@ -65,13 +65,24 @@ export default class ClosingLine implements Reporter {
   }
 
   #printSlowest(): void {
+    const packages = new Map<string, number>();
+    for (const [file, seconds] of this.seconds) {
+      const name = /^(?:apps|packages)\/[^/]+/.exec(file)?.[0] ?? "tools";
+      packages.set(name, (packages.get(name) ?? 0) + seconds);
+    }
+    console.log("Seconds of all files, of which several run at once:");
+    printLongest([...packages]);
     console.log(`Slowest of ${String(this.#modules.length)} files:`);
-    for (const [file, seconds] of [...this.seconds].sort(([, a], [, b]) => b - a).slice(0, slowestShown))
-      console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`);
+    printLongest([...this.seconds]);
   }
 }
 
 /** Path from the root of the repository, in the form that Vitest accepts as an argument. */
 const fileOf = (module: TestModule) => relative(process.cwd(), module.moduleId);
+
+function printLongest(entries: [name: string, seconds: number][]): void {
+  for (const [name, seconds] of entries.sort(([, a], [, b]) => b - a).slice(0, slowestShown))
+    console.log(`${seconds.toFixed(1).padStart(7)} s  ${name}`);
+}
 
 const firstLine = (errors: readonly { message: string }[]) => errors[0]?.message.split("\n", 1)[0] ?? "";

@@ -68,29 +68,48 @@ describe("built modules", () => {
     );
     if (whole === undefined || calls === undefined) throw new Error("It is not built.");
     expect(Object.keys(calls)).toEqual(Object.keys(whole));
-    const callFields = ({ operationId, method, path, plane, auth, body, responses = {} }: Partial<Endpoint>) => ({
+    const callFields = ({ operationId, method, path, auth, body, responses = {}, ...rest }: Partial<Endpoint>) => ({
       operationId,
       method,
       path,
-      plane,
       auth,
       body: body?.kind,
+      direct: rest.inSession?.direct,
+      returnsSessions: rest.returnsSessions,
       responses: Object.entries(responses).map(([status, { kind }]) => [status, kind]),
     });
     expect(Object.values(calls).map(callFields)).toEqual(Object.values(whole).map(callFields));
     expect(
       Object.values(calls).filter(
-        ({ errors, handoff, params, query, summary }) => summary ?? query ?? params ?? errors ?? handoff,
+        ({ errors, handoff, inSession, params, plane, query, summary }) =>
+          summary ?? query ?? params ?? errors ?? handoff ?? plane ?? inSession?.handoff,
       ),
     ).toEqual([]);
-    const content = calls.getProfile?.responses?.[200];
+  });
+
+  it("check answers for clients with smaller schemas", async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: 'export { getProfile, streamTelemetry } from "@shoal/contract/calls";', resolveDir: client },
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      write: false,
+    });
+    const text = outputFiles[0]?.text ?? "";
+    expect(text).not.toMatch(/ZodMini(Default|DiscriminatedUnion|Enum|ISO)/);
+    const calls = (await import(`data:text/javascript,${encodeURIComponent(text)}`)) as Record<string, Endpoint>;
+    const content = calls.getProfile?.responses[200];
     const check = (value: unknown) => content?.kind === "json" && (content.schema as Schema).safeParse(value).success;
     const profile = { id: "p1", name: "x".repeat(10_000), created_at: "2026-01-31T12:00:00.000Z" };
-    expect([check(profile), check({ ...profile, id: 7 }), check({ ...profile, created_at: "yesterday" })]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([check(profile), check({ ...profile, created_at: "2026-01-31T12:00:00+05:30" })]).toEqual([true, true]);
+    expect([check({ ...profile, id: 7 }), check({ ...profile, created_at: "yesterday" })]).toEqual([false, false]);
+    const events = calls.streamTelemetry?.responses[200];
+    const errorOf = (event: object) =>
+      events?.kind === "events" ? (events.event as Schema).safeParse({ seq: 1, event }).error?.issues[0] : null;
+    const page = { ts: 1, type: "page_load", category: "page", source: { kind: "cdp" }, data: {} };
+    expect([errorOf(page), errorOf({ type: "of a newer service" })]).toEqual([undefined, undefined]);
+    expect(errorOf({ ...page, ts: "1" })).toMatchObject({ code: "invalid_type", path: ["event", "ts"] });
+    expect(errorOf({ ...page, type: 7 })).toMatchObject({ code: "invalid_type", path: ["event", "type"] });
   });
 
   it.each(["schemas", "contract", "transport", "client"])(

@@ -20,7 +20,7 @@ function pnpm(...args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-pnpm("--filter=@shoal/server", "deploy", "--prod", "--legacy", "--offline", target);
+pnpm("--filter=@shoal/server", "deploy", "--prod", "--legacy", "--prefer-offline", target);
 const modules = join(target, "node_modules");
 const store = join(modules, ".pnpm");
 for (const { name } of readdirSync(store, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {

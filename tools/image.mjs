@@ -78,6 +78,9 @@ async function checkContent() {
   );
   const names = bom.components.map(({ name, group }) => (group ? `${group}/${name}` : name));
   check(names.includes("fastify") && !names.includes("@sparticuz/chromium"), `its SBOM lists ${names.length} packages`);
+  const folder = "/usr/lib/chromium/locales";
+  const locales = await ask("run", "--rm", "--network=none", "--entrypoint=ls", image, folder);
+  check(locales.split("\n").includes("de-CH.pak"), "its Chromium has every locale");
 }
 
 async function checkRefusal() {

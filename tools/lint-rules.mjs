@@ -1,3 +1,5 @@
+import { analyse } from "scslre";
+
 // Lint rules of this repository. In tests, short limits fail on busy machines, and sleeps are either too short or a waste of time.
 
 /** @typedef {Parameters<import("oxlint/plugins-dev").RuleTester["run"]>[1]} Rule */
@@ -124,9 +126,54 @@ export const pureZod = {
   }),
 };
 
+/** @returns {{ source: string, flags: string } | undefined} the pattern of `/a/u`, `new RegExp("a", "u")` or `RegExp(String.raw…)` */
+function patternOf(node) {
+  if (node.type === "Literal") return node.regex && { source: node.regex.pattern, flags: node.regex.flags };
+  if (nameOf(node.callee) !== "RegExp") return undefined;
+  const [source, flags] = node.arguments;
+  const text = (part) => {
+    if (part?.type === "Literal" && typeof part.value === "string") return part.value;
+    const template = part?.type === "TaggedTemplateExpression" ? part.quasi : part;
+    if (template?.type !== "TemplateLiteral" || template.expressions.length > 0) return undefined;
+    return template === part ? template.quasis[0].value.cooked : template.quasis[0].value.raw;
+  };
+  const written = text(source);
+  return written === undefined ? undefined : { source: written, flags: text(flags) ?? "" };
+}
+
+/** @type {Rule} */
+export const noSlowPatterns = {
+  meta: {
+    type: "problem",
+    messages: {
+      slow: "The time of this pattern grows {{growth}} with a text of many {{character}}. Anchor it, exclude the character, or use string methods; for a text of at most 256 characters, disable this rule with the bound as the reason.",
+    },
+    schema: [],
+  },
+  create(context) {
+    const check = (node) => {
+      const pattern = patternOf(node);
+      if (pattern === undefined || !/[*+]|,\}/.test(pattern.source)) return;
+      const [report] = analyse(pattern, { maxReports: 1 }).reports;
+      if (report === undefined) return;
+      const data = {
+        character: JSON.stringify(report.character.pick),
+        growth: report.exponential ? "exponentially" : "with its square",
+      };
+      context.report({ node, messageId: "slow", data });
+    };
+    return { Literal: check, NewExpression: check, CallExpression: check };
+  },
+};
+
 /** @type {{ meta: { name: string }, rules: Record<string, Rule> }} */
 const plugin = {
   meta: { name: "shoal" },
-  rules: { "no-own-limits": noOwnLimits, "no-sleeps": noSleeps, "pure-zod": pureZod },
+  rules: {
+    "no-own-limits": noOwnLimits,
+    "no-slow-patterns": noSlowPatterns,
+    "no-sleeps": noSleeps,
+    "pure-zod": pureZod,
+  },
 };
 export default plugin;

@@ -1,6 +1,6 @@
 import { RuleTester } from "oxlint/plugins-dev";
 import { describe, it } from "vitest";
-import rules, { noOwnLimits, noSleeps, pureZod } from "./lint-rules.mjs";
+import rules, { noOwnLimits, noSleeps, noSlowPatterns, pureZod } from "./lint-rules.mjs";
 
 RuleTester.describe = describe;
 RuleTester.it = it;
@@ -21,6 +21,12 @@ for (const [rule, code, messageId] of [
   [noOwnLimits, "vi.setConfig({ testTimeout: 60_000 })", "limit"],
   [noSleeps, "import { setTimeout as delay } from 'node:timers/promises'; await delay(500)", "sleep"],
   [noSleeps, "await new Promise((resolve) => setTimeout(resolve, 500))", "sleep"],
+  [noSlowPatterns, String.raw`text.replace(/\/+$/, "")`, "slow"],
+  [noSlowPatterns, "/^(?:a+)+$/.test(text)", "slow"],
+  [noSlowPatterns, String.raw`text.replaceAll(/\s*\n\s*/g, " ")`, "slow"],
+  [noSlowPatterns, "new RegExp('a+b')", "slow"],
+  [noSlowPatterns, "RegExp(`^(a+b?)*$`, 'u')", "slow"],
+  [noSlowPatterns, String.raw`new RegExp(String.raw${"`"}\s+$${"`"})`, "slow"],
   [pureZod, "import { z } from 'zod'", "named"],
   [pureZod, "import z from 'zod/mini'", "named"],
 ] as const)
@@ -36,6 +42,9 @@ const accepted = [
   "const leaseMs = 2_000; import { setTimeout as delay } from 'node:timers/promises'; await delay(leaseMs)",
   "setTimeout(close, 50)",
   "test.service.id.slice(0, 12)",
+  String.raw`text.replace(/(?<!\/)\/+$/, "")`,
+  "/^a+b/.test(text)",
+  "new RegExp(`^${name}+$`)",
   "import * as z from 'zod/mini'; import { toJSONSchema } from 'zod'",
 ];
 for (const [name, rule] of Object.entries(rules.rules)) tester.run(name, rule, { valid: accepted, invalid: [] });

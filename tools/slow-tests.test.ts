@@ -41,6 +41,8 @@ describe("the import graph", () => {
       "apps/top/src/program.slow.ts": 'spawn(new URL("../../../packages/low/dist/low.js", import.meta.url));',
       "apps/top/src/documents.slow.ts": 'read("../../../docs/limits.md");',
       "docs/limits.md": "",
+      "tools/tool.mjs": "",
+      "tools/tool.slow.ts": 'import { run } from "./tool.mjs";',
     });
   });
 
@@ -54,6 +56,11 @@ describe("the import graph", () => {
   it("counts every source of a package for a test that starts its built program", () => {
     const distances = new ImportGraph(root).distancesFrom(["packages/low/src/other.ts"]);
     expect([...distances.keys()]).toEqual(["packages/low/src/other.ts", "apps/top/src/program.slow.ts"]);
+  });
+
+  it("includes the tools", () => {
+    const distances = new ImportGraph(root).distancesFrom(["tools/tool.mjs"]);
+    expect(distances.get("tools/tool.slow.ts")).toBe(1);
   });
 
   it("follows files that are not code", () => {

@@ -1,6 +1,7 @@
-// Runs the fast suite under conditions that make unsteady tests fail, and lists the failures:
+// Runs the fast suite under conditions that make unsteady tests fail, and ends with a table of the rounds:
 // three times with other orders of the files while two loops use the processors, and once with half of the processors.
-// Usage: node tools/test-steady.ts [--seed NUMBER] [ARGUMENT OF VITEST …]
+// With --round, only this one: to repeat it, or to go on after an interruption, with the --seed of that run.
+// Usage: node tools/test-steady.ts [--seed NUMBER] [--round 1-4] [ARGUMENT OF VITEST …]
 import { type ChildProcess, spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { createInterface } from "node:readline";
@@ -18,7 +19,7 @@ interface Round {
 }
 
 const { values, tokens } = parseArgs({
-  options: { seed: { type: "string" } },
+  options: { seed: { type: "string" }, round: { type: "string" } },
   strict: false,
   allowPositionals: true,
   tokens: true,
@@ -30,10 +31,15 @@ if (!Number.isSafeInteger(firstSeed) || firstSeed < 0) {
   );
   process.exit(2);
 }
-const seedAt = tokens.flatMap((token) => (token.kind === "option" && token.name === "seed" ? [token.index] : []));
+const own = tokens.filter((token) => token.kind === "option" && (token.name === "seed" || token.name === "round"));
 const given = process.argv
   .slice(2)
-  .filter((text, index) => !seedAt.includes(index) && !(seedAt.includes(index - 1) && text === values.seed));
+  .filter(
+    (text, index) =>
+      !own.some(
+        (token) => token.index === index || (token.index === index - 1 && "value" in token && token.value === text),
+      ),
+  );
 
 const half = Math.max(1, Math.floor(availableParallelism() / 2));
 const rounds: readonly Round[] = [
@@ -50,6 +56,12 @@ const rounds: readonly Round[] = [
     loops: 0,
   },
 ];
+
+const onlyRound = values.round === undefined ? undefined : Number(values.round);
+if (onlyRound !== undefined && rounds[onlyRound - 1] === undefined) {
+  console.error(`--round: "${String(values.round)}" is not a number from 1 to ${rounds.length}.`);
+  process.exit(2);
+}
 
 let loops: readonly ChildProcess[] = [];
 const endLoops = (): void => {
@@ -86,13 +98,21 @@ async function run({ seed, prefix, loops: count }: Round): Promise<readonly stri
   return status !== 0 && failures.length === 0 ? [`failed: Vitest ended with status ${status}`] : failures;
 }
 
-const results: string[] = [];
-let failed = 0;
-for (const round of rounds) {
-  console.log(`steady: ${round.title}, seed ${round.seed}`);
+const table = ["round    seed  minutes  failed  conditions"];
+const allFailures: string[] = [];
+for (const [index, round] of rounds.entries()) {
+  if (onlyRound !== undefined && index !== onlyRound - 1) continue;
+  console.log(
+    `steady: ${round.title}, seed ${round.seed}. This round again: npm run test:steady -- --seed ${firstSeed} --round ${index + 1}`,
+  );
+  const startMs = performance.now();
   const failures = await run(round);
-  failed += failures.length;
-  results.push(`steady: ${round.title}, seed ${round.seed}: ${failures.length} failed`, ...failures);
+  const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
+  allFailures.push(...failures.map((line) => `round ${index + 1}, ${line}`));
+  table.push(
+    [String(index + 1).padStart(5), String(round.seed).padStart(7), minutes.padStart(8)].join(" ") +
+      `${String(failures.length).padStart(8)}  ${round.title}`,
+  );
 }
-console.log(results.join("\n"));
-process.exitCode = failed === 0 ? 0 : 1;
+console.log([...allFailures, ...table].join("\n"));
+process.exitCode = allFailures.length === 0 ? 0 : 1;

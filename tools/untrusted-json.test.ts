@@ -20,6 +20,7 @@ const readers = {
     "apps/server/src/auth/flows/flow-store.ts",
     "apps/server/src/auth/sign-in-links/handoff-tokens.ts",
     "apps/server/src/auth/logins/login-run.ts",
+    "apps/server/src/auth/vaults/vault-keys.ts",
     "apps/server/src/config/admin-key.ts",
     "apps/server/src/config/version.ts",
     "apps/server/src/console/oidc/serve-oidc.ts",
@@ -30,6 +31,7 @@ const readers = {
     "apps/server/src/sessions/connect/connect-tickets.ts",
     "apps/server/src/sessions/downloads/kept-files.ts",
     "apps/server/src/sessions/evidence/stored-events.ts",
+    "apps/server/src/sessions/network-recordings/frames.ts",
     "apps/server/src/sessions/replays/replay-files.ts",
     "apps/server/src/storage/backup/restore-backup.ts",
     "apps/server/src/storage/blobs/sealed-stream.ts",
@@ -64,7 +66,7 @@ const readers = {
     "apps/server/src/sessions/telemetry/export/log-records.ts",
     "apps/server/src/storage/telemetry-files/history.ts",
     "packages/placement/src/instances/call-instance.ts",
-    "packages/placement/src/instances/instance-handle.ts",
+    "packages/placement/src/instances/instance-event.ts",
     "packages/placement/src/remote/announcement.ts",
     "packages/placement/src/streams/answer-text.ts",
   ],
@@ -72,7 +74,10 @@ const readers = {
     "apps/server/src/deployed-apps/registry/other-versions.ts",
     "apps/server/src/deployed-apps/runtime/build-tools.ts",
     "apps/server/src/deployed-apps/runtime/manifests.ts",
+    "apps/server/src/sessions/flows/export/flow-file.ts",
     "apps/server/src/auth/providers/provider-http.ts",
+    "apps/server/src/auth/vault-forms/serve-collect.ts",
+    "apps/server/src/auth/vaults/passkey.ts",
     "apps/server/src/http/auth/session-path.ts",
     "apps/server/src/auth/providers/stores/login-values.ts",
     "apps/server/src/auth/providers/stores/onepassword.ts",
@@ -88,7 +93,7 @@ it("knows for each file of the service that parses JSON whose bytes it reads", (
   const found = globSync(["apps/server/src/**/*.ts", "packages/placement/src/**/*.ts"], { cwd: root })
     .map((path) => path.replaceAll("\\", "/"))
     // Code of web pages, and of tests.
-    .filter((path) => !/\.(?:test|slow)\.ts$|\/testing\/|\/sign-in-page\/page\//.test(path))
+    .filter((path) => !/\.(?:test|slow)\.ts$|\/testing\/|\/(?:sign-in-page|vault-forms)\/page\//.test(path))
     .filter((path) => reads.test(readFileSync(join(root, path), "utf8")));
   expect(found.sort()).toEqual(Object.values(readers).flat().sort());
 });

@@ -3,7 +3,10 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 
 // Pages for people: each is one document with its style and script.
-const pages = [["sign-in", "src/auth/sign-in-page/page"]];
+const pages = [
+  ["sign-in", "src/auth/sign-in-page/page"],
+  ["collect", "src/auth/vault-forms/page"],
+];
 
 await mkdir("dist/pages", { recursive: true });
 for (const [name, folder] of pages) {

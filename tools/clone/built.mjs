@@ -9,7 +9,7 @@ const record = join(root, "node_modules/.shoal-built.json");
 /** Parts of the build: their sources, and a file that the build writes last. */
 const parts = {
   programs: {
-    sources: ["tools/build.mjs", "packages", "apps/cli", "apps/server", "apps/example-extension"],
+    sources: ["tools/build.mjs", "tools/finish-dist", "packages", "apps/cli", "apps/server", "apps/example-extension"],
     output: "apps/cli/dist/commands/index.json",
   },
   console: {

@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { posix, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /**
- * Bundles a package into one file for Node, if its exports name one.
+ * Bundles a package into one file for Node, if its exports name one. Node loads it faster than hundreds of small files.
  * @param {typeof import("esbuild").build} build
  * @param {string} folder - of the package, with the modules in its `dist`
  * @param manifest - its package.json
@@ -23,13 +24,25 @@ export async function bundleForNode(build, folder, manifest) {
     mainFields: ["module", "main"],
     // In Node all packages import the same contract: a second copy would cost more than the smaller one saves.
     alias: { "@shoal/contract/calls": "@shoal/contract" },
-    external: Object.keys({ ...manifest.dependencies }).flatMap((name) => [name, `${name}/*`]),
+    external: [
+      "node:*",
+      ...Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).flatMap((name) => [
+        name,
+        `${name}/*`,
+      ]),
+    ],
     plugins: [withoutLocales],
     sourcemap: true,
     sourcesContent: false,
     metafile: true,
     logLevel: "warning",
+    // Imports of types alone, of modules without side effects.
+    logOverride: { "ignored-bare-import": "silent" },
   });
+  // Files of earlier builds, last: a running program may still load them.
+  const written = Object.keys(metafile.outputs).map((path) => posix.basename(path));
+  for (const name of readdirSync(resolve(folder, "dist/bundle")))
+    if (!written.includes(name)) rmSync(resolve(folder, "dist/bundle", name));
   if (Object.keys(metafile.inputs).some((path) => path.includes("/zod/"))) {
     writeFileSync(
       resolve(folder, "dist/bundle/LICENSE-zod.txt"),
@@ -49,3 +62,8 @@ const withoutLocales = {
     onLoad({ filter: /.*/, namespace: "no-locales" }, () => ({ contents: "export {};" }));
   },
 };
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { build } = await import("esbuild");
+  await bundleForNode(build, process.cwd(), JSON.parse(readFileSync("package.json", "utf8")));
+}

@@ -28,6 +28,7 @@ export class ImportGraph {
       this.#packages.set(manifest.name, { folder: dirname(path), manifest, sources });
     }
     for (const { sources } of this.#packages.values()) for (const file of sources) this.#read(file);
+    for (const file of globSync("tools/**/*.{ts,mjs}", { cwd: root })) this.#read(file);
   }
 
   /**

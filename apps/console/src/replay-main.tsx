@@ -12,7 +12,7 @@ if (root !== null)
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce}>
-        <SharedReplay address={location.origin + location.pathname.replace(/\/+$/, "")} />
+        <SharedReplay address={location.origin + location.pathname.replace(/(?<!\/)\/+$/, "")} />
       </MantineProvider>
     </StrictMode>,
   );

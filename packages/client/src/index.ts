@@ -14,7 +14,10 @@ export { type SessionProcess } from "./browsers/session/session-process.ts";
 export { type BrowserFiles, type UploadItem } from "./browsers/browser-fs.ts";
 export { type BrowserFetchInit } from "./browsers/browser-fetch.ts";
 export { type BrowserComputer } from "./browsers/browser-computer.ts";
-export { type BrowserPlaywright } from "./browsers/browser-playwright.ts";
+export {
+  type BrowserPlaywright,
+  type PlaywrightExecutors as BrowserPlaywrightExecutors,
+} from "./browsers/browser-playwright.ts";
 export {
   type BrowserProcesses,
   type CommandResult,

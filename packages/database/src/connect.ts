@@ -26,7 +26,7 @@ const startingUpPatienceMs = 15_000;
 
 function secretsOf(target: Target): string[] {
   if (!("url" in target)) return target.password === undefined ? [] : [target.password];
-  const { password = "" } = /\/\/[^/?#]*?:(?<password>[^/?#]*)@/.exec(target.url)?.groups ?? {};
+  const { password = "" } = /^[^/]*\/\/[^/?#:]*:(?<password>[^/?#]*)@/.exec(target.url)?.groups ?? {};
   const inQuery = /[?&]password=(?<password>[^&#]*)/.exec(target.url)?.groups?.password ?? "";
   const decoded = [password, inQuery].map((secret) => {
     try {

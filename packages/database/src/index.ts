@@ -23,7 +23,6 @@ export type {
   InvocationsTable,
   OrganizationTable,
   ExtensionsTable,
-  ProfilesTable,
   ProxiesTable,
   ProjectsTable,
   RateLimitUsesTable,
@@ -48,5 +47,6 @@ export type {
   CredentialValuesTable,
 } from "./tables/auth-tables.ts";
 export type { UsersTable } from "./tables/console-tables.ts";
+export type { ProfilesTable } from "./tables/profile-tables.ts";
 export type { Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
 export type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";

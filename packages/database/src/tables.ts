@@ -11,8 +11,12 @@ import type { ApiKeysTable, ApiKeyUsesTable } from "./tables/api-key-tables.ts";
 import type { ConsoleLinksTable, ConsoleSessionsTable, UsersTable } from "./tables/console-tables.ts";
 import type { OptionalTimestamp, Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
 import type { TelemetryDestinationsTable } from "./tables/telemetry-tables.ts";
+import type { FlowTables } from "./tables/flow-tables.ts";
+import type { NetworkRecordingTables } from "./tables/network-recording-tables.ts";
 import type { HandoffsTable, LiveViewLinksTable } from "./tables/handoff-tables.ts";
+import type { ProfilesTable, ProfileVersionsTable, StoredWebBotAuth } from "./tables/profile-tables.ts";
 import type { UsageDaysTable, UsageSessionsTable, UsageStorageTable } from "./tables/usage-tables.ts";
+import type { VaultItemEventsTable, VaultItemsTable, VaultsTable, VaultValuesTable } from "./tables/vault-tables.ts";
 import type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";
 
 /** Including deleted ones. Exactly one is the default; the first migration creates it. */
@@ -49,43 +53,6 @@ export interface OrganizationTable {
   is_only: Generated<boolean>;
   /** For projects without `max_sessions`; 0 = no limit, `null` = the server's setting. */
   default_max_sessions: number | null;
-  created_at: TimestampOfInsert;
-}
-
-interface StoredWebBotAuth {
-  enabled: boolean;
-  sign_only?: string[] | undefined;
-  signature_agent?: string | undefined;
-}
-
-export interface ProfilesTable {
-  id: string;
-  project_id: string;
-  name: string | null;
-  name_folded: GeneratedAlways<string | null>;
-  created_at: TimestampOfInsert;
-  updated_at: Timestamp | null;
-  last_used_at: Timestamp | null;
-  /** In `profile_versions`; `null` while the profile is empty. */
-  version: number | null;
-  last_version: Generated<number>;
-  saved_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
-  size_bytes: number | null;
-  last_save_error: string | null;
-  web_bot_auth: ColumnType<StoredWebBotAuth | null, string | null | undefined, string | null>;
-}
-
-export interface ProfileVersionsTable {
-  profile_id: string;
-  version: number;
-  /** With the sealed archive; versions may share it. */
-  blob: string;
-  /** Before sealing. */
-  size_bytes: number;
-  /** Hexadecimal SHA-256 before sealing. */
-  checksum: string;
-  source: string;
-  session_id: string | null;
   created_at: TimestampOfInsert;
 }
 
@@ -406,7 +373,7 @@ export interface RateLimitUsesTable {
   changed_at: TimestampOfInsert;
 }
 
-export interface Tables {
+export interface Tables extends FlowTables, NetworkRecordingTables {
   projects: ProjectsTable;
   organization: OrganizationTable;
   api_key_uses: ApiKeyUsesTable;
@@ -443,6 +410,10 @@ export interface Tables {
   auth_connections: AuthConnectionsTable;
   auth_flows: AuthFlowsTable;
   credential_providers: CredentialProvidersTable;
+  vaults: VaultsTable;
+  vault_items: VaultItemsTable;
+  vault_values: VaultValuesTable;
+  vault_item_events: VaultItemEventsTable;
   webhooks: WebhooksTable;
   webhook_deliveries: WebhookDeliveriesTable;
   handoffs: HandoffsTable;

@@ -13,6 +13,7 @@ export {
   type RestReport,
   type SelectTelemetry,
 } from "./protocol/protocol.ts";
+export { RecordedAct, RecordedActs, ReplayedStep, ReplayStep } from "./protocol/flow.ts";
 export { type OfferedSecret, secretTicketHeader } from "./protocol/offered-secret.ts";
 export { HostedExit, type HostedProgramConfig, type StartHosted } from "./protocol/hosted-program.ts";
 export {

@@ -8,6 +8,7 @@ import { type Freezers } from "./host/freezer.ts";
 import { CpuIdle } from "./host/cpu-idle.ts";
 import { prepareInstance } from "./instances/prepare-instance.ts";
 import type { InstanceHandle } from "./instances/instance-handle.ts";
+import { StoredInstance } from "./instances/stored-instance.ts";
 import { startInstance } from "./instances/start-instance.ts";
 import { WarmPool } from "./instances/warm-pool.ts";
 import { AutoWarmSize, FixedWarmSize, type WarmSizing } from "./instances/warm-sizing.ts";
@@ -58,12 +59,18 @@ export class BoxPlacement implements Placement {
   readonly abilities: PlacementAbilities;
   readonly memory: PlacementMemory;
   readonly sleep: PlacementSleep;
+  readonly unforkableBecause: string | undefined;
   readonly copiesProgramFiles: boolean;
   readonly #folders: SessionFolders;
   readonly #closeMaker: (() => Promise<void>) | undefined;
   readonly #gateway: EgressGateway;
   readonly #pool: WarmPool<InstanceHandle>;
   readonly #contexts: SharedBrowsers;
+  /** A forkable instance, or a copy of one. */
+  readonly #start: (from: BoxMaker | undefined, signal: AbortSignal) => Promise<InstanceHandle>;
+  readonly #starts = new Set<Promise<unknown>>();
+  readonly #copies = new Set<Promise<StoredInstance>>();
+  readonly #stopStarts = new AbortController();
   readonly #sessions = new Set<InstanceHandle>();
   readonly #programMaker: ProgramMaker;
   readonly #programs = new Set<ProgramBox>();
@@ -75,6 +82,14 @@ export class BoxPlacement implements Placement {
     this.abilities = parts.abilities;
     this.memory = memoryOf(maker.kind, parts, sessionMemoryBytes);
     this.sleep = sleepOf(maker.kind, parts.freezers);
+    this.unforkableBecause = unforkableBecause(maker);
+    const onCopy = (copy: Promise<StoredInstance>): void => {
+      this.#copies.add(copy);
+      const forget = (): boolean => this.#copies.delete(copy);
+      copy.then((stored) => stored.dropped).then(forget, forget);
+    };
+    this.#start = (from, signal) =>
+      this.#track(startInstance(from ?? maker, { log, readyMs, wishes: { forkable: true }, onCopy }, signal));
     this.copiesProgramFiles = parts.programs.copiesFiles === true;
     this.#folders = parts.folders;
     this.#closeMaker = parts.close;
@@ -98,12 +113,12 @@ export class BoxPlacement implements Placement {
   ): Promise<InstanceHandle> {
     if (!this.#isClosing()) await this.#checkSpace();
     for (;;) {
-      const isShared = surroundings.isolation === "context";
-      const wasWaiting = isShared ? this.#contexts.hasRoom(surroundings.project) : this.#pool.hasWaiting;
-      const handle = await (isShared ? this.#contexts.open(surroundings.project, signal) : this.#pool.take(signal));
+      const wasWaiting = this.#isWaiting(surroundings);
+      const handle = await this.#take(surroundings, signal);
       handle.wasWarm = wasWaiting;
       try {
         await prepareInstance(handle, surroundings);
+        handle.letOut();
         await handle.assign(assign, { files: surroundings.files, ...(signal && { signal }) });
         signal?.throwIfAborted();
       } catch (error) {
@@ -123,6 +138,35 @@ export class BoxPlacement implements Placement {
         throw closedError();
       }
       return handle;
+    }
+  }
+
+  #isWaiting({ copyOf, forkable, isolation, project }: SessionSurroundings): boolean {
+    if (copyOf !== undefined || forkable === true) return false;
+    return isolation === "context" ? this.#contexts.hasRoom(project) : this.#pool.hasWaiting;
+  }
+
+  #take(surroundings: SessionSurroundings, signal?: AbortSignal): Promise<InstanceHandle> {
+    const { copyOf, forkable, isolation, project } = surroundings;
+    if (copyOf === undefined && forkable !== true)
+      return isolation === "context" ? this.#contexts.open(project, signal) : this.#pool.take(signal);
+    const why = this.unforkableBecause;
+    if (why !== undefined) return Promise.reject(new PlacementError("bad_option", `forkable: ${why}`));
+    if (this.#isClosing()) return Promise.reject(closedError());
+    const stop = this.#stopStarts.signal;
+    return this.#start(
+      copyOf instanceof StoredInstance ? copyOf : undefined,
+      signal === undefined ? stop : AbortSignal.any([signal, stop]),
+    );
+  }
+
+  /** `close` waits for it. */
+  async #track<T>(start: Promise<T>): Promise<T> {
+    this.#starts.add(start);
+    try {
+      return await start;
+    } finally {
+      this.#starts.delete(start);
     }
   }
 
@@ -157,9 +201,13 @@ export class BoxPlacement implements Placement {
   }
 
   async #close(): Promise<void> {
+    this.#stopStarts.abort(closedError());
+    await Promise.allSettled(this.#starts);
     await Promise.all([this.#pool.close(), ...[...this.#sessions, ...this.#programs].map((each) => each.stop())]);
     await this.#contexts.close();
     await this.#closeMaker?.();
+    // Their images contain secrets, and no other server may start here.
+    await Promise.allSettled([...this.#copies].map(async (copy) => (await copy).drop()));
     await this.#folders.close();
   }
 
@@ -206,6 +254,11 @@ const reasonsAgainstSleep: Readonly<Record<PlacementKind, string>> = {
   sandbox:
     "The service may not create control groups, which freeze the processes of sessions; run it as root, or as a systemd service with Delegate=yes.",
 };
+
+function unforkableBecause({ kind, unforkableBecause: reason }: BoxMaker): string | undefined {
+  if (kind === "sandbox") return reason;
+  return `Only sessions in a sandbox can be copied, and this server starts them with the placement ${kind}.`;
+}
 
 function sleepOf(kind: PlacementKind, freezers: Freezers | undefined): PlacementSleep {
   if (freezers !== undefined) return { pagesOut: freezers.pagesOut };

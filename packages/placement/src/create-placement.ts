@@ -19,7 +19,10 @@ import { ProcessProgramMaker } from "./process/process-program-maker.ts";
 import { processSandboxWorks } from "./process/support.ts";
 import { NoPrograms } from "./programs/no-programs.ts";
 import { RemoteProgramMaker } from "./programs/remote-program-maker.ts";
+import { examineForks } from "./sandbox/forkable/examine-forks.ts";
+import { removeAbandonedImages } from "./sandbox/forkable/stored-processes.ts";
 import { makeSandboxEtc } from "./sandbox/etc.ts";
+import { installedLocales } from "./boxes/locales.ts";
 import { createSandboxBoxes, policiesInside } from "./sandbox/sandbox-box-maker.ts";
 import { SandboxProgramMaker } from "./sandbox/sandbox-program-maker.ts";
 import { examineSandbox, type SandboxSupport } from "./sandbox/support.ts";
@@ -66,6 +69,7 @@ export async function createPlacementWith(
 
   // Before the sweep of folders, which waits for the processes of killed servers.
   await thawAbandoned();
+  await removeAbandonedImages(options.log);
   const folders = await openSessionFolders(options.sessionsDir, options.log);
   const gateway = createEgressGateway(options.log, options.egressLimits);
   try {
@@ -139,9 +143,10 @@ function imageAbilities({
   authorities,
   chromium,
   full,
+  locales,
   windows,
-}: ImageContents): Pick<PlacementAbilities, "fullChromium" | "windows" | "authorities"> {
-  return { fullChromium: chromium.kind === "chrome" || full !== undefined, windows, authorities };
+}: ImageContents): Pick<PlacementAbilities, "authorities" | "fullChromium" | "locales" | "windows"> {
+  return { fullChromium: chromium.kind === "chrome" || full !== undefined, windows, authorities, locales };
 }
 
 async function makeContainers(
@@ -187,9 +192,12 @@ async function makeBoxes(
   { folders, gateway, policy, browsers, support, programPath, resolveName }: BoxParts & { readonly browsers: Browsers },
 ): Promise<Boxes> {
   const { log } = options;
+  const fullBrowser = browsers.chromium.kind === "chrome" ? browsers.chromium : browsers.full;
+  const locales = process.platform === "darwin" ? [] : await installedLocales(fullBrowser?.executable);
   const abilities = {
-    fullChromium: browsers.chromium.kind === "chrome" || browsers.full !== undefined,
+    fullChromium: fullBrowser !== undefined,
     policies: support?.works === true,
+    locales: support?.works === true && locales.length > 0 ? ("all" as const) : locales,
     authorities: await canTrustAuthorities(),
     windows: (await findTool("Xvfb")) !== undefined,
     contexts: process.platform !== "win32",
@@ -210,6 +218,12 @@ async function makeBoxes(
       etc,
       memory,
       freezers,
+      locales,
+      unforkableBecause: await examineForks({
+        chromium: browsers.chromium,
+        support,
+        hasMemoryGroups: memory !== undefined,
+      }),
       diskBytes: options.sessionDiskBytes,
     });
     const programs = new SandboxProgramMaker({ folders, gateway, policy, resolveName, support, etc, memory });

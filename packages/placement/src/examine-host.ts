@@ -9,6 +9,7 @@ import type { PlacementLog } from "./interface/placement-log.ts";
 import { processSandboxWorks } from "./process/support.ts";
 import { maxProcesses } from "./sandbox/command.ts";
 import { sharedMemoryBytes } from "./sandbox/launcher.ts";
+import { examineForks } from "./sandbox/forkable/examine-forks.ts";
 import { examineSandbox, type SandboxSupport } from "./sandbox/support.ts";
 
 export interface HostFinding {
@@ -22,6 +23,7 @@ export interface HostFinding {
     | "inner_sandbox"
     | "limits"
     | "sleep"
+    | "forks"
     | "user";
   /** `missing`: sessions cannot run without it. */
   readonly state: "ok" | "warning" | "missing";
@@ -73,6 +75,7 @@ export async function examineHost(options: { readonly chromium?: string } = {}):
       innerSandboxFinding(innerSandbox, sandbox),
       limitsFinding(limits, sandbox, groups !== undefined),
       await sleepFinding(sandbox, groups),
+      await forksFinding(sandbox, groups, chromium),
       userFinding(sandbox),
     ],
   };
@@ -250,10 +253,32 @@ async function sleepFinding(sandbox: SandboxSupport, groups: MemoryGroups | unde
       };
 }
 
+async function forksFinding(
+  sandbox: SandboxSupport,
+  groups: MemoryGroups | undefined,
+  chromium: FoundChromium | undefined,
+): Promise<HostFinding> {
+  const reason = sandbox.works
+    ? await examineForks({ chromium, support: sandbox, hasMemoryGroups: groups !== undefined })
+    : "Exact forks need the sandbox; see bubblewrap.";
+  if (reason === undefined)
+    return { name: "forks", state: "ok", detail: "Sessions with forkable: true can be forked exactly." };
+  return {
+    name: "forks",
+    state: "ok",
+    detail: "Forks of sessions are restored from saved state, not exact copies (forkable: true).",
+    advice: reason,
+  };
+}
+
 function userFinding(sandbox: SandboxSupport): HostFinding {
   if (!runsAsRoot()) return { name: "user", state: "ok", detail: "Shoal runs as a plain user." };
   if (sandbox.works)
-    return { name: "user", state: "ok", detail: "Shoal runs as root, and each box as a separate, unused user." };
+    return {
+      name: "user",
+      state: "ok",
+      detail: "Shoal runs as root, and each box as an unused user, which exact forks of a session share.",
+    };
   return {
     name: "user",
     state: "warning",

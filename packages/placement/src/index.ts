@@ -9,6 +9,16 @@ export type {
   RequestSigner,
   TransferredBytes,
 } from "./interface/egress.ts";
+export type {
+  AnswerHead,
+  ExchangeEnd,
+  ExchangePlayer,
+  ExchangeRecorder,
+  ExchangeRequest,
+  PlayedChunk,
+  PlayedExchange,
+  RecordedExchange,
+} from "./interface/exchanges.ts";
 export type { PlacementLog } from "./interface/placement-log.ts";
 export { answerBytes, answerJson, type AnswerLimits, AnswerProblem, answerText } from "./streams/answer-text.ts";
 export { BoundedBytes } from "./streams/bounded-bytes.ts";
@@ -44,6 +54,7 @@ export type {
   ChromePolicies,
   DockerOptions,
   Instance,
+  InstanceCopy,
   InstanceEnd,
   InstanceRequest,
   KubernetesOptions,

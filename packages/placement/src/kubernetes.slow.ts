@@ -126,6 +126,15 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     expect(await sessionFolders(sessionsDir)).toEqual([]);
   });
 
+  it("does not compare the memory of a pod with the limit of the server's container", async () => {
+    const constrained = vi.spyOn(process, "constrainedMemory").mockReturnValue(512 * 2 ** 20);
+    onTestFinished(() => {
+      constrained.mockRestore();
+    });
+    const { placement } = await open({ sandboxes: false, sessionMemoryBytes: 4 * 2 ** 30 });
+    expect(placement.memory).toEqual({ machineBytes: Number.MAX_SAFE_INTEGER, usualBytes: 4 * 2 ** 30 });
+  });
+
   it("survives conflicts, broken watches and forgotten resource versions", async () => {
     const { cluster, placement } = await open({ sandboxes: false });
     cluster.failures.push(409, 503, 429);
@@ -139,16 +148,31 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     expect(remains(cluster)).toEqual([]);
   });
 
-  it("ends a session with the reason when its pod is evicted or deleted", async () => {
+  it("ends a session with the reason when its pod is evicted, deleted or drained", async () => {
     const { cluster, placement } = await open();
-    const [evicted, deleted] = await Promise.all([placement.acquire(assign), placement.acquire(assign)]);
+    const [evicted, deleted, drained] = await Promise.all([
+      placement.acquire(assign),
+      placement.acquire(assign),
+      placement.acquire(assign),
+    ]);
     cluster.evict(`shoal-${evicted.id}`);
     expect(await evicted.ended).toEqual({
       reason: "instance_lost",
       detail: expect.stringMatching(/ended it \(Evicted\): The node was low on resource: memory/) as string,
     });
     cluster.deletePod(`shoal-${deleted.id}`);
-    expect((await deleted.ended).reason).toBe("instance_lost");
+    expect(await deleted.ended).toEqual({
+      reason: "instance_lost",
+      detail: `Pod shoal-${deleted.id}: it was deleted outside of the service.`,
+    });
+    cluster.deletePod(`shoal-${drained.id}`, {
+      reason: "EvictionByEvictionAPI",
+      message: "Eviction API: evicting.",
+    });
+    expect(await drained.ended).toEqual({
+      reason: "instance_lost",
+      detail: `Pod shoal-${drained.id}: Kubernetes ended it (EvictionByEvictionAPI): Eviction API: evicting.`,
+    });
     await expect.poll(() => remains(cluster)).toEqual([]);
   });
 
@@ -390,13 +414,30 @@ describeWith(["chromium", "bubblewrap"], "the placement kubernetes", () => {
     });
   });
 
-  it("refuses a cluster that does not answer", async () => {
+  it.each([
+    ["sandboxes", undefined, "kubernetes.yaml"],
+    ["sandboxclaims", warmPool, "kubernetes-claims.yaml"],
+  ])("names the right to %s that the service account lacks", async (withheld, pool, manifests) => {
+    const { cluster, kubeconfig } = await startCluster({ claims: pool !== undefined });
+    cluster.withheld = withheld;
+    const kubernetes = { image, kubeconfig, ...(pool !== undefined && { warmPool: pool }) };
+    const refused = openPlacement({ kind: "kubernetes", kubernetes, closed: [] });
+    const problem = RegExp(
+      `lacks a right \\(.*may not GET .*/${withheld}\\)\\. It needs the Role of docs/service/${manifests},`,
+    );
+    await expect(refused).rejects.toMatchObject({
+      code: "bad_option",
+      message: expect.stringMatching(problem) as string,
+    });
+  });
+
+  it("refuses a cluster that does not accept its credentials", async () => {
     const kubeconfig = join(await temporaryDirectory(), "kubeconfig");
     await writeFile(kubeconfig, (await startCluster()).cluster.kubeconfig.replace("fake-token", "wrong"));
     const refused = openPlacement({ kind: "kubernetes", kubernetes: { image, kubeconfig }, closed: [] });
     await expect(refused).rejects.toMatchObject({
       code: "bad_option",
-      message: expect.stringContaining("status 401") as string,
+      message: expect.stringMatching(/does not accept the credentials.*status 401/) as string,
     });
   });
 });

@@ -7,4 +7,4 @@ export { messageOf } from "./message-of.ts";
 export { pathSegment, pathSegments } from "./path-segment.ts";
 export { parseMoment } from "./parse-moment.ts";
 export { siteDomain } from "./site-domain.ts";
-export { addressProblem, typedAddress } from "./typed-address.ts";
+export { addressProblem, renderProblem, typedAddress } from "./typed-address.ts";

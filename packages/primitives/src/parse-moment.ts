@@ -16,7 +16,7 @@ const unitMs: Readonly<Record<string, number>> = {
 export function parseMoment(text: string, nowMs = Date.now()): number | undefined {
   if (/^(?:\d+(?:\.\d+)?[a-zµ]+)+$/.test(text)) {
     let agoMs = 0;
-    for (const [, count = "0", unit = "s"] of text.matchAll(/(\d+(?:\.\d+)?)([a-zµ]+)/g))
+    for (const [, count = "0", unit = "s"] of text.matchAll(/(?<!\d)(\d+(?:\.\d+)?)([a-zµ]+)/g))
       agoMs += Number(count) * (unitMs[unit] ?? 0);
     return withinYears(nowMs - agoMs);
   }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { typedAddress } from "./typed-address.ts";
+import { renderProblem, typedAddress } from "./typed-address.ts";
 
 it.each([
   "localhost:3000",
@@ -63,4 +63,21 @@ it.each([
   "http//x y",
 ])("leaves %j as it is", (text) => {
   expect(typedAddress(text)).toBe(text);
+});
+
+it.each(["https://a.example", "http://a.example", " a.example ", "HTTP://a.example", "localhost:3000"])(
+  "renders %j",
+  (typed) => {
+    expect(renderProblem(typed)).toBeUndefined();
+  },
+);
+
+it.each([
+  ["file:///etc/passwd", "must be an http or https address"],
+  ["about:blank", "must be an http or https address"],
+  ["data:text/html,x", "must be an http or https address"],
+  ["javascript:alert(1)", "addresses with javascript: cannot be opened"],
+  ["/path", "not an address"],
+])("does not render %j: %s", (typed, problem) => {
+  expect(renderProblem(typed)?.problem).toBe(problem);
 });

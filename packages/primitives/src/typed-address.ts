@@ -27,10 +27,22 @@ export function typedAddress(text: string): string {
 /** Schemes that run scripts in the present page, or that only the browser's own pages use. */
 const refusedSchemes = /^(?:javascript|view-source|devtools|chrome-untrusted):$/;
 
+interface AddressProblem {
+  readonly problem: string;
+  readonly hint: string;
+}
+
 /** Why a browser cannot open a typed address; `undefined` if it can. */
-export function addressProblem(typed: string): { readonly problem: string; readonly hint: string } | undefined {
+export function addressProblem(typed: string): AddressProblem | undefined {
   const url = URL.parse(typedAddress(typed.trim()));
   if (url === null) return { problem: "not an address", hint: "Example: https://example.com/path." };
   if (!refusedSchemes.test(url.protocol)) return undefined;
   return { problem: `addresses with ${url.protocol} cannot be opened`, hint: "Use http or https." };
+}
+
+/** Why a typed address cannot be rendered: only pages of the web can. `undefined` if it can. */
+export function renderProblem(typed: string): AddressProblem | undefined {
+  const problem = addressProblem(typed);
+  if (problem !== undefined || /^https?:/.test(new URL(typedAddress(typed.trim())).protocol)) return problem;
+  return { problem: "must be an http or https address", hint: "Send a page as html." };
 }

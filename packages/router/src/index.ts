@@ -27,6 +27,7 @@ export { insteadOfJson } from "./reply/other-bytes.ts";
 export { serializedBytes, serializedJson } from "./reply/serialized-json.ts";
 export { ignoredFieldsHeader } from "./request/ignored-fields.ts";
 export { checkedBody } from "./request/checked-body.ts";
+export { readBody } from "./request/json-body.ts";
 export { FormFields } from "./request/multipart/form-fields.ts";
 export { nearMatch } from "./request/near-match.ts";
 export type { OperationOptions, UnknownFields } from "./operation/operation.ts";

@@ -409,14 +409,17 @@ describe.each(adapters)("requests over $name", ({ start }) => {
       expect((await fetch(url + id, { method: "DELETE" })).headers.get("www-authenticate")).toBe("Bearer");
     });
 
-    it("tells clients not to repeat an operation that is not implemented", async () => {
+    it.each([
+      [501, "not_implemented"],
+      [504, "outcome_unknown"],
+    ] as const)("tells clients not to repeat an operation after %i %s", async (status, code) => {
       const { url } = await start({
         get: () => {
-          throw new ServiceError(501, "not_implemented", "Not yet.");
+          throw new ServiceError(status, code, "No.");
         },
       });
       const answer = await fetch(url + id);
-      expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([501, "false"]);
+      expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([status, "false"]);
     });
 
     it("hides every other error of a handler, and reports it with the request's id", async () => {

@@ -60,6 +60,7 @@ function standIn(id: string, { agent, kind, socketPath }: Surroundings): Instanc
     transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
     setRules: () => undefined,
     setPolicies: () => Promise.resolve("0"),
+    copy: () => Promise.reject(new Error("A stand-in has no processes to copy.")),
     onEvent(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

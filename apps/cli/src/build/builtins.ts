@@ -7,6 +7,7 @@ import { isBuiltin } from "node:module";
  */
 export function builtinsWithoutFacade(code: string): string {
   return code.replace(
+    // oxlint-disable-next-line shoal/no-slow-patterns -- runs in the build, on its own output
     /(?<=^|[;\n}])import\s*(?:([\w$]+)\s*,?\s*)?(?:\*\s*as\s+([\w$]+)\s*|\{([^}]*)\}\s*)?from\s*"((?:node:)?[\w/]+)";?/g,
     (whole, ...groups: (string | undefined)[]) => {
       const [main, all, named, name = ""] = groups;
@@ -17,7 +18,7 @@ export function builtinsWithoutFacade(code: string): string {
         return `const ${main}=new Proxy({},{get:(_,name)=>globalThis.process.getBuiltinModule(${JSON.stringify(id)})[name]});`;
       const from = `globalThis.process.getBuiltinModule(${JSON.stringify(id)})`;
       const parts = [main, all].filter((variable) => variable !== undefined).map((variable) => `${variable}=${from}`);
-      if (named !== undefined) parts.push(`{${named.replace(/\s+as\s+/g, ":")}}=${from}`);
+      if (named !== undefined) parts.push(`{${named.replace(/\sas\s/g, ":")}}=${from}`);
       return parts.length === 0 ? whole : `const ${parts.join(",")};`;
     },
   );

@@ -39,7 +39,7 @@ export function reach(flags: GlobalFlags, run: Run, isOpen = false): Reached {
       "Check --base-url and SHOAL_BASE_URL. Set the key with SHOAL_API_KEY.",
     );
   return {
-    baseUrl: found.baseUrl.replace(/\/+$/, ""),
+    baseUrl: found.baseUrl.replace(/(?<!\/)\/+$/, ""),
     ...(apiKey !== undefined && { apiKey }),
     ...(project !== undefined && { project }),
     ...(flags.requestTimeout !== undefined && { totalTimeoutMs: flags.requestTimeout * 1000 }),

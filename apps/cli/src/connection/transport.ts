@@ -24,10 +24,10 @@ export function connectChecked(flags: GlobalFlags, run: Run): Transport {
  * As {@link connectChecked}, but looks for the service with each request. Without one, calls fail with an `ApiError` that has
  * the text of the {@link ExitError}.
  */
-export function connectLater(find: () => Promise<Reached>, flags: GlobalFlags, run: Run): Transport {
+export function connectLater(find: () => Promise<Reached> | Reached, flags: GlobalFlags, run: Run): Transport {
   const expected = findConnection(flags, run.env);
   const baseUrl =
-    "problem" in expected && expected.problem !== "key" ? defaultBaseUrl : expected.baseUrl.replace(/\/+$/, "");
+    "problem" in expected && expected.problem !== "key" ? defaultBaseUrl : expected.baseUrl.replace(/(?<!\/)\/+$/, "");
   return transportTo({ baseUrl, validate: "error" }, flags, run, async (request) => {
     let to: Reached;
     try {

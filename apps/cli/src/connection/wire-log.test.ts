@@ -29,6 +29,14 @@ it("shows error codes and redacts codes of digits", () => {
   expect(redactedBody("password=1")).toBe("[10 characters]");
 });
 
+it("redacts the token in the address of a form", () => {
+  const url = "https://shoal.example/base/collect#item.link.signature";
+  const shown = redactedBody(JSON.stringify([{ action: { name: "collect", url }, message: `open ${url} now` }]));
+  expect(shown).not.toMatch(/item|link|signature/);
+  expect(shown).toContain('"https://shoal.example/base/collect#[redacted]"');
+  expect(shown).toContain("open https://shoal.example/base/collect#[redacted] now");
+});
+
 it("redacts secret headers", () => {
   expect(redactedHeader("authorization", "Bearer sk_1")).toBe("Bearer [redacted]");
   expect(redactedHeader("cookie", "a=b")).toBe("[redacted]");

@@ -6,6 +6,8 @@ import type { PlainAnswer, PlainRequest } from "./send.ts";
 const secretFields =
   /^(?:key|api_key|password|secret|client_secret|token|access_token|refresh_token|jwt|totp_secret|totp_code|value|cookie|authorization|cdp_ws_url|webdriver_ws_url|playwright_ws_url|base_url|browser_live_view_url|hosted_url|handoff_code|proxy_url|values|env|env_vars|headers|ca_bundle)$/i;
 const secretHeaders = /^(?:authorization|cookie|set-cookie|proxy-authorization|x-api-key)$/i;
+/** Anyone with the address of a form can enter values. */
+const formToken = /(?<=\/collect#)\S+/g;
 const longest = 4000;
 
 /** Shows only the length of text other than JSON, which may contain secrets anywhere. */
@@ -15,7 +17,8 @@ export function redactedBody(text: string): string {
       JSON.parse(text, (name, value: unknown) => {
         // Error codes have no digits; one-time codes do.
         const isSecret = secretFields.test(name) || (name === "code" && typeof value === "string" && /\d/.test(value));
-        return isSecret && value !== null && typeof value !== "boolean" ? "[redacted]" : value;
+        if (isSecret && value !== null && typeof value !== "boolean") return "[redacted]";
+        return typeof value === "string" ? value.replaceAll(formToken, "[redacted]") : value;
       }),
     );
   } catch {
@@ -28,6 +31,11 @@ export function redactedHeader(name: string, value: string): string {
     ? value.replace(/^(\w+ )?.*$/s, (_whole, scheme: string | undefined) => `${scheme ?? ""}[redacted]`)
     : value;
 }
+
+const redactedUrl = (url: string): string =>
+  url.replace(/(?<=[?&])([^=&?]*)=[^&]*/g, (pair: string, name: string) =>
+    /jwt|token|key/i.test(name) ? `${name}=[redacted]` : pair,
+  );
 
 /** Like `curl -v`, with secrets redacted. */
 export function wireLog(
@@ -52,11 +60,7 @@ export function wireLog(
   return {
     request({ method, url, headers, body }) {
       startedAt = performance.now();
-      write(">", [
-        `${method} ${url.replace(/([?&][^=&]*(?:jwt|token|key)[^=&]*=)[^&]*/gi, "$1[redacted]")}`,
-        ...headerLines(headers),
-        ...bodyLines(body),
-      ]);
+      write(">", [`${method} ${redactedUrl(url)}`, ...headerLines(headers), ...bodyLines(body)]);
     },
     answer({ status, headers, text }) {
       write("<", [

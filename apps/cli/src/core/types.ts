@@ -86,7 +86,7 @@ export interface CommandEntry {
   /** Read this field from stdin when its argument is `-`. */
   readonly stdin?: string;
   /** Print the result of a program or code as if it had run here; the effects of an action on a page as sentences; an outline as text. */
-  readonly outcome?: "process" | "code" | "act" | "outline";
+  readonly outcome?: "process" | "code" | "repl" | "act" | "outline";
   /** The download comes in chunks, each with a checksum and a cursor to the next one. */
   readonly chunks?: true;
   /** Fail with this message when the field is false, after printing the result. */

@@ -1,15 +1,18 @@
 import type { Run } from "../core/types.ts";
 import { ExitError } from "../core/errors.ts";
 import { exitCodes } from "../core/exit-codes.ts";
-import type { ActResult, PageObservation } from "@shoal/schemas";
+import type { ActResult, PageObservation, ReplResult } from "@shoal/schemas";
 import { actLines, outlineLines } from "./act-lines.ts";
 import { printableLines } from "./format.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const shows: Readonly<Record<"process" | "code" | "act" | "outline", (value: Fields, run: Run) => void>> = {
+const shows: Readonly<Record<"process" | "code" | "repl" | "act" | "outline", (value: Fields, run: Run) => void>> = {
   process: showProcess,
   code: showCode,
+  repl: (value, run) => {
+    showRepl(value as unknown as ReplResult, run);
+  },
   act: showAct,
   outline: showOutline,
 };
@@ -50,6 +53,23 @@ function showCode(
     throw new ExitError(exitCodes.error.status, typeof error === "string" ? error : "The code failed.");
   if (result !== undefined)
     terminal.stdout.write(`${typeof result === "string" ? printableLines(result) : JSON.stringify(result, null, 2)}\n`);
+}
+
+function showRepl(
+  { content, content_truncated, error, repl_terminated, stack, success }: ReplResult,
+  { terminal }: Run,
+): void {
+  for (const { channel, text = "", mime_type: type = "image" } of content) {
+    const line = channel === undefined ? `[${type}; use --output json to read it]` : text.replace(/\n$/, "");
+    terminal[channel === "stderr" ? "stderr" : "stdout"].write(`${printableLines(line)}\n`);
+  }
+  if (content_truncated) terminal.stderr.write("Output beyond the limit was dropped.\n");
+  if (success) return;
+  throw new ExitError(
+    exitCodes.error.status,
+    printableLines(stack ?? error ?? "The code failed."),
+    repl_terminated ? "The process has ended with its state; the next call starts another one." : undefined,
+  );
 }
 
 function showAct(value: Fields, { terminal }: Run): void {

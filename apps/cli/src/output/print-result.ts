@@ -41,7 +41,7 @@ export function fill(text: string, args: readonly string[], fields: object = {})
 
 /** Whether every field of the text has a value. */
 function isComplete(text: string, fields: object): boolean {
-  return (text.match(/\{[^}]+\}/g) ?? []).every((field) => fill(field, [], fields) !== "");
+  return (text.match(/\{[^{}]+\}/g) ?? []).every((field) => fill(field, [], fields) !== "");
 }
 
 export async function printResult(spec: CommandSpec, value: unknown, printing: Printing): Promise<void> {

@@ -57,6 +57,7 @@ const told = new Map<string, (data: Fields, type: string) => string>(
       `${text(host)}:${String(port)} refused by ${list === "deny" ? `deny ${text(rule)}` : `the ${text(list)} list`}, ${String(count)} times`,
     page_navigation: ({ parent_frame_id, url }) =>
       words(parent_frame_id === undefined ? "opened" : "frame opened", text(url)),
+    page_crashed: ({ url }) => words("crashed", text(url)),
     page_tab_opened: ({ url }) => words("new tab", text(url)),
     api_call: ({ duration_ms, operation_id, status }) =>
       words(
@@ -73,7 +74,7 @@ function consoleText({ args, line, source_url, stack_trace, text: said }: Fields
   const [frame] = Array.isArray(frames) ? (frames as readonly (Fields | null)[]) : [];
   const url = text(frame?.url ?? source_url);
   const at = frame?.lineNumber ?? line;
-  const file = /[^/]+(?=\/?$)/.exec(url.replace(/[?#].*/, ""))?.[0] ?? url;
+  const file = /(?<![^/])[^/]+(?=\/?$)/.exec(url.replace(/[?#].*/, ""))?.[0] ?? url;
   const place = file === "" || typeof at !== "number" ? "" : ` ${file}:${String(at + 1)}`;
   return `${Array.isArray(args) && args.length > 0 ? args.map(String).join(" ") : text(said)}${place}`;
 }

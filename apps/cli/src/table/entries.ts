@@ -4,6 +4,7 @@ import { appEntries } from "./entries/apps.ts";
 import { webhookEntries } from "./entries/webhooks.ts";
 import { browserEntries } from "./entries/browsers.ts";
 import { fileEntries } from "./entries/files.ts";
+import { flowEntries } from "./entries/flows.ts";
 import { handoffEntries } from "./entries/handoff.ts";
 import { insideEntries } from "./entries/inside.ts";
 import { pageEntries } from "./entries/pages.ts";
@@ -17,6 +18,7 @@ export const entries: Readonly<Record<string, CommandEntry>> = {
   ...webhookEntries,
   ...browserEntries,
   ...fileEntries,
+  ...flowEntries,
   ...handoffEntries,
   ...insideEntries,
   ...pageEntries,

@@ -39,6 +39,15 @@ export const flagHelp: Readonly<Record<string, string>> = {
   "config.state": "US state of the exit",
   "config.username": "User name",
   "config.zip": "US ZIP code of the exit",
+  conditions: "Permissions, position and preferences of pages, as an object",
+  "conditions.color_scheme": "light or dark; default: light",
+  "conditions.geolocation": "Position of pages with the permission geolocation, as an object",
+  "conditions.permissions": 'Answers to permission prompts: [{"name":"geolocation"}]; default: denied',
+  "conditions.reduced_motion": "reduce or no-preference; default: no-preference",
+  recording: "What to record from the start, as an object",
+  "recording.network": "Keep the answers of the network, up to 256 MiB, to replay them",
+  "replay.on_missing": "Requests without a recorded answer: fail or pass; default: fail, without any network",
+  "replay.recording": "Network recording that answers the requests of the browser",
   connect_timeout_seconds: "End the session if no client connects within this many seconds, 5 to 86400",
   cookies: "Cookies, up to 1000",
   credential: "Credential as an object",
@@ -91,12 +100,16 @@ export const flagHelp: Readonly<Record<string, string>> = {
   include_deleted: "Also find deleted items",
   interaction_id: "ID of the interaction to answer",
   invocation_id: "Running app invocation of the session; its failure ends the session",
+  forkable: "Allow exact forks of the running processes; Chromium then has no inner sandbox",
   isolation: "process: a separate browser; context: a browser shared with other sessions of the project",
   keys: "Keys in order, by X11 keysym name (Return, F5, a) or as a chord (Ctrl+Shift+Tab)",
   kiosk_mode: "Hide the address bar and tabs",
   kms_key_id: "KMS key for the objects: ID, ARN or alias; default: the key of the bucket",
   known_head: "Result of an earlier verification (head), to check that its entry is unchanged",
   limit: "Items per page, 1 to 100",
+  location: "Time zone and language of pages, as an object",
+  "location.locale": "Language and region of pages: de-CH; default: en-US",
+  "location.timezone": "Time zone of pages: Europe/Berlin, or exit for the one of the proxy; default: UTC",
   login_url: "URL of the login form; default: detected",
   max_concurrent_invocations: "Concurrent app invocations; 0 removes the limit",
   max_concurrent_sessions: "Concurrent sessions, including those of pools; 0 removes the limit",
@@ -234,11 +247,13 @@ const nouns: Readonly<Record<string, string>> = {
   projects: "project",
   proxies: "proxy",
   telemetry: "destination",
+  vaults: "vault",
 };
 
 /** `ID or name of the profile` */
 export function argumentHelp(operationId: string, param: string): string {
   if (param === "replay_id") return "ID of the recording";
+  if (param === "key") return "Key of the item";
   if (param !== "id" && param !== "id_or_name") return `ID of the ${param.replace(/_id$/, "").replaceAll("_", " ")}`;
   const noun = nouns[operationId.split(".")[0] ?? ""] ?? "resource";
   return `${param === "id" ? "ID" : "ID or name"} of the ${noun}`;

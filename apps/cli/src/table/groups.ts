@@ -74,6 +74,10 @@ export const groups: Readonly<Record<string, Group>> = {
     description: "Follow the logs of a session",
     examples: ["shoal browsers logs stream research --source supervisor"],
   },
+  "browsers playwright executors": {
+    description: "List and delete names for Playwright code that keeps a tab",
+    examples: ["shoal browsers playwright executors list research"],
+  },
   "browsers playwright": {
     description: "Run Playwright code in a session",
     examples: ["shoal browsers playwright execute research 'return page.title()'"],
@@ -100,9 +104,27 @@ export const groups: Readonly<Record<string, Group>> = {
     description: "List and call tools that pages register for agents",
     examples: ["shoal browsers tools list research"],
   },
+  "browsers webmcp": {
+    description: "List and call tools of all tabs by their references",
+    examples: ["shoal browsers webmcp list-tools research"],
+  },
   "browsers telemetry": {
     description: "Follow network, console and page events of a session",
     examples: ["shoal browsers telemetry stream research"],
+  },
+  flows: {
+    description: "Repeat actions on pages without a model",
+    alias: ["flow"],
+    examples: ["shoal flows record research --name order"],
+  },
+  "flows runs": {
+    description: "Follow and cancel runs of a flow",
+    examples: [`shoal flows runs list m3x1p0v2k7c9q5w8z6t4r2yh`],
+  },
+  "network-recordings": {
+    description: "List and delete recorded answers of the network",
+    alias: ["network-recording"],
+    examples: ["shoal network-recordings list"],
   },
   "evidence-key": {
     description: "Show the key that signs evidence",
@@ -121,6 +143,16 @@ export const groups: Readonly<Record<string, Group>> = {
     description: "Manage password managers that supply credentials",
     alias: ["credential-provider", "cred-providers", "cred-provider"],
     examples: ["shoal credential-providers list"],
+  },
+  vaults: {
+    description: "Manage vaults of login data",
+    alias: ["vault"],
+    examples: ["shoal vaults list"],
+  },
+  "vaults items": {
+    description: "Manage the items of a vault",
+    alias: ["item"],
+    examples: ["shoal vaults items list logins"],
   },
   deployments: {
     description: "Manage deployments of apps",

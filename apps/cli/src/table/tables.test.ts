@@ -38,12 +38,21 @@ const lists: Readonly<Record<string, readonly object[]>> = {
     { mode: "drwxr-xr-x", size_bytes: 4096, mod_time: at, name: "a folder" },
     { mode: "-rw-r--r--", size_bytes: 12, mod_time: later, name: "b\u001b[31m.txt" },
   ],
+  "networkRecordings.list": [
+    {
+      ...{ id: id("a"), session_id: id("b"), status: "complete", size_bytes: 482_113, requests: 31 },
+      ...{ left_out: 0, truncated: false, created_at: at },
+    },
+  ],
   "browserPools.list": [{ id: id("a"), name: "workers", available_count: 3, acquired_count: 10, created_at: at }],
   "proxies.list": [
     { id: id("a"), name: "office", type: "custom", status: "available", ip_address: "192.0.2.1", last_checked: at },
   ],
   "extensions.list": [{ id: id("a"), name: "blocker", size_bytes: 120_000, created_at: at }],
   "credentials.list": [{ id: id("a"), name: "shop", domain: "example.com", has_totp_secret: true, created_at: at }],
+  "vaults.list": [{ id: id("a"), name: "logins", created_at: at }],
+  "vaults.items.list": [{ key: "shop", type: "credential", version: 2, created_at: at }],
+  "vaults.items.events": [{ id: id("a"), name: "filled", browser_id: id("b"), created_at: at }],
   "auth.connections.list": [
     {
       id: id("a"),

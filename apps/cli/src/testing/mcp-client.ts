@@ -6,6 +6,10 @@ import { bareEnv, shoalPath } from "./shoal.ts";
 export interface McpClient {
   toolNames(): Promise<readonly string[]>;
   call(name: string, args: object): Promise<{ readonly isError: boolean; readonly text: string }>;
+  /** Closes both streams without waiting. */
+  leave(): void;
+  /** Resolves with the end of the command. */
+  readonly ended: Promise<unknown>;
   /** Disconnects, and waits for the end of the command. */
   close(): Promise<void>;
 }
@@ -59,6 +63,11 @@ export async function connectMcp(flags: readonly string[], env: Readonly<Record<
       };
       return { isError, text: content.map(({ text = "" }) => text).join("\n") };
     },
+    leave() {
+      child.stdin.end();
+      child.stdout.destroy();
+    },
+    ended,
     async close() {
       child.stdin.end();
       await ended;

@@ -4,8 +4,21 @@ import { serviceUrl } from "../base/place.ts";
 import { gatewayStatuses, UnreachableError } from "../base/unreachable.ts";
 import { refusalText } from "./refusal.ts";
 
-/** Sent with each request: a page of another site cannot add it, so its requests with the cookie are refused. */
-export const consoleHeaders = { "x-shoal-console": "1" } as const;
+/** `apps/docs/src/browser/person.ts` reads it as well. */
+const pageKeyName = "shoal-console-page-key";
+
+let offeredKey: string | undefined;
+
+/** After a redirect of the identity provider, the address contains the page key. */
+export function takePageKey(): void {
+  const [, key] = /^#page_key=([\w-]{1,200})$/.exec(location.hash) ?? [];
+  if (key === undefined) return;
+  offeredKey = key;
+  history.replaceState(history.state, "", location.pathname + location.search);
+}
+
+/** Sent with each request: services on other ports of the host get the cookie, but cannot read the storage of this page. */
+export const consoleHeaders = () => ({ "x-shoal-console": localStorage.getItem(pageKeyName) ?? "none" });
 
 const Role = z.string();
 const ConsoleSession = z.object({
@@ -15,6 +28,9 @@ const ConsoleSession = z.object({
   expires_at: z.optional(z.string()),
 });
 export type ConsoleSession = z.output<typeof ConsoleSession>;
+
+const PageKey = z.object({ page_key: z.string() });
+const DownloadKey = z.object({ key: z.string() });
 
 const SignInWays = z.object({
   api_key: z.boolean(),
@@ -29,7 +45,7 @@ export class SignInError extends Error {
 async function send(method: string, path: string, body?: object): Promise<Response> {
   return fetch(serviceUrl + path, {
     method,
-    headers: { ...consoleHeaders, accept: "application/json", ...(body && { "content-type": "application/json" }) },
+    headers: { ...consoleHeaders(), accept: "application/json", ...(body && { "content-type": "application/json" }) },
     ...(body && { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     throw new UnreachableError("The service does not answer.", { cause: error });
@@ -42,7 +58,13 @@ async function refusalOf(answer: Response): Promise<SignInError> {
 
 /** Returns `null` for a signed-out person. */
 export async function readSession(): Promise<ConsoleSession | null> {
-  const answer = await send("GET", "/console/session");
+  let answer = await send("GET", "/console/session");
+  // A link of another site must not replace a key that works.
+  if (answer.status === 401 && offeredKey !== undefined) {
+    localStorage.setItem(pageKeyName, offeredKey);
+    offeredKey = undefined;
+    answer = await send("GET", "/console/session");
+  }
   if (answer.status === 401 || answer.status === 403) return null;
   if (gatewayStatuses.has(answer.status)) throw new UnreachableError(await refusalText(answer));
   if (!answer.ok) throw await refusalOf(answer);
@@ -75,12 +97,21 @@ export async function signIn(
   if (answer.status === 401 && "api_key" in proof)
     throw new SignInError("This is not an API key of this service. Copy the whole key, or ask for a new one.");
   if (!answer.ok) throw await refusalOf(answer);
+  localStorage.setItem(pageKeyName, PageKey.parse(await answer.json()).page_key);
   await queries.query({ ...sessionQuery, staleTime: 0 });
+}
+
+/** For the address of one download. It is valid for an hour. */
+export async function createDownloadKey(path: string): Promise<string> {
+  const answer = await send("POST", "/console/download_keys", { path });
+  if (!answer.ok) throw await refusalOf(answer);
+  return DownloadKey.parse(await answer.json()).key;
 }
 
 export async function signOut(queries: QueryClient): Promise<void> {
   const answer = await send("DELETE", "/console/session");
   if (!answer.ok && answer.status !== 401) throw await refusalOf(answer);
+  localStorage.removeItem(pageKeyName);
   queries.setQueryData(sessionQuery.queryKey, null);
   // The frame observes the session, so its entry stays.
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });

@@ -1,5 +1,6 @@
 import { serviceUrl } from "../base/place.ts";
 import { saveUrl } from "../base/save.ts";
+import { createDownloadKey } from "./console-session.ts";
 import { refusalText } from "./refusal.ts";
 
 export interface SavedAnswer {
@@ -20,7 +21,8 @@ export interface SavedAnswer {
 export async function saveAnswer({ project, path, query = {}, name }: SavedAnswer): Promise<void> {
   const fields = Object.entries(query).filter((field): field is [string, string] => field[1] !== undefined);
   const search = new URLSearchParams(fields).toString();
-  const url = `${serviceUrl}/console/downloads/${project ?? "-"}${path}${search === "" ? "" : `?${search}`}`;
+  const place = `/${project ?? "-"}${path}${search === "" ? "" : `?${search}`}`;
+  const url = `${serviceUrl}/console/downloads/${await createDownloadKey(place)}${place}`;
   const { ok } = await fetch(url, { method: "HEAD" });
   if (!ok) {
     const answer = await fetch(url);

@@ -5,7 +5,7 @@ import { consoleHeaders, type ConsoleSession } from "./console-session.ts";
 
 const clients = new Map<string, Shoal>();
 
-/** A client of one project. The cookie of the console's session authenticates it. */
+/** A client of one project. The cookie and the page key of the console's session authenticate it. */
 export function shoalOf(projectId: string | undefined): Shoal {
   const key = projectId ?? "";
   const known = clients.get(key);
@@ -14,7 +14,10 @@ export function shoalOf(projectId: string | undefined): Shoal {
     apiKey: null,
     baseUrl: serviceUrl,
     project: projectId,
-    headers: consoleHeaders,
+    fetch(request) {
+      for (const [name, value] of Object.entries(consoleHeaders())) request.headers.set(name, value);
+      return fetch(request);
+    },
     direct: false,
   });
   clients.set(key, shoal);

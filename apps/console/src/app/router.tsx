@@ -11,6 +11,7 @@ import * as z from "zod/mini";
 import { consolePath } from "../base/place.ts";
 import { AuditSearch } from "../pages/audit/filters.ts";
 import { WebhookSearch } from "../pages/webhooks/search.ts";
+import { sessionOrders } from "../pages/sessions/session-order.ts";
 import { sessionTabs } from "../pages/session/tabs.ts";
 import { consoleLevels } from "../pages/session/telemetry/console-lines.ts";
 import { orMissing } from "../parts/lazy-part.ts";
@@ -50,6 +51,7 @@ const sessions = createRoute({
     tag: optionalText,
     pool: optionalText,
     view: z.catch(z.optional(z.enum(["grid"])), undefined),
+    sort: z.catch(z.optional(z.enum(sessionOrders)), undefined),
   }),
   component: pageOf(() => import("../pages/sessions/sessions-page.tsx"), "SessionsPage"),
 });

@@ -10,5 +10,9 @@ export function tell(message: string): void {
 }
 
 export function tellFailure(error: unknown): void {
-  void show({ title: "Request failed", message: textOf(error), color: "red" });
+  tellFailureOf("Request failed", error);
+}
+
+export function tellFailureOf(title: string, error: unknown): void {
+  void show({ title, message: textOf(error), color: "red" });
 }

@@ -32,10 +32,11 @@ interface GrowingFilmParts {
   readonly lastPicture: RefObject<HTMLCanvasElement | null>;
   readonly address: string;
   readonly recordedBytes: number | undefined;
+  readonly startSeconds: number | undefined;
 }
 
 /** Loads the film, and the rest of it while it is recorded. */
-function useGrowingFilm({ film, lastPicture, address, recordedBytes }: GrowingFilmParts) {
+function useGrowingFilm({ film, lastPicture, address, recordedBytes, startSeconds }: GrowingFilmParts) {
   const source = useRef<GrowingFilm>(null);
   useEffect(() => {
     if (film.current === null || lastPicture.current === null) return undefined;
@@ -51,6 +52,9 @@ function useGrowingFilm({ film, lastPicture, address, recordedBytes }: GrowingFi
   const seek = useCallback((seconds: number) => {
     source.current?.seek(seconds);
   }, []);
+  useEffect(() => {
+    if (startSeconds !== undefined) seek(startSeconds);
+  }, [seek, startSeconds]);
   const isLoadingMore = useCallback(() => source.current?.isLoadingMore === true, []);
   return { seek, isLoadingMore };
 }
@@ -61,7 +65,7 @@ export function Player({ address, lines, startSeconds, linkTo, notice, ...record
   const film = useRef<HTMLVideoElement>(null);
   const stage = useRef<HTMLDivElement>(null);
   const lastPicture = useRef<HTMLCanvasElement>(null);
-  const { seek, isLoadingMore } = useGrowingFilm({ film, lastPicture, address, recordedBytes });
+  const { seek, isLoadingMore } = useGrowingFilm({ film, lastPicture, address, recordedBytes, startSeconds });
   const state = useFilm(film, isLoadingMore);
   const lengthSeconds =
     recordedBytes === undefined
@@ -71,10 +75,10 @@ export function Player({ address, lines, startSeconds, linkTo, notice, ...record
   const run = (command: PlayerCommand) => {
     if (film.current !== null) obey({ film: film.current, stage: stage.current, seek, lengthSeconds }, command);
   };
+  const toggle = () => {
+    run({ type: "toggle" });
+  };
   usePlayerKeys(run);
-  useEffect(() => {
-    if (startSeconds !== undefined) seek(startSeconds);
-  }, [seek, startSeconds]);
   const hasTracks = lines.length > 0 || notice !== undefined;
   return (
     <div className={`${styles.player} ${hasTracks ? styles.wide : ""}`}>
@@ -85,9 +89,10 @@ export function Player({ address, lines, startSeconds, linkTo, notice, ...record
             className={styles.film}
             preload="metadata"
             playsInline
-            onClick={() => {
-              run({ type: "toggle" });
-            }}
+            // Browsers start only silent films. A link to a moment shows its picture.
+            muted
+            autoPlay={startSeconds === undefined && !matchMedia("(prefers-reduced-motion: reduce)").matches}
+            onClick={toggle}
           >
             <track kind="chapters" src={`${address}/chapters`} default />
           </video>
@@ -105,9 +110,7 @@ export function Player({ address, lines, startSeconds, linkTo, notice, ...record
           downloadUrl={filmUrl(`${address}/film`, recordedBytes)}
           watchLive={watchLive}
           linkTo={linkTo}
-          toggle={() => {
-            run({ type: "toggle" });
-          }}
+          toggle={toggle}
           setRate={(rate) => {
             if (film.current !== null) film.current.playbackRate = rate;
           }}

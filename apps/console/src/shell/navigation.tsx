@@ -1,19 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import { BookOpen, Braces } from "lucide-react";
 import { useId } from "react";
-import { useIsAdmin, useSignedIn } from "../api/shoal.ts";
+import { useSignedIn } from "../api/shoal.ts";
 import { serviceUrl } from "../base/place.ts";
 import styles from "./navigation.module.css";
-import { type Section, type SectionGroup, sectionGroups } from "./sections.ts";
+import { type Section, type SectionGroup, useSections } from "./sections.ts";
 
 export function Navigation() {
-  const isAdmin = useIsAdmin();
-  const visible = sectionGroups
-    .map(({ name, sections }) => ({
-      name,
-      sections: sections.filter(({ isForAdmins = false }) => isAdmin || !isForAdmins),
-    }))
-    .filter(({ sections }) => sections.length > 0);
+  const visible = useSections();
   return (
     <nav className={styles.groups} aria-label="Main">
       {visible.map((group, index) => (

@@ -20,6 +20,7 @@ import {
   Webhook,
   Zap,
 } from "lucide-react";
+import { useIsAdmin } from "../api/shoal.ts";
 
 export interface Section {
   readonly to: NonNullable<LinkProps["to"]>;
@@ -36,7 +37,7 @@ export interface SectionGroup {
 }
 
 /** The navigation in its order. Groups without pages are hidden. */
-export const sectionGroups: readonly SectionGroup[] = [
+const sectionGroups: readonly SectionGroup[] = [
   { sections: [{ to: "/", label: "Home", icon: House }] },
   {
     name: "Browsers",
@@ -81,3 +82,14 @@ export const sectionGroups: readonly SectionGroup[] = [
     ],
   },
 ];
+
+/** The groups of pages that the person may open. */
+export function useSections(): readonly SectionGroup[] {
+  const isAdmin = useIsAdmin();
+  return sectionGroups
+    .map(({ name, sections }) => ({
+      name,
+      sections: sections.filter(({ isForAdmins = false }) => isAdmin || !isForAdmins),
+    }))
+    .filter(({ sections }) => sections.length > 0);
+}

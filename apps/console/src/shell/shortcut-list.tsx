@@ -4,6 +4,7 @@ const listed = [
   ["1", "Home"],
   ["2", "Sessions"],
   ["/", "Search on this page"],
+  ["Ctrl K", "Go to a page or a session"],
   ["?", "Show these shortcuts"],
 ] as const;
 
@@ -14,7 +15,7 @@ export function ShortcutList({ close }: { readonly close: () => void }) {
         <Table.Tbody>
           {listed.map(([key, effect]) => (
             <Table.Tr key={key}>
-              <Table.Td w={70}>
+              <Table.Td w={80}>
                 <Kbd>{key}</Kbd>
               </Table.Td>
               <Table.Td>{effect}</Table.Td>

@@ -3,17 +3,25 @@ import { useNavigate } from "@tanstack/react-router";
 import { Suspense } from "react";
 import { lazyPart } from "../parts/lazy-part.ts";
 
+const Palette = lazyPart(() => import("./palette.tsx"), "Palette");
 const ShortcutList = lazyPart(() => import("./shortcut-list.tsx"), "ShortcutList");
 
-/** Shortcuts of one key, which are off in fields, and their list. */
+/** Shortcuts of one key, which are off in fields, their list, and the palette, which opens everywhere. */
 export function Shortcuts() {
   const [isOpen, { open, close }] = useDisclosure();
+  const [isPaletteOpen, palette] = useDisclosure();
   const navigate = useNavigate();
+  useHotkeys([["mod+K", palette.toggle]], []);
   useHotkeys([
     ["1", () => void navigate({ to: "/" })],
     ["2", () => void navigate({ to: "/sessions" })],
     ["/", () => document.querySelector<HTMLInputElement>("[data-search]")?.focus(), { usePhysicalKeys: false }],
     ["shift+?", open],
   ]);
-  return <Suspense>{isOpen && <ShortcutList close={close} />}</Suspense>;
+  return (
+    <Suspense>
+      {isOpen && <ShortcutList close={close} />}
+      {isPaletteOpen && <Palette close={palette.close} />}
+    </Suspense>
+  );
 }

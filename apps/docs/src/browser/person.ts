@@ -1,7 +1,7 @@
 import { projectKey, serviceUrl } from "./place.ts";
 
-/** Sent with each request: a page of another site cannot add it, so its requests with the cookie are refused. */
-const consoleHeaders = { "x-shoal-console": "1" };
+/** Sent with each request: the console stores the key at the sign-in (`console-session.ts`), and pages of other origins cannot read it. */
+const consoleHeaders = () => ({ "x-shoal-console": localStorage.getItem("shoal-console-page-key") ?? "none" });
 
 interface Session {
   readonly principal: { readonly name: string };
@@ -18,7 +18,7 @@ export interface Person {
 /** @returns `undefined` for a signed-out person */
 export async function readPerson(): Promise<Session | undefined> {
   const answer = await fetch(`${serviceUrl}/console/session`, {
-    headers: { ...consoleHeaders, accept: "application/json" },
+    headers: { ...consoleHeaders(), accept: "application/json" },
   });
   return answer.ok ? ((await answer.json()) as Session) : undefined;
 }
@@ -47,6 +47,6 @@ export function showPerson(session: Session | undefined): Person {
   label.append(`Requests use your session: ${session.principal.name}. Project`, project);
   return {
     area,
-    headers: () => ({ ...consoleHeaders, ...(project.value !== "" && { "x-shoal-project": project.value }) }),
+    headers: () => ({ ...consoleHeaders(), ...(project.value !== "" && { "x-shoal-project": project.value }) }),
   };
 }

@@ -6,6 +6,7 @@ import { describeBrowsers } from "./browsers.ts";
 import { describeCredentialProviders } from "./credential-providers.ts";
 import { describeCredentials } from "./credentials.ts";
 import { describeFiles } from "./files.ts";
+import { describeForks } from "./forks.ts";
 import type { Answer, OpenService, ServiceUnderTest } from "./open-service.ts";
 import { describeProfiles } from "./profiles.ts";
 import { describeProjects } from "./projects.ts";
@@ -23,6 +24,7 @@ const areas = [
   describeApiKeys,
   describeProjects,
   describeBrowsers,
+  describeForks,
   describeRender,
   describeFiles,
   describeWatches,

@@ -29,6 +29,54 @@ export function describeProfiles(test: ServiceUnderTest): void {
       expect(await codeOf(profiles.update(made.id, { name }))).toBe("404 not_found");
     });
 
+    it("keep the location of their sessions, in the spelling of pages", async () => {
+      const { browsers, profiles } = test.shoal;
+      const made = await profiles.create({ location: { timezone: "asia/tokyo", locale: "EN-us" } });
+      expect(made.location).toEqual({ timezone: "Asia/Tokyo", locale: "en-US" });
+      const session = await browsers.create({ profile: { id: made.id }, location: { locale: "en-US" } });
+      expect(session.location).toEqual({
+        timezone: "Asia/Tokyo",
+        timezone_source: "override",
+        locale: "en-US",
+        locale_source: "override",
+      });
+      await browsers.delete(session.session_id);
+      expect((await profiles.update(made.id, { location: null })).location).toBeUndefined();
+      expect(await codeOf(profiles.update(made.id, { location: { timezone: "Mars/Base" } }))).toBe(
+        "400 invalid_browser_location",
+      );
+      await profiles.delete(made.id);
+    });
+
+    it("keep the conditions of their sessions, which sessions replace field by field", async () => {
+      const { browsers, profiles } = test.shoal;
+      const geolocation = { latitude: 47.37, longitude: 8.54 };
+      const permissions = [{ name: "geolocation" as const }];
+      const made = await profiles.create({ conditions: { permissions, geolocation, color_scheme: "dark" } });
+      expect(made.conditions).toEqual({
+        permissions: [{ name: "geolocation", setting: "granted" }],
+        geolocation: { ...geolocation, accuracy: 10 },
+        color_scheme: "dark",
+      });
+      expect(await profiles.get(made.id)).toEqual(made);
+      const session = await browsers.create({
+        profile: { id: made.id },
+        conditions: { color_scheme: "light", reduced_motion: "reduce", permissions: [] },
+      });
+      expect(session.conditions).toEqual({
+        permissions: [],
+        geolocation: { ...geolocation, accuracy: 10 },
+        color_scheme: "light",
+        reduced_motion: "reduce",
+      });
+      expect(await browsers.get(session.session_id)).toMatchObject({ conditions: session.conditions });
+      await browsers.delete(session.session_id);
+      expect((await profiles.update(made.id, { conditions: {} })).conditions).toBeUndefined();
+      await profiles.update(made.id, { conditions: { reduced_motion: "reduce" } });
+      expect((await profiles.update(made.id, { conditions: null })).conditions).toBeUndefined();
+      expect((await browsers.create({ profile: { id: made.id } })).conditions).toBeUndefined();
+    });
+
     it("need no name, but names are unique", async () => {
       const { profiles } = test.shoal;
       expect((await profiles.create({})).name).toBeNull();

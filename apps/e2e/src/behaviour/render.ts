@@ -13,6 +13,7 @@ export function describeRender(test: ServiceUnderTest): void {
       expect((await browsers.render({ html: "<p>hello</p>" })).markdown).toContain("hello");
       expect((await browsers.get(page.session_id, { include_deleted: true })).ended_reason).toBe("deleted");
       expect(await codeOf(browsers.render({}))).toBe("400 bad_request");
+      expect(await codeOf(browsers.render({ url: "file:///etc/passwd" }))).toBe("400 bad_request");
       expect(await codeOf(browsers.render({ html: "x", url: "https://a.example/" }))).toBe("400 bad_request");
       expect(await codeOf(browsers.render({ html: "x", profile: { name: test.unique("none") } }))).toBe(
         "404 not_found",

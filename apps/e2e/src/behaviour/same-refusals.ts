@@ -45,6 +45,24 @@ const sessions: Refused = async function* ({ shoal }, name) {
     yield [`the page ${JSON.stringify(start_url)}, later on`, browsers.update(other.session_id, { start_url })];
   yield ["a window's memory without a window", browsers.create({ memory: "8GiB" })];
   yield ["too little memory for a window", browsers.create({ headless: false, memory: "2GiB" })];
+  yield ["an unknown time zone", browsers.create({ location: { timezone: "Europe/Atlantis" } })];
+  yield ["an unknown locale", browsers.create({ location: { locale: "de-XX" } })];
+  yield ["the time zone of no proxy", browsers.create({ location: { timezone: "exit" } })];
+  for (const origin of [
+    "http://a.example",
+    "https://a.example/",
+    "https://a.example:443",
+    "https://a.example:99999",
+    "*",
+  ])
+    yield [
+      `permissions of ${origin}`,
+      browsers.create({ conditions: { permissions: [{ name: "notifications", origin }] } }),
+    ];
+  yield [
+    "a position beyond the pole",
+    browsers.create({ conditions: { geolocation: { latitude: 91, longitude: 0 } } }),
+  ];
   yield ["memory that no session has", browsers.create({ memory: "6GiB" })];
   await browsers.delete(other.session_id);
   yield ["a session that has ended", browsers.get(other.session_id)];

@@ -9,9 +9,22 @@ import { phone, usePerson, violationsOf, widthOf } from "./open-console.ts";
 const source = `
 const actions = new Map();
 (globalThis[Symbol.for("shoal.apps.v1")] ??= new Map()).set("shop", { name: "shop", actions });
-const action = (name, handler) => actions.set(name, { handler, payload: undefined, output: undefined });
+const action = (name, handler, payload) => actions.set(name, { handler, payload, output: undefined });
 action("price", async (_context, { sku }) => (console.log("<b>price of</b> " + sku), { sku, cents: 4200 }));
 action("wait", () => new Promise(() => undefined));
+const order = {
+  type: "object",
+  required: ["article"],
+  properties: {
+    article: { type: "integer", title: "Article", description: "Its number" },
+    size: { enum: ["S", "M"] },
+    express: { type: "boolean" },
+    price: { type: "number" },
+  },
+};
+const validate = (value) => ({ value });
+const schema = { "~standard": { version: 1, vendor: "test", validate, jsonSchema: { input: () => order } } };
+action("order", async (_context, payload) => payload, schema);
 `;
 
 const [{ placement, skip, title } = { placement: "sandbox", skip: true, title: "" }] = placements;
@@ -53,6 +66,42 @@ describe.skipIf(skip)(`apps in the console, in the placement ${title}`, () => {
     expect(page.url()).toContain("status=failed");
     // Chromium logs the refusal.
     expect(problems).toEqual([expect.stringContaining("status of 400")]);
+    await page.close();
+  });
+
+  it("has a field for each property of an action, and shows when a schedule is due", async () => {
+    const { page, problems } = await person.openSignedIn("apps");
+    await page.getByRole("button", { name: /^Invoke an action of shop/ }).click();
+    await page.getByLabel("Action", { exact: true }).selectOption("order");
+    const payload = page.getByRole("group", { name: "Payload" });
+    await payload.getByLabel("Article").fill("7");
+    await payload.getByLabel("size").selectOption("M");
+    await payload.getByLabel("express").selectOption("false");
+    await payload.getByLabel("price").pressSequentially("0.05");
+    await expect.poll(() => violationsOf(page)).toEqual([]);
+    await payload.getByLabel("Payload as JSON").check();
+    const json = payload.getByLabel("Payload (optional)");
+    expect(JSON.parse(await json.inputValue())).toEqual({ article: 7, size: "M", express: false, price: 0.05 });
+    await json.fill('{ "article": 8, "size": "M", "gift": {} }');
+    await payload.getByLabel("Payload as JSON").uncheck();
+    await payload.getByText("Also sent: gift").waitFor();
+    await payload.getByLabel("size").selectOption("");
+    await page.getByRole("button", { name: "Invoke", exact: true }).last().click();
+    await page.getByRole("heading", { name: "shop / order" }).waitFor();
+    await page.getByLabel("Output of the invocation").getByText("gift").waitFor();
+    const [{ output = "" } = {}] = (await test.shoal.invocations.list({ limit: 1 })).items;
+    expect(JSON.parse(output)).toEqual({ article: 8, gift: {} });
+
+    await page.getByRole("link", { name: "Schedules" }).click();
+    await page.getByRole("button", { name: "New schedule" }).click();
+    await page.getByLabel("Time zone").fill("Europe/Berlin");
+    await page.getByLabel("Times").fill("0 9 29 2 *");
+    await page.getByText(/^Next: .*(?:29 Feb|Feb 29)/).waitFor();
+    await page.getByLabel("Times").fill("0 9 31 2 *");
+    await page.getByText("This schedule never runs.").waitFor();
+    await page.getByLabel("Times").fill("0 9");
+    await page.getByText("Invalid times or time zone.").waitFor();
+    expect(problems).toEqual([]);
     await page.close();
   });
 

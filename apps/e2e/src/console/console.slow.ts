@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
 import { usePerson, violationsOf } from "./open-console.ts";
@@ -5,7 +8,7 @@ import { usePerson, violationsOf } from "./open-console.ts";
 const test = useService();
 const person = usePerson(test);
 
-it("signs in with a key, stores nothing, and signs out", async () => {
+it("signs in with a key, stores a page key in place of it, and signs out", async () => {
   const { page, problems } = await person.open("sessions?status=all");
   await page.getByRole("heading", { name: "Sign in to Shoal" }).waitFor();
   await expect.poll(() => violationsOf(page)).toEqual([]);
@@ -22,10 +25,78 @@ it("signs in with a key, stores nothing, and signs out", async () => {
       JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie]),
     ),
   ).not.toContain(test.service.apiKey.slice(0, 12));
+  const stored = () => page.evaluate(() => JSON.stringify(Object.entries(localStorage)));
+  expect(await stored()).toContain("cp_shoal_");
   await page.reload();
   await page.getByRole("button", { name: "Account and appearance" }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in to Shoal" }).waitFor();
+  expect(await stored()).not.toContain("cp_shoal_");
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+it("shows no field for a key and sends no code of a link without TLS", async () => {
+  const { page } = await person.open();
+  const sent: string[] = [];
+  await page.route("http://shoal.test/**", async (route) => {
+    const request = route.request();
+    if (request.method() !== "GET") sent.push(request.url());
+    const url = request.url().replace("http://shoal.test", test.service.baseUrl);
+    await route.fulfill({ response: await route.fetch({ url }) });
+  });
+  await page.goto("http://shoal.test/console/#link=code");
+  await page.getByRole("alert").getByText("the console needs https here").waitFor();
+  expect(await page.getByLabel("API key").count()).toBe(0);
+  expect(sent).toEqual([]);
+  await page.close();
+});
+
+it("opens nothing for a service on another port that the person visits", async () => {
+  const { page } = await person.openSignedIn();
+  let cookie = "";
+  const other = createServer((request, response) => {
+    cookie = request.headers.cookie ?? cookie;
+    response.setHeader("content-type", "text/html").end("<title>other</title>");
+  });
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  await page.goto(`http://127.0.0.1:${String((other.address() as AddressInfo).port)}/`);
+  expect(cookie).toContain("shoal_console=cs_shoal_");
+  const { baseUrl } = test.service;
+  const headers = { cookie, "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate", "x-shoal-console": "1" };
+  for (const path of [
+    "/browsers",
+    "/console/session",
+    "/org/api_keys",
+    "/console/downloads/x/-/usage/export?format=csv",
+  ])
+    expect([path, (await fetch(baseUrl + path, { headers })).status]).toEqual([path, 401]);
+  // The person is signed in as before, in every tab.
+  await page.goto(`${baseUrl}/console/`);
+  await page.getByRole("navigation", { name: "Main" }).waitFor();
+  await page.close();
+  other.close();
+});
+
+it("takes the page key of a redirect, and no other one while it works", async () => {
+  const { baseUrl } = test.service;
+  const { page, problems } = await person.open();
+  await page.getByRole("heading", { name: "Sign in to Shoal" }).waitFor();
+  const begun = await fetch(`${baseUrl}/console/session`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-shoal-console": "none", "sec-fetch-site": "same-origin" },
+    body: JSON.stringify({ api_key: test.service.apiKey }),
+  });
+  const { page_key: pageKey } = (await begun.json()) as { page_key: string };
+  const [name = "", value = ""] = (begun.headers.get("set-cookie") ?? "").split(";", 1)[0]?.split("=", 2) ?? [];
+  await page.context().addCookies([{ name, value, url: baseUrl, httpOnly: true, sameSite: "Strict" }]);
+  for (const key of [pageKey, "cp_shoal_other"]) {
+    await page.goto("about:blank");
+    await page.goto(`${baseUrl}/console/#page_key=${key}`);
+    await page.getByRole("navigation", { name: "Main" }).waitFor();
+    expect(page.url()).not.toContain("page_key");
+  }
   expect(problems).toEqual([]);
   await page.close();
 });
@@ -35,11 +106,21 @@ it("starts a session, shows it live, and ends it", async () => {
   await page.getByText("No session is running").waitFor();
   await page.getByRole("textbox", { name: "Start page" }).fill("data:text/html,<title>Shop</title>Hello");
   await page.getByRole("textbox", { name: "Name" }).fill("from-home");
+  await page.getByText("Place, language and preferences").click();
+  await page.getByRole("textbox", { name: "Time zone" }).fill("Europe/Zurich");
+  await page.getByRole("textbox", { name: "Position" }).fill("47.37");
+  await expect.poll(() => page.getByRole("button", { name: "Start", exact: true }).isDisabled()).toBe(true);
+  await page.getByRole("textbox", { name: "Position" }).fill("47.37, 8.54");
+  await page.getByLabel("Color scheme").selectOption("Dark");
   await expect.poll(() => page.getByLabel("Program: TypeScript").textContent()).toContain('name: "from-home"');
   await page.getByRole("button", { name: "Start", exact: true }).click();
   const view = page.frameLocator("iframe");
   await view.getByText("Shop").first().waitFor();
-  expect((await test.shoal.browsers.get("from-home")).start_url).toBe("data:text/html,<title>Shop</title>Hello");
+  expect(await test.shoal.browsers.get("from-home")).toMatchObject({
+    start_url: "data:text/html,<title>Shop</title>Hello",
+    location: { timezone: "Europe/Zurich" },
+    conditions: { permissions: [{ name: "geolocation" }], geolocation: { latitude: 47.37 }, color_scheme: "dark" },
+  });
   await page.getByRole("button", { name: "End", exact: true }).click();
   await page.getByText("The session has ended.").waitFor();
   await expect(test.shoal.browsers.get("from-home")).rejects.toMatchObject({ status: 404 });
@@ -71,7 +152,9 @@ it("finds sessions by name and status, keeps the filters in the address, and sho
   await page.getByText("Your mouse and keyboard act in the session.").waitFor();
   await test.shoal.browsers.delete(kept.session_id);
   await page.getByText(/^Ended by a request with the API key admin\. It ran for/).waitFor();
-  // Before the console removes the live view, it may try to connect again.
-  expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
+  // Before the console removes the live view, it may try to connect again. The empty page left no last picture: 404.
+  await page.getByText(/^No last picture/).waitFor();
+  const expected = /^WebSocket connection to|status of 404/;
+  expect(problems.filter((problem) => !expected.test(problem))).toEqual([]);
   await page.close();
 });

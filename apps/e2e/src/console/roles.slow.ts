@@ -20,7 +20,13 @@ beforeAll(async () => {
   const filled = await fillLists(test.shoal);
   const { session_id: id } = await test.shoal.browsers.get("shop-watch");
   const { replay_id: replay } = await test.shoal.browsers.replays.start(id);
-  details = [...filled, { name: "Recording", path: `sessions/${id}/replays/${replay}` }];
+  const { session_id: ended } = await test.shoal.browsers.create();
+  await test.shoal.browsers.delete(ended);
+  details = [
+    ...filled,
+    { name: "Recording", path: `sessions/${id}/replays/${replay}` },
+    { name: "Session, ended", path: `sessions/${ended}` },
+  ];
 });
 
 const roles = ["viewer", "operator", "admin"] as const;
@@ -70,7 +76,7 @@ const detailChanges: Readonly<Record<string, Required<Omit<Change, "isLocked">>>
 };
 
 /** Buttons that change nothing. */
-const harmless = /^(?:Copy|Download|More$|Refresh|Export|CSV$|JSON lines$|List$|Pictures$)/;
+const harmless = /^(?:Age$|Copy|CSV$|Download|Export|JSON lines$|Last use$|List$|More$|Pictures$|Refresh|Session$)/;
 
 /** Buttons that change a resource, on its page. */
 const changing =
@@ -95,11 +101,23 @@ async function offersOf(page: Page): Promise<string[]> {
   return [...names.filter((name) => !name.startsWith("Actions for")), ...entries];
 }
 
+const lockedTabs = ["console", "network", "events", "files", "terminal", "processes", "logs"];
+
+/** Of a session, from the links in the content of the page. */
+async function linkedTabsOf(page: Page): Promise<(string | null)[]> {
+  const links = page.getByRole("main").getByRole("link");
+  const addresses = await links.evaluateAll((all: HTMLAnchorElement[]) => all.map(({ href }) => href));
+  return addresses.map((address) => new URL(address).searchParams.get("tab"));
+}
+
 async function send(page: Page, request: string): Promise<{ status: number; text: string }> {
   return page.evaluate(async ([method = "", path = ""]) => {
     const answer = await fetch(path, {
       method,
-      headers: { "x-shoal-console": "1", "content-type": "application/json" },
+      headers: {
+        "x-shoal-console": localStorage.getItem("shoal-console-page-key") ?? "",
+        "content-type": "application/json",
+      },
       ...(method === "POST" && { body: "{}" }),
     });
     return { status: answer.status, text: await answer.text() };
@@ -114,7 +132,7 @@ it.for(roles)("offers on every page what the role %s may do, and the service ref
   const { page, problems } = await person.open();
   const refusals: string[] = [];
   page.on("response", (answer) => {
-    if (answer.status() >= 400) refusals.push(`${answer.status()} ${answer.url()}`);
+    if (answer.status() === 401 || answer.status() === 403) refusals.push(`${answer.status()} ${answer.url()}`);
   });
   await provider.signIn(page, `${role}s`);
   // The pages of the provider ask for a font of another host.
@@ -158,11 +176,14 @@ it.for(roles)("offers on every page what the role %s may do, and the service ref
     refusals.length = 0;
     await openDetails(page, path);
     const offers = await offersOf(page);
-    if (role === "viewer")
+    if (role === "viewer") {
       expect(
         offers.filter((offer) => changing.test(offer)),
         name,
       ).toEqual([]);
+      const locked = (await linkedTabsOf(page)).filter((tab) => tab !== null && lockedTabs.includes(tab));
+      expect(locked, `${name} links to tabs that are closed to the role`).toEqual([]);
+    }
     expect(refusals, `${name} reads only what the role may`).toEqual([]);
     if (change === undefined) continue;
     const isAllowed = isAtLeast(role, change.needs);

@@ -135,3 +135,93 @@ it.each(["light", "dark"] as const)("shows cards on a phone in %s colors", async
   expect(problems).toEqual([]);
   await page.close();
 });
+
+it("starts, sorts, finds and ends sessions", async () => {
+  const { page, problems } = await person.openSignedIn("sessions");
+  await page.getByRole("button", { name: "New session" }).click();
+  const dialog = page.getByRole("dialog", { name: "New session" });
+  await dialog.getByLabel("Start page").fill("data:text/html,<title>Till</title>");
+  await dialog.getByLabel("Name").fill("till 1");
+  await dialog.getByRole("button", { name: "Start" }).click();
+  // The refusal is at its field.
+  await expect.poll(() => dialog.getByLabel("Name").getAttribute("aria-invalid")).toBe("true");
+  await dialog.getByLabel("Name").fill("till-1");
+  await dialog.getByRole("button", { name: "Start" }).click();
+  await page.getByRole("heading", { name: "till-1" }).waitFor();
+  await page.getByRole("button", { name: "Connect" }).click();
+  const connect = page.getByRole("dialog", { name: "Connect a program" });
+  await connect.getByText("Puppeteer").click();
+  await connect.getByText("puppeteer.connect").waitFor();
+  await page.keyboard.press("Escape");
+  await connect.waitFor({ state: "detached" });
+
+  const { browsers } = test.shoal;
+  for (const name of ["till-10", "till-2"]) await browsers.create({ name, timeout_seconds: 600 });
+  await page.keyboard.press("Control+k");
+  const palette = page.getByRole("dialog", { name: "Go to" });
+  await palette.getByRole("option", { name: "Audit log" }).waitFor();
+  await palette.getByRole("textbox").fill("TILL-10");
+  await palette.getByRole("option", { name: /till-10/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "till-10" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await palette.getByRole("textbox").fill("sess");
+  await palette.getByRole("option", { name: "Sessions" }).waitFor();
+  await page.keyboard.press("Enter");
+
+  const names = () => page.getByRole("link", { name: /^till-/ }).allTextContents();
+  await expect.poll(names).toEqual(["till-2", "till-10", "till-1"]);
+  await page.getByRole("button", { name: "Session", exact: true }).click();
+  await expect.poll(names).toEqual(["till-1", "till-2", "till-10"]);
+  expect(new URL(page.url()).searchParams.get("sort")).toBe("name");
+  await expect
+    .poll(() => page.getByRole("columnheader", { name: "Session", exact: true }).getAttribute("aria-sort"))
+    .toBe("ascending");
+
+  await page.getByRole("checkbox", { name: "Select session till-1", exact: true }).check();
+  await page.getByRole("checkbox", { name: "Select session till-10" }).check();
+  await page.getByText("2 selected").waitFor();
+  await page.getByRole("button", { name: "End 2 sessions" }).click();
+  await page.getByRole("dialog", { name: "End 2 sessions?" }).getByRole("button", { name: "End 2 sessions" }).click();
+  await expect.poll(names).toEqual(["till-2"]);
+  await expect
+    .poll(async () => (await browsers.list({ query: "till-" })).items.map(({ name }) => name))
+    .toEqual(["till-2"]);
+  await page.getByText("2 selected").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "End session till-2" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "End the session" }).click();
+  await expect.poll(names).toEqual([]);
+  // The refused name.
+  expect(problems).toEqual([expect.stringContaining("status of 400")]);
+  await page.close();
+});
+
+it("leaves the rest running when the dialog is closed", async () => {
+  const { browsers } = test.shoal;
+  const names = Array.from({ length: 7 }, (_, at) => `stall-${at}`);
+  await Promise.all(names.map((name) => browsers.create({ name, timeout_seconds: 600 })));
+  const { page, problems } = await person.openSignedIn("sessions?query=stall-");
+  const held = Promise.withResolvers<undefined>();
+  let requests = 0;
+  await page.route("**/browsers/*", async (route) => {
+    if (route.request().method() === "DELETE") {
+      requests += 1;
+      await held.promise;
+    }
+    await route.continue();
+  });
+  await page.getByRole("link", { name: "stall-6" }).waitFor();
+  await page.getByRole("checkbox", { name: "Select all running sessions of the list" }).check();
+  await page.getByRole("button", { name: "End 7 sessions" }).click();
+  const dialog = page.getByRole("dialog", { name: "End 7 sessions?" });
+  await dialog.getByRole("button", { name: "End 7 sessions" }).click();
+  await expect.poll(() => requests).toBe(6);
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  held.resolve(undefined);
+  await page.getByText("6 sessions have ended.").waitFor();
+  expect((await browsers.list({ query: "stall-" })).items).toHaveLength(1);
+  expect(problems).toEqual([]);
+  await page.close();
+  for (const { session_id: id } of (await browsers.list({ query: "stall-" })).items) await browsers.delete(id);
+});

@@ -10,10 +10,13 @@ describe.skipIf(missing !== undefined)(
   `programs of the guide that need a browser${missing === undefined ? "" : ` (skipped, ${missing})`}`,
   () => {
     const guide = useGuidePrograms();
-    const test = useService(() => ["--warm", "1", "--dialects", "browserbase,browserless,cloudflare,steel,webdriver"]);
-    const onService = guidePrograms.filter(({ trial }) => trial === "service");
+    const dialects = "browserbase,browserless,cloudflare,steel,webdriver";
+    // For sites that programs serve.
+    const test = useService(() => ["--warm", "1", "--allow-private-hosts", "127.0.0.1", "--dialects", dialects]);
+    afterAll(() => guide.expectToEnd());
+    // Those in Python run in `python-guide.slow.ts`.
+    const onService = guidePrograms.filter(({ language, trial }) => trial === "service" && language !== "python");
     describe.each(Object.entries(Object.groupBy(onService, pageOf)))("%s", (_page, programs = []) => {
-      afterAll(() => guide.expectToEnd());
       it.for(programs.map((program) => [program.title, program] as const))(
         "%s runs",
         async ([title, program], { skip }) => {

@@ -19,13 +19,15 @@ describe("the programs of the guide and the READMEs", () => {
       fake.addApp("greeter", { greet: (payload) => ({ text: `Hello, ${(payload as { name: string }).name}` }) });
       listener = await fake.listen();
     });
-    afterAll(() => listener.close());
+    afterAll(async () => {
+      await guide.expectToEnd();
+      await listener.close();
+    });
     // Windows has no sh.
     const onFake = guidePrograms.filter(
       ({ trial, language }) => trial === "fake" && (language === "ts" || process.platform !== "win32"),
     );
     describe.each(Object.entries(Object.groupBy(onFake, pageOf)))("%s", (_page, programs = []) => {
-      afterAll(() => guide.expectToEnd());
       it.each(programs.map((program) => [program.title, program.language, program] as const))(
         "%s (%s)",
         async (_title, _language, program) => {

@@ -1,20 +1,17 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { missingFor } from "../testing/components.ts";
+import { missingInPython, python } from "../testing/python.ts";
 import { useService } from "../testing/service.ts";
 import { isListedRule } from "./unwritten-rules.ts";
 
-const python = process.env.SHOAL_TEST_PYTHON ?? "python3";
 const seed = process.env.SHOAL_FUZZ_SEED ?? "11";
 const seconds = process.env.SHOAL_FUZZ_SECONDS ?? "75";
-const hasPackage = spawnSync(python, ["-c", "import schemathesis"]).status === 0;
-const missing =
-  missingFor("sandbox") ??
-  (hasPackage ? undefined : "no Python package: pip install schemathesis==4.32.5, or SHOAL_TEST_PYTHON");
+const missing = missingFor("sandbox") ?? missingInPython("schemathesis");
 
 interface Answer {
   readonly operation: string;

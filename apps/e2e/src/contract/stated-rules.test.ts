@@ -32,6 +32,9 @@ const telemetry = { enabled: true };
 describe("openapi.json allows what the schemas allow", () => {
   it.each<[component: keyof typeof schemas, fixed: object, fields: Readonly<Record<string, unknown>>]>([
     ["ProxyRef", {}, { id: "a", name: "b" }],
+    ["BrowserPermissionConfig", { name: "midi" }, { origin: "http://a.example" }],
+    ["BrowserPermissionConfig", { name: "midi" }, { origin: "https://a.example:8443", setting: "denied" }],
+    ["BrowserPermissionConfig", { name: "midi" }, { origin: "http://[::1]:3000" }],
     ["BrowserProfile", {}, { id: "a", name: "b", save_changes: true }],
     ["BrowserPoolProfile", {}, { id: "a", name: "b", save_changes: true }],
     ["BrowserExtension", {}, { id: "a", name: "b" }],
@@ -44,7 +47,7 @@ describe("openapi.json allows what the schemas allow", () => {
     ["TelemetryExportRequest", {}, { otlp: { enabled: false, destination: { id: "a" } } }],
     ["TelemetryExportRequest", {}, { otlp: { enabled: true, destination: { id: "a", name: "b" } } }],
     ["RenderPage", {}, { url: "https://a.example", html: "<p>", headers: { a: "b" } }],
-    ["UpdateProfile", {}, { name: "a", web_bot_auth: null }],
+    ["UpdateProfile", {}, { name: "a", web_bot_auth: null, location: null, conditions: null }],
     ["UpdateBrowser", {}, { proxy: { id: "a" }, proxy_id: "a", disable_default_proxy: true }],
     ["CreateBrowser", {}, { proxy: { id: "a" }, proxy_id: "a" }],
     ["CreateProxy", { type: "custom" }, { config: { host: "a", port: 1 }, name: "x" }],

@@ -47,6 +47,11 @@ const rules: readonly UnwrittenRule[] = [
     texts: [/is in the past/, /would live more than/, /would outlive the calling key/],
   },
   {
+    reason: "compares a number with the length of a list",
+    texts: [/at most as many names as count/],
+    operations: /^browsers\.fork$/,
+  },
+  {
     reason: "compares two parameters of a query",
     texts: [
       /^query[.:].*(?:later than start|days after|before from|needs app_name|not together with|needs (?:path|supervisor_process))/,

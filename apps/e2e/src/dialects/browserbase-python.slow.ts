@@ -1,15 +1,12 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { missingFor } from "../testing/components.ts";
+import { missingInPython, python } from "../testing/python.ts";
 import { useService } from "../testing/service.ts";
 
-const python = process.env.SHOAL_TEST_PYTHON ?? "python3";
-const hasPackage = spawnSync(python, ["-c", "import browserbase"]).status === 0;
-const missing =
-  missingFor("sandbox") ??
-  (hasPackage ? undefined : "no Python package: pip install browserbase==1.22.0, or SHOAL_TEST_PYTHON");
+const missing = missingFor("sandbox") ?? missingInPython("browserbase");
 
 describe.skipIf(missing !== undefined)(
   `Browserbase's SDK for Python${missing === undefined ? "" : ` (skipped, ${missing})`}`,

@@ -1,16 +1,13 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { missingFor } from "../testing/components.ts";
+import { missingInPython, python } from "../testing/python.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite } from "../testing/site.ts";
 
-const python = process.env.SHOAL_TEST_PYTHON ?? "python3";
-const hasPackage = spawnSync(python, ["-c", "import steel"]).status === 0;
-const missing =
-  missingFor("sandbox") ??
-  (hasPackage ? undefined : "no Python package: pip install steel-sdk==0.19.0, or SHOAL_TEST_PYTHON");
+const missing = missingFor("sandbox") ?? missingInPython("steel");
 
 describe.skipIf(missing !== undefined)(
   `Steel's SDK for Python${missing === undefined ? "" : ` (skipped, ${missing})`}`,

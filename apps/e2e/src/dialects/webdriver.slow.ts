@@ -1,5 +1,5 @@
 import { eventually } from "@shoal/testkit";
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -11,6 +11,7 @@ import type { FileDetector as Detector } from "selenium-webdriver/remote.js";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { missingFor } from "../testing/components.ts";
 import { addProject } from "../testing/projects.ts";
+import { missingInPython, python } from "../testing/python.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 import { firstFileIn } from "../testing/zip.ts";
@@ -24,12 +25,7 @@ const page = `<!doctype html><title>shop</title><input id="name"><button onclick
 <iframe srcdoc="<p>inside</p>"></iframe><input id="file" type="file" onchange="document.title = this.files[0].name">
 <a href="/report.csv" download>report</a>`;
 
-const python = process.env.SHOAL_TEST_PYTHON ?? "python3";
-const withoutSelenium =
-  spawnSync(python, ["-c", "import selenium"]).status === 0
-    ? undefined
-    : "no Python package: pip install selenium==4.51.0, or SHOAL_TEST_PYTHON";
-
+const withoutSelenium = missingInPython("selenium");
 const missing = existsSync("/usr/bin/chromedriver") ? missingFor("sandbox") : "needs chromedriver";
 
 describe.skipIf(missing !== undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(

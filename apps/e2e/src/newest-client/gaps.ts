@@ -1,30 +1,56 @@
 /** Why an operation or a request field of the newest client is not served. */
 export type Gap = "missing" | `refused: ${string}`;
 
-const vaults = "missing";
+const payment = "refused: it needs an agreement with a payment service or password manager";
 const registry = "refused: it rests on the shared knowledge of a hosted service";
 
 /** By the beginning of the path. */
 export const operationGaps: Readonly<Record<string, Gap>> = {
-  "/browsers/{id_or_name}/playwright/executors": "missing",
-  "/browsers/{id_or_name}/repl": "missing",
-  "/browsers/{id_or_name}/webmcp": "missing",
+  "/browsers/{id_or_name}/webmcp/custom-tools": "missing",
   "/config-registry": registry,
   "/search": "missing",
-  "/vault-provider-configs": vaults,
-  "/vaults": vaults,
+  "/vault-provider-configs": payment,
 };
 
-/** By the path of the field, or its end. A field with fields stands for all of them. */
+/** By the path of the field, or its end, for one operation or all. A field with fields stands for all of them. */
 export const fieldGaps: Readonly<Record<string, Gap>> = {
   "browser.control.cdp": "missing",
   "browser.platform": "missing",
   "browser.region": "missing",
-  executor: "missing",
   location: "missing",
   skill_mode: "missing",
   "telemetry.storage": "missing",
   "browser_telemetry.storage": "missing",
-  vaults,
+  ...Object.fromEntries(
+    [
+      "amount",
+      "authorization",
+      "access_token",
+      "access_token_expires_at",
+      "account",
+      "card_id",
+      "checkout_origin",
+      "context",
+      "currency",
+      "integration_key",
+      "line_items",
+      "merchant",
+      "merchant_category",
+      "merchant_category_code",
+      "merchant_country",
+      "merchant_name",
+      "merchant_url",
+      "metadata",
+      "payment_method_id",
+      "provider_config",
+      "recurring",
+      "requests",
+      "totals",
+      "user_id",
+      "wallet",
+      "website",
+    ].map((field) => [`spec.${field}`, payment] as const),
+  ),
+  "PATCH /vaults/{id_or_name}/items/{key} spec.provider": payment,
   video_memory: "refused: sessions have no GPU",
 };

@@ -1,17 +1,13 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { missingFor } from "../testing/components.ts";
+import { missingInPython, python } from "../testing/python.ts";
 import { useService } from "../testing/service.ts";
 import newest from "./operations.json" with { type: "json" };
 
-const python = process.env.SHOAL_TEST_PYTHON ?? "python3";
-const wanted = newest.client.replace(" ", "==");
-const version = `import importlib.metadata; raise SystemExit("kernel==" + importlib.metadata.version("kernel") != "${wanted}")`;
-const hasPackage = spawnSync(python, ["-c", version]).status === 0;
-const missing =
-  missingFor("sandbox") ?? (hasPackage ? undefined : `no Python package: pip install ${wanted}, or SHOAL_TEST_PYTHON`);
+const missing = missingFor("sandbox") ?? missingInPython("kernel");
 
 describe.skipIf(missing !== undefined)(
   `the newest client of this contract${missing === undefined ? "" : ` (skipped, ${missing})`}`,
@@ -25,11 +21,13 @@ describe.skipIf(missing !== undefined)(
       "127.0.0.1:1",
     ]);
 
-    it("finds that the answers to its newest fields fit its types", async () => {
+    it.each([
+      ["its newest fields", "kernel_client.py"],
+      ["vaults, their items and fill", "kernel_vaults.py"],
+      ["code", "kernel_code.py"],
+    ])("finds that the answers to %s fit its types", async (_what, program) => {
       const env = { ...process.env, KERNEL_BASE_URL: test.service.baseUrl, KERNEL_API_KEY: test.service.apiKey };
-      const { stdout } = await promisify(execFile)(python, [join(import.meta.dirname, "kernel_client.py"), "1"], {
-        env,
-      });
+      const { stdout } = await promisify(execFile)(python, [join(import.meta.dirname, program), "1"], { env });
       expect(stdout).toBe("all answers fit\n");
     });
 

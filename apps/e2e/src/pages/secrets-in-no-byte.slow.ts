@@ -18,6 +18,7 @@ const values = {
   username: "ada",
   password: `auth-${crypto.randomUUID()}`,
 };
+const ofVault = `vault-${crypto.randomUUID()}`;
 const requests: string[] = [];
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -25,7 +26,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response
     .writeHead(200, { "content-type": "text/html" })
     .end(
-      "<title>Sign in</title><form method=post><input name=p type=password><input name=code><button>Log in</button></form>",
+      "<title>Sign in</title><form method=post><input name=p type=password><input name=code><input name=v><button>Log in</button></form>",
     );
 }
 
@@ -54,15 +55,21 @@ const formsOf = (secret: string) => [
   Buffer.from(secret).toString("base64").slice(0, -4),
 ];
 
-it("keeps a typed value, a one-time code, a header and HTTP authentication out of every stored byte of a session", async () => {
+it("keeps a typed value, a value of a vault, a one-time code, a header and HTTP authentication out of every stored byte of a session", async () => {
   const { shoal } = test;
   const { browsers } = shoal;
   await shoal.credentials.create({
     ...{ name: "all", domain: site.host, values },
     ...{ totp_secret: "JBSWY3DPEHPK3PXP", totp_digits: 8, totp_period: 300 },
   });
+  const vault = await shoal.vaults.create({ name: "all" });
+  await shoal.vaults.items.put(vault.id, "shop", {
+    type: "credential",
+    spec: { provider: "kernel", sites: [site.host], fields: [{ name: "pin", type: "password", value: ofVault }] },
+  });
   const { session_id: id } = await browsers.create({
     timeout_seconds: 600,
+    vaults: [{ name: "all" }],
     telemetry: {
       browser: { console: on, network: on, page: on, control: on, connection: on, interaction: on, screenshot: on },
     },
@@ -94,10 +101,15 @@ it("keeps a typed value, a one-time code, a header and HTTP authentication out o
     ["[name=code]", "totp_code"],
   ] as const)
     await browsers.act(id, { type: "fill", selector, secret: { credential: "all", field }, observe: {} });
+  const filled = await shoal.vaults.items.operate(vault.id, "shop", {
+    ...{ type: "fill", browser_id: id, page_url: site.url },
+    fields: [{ field: "pin", selector: "[name=v]" }],
+  });
+  expect(filled).toMatchObject({ status: "completed" });
   await browsers.act(id, { type: "click", role: "button", name: "Log in", observe: {} });
   const basic = Buffer.from(`ada:${values.password}`).toString("base64");
   const posted = await eventually("the form arrived", () => requests.find((each) => each.startsWith("POST")));
-  for (const sent of [values.typed, code, values.token, `Basic ${basic}`]) expect(posted).toContain(sent);
+  for (const sent of [values.typed, ofVault, code, values.token, `Basic ${basic}`]) expect(posted).toContain(sent);
   await browsers.replays.stop(id, replay.replay_id);
   await eventually("the form is in the telemetry", async () => {
     const { items } = await browsers.telemetry.events(id, { limit: 100, order: "desc" });
@@ -127,6 +139,6 @@ it("keeps a typed value, a one-time code, a header and HTTP authentication out o
   for (const what of ["HAR and trace of a client", "events", "rows", "the access log"])
     expect(places.find(([name]) => name === what)?.[1], what).toMatch(/recorded|X-Api-Key|credentials/);
   for (const [where, content] of places)
-    for (const secret of [values.typed, values.token, values.password, `ada:${values.password}`, code])
+    for (const secret of [values.typed, ofVault, values.token, values.password, `ada:${values.password}`, code])
       for (const form of formsOf(secret)) expect(content.includes(form), `${where} has ${form}`).toBe(false);
 });

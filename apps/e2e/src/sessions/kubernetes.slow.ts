@@ -1,4 +1,5 @@
 import { ApiError } from "@shoal/client";
+import { examine } from "@shoal/server";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { missingFor } from "../testing/components.ts";
@@ -60,6 +61,26 @@ describe.skipIf(missing !== undefined)(
       await expect.poll(() => cluster.names()).toEqual([]);
       const error: unknown = await shoal.browsers.get(id).catch((reason: unknown) => reason);
       expect(ApiError.isInstance(error) && error.status).toBe(404);
+    });
+
+    it("doctor examines a pod, and compares nothing with the machine of the service", async () => {
+      const env = {
+        SHOAL_PLACEMENT: "kubernetes",
+        SHOAL_KUBERNETES_KUBECONFIG: cluster.kubeconfig,
+        SHOAL_KUBERNETES_IMAGE: "registry.example/shoal:1",
+        SHOAL_KUBERNETES_WARM_POOL: "shoal-sessions",
+      };
+      const findings = await examine({ env });
+      expect(findings).toContainEqual({
+        ...{ name: "isolation", state: "ok" },
+        detail: expect.stringContaining("in a pod of registry.example/shoal:1") as string,
+      });
+      const texts = findings
+        .filter(({ name }) => ["isolation", "inner_sandbox", "windows", "sleep", "warm"].includes(name))
+        .map(({ advice, detail }) => `${detail} ${advice ?? ""}`)
+        .join("\n");
+      expect(texts).not.toMatch(/this host|container|MiB are available/);
+      expect(texts).toContain("1 browser waits for sessions (warm: auto), not in the memory of this machine.");
     });
 
     it("deletes the claims and pods of running sessions when the service stops", async () => {

@@ -2,9 +2,10 @@ import { eventually } from "@shoal/testkit";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { freePort } from "./free-port.ts";
 
 /** A Debian reverse proxy with upstream keep-alive connections. */
 export interface DebianProxy extends AsyncDisposable {
@@ -107,15 +108,6 @@ export function programOf({ name }: Kind): string | undefined {
         return false;
       }
     });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function listens(port: number): Promise<boolean> {

@@ -2,10 +2,12 @@ import { execFile, fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { isDeepStrictEqual, promisify } from "node:util";
+import { testLimitMs } from "@shoal/testkit";
 import { afterAll, beforeAll, expect } from "vitest";
-import type { GuideOrder, GuideReport } from "./guide-page.ts";
+import type { GuideOrder, GuideReport } from "./guide-process.ts";
 import { guidePages, programsOf, type GuideProgram } from "./guide.ts";
+import { python } from "./python.ts";
 
 const run = promisify(execFile);
 export const repository = join(import.meta.dirname, "../../../..");
@@ -26,27 +28,27 @@ export interface GuideRuns {
     program: GuideProgram,
     service: Service,
     env: NodeJS.ProcessEnv,
-    watch: (output: string) => void,
+    watch?: (output: string) => void,
   ): Promise<string>;
   /** Runs a program in an empty folder, and compares its output with that of the page. */
   expectToRun(program: GuideProgram, service: Service): Promise<void>;
-  /** Ends the process of a page. Fails if its programs left anything that keeps the process alive. */
+  /** Ends the process of the programs. Fails if they left anything that keeps the process alive. */
   expectToEnd(): Promise<void>;
 }
 
 /**
  * Call it inside a test file: the programs exist while its tests run. They use the built packages, as users do. The
- * TypeScript programs of one page share a process.
+ * TypeScript programs share a process, because its start takes longer than most of them.
  */
 export function useGuidePrograms(): GuideRuns {
   // Inside the package, so that programs resolve its dependencies.
   const folder = mkdtempSync(join(import.meta.dirname, "../../.guide-"));
-  let page: PageProcess | undefined;
+  let programs: ProgramProcess | undefined;
   beforeAll(() => {
     writePrograms(folder);
   });
   afterAll(() => {
-    page?.kill();
+    programs?.kill();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -57,24 +59,32 @@ export function useGuidePrograms(): GuideRuns {
   ): Promise<string> {
     const cwd = mkdtempSync(join(folder, "run-"));
     const env = { ...environmentOf(folder, service), ...given };
-    if (program.language === "sh") return outputOfShell(program.code, { cwd, env, watch });
-    if (page?.canRun(program) !== true) {
-      page?.kill();
-      page = new PageProcess(pageOf(program), env);
+    if (program.language === "sh")
+      return outputOfProcess(["sh", "-euc", program.code], {
+        cwd,
+        watch,
+        env: { SHOAL_CONFIG_DIR: join(cwd, "config"), ...env },
+      });
+    // Some packages write to these folders.
+    if (program.language === "python")
+      return outputOfProcess([python, "-c", program.code], { cwd, watch, env: { ...env, HOME: cwd, TMPDIR: cwd } });
+    if (programs?.canRunWith(env) !== true) {
+      programs?.kill();
+      programs = new ProgramProcess(env);
     }
-    return page.outputOf({ file: fileOf(folder, program), cwd }, watch);
+    return programs.outputOf({ file: fileOf(folder, program), cwd }, watch);
   }
 
   return {
     folder,
-    run: (program, service, env, watch) => outputOf(program, service, { env, watch }),
+    run: (program, service, env, watch) => outputOf(program, service, { env, ...(watch && { watch }) }),
     async expectToRun(program, service) {
       const output = await outputOf(program, service);
       if (program.output !== undefined) expect(output).toBe(program.output);
     },
     async expectToEnd() {
-      const ending = page;
-      page = undefined;
+      const ending = programs;
+      programs = undefined;
       await ending?.end();
     },
   };
@@ -109,18 +119,17 @@ function environmentOf(folder: string, service: Service): NodeJS.ProcessEnv {
   };
 }
 
-interface ShellOptions {
+interface ProcessOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly watch: ((output: string) => void) | undefined;
 }
 
-async function outputOfShell(code: string, { cwd, env, watch }: ShellOptions): Promise<string> {
-  const running = run("sh", ["-euc", code], {
-    cwd,
-    env: { SHOAL_CONFIG_DIR: join(cwd, "config"), ...env },
-    timeout: 60_000,
-  });
+async function outputOfProcess(
+  [program, ...given]: readonly [program: string, ...given: string[]],
+  { cwd, env, watch }: ProcessOptions,
+): Promise<string> {
+  const running = run(program, given, { cwd, env, timeout: testLimitMs });
   let output = "";
   running.child.stdout?.on("data", (chunk: string) => {
     output += chunk;
@@ -131,9 +140,9 @@ async function outputOfShell(code: string, { cwd, env, watch }: ShellOptions): P
   return stdout;
 }
 
-/** Runs the TypeScript programs of one page, one at a time. */
-class PageProcess {
-  readonly #page: string;
+/** Runs TypeScript programs, one at a time. */
+class ProgramProcess {
+  readonly #env: NodeJS.ProcessEnv;
   readonly #child: ChildProcess;
   readonly #exited: Promise<readonly unknown[]>;
   #isBusy = false;
@@ -141,9 +150,9 @@ class PageProcess {
   /** After the last program. */
   #lateOutput = "";
 
-  constructor(page: string, env: NodeJS.ProcessEnv) {
-    this.#page = page;
-    this.#child = fork(join(import.meta.dirname, "guide-page.ts"), {
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+    this.#child = fork(join(import.meta.dirname, "guide-process.ts"), {
       env,
       execArgv: ["--no-warnings"],
       stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -153,9 +162,9 @@ class PageProcess {
     this.#exited = once(this.#child, "close");
   }
 
-  /** False after a program of this page has failed to end. */
-  canRun(program: GuideProgram): boolean {
-    return pageOf(program) === this.#page && !this.#isBusy && this.#child.connected;
+  /** False after a program has failed to end. */
+  canRunWith(env: NodeJS.ProcessEnv): boolean {
+    return isDeepStrictEqual(env, this.#env) && !this.#isBusy && this.#child.connected;
   }
 
   async outputOf(order: GuideOrder, watch?: (output: string) => void): Promise<string> {
@@ -174,7 +183,7 @@ class PageProcess {
     try {
       await Promise.race([
         promise,
-        this.#exited.then(() => expect.fail(`The process of the page ended. ${this.#stderr}`)),
+        this.#exited.then(() => expect.fail(`The process of the programs ended. ${this.#stderr}`)),
       ]);
     } finally {
       this.#child.off("message", read);

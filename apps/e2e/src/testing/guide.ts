@@ -6,11 +6,14 @@ const root = join(import.meta.dirname, "../../../..");
 /** How a program is tried: against the fake, against a service with browsers, with a shop and a person, or only by the compiler. */
 export type Trial = "fake" | "service" | "person" | "check";
 
+const languages = ["ts", "sh", "python"] as const;
+type Language = (typeof languages)[number];
+
 /** The blocks of one language below one heading, in order: a program or a shell script. */
 export interface GuideProgram {
   /** `docs/guide/errors.md: Retries` */
   readonly title: string;
-  readonly language: "ts" | "sh";
+  readonly language: Language;
   readonly trial: Trial;
   /** Each line has the same line number as in the page, so that messages match the page. */
   readonly code: string;
@@ -31,34 +34,34 @@ export const guidePages: readonly string[] = [
 
 const isGuide = (page: string) => page.startsWith("docs/guide/");
 
-interface Section {
+interface Section extends Readonly<Record<Language, string[]>> {
   readonly title: string;
-  readonly ts: string[];
-  readonly sh: string[];
   readonly output: string[];
   trial?: Trial;
 }
 
 /**
  * Extracts the programs of a page. The fence sets the trial: ` ```ts ` and ` ```sh ` in the guide run against the fake,
- * ` ```ts service ` against a real service; ` ```ts person ` runs with a shop and a person; ` ```ts check ` and blocks of a README are only compiled; ` ```ts part ` is
- * skipped. A comment before a README's block adds missing declarations: `<!-- ts: declare const id: string; -->`.
+ * ` ```ts service ` and ` ```python ` against a real service; ` ```ts person ` runs with a shop and a person; ` ```ts check ` and blocks of a README are only
+ * compiled; ` ```ts part ` is skipped. A comment before a README's block adds missing declarations: `<!-- ts: declare const id: string; -->`.
  */
 export function programsOf(page: string): GuideProgram[] {
   const sections: Section[] = [];
   const begin = (title: string): Section => {
-    const section: Section = { title, ts: [], sh: [], output: [] };
+    const section: Section = { title, ts: [], sh: [], python: [], output: [] };
     sections.push(section);
     return section;
   };
   let section = begin(page);
+  const isProgram = (word: string | undefined): word is Language =>
+    word === "ts" || ((word === "sh" || word === "python") && isGuide(page));
   let language: string | undefined;
   for (const [index, line] of readFileSync(join(root, page), "utf8").split("\n").entries()) {
     const fence = /^```(.*)$/.exec(line)?.[1];
     if (fence !== undefined && language === undefined) {
       const [word = "", trial] = fence.split(" ");
       language = trial === "part" ? trial : word;
-      if (language === "ts" || (language === "sh" && isGuide(page))) section.trial ??= trialOf(page, index, trial);
+      if (isProgram(language)) section.trial ??= trialOf(page, index, language === "python" ? "service" : trial);
     } else if (fence === "") {
       if (language === "ts" && !isGuide(page)) section = begin(`${page}, after line ${index + 1}`);
       language = undefined;
@@ -66,7 +69,7 @@ export function programsOf(page: string): GuideProgram[] {
       if (isGuide(page) && /^#{2,} /.test(line)) section = begin(`${page}: ${line.replace(/^#+ /, "")}`);
       const unsaid = /^<!-- ts: (.+) -->$/.exec(line)?.[1];
       if (unsaid !== undefined) section.ts[index] = unsaid;
-    } else if (language === "ts" || (language === "sh" && isGuide(page))) {
+    } else if (isProgram(language)) {
       section[language][index] = line;
     } else if (language === "text") {
       section.output.push(line);
@@ -74,7 +77,7 @@ export function programsOf(page: string): GuideProgram[] {
   }
   const textOf = (lines: readonly (string | undefined)[]) => `${Array.from(lines, (line) => line ?? "").join("\n")}\n`;
   return sections.flatMap(({ title, output, trial = "check", ...code }) =>
-    (["ts", "sh"] as const)
+    languages
       .filter((language) => code[language].length > 0)
       .map((language) => ({
         title,

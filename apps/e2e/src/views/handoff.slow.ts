@@ -118,6 +118,7 @@ describe.skipIf(installed === undefined)("a handoff", () => {
       () => browsers.computer.clickMouse(id, { x: 5, y: 5 }),
       () => browsers.act(id, { type: "click", role: "button", name: "Press" }),
       () => browsers.playwright.execute(id, { code: "return 1" }),
+      () => browsers.playwright.executors.delete(id, "one", { close_tab: true }),
       () => browsers.process.run(id, { command: "true" }),
       () => browsers.curl(id, { url: "http://example.com/" }),
       () => handoffs().request(id, { message: "second" }),

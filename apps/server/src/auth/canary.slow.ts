@@ -1,4 +1,7 @@
 import { eventuallyPasses } from "@shoal/testkit";
+import type { VaultEncryptionKey, VaultItem } from "@shoal/schemas";
+import { CompactEncrypt } from "jose/jwe/compact/encrypt";
+import { importJWK } from "jose/key/import";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -88,7 +91,45 @@ async function openCredentials() {
   return createCredentials({ database, envelopes: new Envelopes(keys) });
 }
 
-it("keeps secrets of credentials out of replies, logs, the audit log, files and the database", async () => {
+/** Stores values in a vault by each way. */
+async function fillVault(): Promise<void> {
+  const path = "/vaults/visible-vault/items/visible-item";
+  expect(await send("POST", "/vaults", { name: "visible-vault" })).toBe(200);
+  const { body } = await server.request("GET", "/vaults/visible-vault/encryption_key");
+  const { jwk, kid } = body as VaultEncryptionKey;
+  const encrypt = async (text: string) =>
+    new CompactEncrypt(new TextEncoder().encode(text))
+      .setProtectedHeader({ alg: "ECDH-ES", enc: "A256GCM", kid })
+      .encrypt(await importJWK({ ...jwk }, "ECDH-ES"));
+  const fields = [
+    { name: "given", type: "password", value: canary() },
+    { name: "encrypted", type: "text", encrypted_value: await encrypt(canary()) },
+    { name: "seed", type: "totp", value: canary() },
+    { name: "changed", type: "text" },
+    { name: "entered", type: "password" },
+  ];
+  expect(await send("PUT", path, { type: "credential", spec: { provider: "kernel", fields } })).toBe(200);
+  const change = { given: { encrypted_value: await encrypt(canary()) }, changed: { value: canary() } };
+  expect(await send("PATCH", path, { type: "credential", version: 1, spec: { fields: change } })).toBe(200);
+  const refused = { given: { value: canary() }, unknown: { value: canary() } };
+  expect(await send("PATCH", path, { type: "credential", version: 2, spec: { fields: refused } })).toBe(400);
+  const visible = [{ name: "a", type: "text", sensitive: false, encrypted_value: await encrypt(canary()) }];
+  expect(await send("PUT", `${path}-2`, { type: "credential", spec: { provider: "kernel", fields: visible } })).toBe(
+    400,
+  );
+  const { action } = (await server.request("GET", path)).body as VaultItem;
+  const answer = await fetch(`${server.baseUrl}/collect/form`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${new URL(action?.url ?? "").hash.slice(1)}` },
+    body: JSON.stringify({ values: { entered: canary() } }),
+  });
+  replies += await answer.text();
+  expect(answer.status).toBe(200);
+  for (const suffix of ["", "/events"]) expect(await send("GET", `${path}${suffix}`)).toBe(200);
+  expect(await send("GET", "/vaults/visible-vault/items")).toBe(200);
+}
+
+it("keeps secrets of credentials and vaults out of replies, logs, the audit log, files and the database", async () => {
   const { query } = server.database;
   const [password, seed] = [canary(), canary()];
   const credential = { name: "visible-name", domain: "example.com", values: { password }, totp_secret: seed };
@@ -116,6 +157,8 @@ it("keeps secrets of credentials out of replies, logs, the audit log, files and 
   for (const body of refused) expect([400, 409]).toContain(await send("POST", "/credentials", body));
   expect(await send("PATCH", "/credentials/missing", { values: { password: canary() } })).toBe(404);
   expect(await send("POST", "/credentials/visible-name", { values: { password: canary() } })).toBe(405);
+
+  await fillVault();
 
   // The values are there, in their own rows only: a swapped row fails, and the failure does not show it.
   const credentials = await openCredentials();
@@ -148,7 +191,7 @@ it("keeps secrets of credentials out of replies, logs, the audit log, files and 
   // The search would find a canary: it finds texts that are not secret.
   expect(texts.replies).toContain("visible-name");
   expect(texts["the access log"]).toContain("/credentials/visible-name");
-  expect(texts["the database"]).toContain("visible-name");
+  for (const name of ["visible-name", "visible-item"]) expect(texts["the database"]).toContain(name);
   for (const [what, text] of Object.entries(texts)) expectNoCanary(what, text);
   await sql`checkpoint`.execute(query);
   let seen = false;

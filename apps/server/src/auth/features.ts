@@ -11,9 +11,13 @@ import { loginsFeature } from "./logins/feature.ts";
 import type { LoginBrowserParts } from "./logins/login-browser.ts";
 import { loginPages } from "./logins/login-pages.ts";
 import { credentialProvidersFeature } from "./providers/feature.ts";
+import { collectFeature } from "./vault-forms/feature.ts";
+import type { CollectParts } from "./vault-forms/serve-collect.ts";
+import { vaultsFeature } from "./vaults/feature.ts";
+import { vaultUseFeature } from "./vault-use/feature.ts";
 import { signInPageFeature } from "./sign-in-page/feature.ts";
 
-interface AuthNeeds {
+interface AuthNeeds extends Pick<CollectParts, "origins" | "recorder"> {
   /** Whether browsers can hide that a program uses them. */
   readonly canHide: boolean;
   readonly credentials: ReturnType<typeof credentialsFeature>;
@@ -26,7 +30,7 @@ interface AuthNeeds {
 /** Managed sign-in. The server must be registered. */
 export async function authFeatures(
   host: Host,
-  { canHide, credentials, liveViews, parsing, resources, sessions: room }: AuthNeeds,
+  { canHide, credentials, liveViews, origins, parsing, recorder, resources, sessions: room }: AuthNeeds,
 ) {
   const { issuingKeys, lookup } = resources.apiKeys.provides;
   const pages = loginPages({ liveViews, codes: new HandoffCodes(host.secrets) });
@@ -38,6 +42,7 @@ export async function authFeatures(
     proxies: resources.proxies.provides,
     pages,
   });
+  const vaults = vaultsFeature(host, { credentials: credentials.provides, issuingKeys, projects: lookup });
   const browsers = {
     canHide,
     connections: connections.provides,
@@ -56,6 +61,9 @@ export async function authFeatures(
   return {
     credentials,
     credentialProviders,
+    vaults,
+    vaultForms: collectFeature(host, { ...vaults.provides, origins, recorder }),
+    vaultUse: vaultUseFeature(host, vaults.provides, { ...room.sessions.provides, ...room.cluster.provides.replicas }),
     connections,
     signInHandoffs: signInHandoffsFeature(host, { issuingKeys, projects: lookup }),
     signInPage: signInPageFeature(host),

@@ -384,6 +384,33 @@ it("sends nothing to another program at the address of a server", async () => {
   }
 });
 
+it("fills values of a vault, whose request names the session in its body", async () => {
+  const post = (body: object) => ({ method: "POST", body: JSON.stringify(body) });
+  await here("/vaults", post({ name: "logins" }));
+  const fields = [{ name: "pin", type: "password", value: "canary-pin" }];
+  const spec = { provider: "kernel", sites: ["127.0.0.1"], fields };
+  const item = "/vaults/logins/items/shop";
+  expect((await here(item, { ...post({ type: "credential", spec }), method: "PUT" })).status).toBe(200);
+  const { session_id: browser_id } = await create({ vaults: [{ name: "logins" }] });
+  const bindings = [{ field: "pin", selector: "input" }];
+  const filled = await here(`${item}/operations`, post({ type: "fill", browser_id, fields: bindings }));
+  expect(await filled.json()).toEqual({
+    type: "fill",
+    status: "failed",
+    fields: [{ index: 0, status: "failed", error_code: "element_not_found" }],
+  });
+  const address = "http://127.0.0.1:1/elsewhere";
+  const other = await here(
+    `${item}/operations`,
+    post({ type: "fill", browser_id, page_url: address, fields: bindings }),
+  );
+  expect([other.status, await other.json()]).toMatchObject([409, { field: "body.page_url" }]);
+  expect(await (await here(`${item}/events`)).json()).toMatchObject([
+    { name: "created" },
+    { name: "fill_failed", browser_id },
+  ]);
+});
+
 it("ends it", async () => {
   const gone = await create();
   expect((await here(`/browsers/${gone.session_id}`, { method: "DELETE" })).status).toBe(204);

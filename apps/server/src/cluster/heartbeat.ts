@@ -247,6 +247,7 @@ export class Heartbeat {
         .executeTakeFirst();
       await sql`select shoal_lose_invocations(${id})`.execute(transaction);
       await sql`select shoal_lose_logins(${id})`.execute(transaction);
+      await sql`select shoal_lose_flow_runs(${id})`.execute(transaction);
       await transaction.deleteFrom("browser_pool_waiters").where("server_id", "=", id).execute();
       await transaction.deleteFrom("idempotency_keys").where("server_id", "=", id).where("status", "=", 0).execute();
       return Number(numUpdatedRows);

@@ -6,7 +6,7 @@ import { ErrorBody } from "@shoal/schemas";
 import { sql } from "kysely";
 import { text } from "node:stream/consumers";
 import type { Access } from "../http/auth/access.ts";
-import { RegionElsewhere } from "./elsewhere.ts";
+import { type Elsewhere, RegionElsewhere } from "./elsewhere.ts";
 import type { Log } from "../log/log.ts";
 import type { Peer } from "./heartbeat.ts";
 import type { Peers } from "./peers.ts";
@@ -71,6 +71,18 @@ export class Regions {
         });
       throw failure;
     }
+  }
+
+  /**
+   * Forwards the validated body to the server that has a session, for an operation whose body names the session.
+   * @throws {ServiceError} 503 when that server does not answer, or another server forwarded the request.
+   */
+  async ofSession(elsewhere: Elsewhere, path: string, call: Call): Promise<unknown> {
+    if (call.headers[replicaHeader] !== undefined)
+      throw elsewhere.toError(
+        "Another server forwarded this request, but the session is not here. Repeat the request.",
+      );
+    return this.#ask(elsewhere.serverId, path, call, call.signal);
   }
 
   /** Whether another server of this region runs. */
@@ -154,11 +166,7 @@ function refusalOf(status: number, said: string, retryAfterSeconds: number): Ser
   }
   const body = ErrorBody.safeParse(parsed);
   if (!body.success)
-    return new ServiceError(
-      502,
-      "internal_error",
-      `A server of another region answered ${String(status)} without a reason.`,
-    );
+    return new ServiceError(502, "internal_error", `Another server answered ${String(status)} without a reason.`);
   // Additional fields exist only in the original body.
   const { code, message, details, ...fields } = parsed as ErrorBody;
   return new ServiceError(status, code, message, {

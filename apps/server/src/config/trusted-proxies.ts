@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 /** Returns the canonical form: `::ffff:10.0.0.1` becomes 10.0.0.1, `fe80::1%eth0` becomes fe80::1. Keeps other text. */
 export function plainAddress(address: string): string {
   // `isIP` first: ipaddr.js also reads `127.1` and `0x7f.0.0.1`.
-  return isIP(address) === 0 ? address : ipaddr.process(address.replace(/%.*$/, "")).toString();
+  return isIP(address) === 0 ? address : ipaddr.process(address.split("%", 1).join("")).toString();
 }
 
 /** Accepts `10.0.0.7`, `10.0.0.0/8` and `fd00::/8`. */

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod/mini";
+import { packageFile } from "./package-file.ts";
 
-/** `src/` and `dist/` have the same depth below package.json. */
+/** Of the package `@shoal/server`. */
 export const version: string = z
   .object({ version: z.string() })
-  .parse(JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))).version;
+  .parse(JSON.parse(readFileSync(packageFile("package.json"), "utf8"))).version;

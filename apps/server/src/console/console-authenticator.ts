@@ -19,13 +19,15 @@ import type { PersonChecks } from "./oidc/person-checks.ts";
 import type { People, Person } from "./people.ts";
 import type { ConsoleSession, ConsoleSessions } from "./console-sessions.ts";
 import { sessionCookieIn } from "./cookie.ts";
-import { requireOwnPage } from "./own-pages.ts";
+import { consoleHeader, requireOwnPage } from "./own-pages.ts";
+import type { PageKeys } from "./page-keys.ts";
 
 export interface ConsoleAuthenticatorParts {
   readonly keyed: Pick<KeyAuthenticator, "admit" | "authenticate" | "baseUrlOf" | "checkAddress" | "countRefused">;
   readonly sessions: Pick<ConsoleSessions, "find">;
   readonly keysById: Pick<ReadCache<KeyRow>, "get">;
   readonly origins: Pick<RequestOrigins, "baseUrlOf">;
+  readonly pageKeys: Pick<PageKeys, "opens" | "opensDownload">;
   readonly projects: Pick<ProjectLookup, "find" | "standard">;
   readonly ownRequests: Pick<OwnRequests, "read">;
   readonly people: Pick<People, "find">;
@@ -62,7 +64,7 @@ export class ConsoleAuthenticator implements Authenticator {
     const isKeyed = options.console === undefined || request.headers.authorization !== undefined;
     const token = isKeyed ? undefined : sessionCookieIn(request, origins);
     if (token === undefined || options.console === undefined) return keyed.authenticate(request, options);
-    requireOwnPage(request, origins, options.console);
+    requireOwnPage(request, origins, options.console === "request" ? "request" : "download");
     return this.#admit(token, request, options);
   }
 
@@ -72,7 +74,7 @@ export class ConsoleAuthenticator implements Authenticator {
     requireOwnPage(request, origins, "request");
     const token = sessionCookieIn(request, origins);
     if (token === undefined) throw signedOut("This browser is not signed in to the console.");
-    return this.#find(token, request);
+    return this.#find(token, request, "request");
   }
 
   countRefused(request: RequestHead): void {
@@ -85,7 +87,7 @@ export class ConsoleAuthenticator implements Authenticator {
 
   async #admit(token: string, request: RequestHead, options: AuthenticateOptions): Promise<Access> {
     const { keyed, projects } = this.#parts;
-    const { key, person } = await this.#find(token, request);
+    const { key, person } = await this.#find(token, request, options.console);
     if (person === undefined) return keyed.admit({ key, request, options, strategy: "dashboard" });
     const scope = await scopeOf(person, namedProject(request.headers), projects);
     return keyed.admit({ ...scope, request, options, strategy: "dashboard" });
@@ -118,11 +120,15 @@ export class ConsoleAuthenticator implements Authenticator {
     return this.#parts.keyed.admit({ ...scope, request, options, strategy: "oauth" });
   }
 
-  async #find(token: string, request: RequestHead): Promise<SignedIn> {
-    const { keyed, sessions } = this.#parts;
+  async #find(token: string, request: RequestHead, kind: AuthenticateOptions["console"]): Promise<SignedIn> {
+    const { keyed, pageKeys, sessions } = this.#parts;
     keyed.checkAddress(request);
     const nowMs = Date.now();
-    const session = await sessions.find(token, nowMs);
+    const isOwn =
+      typeof kind === "object"
+        ? pageKeys.opensDownload(token, kind, nowMs)
+        : pageKeys.opens(token, request.headers[consoleHeader]);
+    const session = isOwn ? await sessions.find(token, nowMs) : undefined;
     const found = session && (await this.#holderOf(session, nowMs));
     const problem = found === undefined ? "The session of the console has ended." : keyProblem(found.key);
     if (session !== undefined && found !== undefined && problem === undefined) return { session, ...found };

@@ -15,10 +15,16 @@ const signIn = (body: object, headers: Readonly<Record<string, string>> = page) 
 
 const cookieOf = ({ headers }: TestReply) => (headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
 
+const headersOf = (answer: TestReply) => ({
+  ...page,
+  "x-shoal-console": (answer.body as { page_key: string }).page_key,
+  cookie: cookieOf(answer),
+});
+
 async function signedIn(key = server.key): Promise<Readonly<Record<string, string>>> {
   const answer = await signIn({ api_key: key });
   expect(answer.status).toBe(200);
-  return { ...page, cookie: cookieOf(answer) };
+  return headersOf(answer);
 }
 
 const get = (path: string, headers: Readonly<Record<string, string>>) =>
@@ -43,6 +49,7 @@ it("exchanges an API key for a cookie that scripts and other sites cannot use", 
   expect(JSON.stringify(answer.body)).not.toContain(server.key);
   const { rows } = { rows: await server.database.query.selectFrom("console_sessions").selectAll().execute() };
   expect(JSON.stringify(rows)).not.toContain(cookieOf(answer).slice(-43));
+  expect(JSON.stringify(rows)).not.toContain(headersOf(answer)["x-shoal-console"].slice(-43));
 });
 
 it("has the prefix __Host- and Secure behind a proxy with https", async () => {
@@ -55,7 +62,7 @@ it("has the prefix __Host- and Secure behind a proxy with https", async () => {
   expect(answer.headers.get("set-cookie")).toMatch(/^__Host-shoal_console=cs_shoal_.*; HttpOnly; Secure; SameSite=/);
   const session = await secure.request("GET", "/profiles", {
     key: null,
-    headers: { ...page, cookie: cookieOf(answer) },
+    headers: headersOf(answer),
   });
   expect(session.status).toBe(200);
   await secure.close();
@@ -88,18 +95,45 @@ it.each([
   ["with another origin", { ...page, origin: "http://127.0.0.1:1" }],
   ["with an opaque origin", { ...page, origin: "null" }],
 ])("refuses a request %s", async (_how, headers) => {
-  const { cookie = "" } = await signedIn();
+  const { cookie = "", "x-shoal-console": pageKey = "" } = await signedIn();
+  const sent = "x-shoal-console" in headers ? { ...headers, "x-shoal-console": pageKey } : headers;
   for (const [method, path] of [
     ["GET", "/profiles"],
     ["POST", "/profiles"],
     ["GET", "/console/session"],
     ["DELETE", "/console/session"],
   ] as const) {
-    const answer = await server.request(method, path, { key: null, headers: { ...headers, cookie } });
+    const answer = await server.request(method, path, { key: null, headers: { ...sent, cookie } });
     expect([path, answer.status]).toEqual([path, 403]);
     expect(answer.body).toMatchObject({ code: "forbidden", hint: expect.any(String) as unknown });
   }
   expect((await signIn({ api_key: server.key }, headers)).status).toBe(403);
+});
+
+it("does not open for a service on another port, which gets the cookie and can send every header", async () => {
+  const { cookie = "", "x-shoal-console": pageKey = "" } = await signedIn();
+  const { "x-shoal-console": otherKey = "" } = await signedIn();
+  for (const [method, path] of [
+    ["GET", "/profiles"],
+    ["POST", "/profiles"],
+    ["GET", "/console/session"],
+    ["POST", "/console/download_keys"],
+  ] as const)
+    for (const key of ["1", "none", "", otherKey, pageKey.slice(0, -1), cookie, pageKey.replace("cp_", "cs_")]) {
+      const headers = { ...page, origin: new URL(server.baseUrl).origin, "x-shoal-console": key, cookie };
+      const answer = await server.request(method, path, {
+        key: null,
+        headers,
+        ...(method === "POST" && { body: { path: "/-/x" } }),
+      });
+      expect([path, key, answer.status]).toEqual([path, key, 401]);
+    }
+  // Nor can it end the session of the person.
+  await server.request("DELETE", "/console/session", { key: null, headers: { ...page, cookie } });
+  expect((await get("/profiles", { ...page, "x-shoal-console": pageKey, cookie })).status).toBe(200);
+  expect(
+    JSON.stringify((await get("/console/session", { ...page, "x-shoal-console": pageKey, cookie })).body),
+  ).not.toContain(pageKey);
 });
 
 it("does not open /mcp or the raw addresses of a session", async () => {

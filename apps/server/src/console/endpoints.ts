@@ -9,15 +9,22 @@ const role = z.enum(roles);
 
 const SignIn = lazyObject(() => ({ api_key: z.optional(secret), link_code: z.optional(secret) }));
 
-const ConsoleSession = lazyObject(() => ({
+const sessionFields = () => ({
   principal: z.object({ type: z.enum(["api_key", "user"]), id: Id, name: z.string() }),
   /** In the whole organization; `null` for rights in single projects only. */
   organization_role: z.nullable(role),
   projects: z.array(z.object({ id: Id, name: z.string(), role })),
   /** The end without further use. */
   expires_at: Timestamp,
-}));
+});
+const ConsoleSession = lazyObject(sessionFields);
 export type ConsoleSessionAnswer = z.output<typeof ConsoleSession>;
+
+/** With what the page sends as `X-Shoal-Console`, in addition to the cookie. */
+const BegunConsoleSession = lazyObject(() => ({ ...sessionFields(), page_key: z.string() }));
+/** After the key: `/PROJECT/browsers/ID/fs/read_file?path=…`. */
+const DownloadPath = lazyObject(() => ({ path: checked(z.string(), z.minLength(1), z.maxLength(16_384)) }));
+const DownloadKey = lazyObject(() => ({ key: z.string(), expires_at: Timestamp }));
 
 const SignInWays = lazyObject(() => ({
   api_key: z.boolean(),
@@ -37,7 +44,7 @@ export const consoleEndpoints = {
     method: "POST",
     summary: "Sign in to the console.",
     body: json(SignIn, { limitBytes: 4096 }),
-    responses: { 200: json(ConsoleSession) },
+    responses: { 200: json(BegunConsoleSession) },
     errors: [400, 401, 403, 404, 410, 429],
   }),
   getConsoleSession: defineEndpoint({
@@ -55,6 +62,18 @@ export const consoleEndpoints = {
     summary: "Sign out of the console.",
     responses: { 204: empty },
     errors: [401, 403, 429],
+  }),
+  createDownloadKey: defineEndpoint({
+    area,
+    plane: "control",
+    operationId: "console.downloadKeys.create",
+    method: "POST",
+    path: "/console/download_keys",
+    summary: "Create a key for the address of a download. It is valid for an hour.",
+    body: json(DownloadPath),
+    responses: { 201: json(DownloadKey) },
+    errors: [400, 401, 403, 429],
+    idempotency: { repeats: "every key is valid for an hour" },
   }),
   getSignInWays: defineEndpoint({
     area,

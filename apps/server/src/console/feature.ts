@@ -18,6 +18,7 @@ import { createGuardedFetch } from "./oidc/guarded-fetch.ts";
 import { OidcClient, type OidcSettings } from "./oidc/oidc-client.ts";
 import { PersonChecks } from "./oidc/person-checks.ts";
 import type { People } from "./people.ts";
+import { PageKeys } from "./page-keys.ts";
 import { serveConsolePages } from "./pages/serve-pages.ts";
 import { serveConsole } from "./serve-console.ts";
 
@@ -39,7 +40,7 @@ export function consoleFeature({ config, database, log, otherServers, secrets }:
   const fetch = createGuardedFetch(operatorRule({ config, otherServers }, [config.oidc_issuer]));
   const client = oidc && new OidcClient(oidc, fetch);
   const checkMs = config.oidc_check_minutes * 60_000;
-  const own = { ...needs, database, log, secrets, sessions };
+  const own = { ...needs, database, log, pageKeys: new PageKeys(secrets), secrets, sessions };
   const checks = client && new PersonChecks({ ...own, client, checkMs });
   const tokens = client && new AccessTokens({ ...own, client, fetch, roleRules: config.oidc_roles });
   const authenticator = new ConsoleAuthenticator({ ...own, checks, tokens });

@@ -12,12 +12,13 @@ import type { ReadCache } from "../storage/read-cache.ts";
 import type { ConsoleAuthenticator } from "./console-authenticator.ts";
 import type { ConsoleLinks, LinkProblem } from "./console-links.ts";
 import { type ConsoleSessions, maxSessionMs } from "./console-sessions.ts";
+import type { PageKeys } from "./page-keys.ts";
 import { isSecure, sessionCookie, sessionCookieIn } from "./cookie.ts";
 import { consoleEndpoints } from "./endpoints.ts";
 import type { PersonChecks } from "./oidc/person-checks.ts";
 import { serveOidc, startPath } from "./oidc/serve-oidc.ts";
 import { answerOf } from "./session-answer.ts";
-import { requireOwnPage, requireSafeOrigin } from "./own-pages.ts";
+import { consoleHeader, requireOwnPage, requireSafeOrigin } from "./own-pages.ts";
 
 export interface ConsoleParts {
   readonly authenticator: ConsoleAuthenticator;
@@ -29,6 +30,7 @@ export interface ConsoleParts {
   readonly links: ConsoleLinks;
   readonly origins: Pick<RequestOrigins, "baseUrlOf">;
   readonly projects: Pick<ProjectLookup, "find" | "standard">;
+  readonly pageKeys: PageKeys;
   readonly publicUrl: string | undefined;
   readonly secrets: Pick<Secrets, "seal" | "unseal">;
   readonly sessions: ConsoleSessions;
@@ -58,7 +60,8 @@ export function serveConsole(app: FastifyInstance, parts: ConsoleParts, entering
       entering.enterAs(request, consoleEndpoints.beginConsoleSession, access);
       const { session, token } = await parts.sessions.begin({ keyId: key.id }, Date.now());
       setCookie(request, token);
-      return answerOf(parts, { key, session, person: undefined });
+      const answer = await answerOf(parts, { key, session, person: undefined });
+      return { ...answer, page_key: parts.pageKeys.keyOf(token) };
     },
     async getConsoleSession({ context: request }) {
       void replyOf(request).header("cache-control", "no-store");
@@ -67,8 +70,16 @@ export function serveConsole(app: FastifyInstance, parts: ConsoleParts, entering
     async endConsoleSession({ context: request }) {
       requireOwnPage(request.raw, parts.origins, "request");
       const token = sessionCookieIn(request.raw, parts.origins);
-      if (token !== undefined) await parts.sessions.end(token);
+      if (token !== undefined && parts.pageKeys.opens(token, request.raw.headers[consoleHeader]))
+        await parts.sessions.end(token);
       setCookie(request, undefined);
+    },
+    async createDownloadKey({ body, context: request }) {
+      void replyOf(request).header("cache-control", "no-store");
+      await parts.authenticator.current(request.raw);
+      const token = sessionCookieIn(request.raw, parts.origins) ?? "";
+      const { expiresAtMs, key } = parts.pageKeys.downloadKeyOf(token, body.path, Date.now());
+      return { key, expires_at: new Date(expiresAtMs).toISOString() };
     },
     getSignInWays: ({ context: request }) => ({
       api_key: true,

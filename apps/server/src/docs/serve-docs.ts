@@ -1,13 +1,13 @@
 import { ServiceError } from "@shoal/router";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { fileURLToPath } from "node:url";
+import { packageFile } from "../config/package-file.ts";
 import { refusalPage, sendPage } from "../http/pages/html-page.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import { acceptsCoding, cacheControl, filePolicy, fileProtection, pageProtection } from "../http/pages/static-file.ts";
 import { readSite, type SiteFile, type SiteFiles } from "./site-files.ts";
 
-/** Written by build.mjs. The path is the same from `src` and `dist`. */
-const builtSite = fileURLToPath(new URL("../../dist/pages/docs", import.meta.url));
+/** Written by build.mjs. */
+const builtSite = packageFile("dist/pages/docs");
 
 /** Address of the documentation, without a trailing slash. */
 export const docsRoot = "/docs";

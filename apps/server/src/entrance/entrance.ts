@@ -17,7 +17,7 @@ import { sessionTokenIn } from "../http/auth/session-path.ts";
 import { requireSessionToken } from "../http/auth/session-token.ts";
 import type { OverloadGuard } from "../http/limits/overload-guard.ts";
 import type { RateLimits } from "../http/limits/rate-limits.ts";
-import { isPageDownload } from "../http/auth/page-downloads.ts";
+import { pageDownloadOf } from "../http/auth/page-downloads.ts";
 import { accessOf, noteAccess, noteKeyId } from "../http/request-facts.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import type { SignInBrowsers } from "../sessions/live-view/sign-in-browsers.ts";
@@ -29,7 +29,10 @@ function looksInto(endpoint: Endpoint): boolean {
 }
 
 const startsSession = (endpoint: Endpoint): boolean =>
-  endpoint === contract.createBrowser || endpoint === contract.renderPage;
+  endpoint === contract.createBrowser ||
+  endpoint === contract.forkBrowser ||
+  endpoint === contract.renderPage ||
+  endpoint === contract.startFlowRun;
 
 export interface EntranceParts {
   readonly authenticator: Authenticator;
@@ -98,7 +101,7 @@ export class Entrance implements Entering {
     if (startsSession(endpoint)) this.#parts.overload.admitStart();
     const access = this.authenticate(request, {
       allowsArchived: endpoint.aboutExistence === true,
-      console: isPageDownload(request.raw, endpoint) ? "download" : "request",
+      console: pageDownloadOf(request.raw, endpoint) ?? "request",
     });
     // HEAD discloses nothing, and pages send it before a download.
     const audited = isAudited(endpoint) && request.method !== "HEAD" && !this.#isForwarded(request);

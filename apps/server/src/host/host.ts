@@ -27,4 +27,6 @@ export interface Host {
   readonly otherServers: () => Iterable<string>;
   /** True from the moment when the service stops. */
   readonly isStopping: () => boolean;
+  /** Aborts at this moment. */
+  readonly stopping: AbortSignal;
 }

@@ -126,7 +126,7 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 function withoutEndSlash(text: string): string {
-  return text.replace(/\/+$/, "");
+  return text.replace(/(?<!\/)\/+$/, "");
 }
 
 function withoutPrefix(url: string, prefix: string): string {

@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { Host } from "../host/host.ts";
 import { takeKey } from "../http/auth/connect-address.ts";
 import { pathOfDownload } from "../http/auth/page-downloads.ts";
+import { statusForForeigners } from "../http/foreign-status.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import { tcpKeepAliveMs } from "../http/tcp-keep-alive.ts";
 import type { Log } from "../log/log.ts";
@@ -50,11 +51,15 @@ function dialectHost({ config }: Host, opened: OpenedFeatures, handlers: Dialect
 }
 
 /** Errors of the paths of a dialect have its shape. */
-function errorBody(error: ErrorBody, status: number, { url = "" }: Pick<IncomingMessage, "url">): object | undefined {
-  const command = webDriverError(error, status, url);
-  if (command !== undefined) return command;
+function foreignError(
+  error: ErrorBody,
+  status: number,
+  { url = "" }: Pick<IncomingMessage, "url">,
+): { readonly status: number; readonly body: object } | undefined {
+  const shown = statusForForeigners(status);
   const found = dialectOf(dialects, url);
-  return found?.dialect.errorBody(error, status, found.inside);
+  const body = webDriverError(error, shown, url) ?? found?.dialect.errorBody(error, shown, found.inside);
+  return body && { status: shown, body };
 }
 
 function createServer(log: Log, origins: RequestOrigins): FastifyInstance {
@@ -84,7 +89,7 @@ function createServer(log: Log, origins: RequestOrigins): FastifyInstance {
     rewriteUrl,
   });
   configure(app, {
-    errorBody,
+    foreignError,
     explain(error, request) {
       const explained = explainOutage(error);
       if (explained !== error)

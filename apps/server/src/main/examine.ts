@@ -49,7 +49,10 @@ async function containers(config: Config): Promise<readonly Finding[]> {
   const report = await examineDocker(options);
   if (!report.works) return [cannotRun("docker", report.reason)];
   const detail = `Sessions run in the docker placement: each in a container of ${image} (${report.engines.join(", ")}), without a network.`;
-  return [{ name: "isolation", state: "ok", detail }, ...abilitiesOf(image, report.image)];
+  const place = "its container";
+  const advice =
+    "Allow user namespaces on the engine's machine, such as with sysctl -w user.max_user_namespaces=15000.";
+  return [{ name: "isolation", state: "ok", detail }, ...abilitiesOf(image, report.image, { place, advice })];
 }
 
 const kubernetesObjects = {
@@ -64,7 +67,9 @@ async function pods(config: Config): Promise<readonly Finding[]> {
   if (!report.works) return [cannotRun("kubernetes", report.reason)];
   const by = kubernetesObjects[report.objects];
   const detail = `Sessions run in the kubernetes placement: each in a pod of ${options.image}, in the namespace ${report.namespace} (${report.version}, ${by}), without a network.`;
-  return [{ name: "isolation", state: "ok", detail }, ...abilitiesOf(options.image, report.image)];
+  const place = "its pod";
+  const advice = "Set kubernetes_runtime_class to a runtime that allows user namespaces to pods; most do not.";
+  return [{ name: "isolation", state: "ok", detail }, ...abilitiesOf(options.image, report.image, { place, advice })];
 }
 
 function cannotRun(placement: string, advice: string): Finding {
@@ -74,6 +79,7 @@ function cannotRun(placement: string, advice: string): Finding {
 function abilitiesOf(
   image: string,
   { innerSandbox, windows }: { readonly innerSandbox: boolean; readonly windows: boolean },
+  { advice, place }: { readonly advice: string; readonly place: string },
 ): readonly Finding[] {
   return [
     innerSandbox
@@ -81,8 +87,8 @@ function abilitiesOf(
       : {
           name: "inner_sandbox",
           state: "warning",
-          detail: "Chromium runs with --no-sandbox in its container.",
-          advice: "Allow user namespaces on this host, such as with sysctl -w user.max_user_namespaces=15000.",
+          detail: `Chromium runs with --no-sandbox in ${place}.`,
+          advice,
         },
     windows
       ? { name: "windows", state: "ok", detail: "Sessions may have a window (headless: false)." }
@@ -100,7 +106,17 @@ function abilitiesOf(
   ];
 }
 
-function warmBrowsers({ warm, warm_max: max }: Pick<Config, "warm" | "warm_max">): Finding {
+function warmBrowsers(config: Config): Finding {
+  const { docker_host: engines, placement, warm, warm_max: max } = config;
+  const isElsewhere =
+    placement === "kubernetes" || (placement === "docker" && engines.every((engine) => engine.startsWith("tcp:")));
+  if (isElsewhere) {
+    const count =
+      warm === "auto"
+        ? "1 browser waits for sessions (warm: auto)"
+        : `${warm === 1 ? "1 browser waits" : `${String(warm)} browsers wait`} for sessions (warm)`;
+    return { name: "warm", state: "ok", detail: `${count}, not in the memory of this machine.` };
+  }
   const availableBytes = process.availableMemory();
   const room = warmRoom({ availableBytes, machineBytes: machineMemoryBytes(), ready: 0 });
   const wanted = warm === "auto" ? 1 : warm;

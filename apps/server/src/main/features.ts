@@ -5,16 +5,18 @@ import { auditExportFeature } from "../audit/export/feature.ts";
 import { auditLogFeature } from "../audit/logs/feature.ts";
 import { credentialsFeature } from "../auth/credentials/feature.ts";
 import { authFeatures } from "../auth/features.ts";
-import { createOpenForHosts } from "../auth/logins/stored-secret.ts";
+import { createOpenForHosts, createOpenSecret } from "../auth/logins/stored-secret.ts";
+import { createChooseVaults } from "../auth/vaults/vaults.ts";
 import { WaitingLogins } from "../auth/flows/waiting-logins.ts";
 import { People } from "../console/people.ts";
+import { createPresentAccess } from "../console/present-access.ts";
 import { replayPage } from "../console/pages/page-template.ts";
 import { limitsFeature } from "../entrance/limits.ts";
 import type { SessionRouting } from "../entrance/session-routing.ts";
 import type { Feature } from "../host/feature.ts";
 import type { Host } from "../host/host.ts";
 import { observabilityFeature } from "../observability/feature.ts";
-import { resourceFeatures } from "../resources/features.ts";
+import { type ResourceFeatures, resourceFeatures } from "../resources/features.ts";
 import type { Sessions } from "../sessions/browsers/sessions.ts";
 import { sessionFeatures } from "../sessions/features.ts";
 import { createLiveViewAddresses } from "../sessions/live-view/live-view-address.ts";
@@ -69,9 +71,16 @@ function openParsing({ cleanup }: Host) {
 }
 
 /** Sessions and logins use them. */
-function credentialsOf(host: Host) {
+function credentialsOf(host: Host, { apiKeys }: ResourceFeatures, people: People) {
   const credentials = credentialsFeature(host);
-  return { credentials, openForHosts: createOpenForHosts(credentials.provides) };
+  const { provides } = credentials;
+  return {
+    credentials,
+    openForHosts: createOpenForHosts(provides),
+    openSecret: createOpenSecret(provides),
+    presentAccess: createPresentAccess(apiKeys.provides, people),
+    chooseVaults: createChooseVaults(host.database),
+  };
 }
 
 /** Opens every feature, those below first. `host.cleanup` closes what they open, in reverse order. @throws {StartError} */
@@ -105,7 +114,8 @@ export async function openFeatures(
   const given = addressesOf(host);
   const known = {
     ...given,
-    ...credentialsOf(host),
+    ...credentialsOf(host, resources, people),
+    origins,
     parsing,
     people,
     placement,
@@ -117,7 +127,6 @@ export async function openFeatures(
     ...known,
     addresses,
     observation,
-    origins,
     page: (request) => replayPage(request, origins),
     routing: () => routing,
     serverSecret,
@@ -125,7 +134,7 @@ export async function openFeatures(
   });
   const sessions: Sessions = room.sessions.provides.sessions;
   const { isDoubtful } = room.cluster.provides.replicas;
-  const apps = await appFeatures(host, { ...known, boxes, isDoubtful, origins, runtime, sessions });
+  const apps = await appFeatures(host, { ...known, boxes, isDoubtful, runtime, sessions });
   const auth = await authFeatures(host, { ...known, canHide: placement.abilities.fullChromium, sessions: room });
   const entry = openEntry(host, {
     ...known,

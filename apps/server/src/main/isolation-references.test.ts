@@ -10,7 +10,17 @@ import { tableContents } from "../testing/table-contents.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 
 type Kind =
-  "credential" | "profile" | "extension" | "proxy" | "destination" | "session" | "project" | "invocation" | "app";
+  | "connection"
+  | "vault"
+  | "credential"
+  | "profile"
+  | "extension"
+  | "proxy"
+  | "destination"
+  | "session"
+  | "project"
+  | "invocation"
+  | "app";
 
 /**
  * Fields of bodies that refer to an object of a project. Add every new one: each operation that accepts it is tried.
@@ -22,9 +32,14 @@ const names: Readonly<Record<string, Kind>> = {
   "body.session_id": "session",
   "body.profile.id": "profile",
   "body.profile.name": "profile",
+  "body.browser.profile.id": "profile",
+  "body.browser.profile.name": "profile",
   "body.extensions[].id": "extension",
   "body.extensions[].name": "extension",
   "body.credential.name": "credential",
+  "body.spec.connection_id": "connection",
+  "body.vaults[].id": "vault",
+  "body.vaults[].name": "vault",
   "body.proxy_id": "proxy",
   "body.proxy.id": "proxy",
   "body.proxy.name": "proxy",
@@ -45,9 +60,18 @@ const others: readonly string[] = [
   "schedules.create body.action_name",
   "browsers.act body.to.name",
   "browsers.render body.cookies[].name",
+  // Elements of pages, and names inside a flow.
+  ...["flows.create", "flows.update"].flatMap((operation) =>
+    ["parameters[].name", "steps[].target.name", "steps[].target.within.name", "steps[].expect[].element.name"].map(
+      (field) => `${operation} body.${field}`,
+    ),
+  ),
   "browsers.update body.network.mutation_id",
   ...["browsers.create", "browsers.update", "browserPools.create", "browserPools.update"].map(
     (operation) => `${operation} body.network.headers[].name`,
+  ),
+  ...["browsers.create", "browserPools.create", "browserPools.update", "profiles.create", "profiles.update"].map(
+    (operation) => `${operation} body.conditions.permissions[].name`,
   ),
   "browserPools.update body.expected_network.headers[].name",
   // Compared with the pool's own settings: every other proxy is a 409.
@@ -62,6 +86,12 @@ const others: readonly string[] = [
   "auth.connections.submit body.mfa_option_id",
   "auth.connections.submit body.selected_choice_id",
   "auth.connections.submit body.sign_in_option_id",
+  "vaults.items.put body.spec.fields[].name",
+  // Ids of running sessions of the project are tried in vaults.slow.ts.
+  "vaults.items.operate body.browser_id",
+  "vaults.items.update body.spec.add_fields[].name",
+  // Compared with the item of the path.
+  "vaults.items.update body.expected_item_id",
   "auditLogs.exportDestinations.create body.kms_key_id",
   "auditLogs.exportDestinations.update body.kms_key_id",
 ];
@@ -70,7 +100,13 @@ const others: readonly string[] = [
  * anything.
  */
 const requests: Readonly<
-  Record<string, { readonly own?: "connection" | "session" | "pool"; readonly body: Readonly<Record<string, unknown>> }>
+  Record<
+    string,
+    {
+      readonly own?: "connection" | "flow" | "session" | "pool" | "vault";
+      readonly body: Readonly<Record<string, unknown>>;
+    }
+  >
 > = {
   "apiKeys.create": { body: { name: "stolen" } },
   "auth.connections.create": { body: { domain: "stolen.example", profile_name: "stolen" } },
@@ -87,6 +123,7 @@ const requests: Readonly<
       telemetry: { enabled: true },
     },
   },
+  "flows.runs.create": { own: "flow", body: {} },
   "invocations.create": { body: { action_name: "run", payload: "{}" } },
   "schedules.create": { body: { action_name: "run", cron: "0 9 * * *" } },
   "browserPools.create": { body: { name: "stolen", size: 1, fill_rate_per_minute: 0 } },
@@ -96,6 +133,7 @@ const requests: Readonly<
   },
   "browserPools.acquire": { own: "pool", body: { name: "stolen", acquire_timeout_seconds: 0 } },
   "browserPools.release": { own: "pool", body: {} },
+  "vaults.items.put": { own: "vault", body: { type: "credential", spec: { provider: "managed_auth" } } },
 };
 /** Other fields of the object that has the reference. */
 const siblings: Readonly<Record<string, object>> = { "proxy_routes[]": { hosts: ["shop.example"] } };
@@ -121,7 +159,7 @@ let server: TestServer;
 let stranger: { id: string; key: string };
 /** Objects of the other project. */
 let ids: Record<Kind, string>;
-let own: Record<"connection" | "session" | "pool", string>;
+let own: Record<"connection" | "flow" | "session" | "pool" | "vault", string>;
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -145,6 +183,8 @@ beforeAll(async () => {
       name: "precious",
       config: { host: "proxy.example", port: 3128 },
     }),
+    vault: await made(owner.key, "/vaults", { name: "precious" }),
+    connection: await made(owner.key, "/auth/connections", { domain: "shop.example", profile_name: "connected" }),
     credential: await made(owner.key, "/credentials", { name: "precious", domain: "example.com", values: {} }),
     destination: await made(owner.key, "/telemetry/destinations", {
       name: "precious",
@@ -196,7 +236,13 @@ beforeAll(async () => {
     .execute();
   own = {
     connection: await made(stranger.key, "/auth/connections", { domain: "own.example", profile_name: "own" }),
+    flow: await made(stranger.key, "/flows", {
+      name: "own",
+      start_url: "about:blank",
+      steps: [{ action: "expect", expect: [{ url: "about:blank" }] }],
+    }),
     session: await made(stranger.key, "/browsers", { timeout_seconds: 3600 }),
+    vault: await made(stranger.key, "/vaults", { name: "own" }),
     pool: await made(stranger.key, "/browser_pools", { name: "own", size: 1, fill_rate_per_minute: 0 }),
   };
 });
@@ -236,7 +282,9 @@ describe.each(table)("$row", ({ endpoint, field }) => {
     `rejects another project's ${kind}, and creates and changes nothing${isImpossible ? " (skipped, no full Chromium: apt install chromium)" : ""}`,
     async () => {
       const { own: target, body } = requests[endpoint.operationId] ?? { body: {} };
-      const path = endpoint.path.replace(/\{\w+\}/, target === undefined ? "" : own[target]);
+      const path = endpoint.path
+        .replace(/\{\w+\}/, target === undefined ? "" : own[target])
+        .replaceAll(/\{\w+\}/g, "stolen");
       const session = async () => {
         const {
           expires_at: _moves,

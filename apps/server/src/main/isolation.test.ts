@@ -44,11 +44,19 @@ const onObjects: Record<string, { readonly object: string; readonly body?: unkno
   "browsers.get": { object: "session" },
   "browsers.update": { object: "session", body: { name: "stolen" } },
   "browsers.extend": { object: "session", body: {} },
+  "browsers.fork": { object: "session", body: {} },
   "browsers.delete": { object: "session" },
   "browsers.replays.mark": { object: "session", body: { title: "stolen" } },
   "browsers.telemetry.events": { object: "session" },
   "browsers.telemetry.lastPicture": { object: "session" },
   "browsers.evidence": { object: "session" },
+  "flows.runs.create": { object: "flows", body: {} },
+  "flows.runs.list": { object: "flows" },
+  "flows.runs.get": { object: "flows" },
+  "flows.runs.cancel": { object: "flows" },
+  "networkRecordings.get": { object: "recording" },
+  "networkRecordings.delete": { object: "recording" },
+  "flows.record": { object: "session", body: { name: "stolen" } },
   "browsers.handoff.request": { object: "session", body: { message: "stolen" } },
   "browsers.handoff.get": { object: "session" },
   "browsers.handoff.release": { object: "session", body: {} },
@@ -83,11 +91,13 @@ const lists = [
   "apiKeys.list",
   "browsers.list",
   "browserPools.list",
+  "networkRecordings.list",
   "projects.list",
   "projects.legacy.list",
 ];
 /** Operations without an object of a project. */
 const others = [
+  "flows.import",
   "invocations.create",
   "profiles.create",
   "deployments.create",
@@ -222,7 +232,16 @@ beforeAll(async () => {
     .insertInto("schedules")
     .values(scheduleRow({ id: schedule, project_id: owner.id, app_name: "precious" }))
     .execute();
+  const recording = createId();
+  await server.database.query
+    .insertInto("network_recordings")
+    .values({
+      ...{ id: recording, project_id: owner.id, session_id: "precious", server_id: createId() },
+      ...{ blob: createId(), created_at: new Date(), finished_at: new Date() },
+    })
+    .execute();
   ids = {
+    recording,
     schedule,
     invocation,
     deployment,
@@ -245,7 +264,7 @@ beforeAll(async () => {
         ...("profile_name" in example && { profile_name: "precious" }),
       },
     });
-    expect(made.status).toBe(201);
+    expect(made.status).toBeLessThan(300);
     ids[resource] = (made.body as { id: string }).id;
   }
   // A row is enough, because no operation of a stranger may reach the instance. Its server is another one, so that
@@ -307,6 +326,14 @@ describe.each(
         status: endpoint.auth === "none" ? 404 : 401,
       });
     }
+  });
+});
+
+it("does not replay another project's recording", async () => {
+  const body = { replay: { recording: ids.recording, on_missing: "pass" } };
+  expect(await server.request("POST", "/browsers", { key: stranger.key, body })).toMatchObject({
+    status: 404,
+    body: { code: "not_found", field: "body.replay.recording" },
   });
 });
 

@@ -109,7 +109,7 @@ export class McpService {
   #audience(): string | undefined {
     const { config, localUrl } = this.#parts;
     const own = config.public_url ?? (this.#isOnlyLocal ? localUrl() : undefined);
-    return own === undefined ? undefined : own.replace(/\/+$/, "") + path;
+    return own === undefined ? undefined : own.replace(/(?<!\/)\/+$/, "") + path;
   }
 
   #challenge({ raw }: FastifyRequest): string {

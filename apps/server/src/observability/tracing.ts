@@ -40,7 +40,7 @@ export function openTracing(endpoint: string, serverId: string): Tracing {
     "service.instance.id": serverId,
   });
   const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
+    url: `${endpoint.replace(/(?<!\/)\/+$/, "")}/v1/traces`,
     timeoutMillis: exportTimeoutMs,
   });
   return new Tracing(

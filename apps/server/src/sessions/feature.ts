@@ -13,7 +13,7 @@ import { sessionRulesOf } from "./session-rules.ts";
 
 interface SessionNeeds extends Omit<
   SessionsParts,
-  "handoffs" | "log" | "profiles" | "region" | "rules" | "serverId" | "store"
+  "handoffs" | "log" | "profiles" | "region" | "rules" | "serverId" | "signInBrowsers" | "store"
 > {
   readonly profiles: Profiles;
   readonly regions: Regions;
@@ -39,9 +39,13 @@ export async function openSessionStore(
 export function sessionsFeature({ config, database, log, serverId, settings }: Host, needs: SessionNeeds) {
   const rules = sessionRulesOf(settings);
   const gate = new HandoffGate(database);
+  const signInBrowsers = new SignInBrowsers((projectId, idOrName, includeEnded) =>
+    needs.store.find(projectId, idOrName, includeEnded),
+  );
   const sessions = new Sessions({
     ...needs,
     handoffs: gate,
+    signInBrowsers,
     profiles: new SessionProfiles({
       database,
       profiles: needs.profiles,
@@ -60,9 +64,7 @@ export function sessionsFeature({ config, database, log, serverId, settings }: H
       rules,
       sessions,
       store: needs.store,
-      signInBrowsers: new SignInBrowsers((projectId, idOrName, includeEnded) =>
-        needs.store.find(projectId, idOrName, includeEnded),
-      ),
+      signInBrowsers,
     },
     handlers: browserHandlers(sessions, needs.signer, needs.regions),
     changes: { projects: (id: string | undefined) => void sessions.projectRules.changed(id) },

@@ -14,7 +14,9 @@ import type { SessionStore } from "./browsers/session-store.ts";
 import type { Sessions } from "./browsers/sessions.ts";
 import { downloadsFeature } from "./downloads/feature.ts";
 import { evidenceFeature } from "./evidence/feature.ts";
+import { type FlowNeeds, flowsFeature } from "./flows/feature.ts";
 import { openSessionStore, sessionsFeature } from "./feature.ts";
+import { networkRecordingsFeature } from "./network-recordings/feature.ts";
 import { liveViewsFeature } from "./handoff/feature.ts";
 import type { DirectPlane } from "./instance-plane/direct.ts";
 import { directFeature } from "./instance-plane/feature.ts";
@@ -22,6 +24,7 @@ import type { LiveViewAddresses, LoginWaits } from "./live-view/live-view-addres
 import { browserPoolsFeature } from "./pools/feature.ts";
 import { renderFeature } from "./render/feature.ts";
 import { replaysFeature } from "./replays/feature.ts";
+import type { ChooseVaults } from "./browsers/start/session-choices.ts";
 import { telemetryFeature } from "./telemetry/feature.ts";
 import { uploadsFeature } from "./uploads/feature.ts";
 import type { SessionUploads } from "./uploads/session-uploads.ts";
@@ -37,6 +40,9 @@ export interface SessionRoomNeeds extends Pick<Parameters<typeof replaysFeature>
   readonly addresses: ServerAddresses;
   readonly liveViews: LiveViewAddresses;
   readonly openForHosts: OpenForHosts;
+  readonly openSecret: FlowNeeds["openSecret"];
+  readonly presentAccess: FlowNeeds["presentAccess"];
+  readonly chooseVaults: ChooseVaults;
   readonly loginWaits: LoginWaits;
   readonly observation: Parameters<typeof openSessionStore>[1];
   readonly origins: RequestOrigins;
@@ -59,7 +65,7 @@ interface FileNeeds {
 }
 
 /** Files that outlive their session. */
-function fileFeatures(host: Host, needs: SessionRoomNeeds, { idHere, onFiles, store }: FileNeeds) {
+async function fileFeatures(host: Host, needs: SessionRoomNeeds, { idHere, onFiles, store }: FileNeeds) {
   const { page, parsing, replayAddresses, resources, routing, usage } = needs;
   const { blobs, config, database, secrets } = host;
   const files = new SessionFiles({
@@ -86,14 +92,21 @@ function fileFeatures(host: Host, needs: SessionRoomNeeds, { idHere, onFiles, st
   });
   usage.addStoredFiles(() => downloads.provides.usedBytes());
   usage.addStoredFiles(() => replays.provides.store.usedBytes());
-  return { files, stored: { telemetry, downloads, replays } };
+  const networkRecordings = await networkRecordingsFeature(host);
+  return { files, stored: { telemetry, downloads, replays, networkRecordings } };
 }
 
-function storesOf({ downloads, replays, telemetry }: ReturnType<typeof fileFeatures>["stored"]) {
+function storesOf({
+  downloads,
+  networkRecordings,
+  replays,
+  telemetry,
+}: Awaited<ReturnType<typeof fileFeatures>>["stored"]) {
   return {
     telemetry: telemetry.provides.store,
     replays: replays.provides.store,
     downloads: downloads.provides,
+    networkRecordings: networkRecordings.provides,
   };
 }
 
@@ -120,7 +133,7 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
   const onFiles = (sessionId: string): void => {
     uploads.add(sessionId);
   };
-  const { files, stored } = fileFeatures(host, needs, {
+  const { files, stored } = await fileFeatures(host, needs, {
     store,
     onFiles,
     idHere: (projectId, idOrName, kind) => sessions.idHere(projectId, idOrName, kind),
@@ -135,12 +148,11 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
     proxies: resources.proxies.provides,
     botIdentities: resources.botIdentity.provides,
     openForHosts: needs.openForHosts,
+    chooseVaults: needs.chooseVaults,
     extensions: resources.extensions.provides,
     destinations: resources.telemetryDestinations.provides.destinations,
-    telemetry: telemetry.provides.store,
+    ...storesOf(stored),
     exports: telemetry.provides.exports,
-    replays: replays.provides.store,
-    downloads: downloads.provides,
     files,
     onFiles,
     usage: needs.usage.meter,
@@ -161,26 +173,46 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
     sessionStore: store,
     signer,
   });
+  const people = liveViewsFeature(host, {
+    addresses: liveViews,
+    gate,
+    issuingKeys,
+    keyScopes,
+    logins: loginWaits,
+    origins,
+    recorder,
+    recordingOf: (sessionId) => replays.provides.recordingOf(sessionId),
+    sessions,
+    signInBrowsers,
+    store,
+  });
   return {
     cluster,
     uploads: upload,
     ...stored,
     sessions: core,
-    liveViews: liveViewsFeature(host, {
-      addresses: liveViews,
-      gate,
-      issuingKeys,
-      keyScopes,
-      logins: loginWaits,
-      origins,
-      recorder,
-      recordingOf: (sessionId) => replays.provides.recordingOf(sessionId),
-      sessions,
-      signInBrowsers,
-      store,
-    }),
-    direct: directFeatureOf(needs),
+    liveViews: people,
     pools,
+    ...(await useFeatures(host, needs, { sessions, stored, gate, signInBrowsers, ...people.provides })),
+  };
+}
+
+interface Usable extends Omit<FlowNeeds, "openSecret" | "presentAccess" | "profiles" | "recorder"> {
+  readonly stored: Awaited<ReturnType<typeof fileFeatures>>["stored"];
+}
+
+/** Features that use sessions, and that no other one needs. */
+async function useFeatures(host: Host, needs: SessionRoomNeeds, { stored, ...usable }: Usable) {
+  const { sessions } = usable;
+  return {
+    direct: directFeatureOf(needs),
+    flows: await flowsFeature(host, {
+      ...usable,
+      openSecret: needs.openSecret,
+      presentAccess: needs.presentAccess,
+      recorder: needs.recorder,
+      profiles: needs.resources.profiles.provides.profiles,
+    }),
     render: renderFeature(host, { sessions }),
     evidence: evidenceFeature(host, { sessions, stores: storesOf(stored) }),
   };

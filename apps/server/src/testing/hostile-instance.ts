@@ -99,6 +99,7 @@ function instanceAt(port: number): Instance {
     setRules: () => undefined,
     upstream: undefined,
     setPolicies: () => Promise.resolve("0"),
+    copy: () => Promise.reject(new Error("This instance has no copies.")),
     onEvent: () => () => undefined,
     ended: ended.promise,
     async stop() {

@@ -215,6 +215,17 @@ describe("webhooks", () => {
     receiver = await startWebhookReceiver();
   });
 
+  it("are tested once for each Idempotency-Key", async () => {
+    const { id } = await create();
+    const test = (key: string) =>
+      server.request("POST", `/webhooks/${id}/test`, { key: project.key, headers: { "idempotency-key": key } });
+    const first = await test("one");
+    expect(await test("one")).toMatchObject({ status: 200, body: first.body });
+    expect(receiver.received).toHaveLength(1);
+    expect((await test("two")).body).not.toEqual(first.body);
+    expect(receiver.received).toHaveLength(2);
+  });
+
   it("send an event again, with the same webhook-id", async () => {
     const { id } = await create();
     await emit();

@@ -1,12 +1,19 @@
-import { executePlaywright } from "@shoal/contract";
-import type { ExecutePlaywright, PlaywrightResult } from "@shoal/schemas";
+import { deletePlaywrightExecutor, executePlaywright, listPlaywrightExecutors } from "@shoal/contract";
+import type {
+  DeletePlaywrightExecutor,
+  ExecutePlaywright,
+  PlaywrightExecutors as ExecutorList,
+  PlaywrightResult,
+} from "@shoal/schemas";
 import type { Call, CallOptions, Transport } from "@shoal/transport";
 
 /** Playwright code that runs next to the browser. */
 export class BrowserPlaywright {
+  readonly executors: PlaywrightExecutors;
   readonly #transport: Transport;
   constructor(transport: Transport) {
     this.#transport = transport;
+    this.executors = new PlaywrightExecutors(transport);
   }
 
   /**
@@ -19,5 +26,28 @@ export class BrowserPlaywright {
   execute(browserId: string, body: ExecutePlaywright, options: CallOptions = {}): Call<PlaywrightResult> {
     const timeoutMs = options.timeoutMs ?? ((body.timeout_sec ?? 60) + 10) * 1000;
     return this.#transport.call(executePlaywright, { params: { id: browserId }, body }, { ...options, timeoutMs });
+  }
+}
+
+/** Names for Playwright code that keeps a tab between calls. */
+export class PlaywrightExecutors {
+  readonly #transport: Transport;
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** `default` is the first, then the oldest. */
+  list(browserId: string, options?: CallOptions): Call<ExecutorList> {
+    return this.#transport.call(listPlaywrightExecutors, { params: { id: browserId } }, options);
+  }
+
+  /** Ends the calls of an executor, and frees its name. @throws {ApiError} 404 for an unknown name. */
+  delete(
+    browserId: string,
+    name: string,
+    query: DeletePlaywrightExecutor = {},
+    options?: CallOptions,
+  ): Call<undefined> {
+    return this.#transport.call(deletePlaywrightExecutor, { params: { id: browserId, name }, query }, options);
   }
 }

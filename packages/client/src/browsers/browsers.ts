@@ -5,6 +5,7 @@ import {
   deleteBrowser,
   downloadEvidence,
   extendBrowser,
+  forkBrowser,
   getBrowser,
   getBrowserStats,
   listBrowsers,
@@ -13,6 +14,7 @@ import {
   printPage,
   readPage,
   renderPage,
+  runRepl,
   saveBrowserProfile,
   screenshotPage,
   updateBrowser,
@@ -28,6 +30,8 @@ import type {
   CurlResult,
   DownloadEvidence,
   ExtendBrowser,
+  ForkBrowser,
+  ForkedBrowsers,
   GetBrowser,
   ListBrowsers,
   ObservePage,
@@ -38,6 +42,8 @@ import type {
   ReadPage,
   RenderedPage,
   RenderPage,
+  ReplResult,
+  RunRepl,
   ScreenshotPage,
   UpdateBrowser,
 } from "@shoal/schemas";
@@ -52,13 +58,18 @@ import { BrowserPlaywright } from "./browser-playwright.ts";
 import { BrowserProcesses } from "./browser-processes.ts";
 import { BrowserReplays, type ListeningTransport } from "./browser-replays.ts";
 import { SessionTelemetry } from "./browser-telemetry.ts";
-import { BrowserTools } from "./session/browser-tools.ts";
+import { BrowserTools, BrowserWebMcp } from "./session/browser-tools.ts";
 import { attachedTo, sessionOf, type AttachedSession, type BrowserSession } from "./session/browser-session.ts";
 
 /** An extension to load: its name within the session, and a ZIP archive of the unpacked extension. */
 export interface SessionExtension {
   readonly name: string;
   readonly zip_file: BytesInput;
+}
+
+/** The forks of a session. */
+export interface Forks extends Omit<ForkedBrowsers, "browsers"> {
+  readonly browsers: BrowserSession[];
 }
 
 /** Browser sessions. */
@@ -74,6 +85,7 @@ export class Browsers {
   readonly telemetry: SessionTelemetry;
   readonly replays: BrowserReplays;
   readonly tools: BrowserTools;
+  readonly webmcp: BrowserWebMcp;
   readonly #transport: Transport;
   readonly #fetchParts: BrowserFetchParts;
   constructor(
@@ -96,6 +108,7 @@ export class Browsers {
     this.telemetry = new SessionTelemetry(transport);
     this.replays = new BrowserReplays(transport, listening);
     this.tools = new BrowserTools(transport);
+    this.webmcp = new BrowserWebMcp(transport);
   }
 
   /**
@@ -110,9 +123,7 @@ export class Browsers {
    * `capacity_exhausted` when the server is full; 501 for `invocation_id`.
    */
   async create(body: CreateBrowser = {}, options?: CallOptions): Promise<BrowserSession> {
-    const browser = await this.#transport.call(createBrowser, { body }, options);
-    const { session_id: id } = browser;
-    return sessionOf(browser, this, () => this.delete(id));
+    return this.#own(await this.#transport.call(createBrowser, { body }, options));
   }
   /**
    * Gets a running session with methods that need no id. Leaving the scope does not end it.
@@ -141,6 +152,25 @@ export class Browsers {
   /** Extends a running session: restarts its idle timeout and its `max_duration_seconds`. @throws {ApiError} 404 `not_found`. */
   extend(idOrName: string, body: ExtendBrowser = {}, options?: CallOptions): Call<Browser> {
     return this.#transport.call(extendBrowser, { params: { id_or_name: idOrName }, body }, options);
+  }
+  /**
+   * Starts sessions that go on from the present state of a running one. `errors` of the result has the failed starts.
+   * A call that is aborted or times out ends them. Default of `timeoutMs`: 60 seconds, and 20 for every four forks.
+   *
+   * @example
+   * const { browsers } = await shoal.browsers.fork("research", { count: 8 });
+   *
+   * @throws {ApiError} 409 `conflict` for a session that cannot be forked; 501 for `exact` where it is not possible; otherwise as
+   * {@link create}, if none of them starts.
+   */
+  async fork(idOrName: string, body: ForkBrowser = {}, options: CallOptions = {}): Promise<Forks> {
+    const rounds = Math.ceil((body.count ?? body.names?.length ?? 1) / 4);
+    const limits = { ...options, timeoutMs: options.timeoutMs ?? (60 + 20 * rounds) * 1000 };
+    const forks = await this.#transport.call(forkBrowser, { params: { id_or_name: idOrName }, body }, limits);
+    return { ...forks, browsers: forks.browsers.map((browser) => this.#own(browser)) };
+  }
+  #own(browser: Browser): BrowserSession {
+    return sessionOf(browser, this, () => this.delete(browser.session_id));
   }
   /** Ends a session with its processes and deletes its files. @throws {ApiError} 404 `not_found`. */
   delete(idOrName: string, options?: CallOptions): Call<void> {
@@ -201,6 +231,18 @@ export class Browsers {
   act(browserId: string, body: ActOnPage, options: CallOptions = {}): Call<ActResult> {
     const timeoutMs = options.timeoutMs ?? (body.timeout_ms ?? 10_000) + 15_000;
     return this.#transport.call(actOnPage, { params: { id: browserId }, body }, { ...options, timeoutMs });
+  }
+  /**
+   * Runs JavaScript in a process of the session that keeps variables and functions between calls. When the code fails, the
+   * call resolves with `success: false` and `error`. Default of `timeoutMs`: `timeout_sec` plus 40 seconds.
+   *
+   * @example
+   * await shoal.browsers.repl(id, { code: "await gotoUrl('https://example.com'); const info = await pageInfo();" });
+   * const { content } = await shoal.browsers.repl(id, { code: "repl.write(info.title)" });
+   */
+  repl(browserId: string, body: RunRepl, options: CallOptions = {}): Call<ReplResult> {
+    const timeoutMs = options.timeoutMs ?? ((body.timeout_sec ?? 60) + 40) * 1000;
+    return this.#transport.call(runRepl, { params: { id: browserId }, body }, { ...options, timeoutMs });
   }
   /** Reads a page as Markdown. */
   read(browserId: string, body: ReadPage = {}, options?: CallOptions): Call<PageText> {

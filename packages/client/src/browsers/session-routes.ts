@@ -162,7 +162,8 @@ export function routedTransport(service: Transport, routes: SessionRoutes): Tran
   }
   function learnFrom(result: unknown): unknown {
     if (typeof result !== "object" || result === null) return result;
-    const sessions: unknown[] = "items" in result && Array.isArray(result.items) ? result.items : [result];
+    const { browsers, items = browsers } = result as { readonly browsers?: unknown; readonly items?: unknown };
+    const sessions: unknown[] = Array.isArray(items) ? items : [result];
     for (const session of sessions) if (typeof session === "object" && session !== null) routes.learn(session);
     return result;
   }

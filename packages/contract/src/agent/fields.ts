@@ -98,10 +98,15 @@ export function inputSchema<Input extends object>({ schemas, texts }: Fields<Inp
   });
 }
 
-/** The schema of a tool's structured answer, without a check: the transport has already checked it. */
-export function outputSchema(answer: Schema): ToolSchema<object> {
+/**
+ * The schema of a tool's structured answer, without a check: the transport has already checked it.
+ * @param isBrief - omits the fields of inner objects, for answers that another tool describes.
+ */
+export function outputSchema(answer: Schema, isBrief = false): ToolSchema<object> {
   const json = jsonSchemaOf(answer, "output");
   allowNewFields(json);
+  const fields = Object.entries(json.properties as Record<string, JsonSchema>);
+  if (isBrief) json.properties = Object.fromEntries(fields.map(([name, field]) => [name, brief(field)]));
   return standardSchema(json, (value) => ({ value: value as object }));
 }
 
@@ -139,6 +144,15 @@ function allowNewFields(node: unknown): void {
   if (typeof node !== "object" || node === null) return;
   if ("additionalProperties" in node && node.additionalProperties === false) delete node.additionalProperties;
   for (const inner of Object.values(node)) allowNewFields(inner);
+}
+
+function brief(field: JsonSchema): JsonSchema {
+  const { description, items, type } = field;
+  const about = description === undefined ? {} : { description };
+  if (type === "object") return { type, ...about };
+  return (items as JsonSchema | undefined)?.type === "object"
+    ? { type: "array", items: { type: "object" }, ...about }
+    : field;
 }
 
 function shapeOf(schema: z.core.$ZodType): Readonly<Record<string, z.ZodMiniType>> {

@@ -3,6 +3,18 @@ import { ids, times, type Examples } from "./example.ts";
 const base64 = (text: string) => btoa(text);
 const processId = "1f0cf6c6-6f4d-4a53-8b3e-0d8c2f0f7c11";
 
+const executors = [
+  { name: "default", busy: false, created_at: times.created, last_used_at: times.created },
+  {
+    name: "checkout",
+    busy: true,
+    created_at: times.created,
+    last_used_at: times.updated,
+    target_id: "9A1C7E0B5D3F4A2E8B6C1D0F7E9A3B5C",
+    url: "https://shop.example/cart",
+  },
+];
+
 /** Examples of operations inside a session: files, processes, mouse and keyboard, recordings, events. */
 export const insideExamples = {
   FilePath: [{ path: "/home/shoal/Downloads/report.pdf" }],
@@ -61,7 +73,67 @@ export const insideExamples = {
   ],
   Ok: [{ ok: true }],
   ExecutePlaywright: [{ code: "await page.goto('https://example.com/'); return await page.title();", timeout_sec: 60 }],
-  PlaywrightResult: [{ success: true, result: "Example Domain", stdout: "", stderr: "" }],
+  PlaywrightResult: [
+    {
+      success: true,
+      result: "Example Domain",
+      stdout: "",
+      stderr: "",
+      tab: { target_id: "9A1C7E0B5D3F4A2E8B6C1D0F7E9A3B5C", created: false },
+    },
+  ],
+  RunRepl: [{ code: "await gotoUrl('https://example.com/'); repl.write(await pageInfo());", timeout_sec: 60 }],
+  ReplResult: [
+    {
+      repl_id: "n4c1v7k2m9x5q0w3z8b6t1yd",
+      success: true,
+      content: [{ type: "text", channel: "write", text: "Example Domain" }],
+      content_truncated: false,
+      duration_ms: 412,
+      repl_terminated: false,
+    },
+    {
+      repl_id: "n4c1v7k2m9x5q0w3z8b6t1yd",
+      success: false,
+      content: [],
+      content_truncated: false,
+      duration_ms: 3,
+      error: "ReferenceError: total is not defined",
+      stack: "ReferenceError: total is not defined\n    at cell-2.js:1:1",
+      repl_terminated: false,
+    },
+  ],
+  WebMcpTools: [
+    {
+      tools: [
+        {
+          tool_ref: "wmcp_q8Z0cG1nD4xV7kR2mT5yLw",
+          tool: { name: "search", description: "Search the shop", inputSchema: { type: "object" } },
+          source: { window_id: 1, tab_id: 1, page_title: "Shop", page_url: "https://shop.example/", frame: null },
+        },
+      ],
+    },
+  ],
+  InvokeWebMcpTool: [{ tool_ref: "wmcp_q8Z0cG1nD4xV7kR2mT5yLw", input: { query: "herring" }, timeout_sec: 60 }],
+  WebMcpInvocation: [{ invocation_id: "7", status: "completed", output: { found: 3 } }],
+  WebMcpOutcomeUnknown: [
+    {
+      code: "outcome_unknown",
+      message: 'The tool "order" did not answer within 60 seconds. Observe the page: the tool may have had effects.',
+      hint: "Observe the page: the tool may have had effects.",
+      invocation_id: "8",
+    },
+  ],
+  PlaywrightExecutors: [{ executors }],
+  PlaywrightConflict: [
+    {
+      code: "conflict",
+      message: "The session has 8 named executors, the limit. Delete one: checkout.",
+      limit: 8,
+      hint: "Delete one: checkout.",
+      executors,
+    },
+  ],
   ObservePage: [{ max_tokens: 2000, diff: true }],
   PageObservation: [
     {
@@ -199,6 +271,13 @@ export const insideExamples = {
   StartReplay: [{ framerate: 10, max_duration_in_seconds: 600 }],
   MarkReplay: [{ title: "Sign in" }],
   ReplayMark: [{ title: "Sign in", offset_seconds: 4.2 }],
+  NetworkRecording: [
+    {
+      ...{ id: "m3x1p0v2k7c9q5w8z6t4r2yh", session_id: ids.session, status: "complete" },
+      ...{ size_bytes: 482_113, requests: 31, left_out: 0, truncated: false },
+      ...{ created_at: times.created, finished_at: times.updated, expires_at: times.later },
+    },
+  ],
   Replay: [
     {
       replay_id: "rp_0c6c1d",

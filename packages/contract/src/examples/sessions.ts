@@ -100,6 +100,16 @@ export const sessionExamples = {
     { ...liveViewLink, url: `http://127.0.0.1:7777/browser/live/${ids.session}.${ids.handoff}.k1b2c3d.4t7b` },
   ],
   ExtendBrowser: [{ max_duration_seconds: 3600 }, {}],
+  ForkBrowser: [{ count: 8 }, { names: ["left", "right"], mode: "restored" }],
+  ForkedBrowsers: [
+    {
+      mode: "restored",
+      not_exact_because: "The session was not created with forkable: true.",
+      paused_ms: 0,
+      browsers: [{ ...browser, name: "left", forked_from: ids.session }],
+      errors: [{ index: 1, code: "name_taken", message: "A running session of this project is named right already." }],
+    },
+  ],
   Curl: [
     {
       url: "https://example.com/api/cart",

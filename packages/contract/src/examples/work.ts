@@ -1,3 +1,4 @@
+import type { CreateFlow } from "@shoal/schemas";
 import { ids, times, type Examples } from "./example.ts";
 
 const action = { name: "sync-orders", input_schema: { type: "object", properties: { since: { type: "string" } } } };
@@ -24,6 +25,51 @@ const invocation = {
   status: "succeeded",
 };
 const schedule = { app_name: "orders", version: "1.4.0", action_name: action.name, cron: "0 9 * * 1-5" };
+const flow = {
+  name: "order",
+  start_url: "https://shop.example.com/",
+  parameters: [{ name: "product", default: "tea", secret: false }],
+  steps: [
+    {
+      action: "fill",
+      target: { role: "searchbox", name: "Search", fallbacks: [{ by: "css", value: 'input[name="q"]' }] },
+      text: "{{product}}",
+      submit: true,
+      expect: [{ url: "https://shop.example.com/search?*" }],
+    },
+    { action: "click", target: { role: "button", name: "Add to cart", fallbacks: [] }, expect: [{ text: "1 item" }] },
+  ],
+} satisfies CreateFlow;
+const flowSummary = {
+  id: "flw_1",
+  name: flow.name,
+  version: 1,
+  start_url: flow.start_url,
+  created_at: times.created,
+  updated_at: times.created,
+};
+const flowRun = {
+  ...{ id: "flr_1", flow_id: flowSummary.id, flow_version: 1, status: "diverged", row_count: 1 },
+  ...{ created_at: times.created, finished_at: times.updated },
+};
+const flowRunRow = {
+  ...{ index: 0, status: "diverged", session_id: ids.session, error: null },
+  steps: [
+    { step: -1, status: "done", found_by: null, duration_ms: 420 },
+    {
+      ...{ step: 0, status: "diverged", found_by: null, duration_ms: 10_012 },
+      divergence: {
+        ...{ code: "not_found", expected: 'fill searchbox "Search"', seen: "No element matches." },
+        ...{ candidates: ['textbox "Find"'], url: "https://shop.example.com/", title: "Shop" },
+      },
+    },
+  ],
+};
+const wholeFlow = {
+  ...flowSummary,
+  parameters: flow.parameters,
+  steps: flow.steps.map((step) => ({ ...step, timeout_ms: 10_000, on_divergence: "stop" as const })),
+};
 const webhook = {
   id: "whk_1",
   url: "https://example.com/hooks",
@@ -100,6 +146,18 @@ export const workExamples = {
       created_at: times.created,
     },
   ],
+  StartFlowRun: [{ table: [{ product: "tea" }, { product: "milk" }], concurrency: 2 }],
+  FlowRun: [{ ...flowRun, rows: [flowRunRow] }],
+  FlowRunSummary: [flowRun],
+  Flow: [wholeFlow],
+  FlowSummary: [flowSummary],
+  CreateFlow: [flow],
+  UpdateFlow: [{ name: "order-tea" }],
+  RecordFlow: [{ name: flow.name }],
+  RecordedFlow: [
+    { flow: wholeFlow, skipped: [{ action: "upload", reason: "Files belong to one session." }], forgotten: 0 },
+  ],
+  ImportFlow: [{ text: JSON.stringify(flow) }],
   Webhook: [{ ...webhook, event_types: [...webhook.event_types] }],
   CreateWebhook: [{ url: webhook.url, event_types: [...webhook.event_types] }],
   UpdateWebhook: [{ enabled: false }],
@@ -140,6 +198,95 @@ export const workExamples = {
   ],
   UpdateCredential: [{ values: { password: "battery-staple" } }],
   TotpCode: [{ code: "287082", expires_at: times.updated }],
+  Vault: [{ id: "v_1", name: "logins", created_at: times.created, updated_at: times.updated }],
+  CreateVault: [{ name: "logins" }],
+  VaultEncryptionKey: [
+    {
+      kid: "vk_1",
+      alg: "ECDH-ES",
+      enc: "A256GCM",
+      jwk: {
+        kty: "EC",
+        crv: "P-256",
+        x: "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+        y: "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
+      },
+    },
+  ],
+  VaultItem: [
+    {
+      id: "vi_1",
+      key: "shop",
+      type: "credential",
+      spec: {
+        provider: "kernel",
+        description: "Shop",
+        fields: [
+          { name: "username", type: "text", required: true, sensitive: false },
+          { name: "password", type: "password", required: true, sensitive: true, label: "Password" },
+        ],
+        sites: ["shop.example.com"],
+      },
+      state: {
+        provider: "kernel",
+        status: "ready",
+        fields: { username: { has_value: true, value: "ada" }, password: { has_value: true } },
+      },
+      available_operations: [],
+      available_expansions: [],
+      version: 1,
+      created_at: times.created,
+      updated_at: times.updated,
+    },
+  ],
+  PutVaultItem: [
+    {
+      type: "credential",
+      spec: {
+        provider: "kernel",
+        description: "Shop",
+        fields: [
+          { name: "username", type: "text", sensitive: false, value: "ada" },
+          { name: "password", type: "password", value: "correct-horse" },
+          { name: "code", type: "totp", value: "JBSWY3DPEHPK3PXP" },
+        ],
+        sites: ["shop.example.com"],
+      },
+    },
+    { type: "credential", spec: { provider: "managed_auth", connection_id: connection.id } },
+  ],
+  UpdateVaultItem: [
+    { type: "credential", version: 1, spec: { fields: { password: { value: "battery-staple" } } } },
+    {
+      type: "credential",
+      version: 2,
+      spec: { remove_fields: ["code"], add_fields: [{ name: "pin", type: "password", required: false }] },
+    },
+  ],
+  OperateVaultItem: [
+    { type: "collect" },
+    {
+      type: "fill",
+      browser_id: "h7q2m4c8x1v5b9n3",
+      page_url: "https://shop.example.com/login",
+      fields: [
+        { field: "username", selector: "#user" },
+        { field: "password", selector: "input[type=password]" },
+      ],
+    },
+  ],
+  VaultItemOperation: [
+    { type: "fill", status: "completed", fields: [{ index: 0, status: "filled" }] },
+    {
+      type: "fill",
+      status: "failed",
+      fields: [
+        { index: 0, status: "failed", error_code: "ambiguous_selector" },
+        { index: 1, status: "not_attempted" },
+      ],
+    },
+  ],
+  VaultItemEvent: [{ id: "ve_1", name: "updated", created_at: times.updated, data: { version: 2 } }],
   CredentialProvider: [
     {
       id: "cp_1",

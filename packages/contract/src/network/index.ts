@@ -1,4 +1,12 @@
 export {
+  defaultLocation,
+  exitTimezone,
+  joinLocations,
+  readLocation,
+  type RequestedLocation,
+  shownLocation,
+} from "./location.ts";
+export {
   type Allowlist,
   changedAllowlist,
   newAllowlist,

@@ -67,7 +67,7 @@ function ruleOf(kind: NetworkRule["kind"], host: string, port: number | undefine
 /** IPv4 in historic notations (`0x7f.1`) becomes four decimal parts. */
 function canonicalHost(text: string): string | undefined {
   if (text.includes("*")) return undefined;
-  const name = URL.parse(`http://${text}/`)?.hostname.replace(/\.+$/, "");
+  const name = URL.parse(`http://${text}/`)?.hostname.replace(/(?<!\.)\.+$/, "");
   return name === undefined || name === "" || name.length > maxNameCharacters ? undefined : name;
 }
 

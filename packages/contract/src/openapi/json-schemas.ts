@@ -36,7 +36,7 @@ export function collectSchemas(
   named: Readonly<Record<string, z.core.$ZodType>>,
   docs: Readonly<Record<string, FieldDocs>>,
 ): SchemaCollector {
-  const names = componentNames(named);
+  const names = componentNames(named, allWithin([...used.request, ...used.answer]));
   const emitted = { request: emit(used.request, names, "input"), answer: emit(used.answer, names, "output") };
   const reached = {
     request: reach(used.request, emitted.request, names),
@@ -98,11 +98,28 @@ export function collectSchemas(
   };
 }
 
+/** These schemas and all inside them. Most documents have few, and converting the others takes a second. */
+function allWithin(roots: readonly z.core.$ZodType[]): ReadonlySet<unknown> {
+  const found = new Set<unknown>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null || found.has(value)) return;
+    found.add(value);
+    const { def, innerType: made } = isSchema(value) ? (value as z.core.$ZodLazy)._zod : { def: value };
+    // The getter of a lazy schema is a function.
+    Object.values<unknown>({ ...def, made }).forEach(visit);
+  };
+  roots.forEach(visit);
+  return found;
+}
+
 /** Objects and records become components; named scalars (a timestamp, an id) are easier to read inline. */
-function componentNames(named: Readonly<Record<string, z.core.$ZodType>>): Map<z.core.$ZodType, string> {
+function componentNames(
+  named: Readonly<Record<string, z.core.$ZodType>>,
+  used: ReadonlySet<unknown>,
+): Map<z.core.$ZodType, string> {
   const names = new Map<z.core.$ZodType, string>();
   for (const [name, schema] of [...Object.entries(schemas), ...Object.entries(named)]) {
-    if (!isSchema(schema) || !isStructure(schema)) continue;
+    if (!used.has(schema) || !isSchema(schema) || !isStructure(schema)) continue;
     const other = names.get(schema);
     if (other !== undefined) throw new Error(`${name} and ${other} are one schema: a component has one name.`);
     names.set(schema, name);

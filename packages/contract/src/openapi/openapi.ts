@@ -90,7 +90,8 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
       shared: endpoint.auth === "none" ? [] : shared,
       errors: errorsOf(endpoint, options),
     });
-    for (const status of errorsOf(endpoint, options)) statuses.add(status);
+    for (const status of errorsOf(endpoint, options))
+      if (endpoint.errorBodies?.[status] === undefined) statuses.add(status);
   }
   const responses = Object.fromEntries(
     [...statuses].sort((a, b) => a - b).map((status) => [errorName(status), errorResponse(status, collector)]),

@@ -15,7 +15,7 @@ export function keywordsOf({ atLeastOne, atMostOne, exactlyOne, keywords, needs 
   const found: (JsonSchema | undefined)[] = [
     exactlyOne && exactlyOneOf(exactlyOne),
     atMostOne && atMostOneOf(atMostOne),
-    atLeastOne && { if: { not: { required: atLeastOne.slice(0, 1) } }, then: { required: atLeastOne.slice(1) } },
+    atLeastOne && atLeastOneOf(atLeastOne),
     needs && { if: { required: needs.slice(0, 1) }, then: { required: needs.slice(1) } },
     keywords,
   ];
@@ -30,6 +30,11 @@ function exactlyOneOf([first = "", ...others]: readonly string[]): JsonSchema {
 function atMostOneOf([first = "", ...others]: readonly string[]): JsonSchema {
   if (others.length === 1) return { not: { required: [first, ...others] } };
   return { if: { required: [first] }, then: { not: anyOf(others) }, else: atMostOneOf(others) };
+}
+
+function atLeastOneOf([first = "", ...others]: readonly string[]): JsonSchema {
+  if (others.length === 0) return { required: [first] };
+  return { if: { not: { required: [first] } }, then: atLeastOneOf(others) };
 }
 
 function anyOf(fields: readonly string[]): JsonSchema {

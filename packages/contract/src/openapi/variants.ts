@@ -95,10 +95,30 @@ export const furtherKeywords: Readonly<Record<string, readonly JsonSchema[]>> = 
           kiosk_mode: { const: false },
           chrome_policy: { maxProperties: 0 },
           extensions: { maxItems: 0 },
+          location: { maxProperties: 0 },
+          conditions: { maxProperties: 0 },
           web_bot_auth: { properties: { enabled: { const: false } } },
           sleep_after_seconds: { const: 0 },
         },
         not: { anyOf: [required("memory"), required("profile")] },
+      },
+    },
+    {
+      // A forkable session has a headless shell.
+      if: { required: ["forkable"], properties: { forkable: { const: true } } },
+      then: {
+        properties: {
+          headless: { const: true },
+          stealth: { const: false },
+          kiosk_mode: { const: false },
+          isolation: { const: "process" },
+          chrome_policy: { maxProperties: 0 },
+          extensions: { maxItems: 0 },
+          location: { properties: { locale: { const: "en-US" } } },
+          network: { properties: { headers: { maxItems: 0 }, http_auth: { maxItems: 0 } } },
+          recording: { properties: { network: { const: false } } },
+        },
+        not: required("replay"),
       },
     },
     {

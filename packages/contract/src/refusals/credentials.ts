@@ -3,6 +3,9 @@ import { invalid, nameTaken, notFound, type Refusal } from "./refusal.ts";
 /** Limit of the values of one credential. */
 export const maxCredentialValues = 100;
 
+/** Limit of the items of one vault. */
+export const maxVaultItems = 500;
+
 /** 404 for a credential that the caller cannot see. */
 export function credentialNotFound(idOrName: string): Refusal {
   return notFound(
@@ -81,4 +84,92 @@ export function invalidDomain(field: string): Refusal {
   return invalid(field, "expected a domain, with a port if it has one", {
     hint: "Write example.com or localhost:3000, without https:// and without a path.",
   });
+}
+
+/** 404 for a vault that the caller cannot see. */
+export function vaultNotFound(idOrName: string): Refusal {
+  return notFound(
+    `Vault ${idOrName} was not found in this project.`,
+    "List the vaults with vaults.list, or create it with vaults.create.",
+  );
+}
+
+/** 404 for an item that a vault does not have. */
+export function vaultItemNotFound(key: string): Refusal {
+  return notFound(
+    `Item ${key} was not found in this vault.`,
+    "List the items with vaults.items.list, or create it with vaults.items.put.",
+  );
+}
+
+/** 409 for another definition of an item. */
+export function vaultItemExists(key: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Item ${key} was created with another request.`,
+    hint: "Change it with vaults.items.update, or delete it with vaults.items.delete.",
+  };
+}
+
+/** 409 for a new item of a full vault. */
+export const tooManyVaultItems: Refusal = {
+  status: 409,
+  code: "conflict",
+  problem: `the vault has ${String(maxVaultItems)} items`,
+  limit: maxVaultItems,
+  hint: "Delete items with vaults.items.delete, or use another vault.",
+};
+
+/** 409 for a change of another version. */
+export function staleVaultItem(version: number): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    field: "body.version",
+    problem: `the item has version ${String(version)}`,
+    limit: version,
+    hint: "Get the item, and send the change with its version.",
+  };
+}
+
+/** 501 for the kinds of items that need a party outside of the service. */
+export function vaultItemOfOthers(field: string, what: string): Refusal {
+  return {
+    status: 501,
+    code: "not_implemented",
+    field,
+    problem: `${what} needs an agreement with a payment service or password manager, which this service does not have`,
+    hint: "Use an item of type credential with provider kernel or managed_auth.",
+  };
+}
+
+/** 400 for a value that was encrypted to another key. */
+export function encryptionKeyMismatch(field: string): Refusal {
+  return {
+    status: 400,
+    code: "encryption_key_mismatch",
+    field,
+    problem: "was not encrypted to the key of this vault",
+    hint: "Get the key with vaults.encryptionKey, and encrypt the value again.",
+  };
+}
+
+/** 401 for a link to a form that does not work. */
+export const vaultFormExpired: Refusal = {
+  status: 401,
+  code: "unauthorized",
+  problem: "This link is invalid, was used, or has expired.",
+  hint: "Get the item again: vaults.items.get returns a new link.",
+};
+
+/** 409 for an operation that the item does not have now. */
+export function vaultOperationUnavailable(type: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    field: "body.type",
+    problem: `the item has no operation ${type} now`,
+    hint: "Read available_operations of the item.",
+  };
 }

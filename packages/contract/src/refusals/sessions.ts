@@ -4,7 +4,7 @@ import { invalid, nameTaken, notFound, type Refusal } from "./refusal.ts";
 export function browserNotFound(idOrName: string): Refusal {
   return notFound(
     `Browser ${idOrName} was not found among the running sessions of this project.`,
-    "It may have ended; list them with browsers.list, ended ones with status=all.",
+    "It may have ended; list them with browsers.list, ended ones with the status all.",
   );
 }
 
@@ -170,9 +170,11 @@ export function tooManyLiveViewLinks(limit: number): Refusal {
 /** Options that a session in a shared browser cannot have. */
 export interface OwnBrowserOptions {
   readonly chrome_policy?: object | undefined;
+  readonly conditions?: object | undefined;
   readonly extensions?: readonly unknown[] | undefined;
   readonly headless?: boolean | undefined;
   readonly kiosk_mode?: boolean | undefined;
+  readonly location?: object | undefined;
   readonly memory?: string | undefined;
   readonly profile?: object | undefined;
   readonly sleep_after_seconds?: number | undefined;
@@ -193,7 +195,13 @@ const ownBrowserOnly: readonly (readonly [
     ({ chrome_policy = {} }) => Object.keys(chrome_policy).length > 0,
     "policies apply to the whole browser",
   ],
+  ["conditions", ({ conditions = {} }) => Object.keys(conditions).length > 0, "they apply to the whole browser"],
   ["extensions", ({ extensions = [] }) => extensions.length > 0, "extensions belong to the whole browser"],
+  [
+    "location",
+    ({ location = {} }) => Object.keys(location).length > 0,
+    "time zone and language belong to the whole browser",
+  ],
   ["memory", ({ memory }) => memory !== undefined, "the limit applies to the whole browser"],
   ["profile", ({ profile }) => profile !== undefined, "a profile belongs to the whole browser"],
   ["web_bot_auth", ({ web_bot_auth }) => web_bot_auth?.enabled === true, "requests are signed for the whole browser"],
@@ -215,4 +223,90 @@ export function needsOwnBrowser(field: string, reason: string): Refusal {
 export function refuseOwnBrowserOptions(options: OwnBrowserOptions): Refusal | undefined {
   const [field, , reason] = ownBrowserOnly.find(([, isWanted]) => isWanted(options)) ?? [];
   return field === undefined || reason === undefined ? undefined : needsOwnBrowser(field, reason);
+}
+
+/** 404 for a network recording that the caller cannot see. */
+export function networkRecordingNotFound(id: string): Refusal {
+  return notFound(
+    `Network recording ${id} was not found in this project.`,
+    "List the recordings with networkRecordings.list. They are deleted some days after their end (replay_retention_days).",
+  );
+}
+
+/** Options with which a session has no headless shell alone in a box. */
+export interface FullBrowserOptions extends Omit<OwnBrowserOptions, "location"> {
+  readonly isolation?: string | undefined;
+  readonly location?: { readonly locale?: string | undefined } | undefined;
+  readonly network?:
+    | {
+        readonly headers?: readonly unknown[] | null | undefined;
+        readonly http_auth?: readonly unknown[] | null | undefined;
+      }
+    | undefined;
+  readonly recording?: { readonly network?: boolean | undefined } | undefined;
+  readonly replay?: object | undefined;
+}
+
+/** Returns the 400 for the first option that a session with `forkable: true` cannot have. */
+export function refuseFullBrowserOptions(options: FullBrowserOptions): Refusal | undefined {
+  const { chrome_policy: policy = {}, extensions = [], location } = options;
+  const full = {
+    headless: options.headless === false,
+    stealth: options.stealth === true,
+    kiosk_mode: options.kiosk_mode === true,
+    isolation: options.isolation === "context",
+    chrome_policy: Object.keys(policy).length > 0,
+    extensions: extensions.length > 0,
+    "location.locale": location?.locale !== undefined && location.locale !== "en-US",
+    // A copied browser trusts the authority of its parent alone, and each session has a new one.
+    "network.headers": (options.network?.headers ?? []).length > 0,
+    "network.http_auth": (options.network?.http_auth ?? []).length > 0,
+    recording: options.recording?.network === true,
+    replay: options.replay !== undefined,
+  };
+  const field = Object.entries(full).find(([, isAsked]) => isAsked)?.[0];
+  return field === undefined
+    ? undefined
+    : invalid(
+        `body.${field}`,
+        "not available with forkable: true, which needs a separate headless shell that trusts no authority of its session",
+        {
+          hint: "Omit the field, or create a session without forkable.",
+        },
+      );
+}
+
+/** Why most sessions have no exact forks. */
+export const whyNotExact = "The session was not created with forkable: true.";
+
+/** 501 for a fork with `mode: "exact"`. */
+export function exactForkUnavailable(reason = whyNotExact): Refusal {
+  return {
+    status: 501,
+    code: "not_implemented",
+    problem: `an exact fork copies the processes of a session, which is not possible here. ${reason}`,
+    field: "body.mode",
+    hint: "Use restored, or best, which is exact where that is possible.",
+  };
+}
+
+/** 409 for a fork with `mode: "exact"` that may be possible later. */
+export function exactForkNotNow(id: string, reason: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Browser ${id} cannot be copied now. ${reason}`,
+    field: "body.mode",
+    hint: "Try again later, or use restored, or best, which is exact where that is possible.",
+  };
+}
+
+/** 409 for a session whose state cannot be copied. */
+export function notForkable(id: string, reason: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Browser ${id} cannot be forked, because ${reason}.`,
+    hint: "Create a session with browsers.create, in a separate browser.",
+  };
 }

@@ -51,7 +51,7 @@ interface Known {
   readonly action: PolicyAction;
   readonly resource: PolicyResource;
 }
-type ObjectKind = "browsers" | "profiles" | "projects" | "proxies";
+type ObjectKind = "browsers" | "profiles" | "projects" | "proxies" | "vaults";
 
 const places: readonly (readonly [ObjectKind, string])[] = [
   ["browsers", "/browsers"],
@@ -60,6 +60,7 @@ const places: readonly (readonly [ObjectKind, string])[] = [
   ["projects", "/org/projects"],
   ["projects", "/projects"],
   ["proxies", "/proxies"],
+  ["vaults", "/vaults"],
 ];
 
 /** Returns the kind of object that the path of an operation is about, and whether it names an object. */

@@ -6,6 +6,8 @@ import {
   CurlError,
   CurlResult,
   ExtendBrowser,
+  ForkBrowser,
+  ForkedBrowsers,
   GetBrowser,
   Id,
   lazyObject,
@@ -114,6 +116,24 @@ export const extendBrowser = defineEndpoint({
   body: optionalJson(ExtendBrowser),
   responses: { 200: json(Browser) },
   errors: [400, 401, 404, 409, 500],
+});
+
+/** Starts sessions that go on from the present state of a running one, which continues. They have its cookies, storage, open tabs and settings, and none of its files. Where some do not start, `errors` has the reasons; if none starts, the call fails. Specific to Shoal. */
+export const forkBrowser = defineEndpoint({
+  operationId: "browsers.fork",
+  area,
+  plane: "control",
+  returnsSessions: true,
+  moves: ["write sessions", "read access_links", "read files"],
+  scope: ["browsers:create", "browsers:use"],
+  method: "POST",
+  path: "/browsers/{id_or_name}/fork",
+  summary: "Fork a running browser session.",
+  params: idOrName,
+  body: optionalJson(ForkBrowser),
+  responses: { 200: json(ForkedBrowsers) },
+  errors: [400, 401, 403, 404, 409, 413, 429, 500, 501, 503, 507, 529],
+  errorBodies: { 429: LimitError },
 });
 
 /** Ends the browser and the session's processes, and deletes its files. */

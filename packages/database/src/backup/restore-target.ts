@@ -132,6 +132,9 @@ class Restore {
     await this.#client.query(
       "select shoal_lose_invocations(server_id) from (select distinct server_id from invocations where finished_at is null and server_id is not null) as lost",
     );
+    await this.#client.query(
+      "select shoal_lose_flow_runs(server_id) from (select distinct server_id from flow_runs where status = 'running') as lost",
+    );
     await this.#client.query("delete from idempotency_keys where status = 0");
     await this.#advanceSequences();
     await this.#client.query("commit");

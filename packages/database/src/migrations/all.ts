@@ -5,6 +5,12 @@ import { keyPolicies } from "./0003-key-policies.ts";
 import { appKeyIssuers } from "./0004-app-key-issuers.ts";
 import { telemetryDeliveries } from "./0005-telemetry-deliveries.ts";
 import { evidenceDefaults } from "./0006-evidence-defaults.ts";
+import { vaults } from "./0007-vaults.ts";
+import { flows } from "./0008-flows.ts";
+import { profileLocation } from "./0009-profile-location.ts";
+import { flowRuns } from "./0010-flow-runs.ts";
+import { profileConditions } from "./0011-profile-conditions.ts";
+import { networkRecordings } from "./0012-network-recordings.ts";
 
 /** Every migration by name; they run in the order of their names. Never change or remove a released one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -14,4 +20,10 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0004_app_key_issuers": appKeyIssuers,
   "0005_telemetry_deliveries": telemetryDeliveries,
   "0006_evidence_defaults": evidenceDefaults,
+  "0007_vaults": vaults,
+  "0008_flows": flows,
+  "0009_profile_location": profileLocation,
+  "0010_flow_runs": flowRuns,
+  "0011_profile_conditions": profileConditions,
+  "0012_network_recordings": networkRecordings,
 };

@@ -2,9 +2,13 @@ import { writeSync } from "node:fs";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { RemoteDoor, RemoteDoorOptions } from "./remote-door.ts";
 import { waitForClosedNetwork } from "./closed-network.ts";
+import { onRebirth } from "./rebirth.ts";
 import { readServicePin } from "./service-pin.ts";
 
-type Listeners = Pick<RemoteDoorOptions, "onAbandoned" | "onConnection" | "onError">;
+interface Listeners extends Pick<RemoteDoorOptions, "onAbandoned" | "onConnection" | "onError"> {
+  /** This program is a copy, and has closed the door of its original. */
+  readonly onReborn?: () => void;
+}
 
 /**
  * Loads the code for TLS and HTTP/2 only where the service is on another machine. Announces the port and the key on stdout. Before
@@ -13,7 +17,13 @@ type Listeners = Pick<RemoteDoorOptions, "onAbandoned" | "onConnection" | "onErr
  */
 export async function openRemoteDoor(
   config: Pick<InstanceConfig, "egress_path" | "instance_id" | "session_dir"> & { readonly api_path?: string },
-  { abandoned_ms: abandonedMs, port, service_pin, service_pin_path }: NonNullable<InstanceConfig["remote"]>,
+  {
+    abandoned_ms: abandonedMs,
+    port,
+    reborn_path: rebornPath,
+    service_pin,
+    service_pin_path,
+  }: NonNullable<InstanceConfig["remote"]>,
   listeners: Listeners,
 ): Promise<RemoteDoor> {
   const servicePin = service_pin ?? (await readServicePin(service_pin_path ?? ""));
@@ -26,8 +36,14 @@ export async function openRemoteDoor(
   });
   if (port === undefined) {
     announce({ pin: door.pin });
-    const { serveStandardStreams } = await import("./standard-streams.ts");
-    await serveStandardStreams(door, config.session_dir, listeners.onAbandoned);
+    const { emptyStandardStreams, serveStandardStreams } = await import("./standard-streams.ts");
+    const leave = await serveStandardStreams(door, config.session_dir, listeners.onAbandoned);
+    if (rebornPath !== undefined)
+      onRebirth(rebornPath, () => {
+        leave();
+        door.close();
+        void emptyStandardStreams().then(listeners.onReborn);
+      });
   } else {
     await waitForClosedNetwork(addressOfCluster());
     announce({ port: await door.listen(ownAddress(), port), pin: door.pin });

@@ -6,7 +6,7 @@ export interface EgressFailure {
   /** 403 rejected, 502 unknown name, 504 timeout, 59x connection and proxy errors. */
   readonly status: number;
   /** The code of an answer that the browser got from the gateway, or of a refused tunnel. */
-  readonly proxy_error?: "network_policy_denied" | "destination_route_unavailable";
+  readonly proxy_error?: "network_policy_denied" | "destination_route_unavailable" | "not_in_recording";
   /** One sentence for people; names the setting that would help. */
   readonly message: string;
 }

@@ -109,7 +109,10 @@ interface RestOperations {
 }
 
 /** A CDP client that is connected and waits for nothing does not keep the session awake; any other use does. */
-export async function reportRest({ idle_ms, slept }: RestQuestion, rest: RestParts): Promise<RestReport> {
+export async function reportRest(
+  { copied, for_copy, idle_ms, slept }: RestQuestion,
+  rest: RestParts,
+): Promise<RestReport> {
   if (slept !== undefined)
     rest.telemetry?.record({
       type: "session_wake",
@@ -117,11 +120,21 @@ export async function reportRest({ idle_ms, slept }: RestQuestion, rest: RestPar
       source: { kind: "local_process" },
       data: { asleep_ms: slept.ms, wake_ms: Math.max(0, Date.now() - slept.until_ms) },
     });
+  if (copied !== undefined)
+    rest.telemetry?.record({
+      type: "session_fork",
+      category: "system",
+      source: { kind: "local_process" },
+      data: { mode: "exact", paused_ms: copied.paused_ms },
+    });
   const operations = await rest.operations;
   const recordings = (await operations?.recordings.running()) ?? 0;
   // Nothing else runs from here on, so that the report is consistent.
   const commands = operations?.processes.running ?? 0;
-  const report = { busy: busyWith(rest, recordings, commands), expires_in_ms: rest.activity.expiresInMs };
+  const report = {
+    busy: busyWith(rest, { recordings, commands, forCopy: for_copy === true }),
+    expires_in_ms: rest.activity.expiresInMs,
+  };
   if (report.busy === null && idle_ms !== undefined) {
     rest.telemetry?.record({
       type: "session_sleep",
@@ -137,13 +150,17 @@ export async function reportRest({ idle_ms, slept }: RestQuestion, rest: RestPar
 
 function busyWith(
   { activity, browser, gateway, isEnding }: RestParts,
-  recordings: number,
-  commands: number,
+  {
+    commands,
+    forCopy,
+    recordings,
+  }: { readonly commands: number; readonly forCopy: boolean; readonly recordings: number },
 ): string | null {
   if (isEnding()) return "the session is ending";
   if (!browser.ready) return "the browser is starting";
-  if (activity.uses > gateway.clients) return "an operation, a viewer, a terminal, a BiDi client or a handoff";
-  if (!gateway.isQuiet) return "a CDP client waits for an answer";
+  if (!forCopy && activity.uses > gateway.clients)
+    return "an operation, a viewer, a terminal, a BiDi client or a handoff";
+  if (!forCopy && !gateway.isQuiet) return "a CDP client waits for an answer";
   if (recordings > 0) return "a recording";
   if (commands > 0) return "a process";
   return browser.downloads.list.running > 0 ? "a download" : null;

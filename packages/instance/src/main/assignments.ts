@@ -15,6 +15,8 @@ export interface AssignedFiles {
   /** Calls `relaunch` once, with a function that replaces the profile while no browser runs. */
   readonly loadProfile?: (relaunch: (replace: () => Promise<void>) => Promise<void>) => Promise<void>;
   readonly loadExtensions?: () => Promise<void>;
+  /** Of the loaded profile. @returns loads their pages. */
+  readonly prepareTabs?: () => Promise<() => Promise<void>>;
 }
 
 export interface AssignmentsOptions {
@@ -48,6 +50,12 @@ export class Assignments {
 
   get display(): SessionDisplay | undefined {
     return this.#display;
+  }
+
+  /** For a copy of the instance, which serves another session. */
+  forget(): void {
+    this.#sessionId = undefined;
+    this.#savesProfile = false;
   }
 
   /** @returns the reason for a refusal; `undefined` when the settings are in effect. @throws errors of `files`. */
@@ -111,13 +119,15 @@ export class Assignments {
   /** Telemetry captures the first page from its first request, and extensions see it too. */
   async #finish(
     { sign_hosts: hosts, telemetry }: AssignInstance,
-    { loadExtensions }: AssignedFiles,
+    { loadExtensions, prepareTabs }: AssignedFiles,
     startUrl: string | undefined,
   ): Promise<undefined> {
     await loadExtensions?.();
+    const loadTabs = await prepareTabs?.();
     if (hosts !== undefined) await this.#sign(hosts);
     if (telemetry !== undefined) await (await this.#options.loadTelemetry()).select(telemetry);
     if (startUrl !== undefined) this.#options.browser.open(startUrl);
+    await loadTabs?.();
   }
 
   async #sign(hosts: readonly string[]): Promise<void> {

@@ -14,6 +14,7 @@ import type { AutomationPause } from "../pause/automation-pause.ts";
 import { AssignmentParts } from "./assignment-parts.ts";
 import type { AssignedFiles } from "./assignments.ts";
 import type { QuickEndpoint } from "./control.ts";
+import { replayUntilHandoff, requireNoHandoff } from "./pausable-operations.ts";
 
 export interface ControlTargets {
   readonly isEnding: () => boolean;
@@ -32,7 +33,7 @@ interface ControlAreas {
   readonly replays: Pick<ReplayArea, "follow">;
   readonly extensions: Pick<SessionExtensions, "load" | "unpack">;
   readonly frontPage: Pick<PageArea, "handlers">;
-  readonly pages: Pick<PagesArea, "offerSecret" | "render">;
+  readonly pages: Pick<PagesArea, "fillFields" | "onlyPage" | "offerSecret" | "recordedActs" | "render" | "replay">;
 }
 
 type ControlHandlers = Handlers<Omit<typeof instanceControl, QuickEndpoint>>;
@@ -52,6 +53,9 @@ export function controlHandlers(
         const profile = parts.profile();
         const refusal = await targets.assign(assign, {
           ...(profile && { loadProfile: profileLoader(targets, profile) }),
+          ...(assign.opens_tabs === true && {
+            prepareTabs: async () => (await targets.loadProfileState()).prepareTabs(),
+          }),
           ...(unpacked.length > 0 && { loadExtensions: () => ofPart("extensions", () => extensions.load(unpacked)) }),
         });
         if (refusal !== undefined) throw errorOf(refusal);
@@ -81,11 +85,8 @@ export function controlHandlers(
       const telemetry = await targets.loadTelemetry();
       await (body.final === true ? telemetry.close() : telemetry.select(body.categories));
     },
-    async saveProfile() {
-      const stream = await inUse(targets, async () => (await targets.loadProfileState()).save());
-      stream.once("close", targets.beginUse());
-      return { stream };
-    },
+    saveProfile: () => archiveOf(targets, (state) => state.save()),
+    saveForFork: () => stateForForks(targets),
     async saveProfileAtEnd() {
       const loading = targets.loadProfileState();
       await targets.settle();
@@ -104,12 +105,29 @@ export function controlHandlers(
     async offerSecret({ body }) {
       pages.offerSecret(body);
     },
+    readActs: () => pages.recordedActs(),
+    onlyPage: (call) => pages.onlyPage(call),
+    fillFields: (call) => betweenHandoffs({ pause, targets }, call, (ours) => pages.fillFields(ours)),
     outlinePage: (call) => inUse(targets, async () => frontPage.handlers.outlinePage(call)),
     actOnPage: (call) => inUse(targets, async () => frontPage.handlers.actOnPage(call)),
     settlePage: (call) => inUse(targets, async () => frontPage.handlers.settlePage(call)),
+    replayStep: (call) =>
+      inUse(targets, () => replayUntilHandoff(pause, call.signal, async (signal) => pages.replay({ ...call, signal }))),
     renderPage: (call) => inUse(targets, async () => pages.render(call)),
     releasePage: frontPage.handlers.releasePage,
   };
+}
+
+/** Ends when a person takes the session. @throws {ServiceError} 409 `handoff_active` while a person has it. */
+function betweenHandoffs<Call extends { readonly signal: AbortSignal }, Result>(
+  { pause, targets }: { readonly pause: ControlAreas["pause"]; readonly targets: ControlTargets },
+  call: Call,
+  work: (call: Call) => Result | Promise<Result>,
+): Promise<Result> {
+  return inUse(targets, async () => {
+    await requireNoHandoff(pause, call.signal);
+    return pause.run(async (stop) => work({ ...call, signal: AbortSignal.any([call.signal, stop]) }));
+  });
 }
 
 async function inUse<Result>(targets: ControlTargets, work: () => Promise<Result>): Promise<Result> {
@@ -120,6 +138,28 @@ async function inUse<Result>(targets: ControlTargets, work: () => Promise<Result
   } finally {
     finish();
   }
+}
+
+async function archiveOf(
+  targets: ControlTargets,
+  save: (state: ProfileState) => Promise<Readable>,
+): Promise<{ readonly stream: Readable }> {
+  const stream = await inUse(targets, async () => save(await targets.loadProfileState()));
+  stream.once("close", targets.beginUse());
+  return { stream };
+}
+
+async function stateForForks(targets: ControlTargets): ReturnType<typeof archiveOf> {
+  // First: an archive that nothing reads keeps the lock of the profile.
+  const telemetry = await targets.loadTelemetry();
+  const archive = await archiveOf(targets, (state) => state.saveForFork());
+  telemetry.record({
+    type: "session_fork",
+    category: "system",
+    source: { kind: "kernel_api" },
+    data: { mode: "restored", paused_ms: 0 },
+  });
+  return archive;
 }
 
 function profileLoader(targets: ControlTargets, archive: Readable): NonNullable<AssignedFiles["loadProfile"]> {

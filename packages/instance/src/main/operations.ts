@@ -35,6 +35,7 @@ import { isPassive } from "../http/passive-requests.ts";
 import { refuse } from "../http/replies.ts";
 import { findVisiblePage } from "../browser/pages/visible-page.ts";
 import { playwrightHandlers } from "../operations/playwright/handlers.ts";
+import { replHandlers } from "../operations/repl/handlers.ts";
 import { replayArea, type ReplayArea } from "../operations/replays/handlers.ts";
 import { commandEnvironment, type CommandSurroundings } from "../operations/process/command.ts";
 import { sessionProcesses, type SessionProcesses } from "../operations/process/handlers.ts";
@@ -53,6 +54,8 @@ export interface Operations {
   readonly recordings: Pick<ReplayArea, "running" | "across">;
   /** Whether pages may contain secrets that the service or a person typed. */
   readonly mayShowSecrets: boolean;
+  /** Ends the processes of callers' code. In a copy they would have the random generators of their originals. */
+  endCode(reason: string): void;
   finishReplays(): Promise<void>;
   /** Resolves when the service has read all telemetry. */
   finishTelemetry(): Promise<void>;
@@ -136,6 +139,11 @@ class SessionOperations implements Operations {
     this.#serveControl(request, response);
   }
 
+  endCode(reason: string): void {
+    this.#areas.repl.endProcess(reason);
+    this.#areas.playwright.endProcesses();
+  }
+
   async finishReplays(): Promise<void> {
     await this.#areas.replays.close();
     await Promise.allSettled(this.#replaysBeingRead);
@@ -146,8 +154,10 @@ class SessionOperations implements Operations {
   }
 
   async close(): Promise<void> {
-    const { computer, downloads, frontPage, logStreams, pages, playwright, processes, requests, watches } = this.#areas;
+    const { computer, downloads, frontPage, logStreams, pages, playwright, processes, repl, requests, watches } =
+      this.#areas;
     computer.close();
+    repl.close();
     downloads.close();
     logStreams.close();
     await Promise.all([
@@ -205,6 +215,13 @@ function openAreas(parts: OperationParts) {
       config,
       browser,
       failures: egress?.failures,
+      visibleTarget: async () => findVisiblePage(await browser.cdp()),
+    }),
+    repl: replHandlers({
+      root,
+      config,
+      browser,
+      environment: () => surroundingsOf(parts).env,
       visibleTarget: async () => findVisiblePage(await browser.cdp()),
     }),
     requests: curlArea({ config, egress, browser }),
@@ -266,6 +283,7 @@ function operationRouter(
     streamBrowserLogs: areas.logStreams.streamBrowserLogs,
     ...areas.requests.handlers,
     ...areas.playwright.handlers,
+    ...areas.repl.handlers,
     ...areas.replays.handlers,
     ...areas.downloads.handlers,
     ...areas.computer.handlers,

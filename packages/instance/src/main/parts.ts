@@ -111,7 +111,7 @@ export function createParts(options: PartsOptions): Parts {
   });
   const profileState = lazyPart(async () => {
     const { ProfileState } = await import("../browser/profile-state/profile-state.ts");
-    return new ProfileState({ config, browser });
+    return new ProfileState({ config, browser, secrets });
   });
   return { telemetry, operations, secrets, liveView, profileState, ...createClientParts(options) };
 }

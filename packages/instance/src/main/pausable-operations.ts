@@ -1,5 +1,6 @@
 import type { Endpoint } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
+import pTimeout from "p-timeout";
 import type { Refusal } from "../http/replies.ts";
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
 
@@ -28,14 +29,42 @@ function pausing({ inSession }: Endpoint, handler: AnyHandler, pause: Automation
     if (refusal !== undefined) throw errorOf(refusal);
     // A handoff delays new commands, but does not end running ones.
     if (inSession?.handoff === "waits") return handler(call);
-    return pause.run(async (stop) => {
-      try {
-        return await handler({ ...call, signal: AbortSignal.any([call.signal, stop]) });
-      } catch (error) {
-        throw stop.aborted ? errorOf(handoffRefusal, error) : error;
-      }
-    });
+    return untilHandoff(pause, call.signal, async (signal) => handler({ ...call, signal }));
   };
+}
+
+/** Runs work that the beginning of a handoff stops. @throws {ServiceError} 409 `handoff_active` then. */
+function untilHandoff<Result>(
+  pause: AutomationPause,
+  caller: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  return pause.run(async (stop) => {
+    try {
+      return await work(AbortSignal.any([caller, stop]));
+    } catch (error) {
+      throw stop.aborted ? errorOf(handoffRefusal, error) : error;
+    }
+  });
+}
+
+/** The service has seen no handoff, but the end of one may arrive here later. */
+const lateEndMs = 5_000;
+
+/** @throws {ServiceError} 409 `handoff_active` while a person has the session. */
+export async function requireNoHandoff(pause: AutomationPause, caller: AbortSignal): Promise<void> {
+  await pTimeout(pause.whenOver(), { milliseconds: lateEndMs, fallback: () => undefined, signal: caller });
+  if (pause.isActive) throw errorOf(handoffRefusal);
+}
+
+/** Runs a step of a flow. @throws {ServiceError} 409 `handoff_active` while a person has the session, and when one takes it. */
+export async function replayUntilHandoff<Result>(
+  pause: AutomationPause,
+  caller: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  await requireNoHandoff(pause, caller);
+  return untilHandoff(pause, caller, work);
 }
 
 function errorOf({ code, hint, message, status }: Refusal, cause?: unknown): ServiceError {

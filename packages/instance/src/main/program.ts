@@ -175,6 +175,9 @@ class InstanceProgram implements SessionProgram {
       onAbandoned: () => {
         this.#stop("the service is gone");
       },
+      onReborn: () => {
+        this.#beginAgain(remote);
+      },
     }).then(
       (door) => {
         this.#door = door;
@@ -183,6 +186,17 @@ class InstanceProgram implements SessionProgram {
         this.#server.emit("error", errorOf(error));
       },
     );
+  }
+
+  /** This program is a copy, for another session. */
+  #beginAgain(remote: NonNullable<InstanceConfig["remote"]>): void {
+    this.#assignments.forget();
+    this.#activity.stop();
+    this.#parts.telemetry.present?.restart();
+    void this.#parts.operations.begun?.then((operations) => {
+      operations.endCode("The session was forked, and a fork has no copy of the process.");
+    });
+    this.#openRemoteDoor(remote);
   }
 
   #trackActivity(): Activity {

@@ -107,8 +107,9 @@ async function fillCache(directory: string): Promise<void> {
 
 async function runPlaywright(option: string, cacheDir: string | undefined): Promise<void> {
   if (cacheDir !== undefined && cacheDir !== "") enableCompileCache(cacheDir);
-  const { runBinding, runWorker } = await import("../clients/playwright/playwright-programs.ts");
+  const { runBinding, runRepl, runWorker } = await import("../clients/playwright/playwright-programs.ts");
   if (option === "--playwright-worker") runWorker();
+  else if (option === "--repl") runRepl();
   else runBinding();
 }
 
@@ -117,8 +118,10 @@ async function host(document: string): Promise<void> {
   hostProgram(document);
 }
 
+const playwrightPrograms: ReadonlySet<string> = new Set(["--playwright-worker", "--playwright-binding", "--repl"]);
+
 function run(option: string | undefined, directory: string | undefined): Promise<void> {
-  if (option === "--playwright-worker" || option === "--playwright-binding") return runPlaywright(option, directory);
+  if (option !== undefined && playwrightPrograms.has(option)) return runPlaywright(option, directory);
   if (process.env.SHOAL_PROGRAM !== undefined) return host(process.env.SHOAL_PROGRAM);
   return option === "--fill-cache" && directory !== undefined
     ? fillCache(directory)

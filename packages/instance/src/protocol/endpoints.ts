@@ -141,6 +141,16 @@ export const instanceControl = {
     responses: { 200: profileArchive },
     errors: [503],
   }),
+  saveForFork: defineEndpoint({
+    operationId: "saveForFork",
+    area,
+    plane,
+    method: "GET",
+    path: "/_instance/profile/fork",
+    summary: "Archive the browser's profile while the browser runs, with the open tabs and the typed secrets.",
+    responses: { 200: profileArchive },
+    errors: [503],
+  }),
   saveProfileAtEnd: defineEndpoint({
     operationId: "saveProfileAtEnd",
     area,

@@ -8,14 +8,21 @@ export const secretTicketHeader = "x-shoal-secret-ticket";
 const maxSecretCharacters = 65_536;
 const Line = () => checked(z.string(), z.minLength(1), z.maxLength(300));
 
-/** A stored value for one action, which follows with the ticket in its header. */
-export interface OfferedSecret extends z.output<typeof OfferedSecret> {}
-export const OfferedSecret = lazyObject(() => ({
-  ticket: checked(z.string(), z.minLength(16), z.maxLength(64)),
-  value: checked(z.string(), z.minLength(1), z.maxLength(maxSecretCharacters)),
+export const secretValue = () => checked(z.string(), z.minLength(1), z.maxLength(maxSecretCharacters));
+
+/** Where a stored value may be typed. */
+export const secretPlace = () => ({
   /** The origins on which it may be typed: see `isAmongOrigins`. */
   origins: checked(z.array(Line()), z.minLength(1), z.maxLength(400)),
   /** For errors: the name of the credential, and its sites. */
   credential: Line(),
   sites: checked(z.array(Line()), z.minLength(1), z.maxLength(200)),
+});
+
+/** A stored value for one action, which follows with the ticket in its header. */
+export interface OfferedSecret extends z.output<typeof OfferedSecret> {}
+export const OfferedSecret = lazyObject(() => ({
+  ticket: checked(z.string(), z.minLength(16), z.maxLength(64)),
+  value: secretValue(),
+  ...secretPlace(),
 }));

@@ -1,4 +1,6 @@
 import { bytes, defineEndpoint, empty, json, renderPage } from "@shoal/contract";
+import { maxRecordedBytes, RecordedActs, ReplayedStep, ReplayStep } from "./flow.ts";
+import { FilledFields, FillFields, OnlyPage } from "./fill-fields.ts";
 import { OfferedSecret } from "./offered-secret.ts";
 import { maxOutlineBytes, PageAct, PageActResult, PageOutline, SettledPage, SettlePage } from "./page.ts";
 
@@ -17,6 +19,48 @@ export const pageControl = {
     body: json(OfferedSecret),
     responses: { 204: empty },
     errors: [400, 503],
+  }),
+  readActs: defineEndpoint({
+    operationId: "readActs",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/page/acts",
+    summary: "Read the latest actions of clients, for a flow.",
+    responses: { 200: json(RecordedActs, { limitBytes: maxRecordedBytes }) },
+    errors: [503],
+  }),
+  replayStep: defineEndpoint({
+    operationId: "replayStep",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/page/step",
+    summary: "Do a step of a flow, or report how the page differs.",
+    body: json(ReplayStep),
+    responses: { 200: json(ReplayedStep) },
+    errors: [400, 404, 409, 503],
+  }),
+  fillFields: defineEndpoint({
+    operationId: "fillFields",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/page/fill",
+    summary: "Fill fields of a page with stored values.",
+    body: json(FillFields, { limitBytes: 4 * 1024 * 1024 }),
+    responses: { 200: json(FilledFields) },
+    errors: [400, 403, 409, 503],
+  }),
+  onlyPage: defineEndpoint({
+    operationId: "onlyPage",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/page/only",
+    summary: "Read the address of the only page.",
+    responses: { 200: json(OnlyPage) },
+    errors: [503],
   }),
   outlinePage: defineEndpoint({
     operationId: "outlinePage",

@@ -1,4 +1,4 @@
-import { BrowserViewport, checked, lazyObject, Replay, telemetryCategories } from "@shoal/schemas";
+import { BrowserConditions, BrowserViewport, checked, lazyObject, Replay, telemetryCategories } from "@shoal/schemas";
 import { maxViewportPixels } from "@shoal/schemas/viewport-limits";
 import * as z from "zod/mini";
 
@@ -52,6 +52,8 @@ export const InstanceConfig = lazyObject(() => ({
         service_pin: z.optional(checked(z.string(), z.regex(/^[0-9a-f]{64}$/))),
         /** File in which the pin appears later: for an instance that starts before it has a service. */
         service_pin_path: z.optional(HostPath),
+        /** File that only a copy of this program has, and that changes with each copy. Without a port only. */
+        reborn_path: z.optional(HostPath),
         /** Milliseconds without a connection of the service, after which the instance ends; 60,000 by default. */
         abandoned_ms: z.optional(checked(z.int(), z.minimum(1_000))),
       }),
@@ -86,7 +88,7 @@ export const InstanceConfig = lazyObject(() => ({
 /** `bodies`: of requests and responses of the category `network`. */
 export const capturedCategories = [...telemetryCategories, "bodies"] as const;
 
-/** Each difference from the waiting browser, except `again` and `headless: true`, selects a full Chromium. */
+/** Each difference from the waiting browser, except `again`, `headless: true`, `timezone` and `conditions`, selects a full Chromium. */
 export interface LaunchWishes extends z.output<typeof LaunchWishes> {}
 export const LaunchWishes = lazyObject(() => ({
   /** Use a full Chromium; policies and extensions need one. */
@@ -97,6 +99,12 @@ export const LaunchWishes = lazyObject(() => ({
   headless: z.optional(z.boolean()),
   kiosk: z.optional(z.boolean()),
   stealth: z.optional(z.boolean()),
+  /** IANA name. Set in the environment of the browser. */
+  timezone: z.optional(checked(z.string(), z.regex(/^[A-Za-z][\w+/-]{0,63}$/))),
+  /** Of pages, in place of the present ones. */
+  conditions: z.optional(BrowserConditions),
+  /** BCP 47 tag. Another one than `en-US` needs a full Chromium, and a file of this name in its folder `locales`. */
+  locale: z.optional(checked(z.string(), z.regex(/^[A-Za-z][\w-]{1,34}$/))),
 }));
 
 /** Printed to stdout by an instance with `remote`, in place of `{"listening":true}`. */
@@ -129,6 +137,8 @@ export const AssignInstance = lazyObject(() => ({
   authorities: z.optional(checked(z.string(), z.maxLength(maxAuthoritiesCharacters))),
   /** Add signatures of the service to requests to these hosts; empty = all. Not signed when absent. Never changes. */
   sign_hosts: z.optional(checked(z.array(checked(z.string(), z.maxLength(255))), z.maxLength(50))),
+  /** Open the tabs of the profile's archive before the request is answered: it is the state of a session that is forked. */
+  opens_tabs: z.optional(z.boolean()),
 }));
 
 export interface AssignFiles extends z.output<typeof AssignFiles> {}
@@ -185,16 +195,20 @@ export const OpenContext = lazyObject(() => ({
   viewport: z.object({ width: Pixels, height: Pixels }),
 }));
 
-/** Asks whether a session may be frozen, and reports its sleeps, for telemetry. */
+/** Asks whether a session may be frozen or copied, and reports its sleeps and copies, for telemetry. */
 export interface RestQuestion extends z.output<typeof RestQuestion> {}
 export const RestQuestion = lazyObject(() => ({
   /** Since the last use. The session is frozen, and its sleep recorded, if nothing runs. */
   idle_ms: z.optional(checked(z.int(), z.minimum(0))),
   /** A sleep that a use has just ended. */
   slept: z.optional(z.object({ ms: checked(z.int(), z.minimum(0)), until_ms: EpochMs })),
+  /** Asks whether it may be copied: clients and operations of the session do not hinder that. */
+  for_copy: z.optional(z.boolean()),
+  /** A copy that was just made. */
+  copied: z.optional(z.object({ paused_ms: checked(z.int(), z.minimum(0)) })),
 }));
 
-/** Whether a session may be frozen. */
+/** Whether a session may be frozen or copied. */
 export interface RestReport extends z.output<typeof RestReport> {}
 export const RestReport = lazyObject(() => ({
   /** What still runs, for logs; `null` = nothing. */

@@ -1,5 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { CarriedSecrets } from "./carried-secrets.ts";
 import { TypedSecrets } from "./typed-secrets.ts";
 
 const secret = String.raw`Tr0ub4dor&3 "pläin"/\+=?<x>`;
@@ -127,4 +128,23 @@ it("keeps the values of logins, however much is typed in fields", () => {
   secrets.add("of the login");
   for (let count = 0; count < 300; count++) secrets.observe(`typed ${String(count)}`, "");
   expect(secrets.inEvent("of the login, typed 299")).toBe("***, ***");
+});
+
+it("hides in a fork the values that its parent hides", () => {
+  const parent = knowing("stored-value");
+  parent.add("known-to-caller", "telemetry");
+  parent.observe("typed-by-person", "");
+  parent.add("1234");
+  const fork = new TypedSecrets();
+  fork.take(CarriedSecrets.parse(JSON.parse(JSON.stringify(parent.carried()))));
+  const text = "stored-value known-to-caller typed-by-person";
+  expect(fork.hidesPages).toBe(true);
+  expect(fork.inText(text)).toBe("*** known-to-caller typed-by-person");
+  expect(fork.inEvent(text)).toBe("*** *** ***");
+});
+
+it("takes no short text from an archive", () => {
+  const fork = new TypedSecrets();
+  fork.take({ everywhere: ["", "a", "  b   "], telemetry: ["a"], observed: ["a"], hides_pages: false });
+  expect([fork.inText("a banana"), fork.inEvent("a banana")]).toEqual(["a banana", "a banana"]);
 });

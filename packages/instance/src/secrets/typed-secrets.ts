@@ -1,4 +1,5 @@
 import { ServiceError } from "@shoal/router";
+import type { CarriedSecrets } from "./carried-secrets.ts";
 import { SecretMatcher } from "./secret-matcher.ts";
 
 /** Shorter texts occur by chance: replacing them would destroy other contents. */
@@ -28,7 +29,7 @@ export class TypedSecrets {
 
   add(secret: string, hiddenIn: SecretAudience = "everywhere"): void {
     if (hiddenIn === "everywhere") this.#hidesPages = true;
-    if (secret.trim().length < leastSecretCharacters) return;
+    if (!isLong(secret)) return;
     this.#telemetry.add(secret);
     if (hiddenIn === "everywhere") this.#everywhere.add(secret);
   }
@@ -38,7 +39,7 @@ export class TypedSecrets {
    * @param before - the field's earlier value; it is forgotten if typing continued it.
    */
   observe(secret: string, before: string): void {
-    if (secret === before || secret.trim().length < leastSecretCharacters) return;
+    if (secret === before || !isLong(secret)) return;
     this.#observed.add(secret);
     this.#observations.set(secret, (this.#observations.get(secret) ?? 0) + 1);
     const [oldest] = this.#observations.keys();
@@ -47,6 +48,23 @@ export class TypedSecrets {
     setTimeout(() => {
       this.#forget(before);
     }, lateEventMs).unref();
+  }
+
+  /** For an instance whose pages start with the state of these pages. */
+  carried(): CarriedSecrets {
+    return {
+      hides_pages: this.#hidesPages,
+      everywhere: this.#everywhere.values,
+      telemetry: this.#telemetry.values,
+      observed: this.#observed.values,
+    };
+  }
+
+  take({ everywhere, hides_pages: hidesPages, observed, telemetry }: CarriedSecrets): void {
+    for (const secret of everywhere.filter(isLong)) this.#everywhere.add(secret);
+    for (const secret of telemetry.filter(isLong)) this.#telemetry.add(secret);
+    for (const secret of observed) this.observe(secret, "");
+    if (hidesPages) this.#hidesPages = true;
   }
 
   /** Another field may have the same value. */
@@ -85,6 +103,10 @@ export class TypedSecrets {
   }
 }
 
+function isLong(secret: string): boolean {
+  return secret.trim().length >= leastSecretCharacters;
+}
+
 function copyOf(value: unknown, secrets: SecretSet, depth = 0): unknown {
   if (typeof value === "string") return secrets.replaceIn(value);
   if (typeof value !== "object" || value === null || depth > maxDepth) return value;
@@ -116,6 +138,10 @@ class SecretSet {
 
   get isEmpty(): boolean {
     return this.#matchers.size === 0;
+  }
+
+  get values(): string[] {
+    return [...this.#matchers.keys()];
   }
 
   add(secret: string): void {

@@ -154,7 +154,7 @@ export function freeName(node: OutlineNode): string {
   const words = fold(node.name || (node.attributes.name ?? "") || (node.attributes.placeholder ?? ""));
   const name = words
     .replace(/[^a-z0-9]+/g, "_")
-    .replace(/^_+|_+$/g, "")
+    .replace(/^_+|(?<!_)_+$/g, "")
     .slice(0, 40);
   return name === "" ? "text" : name;
 }

@@ -127,7 +127,7 @@ export function outsideAction(
       return {
         type,
         message: wordsOf(texts)
-          .replace(/\s*\n\s*/g, " ")
+          .replace(/(?<!\s)\s*\n\s*/g, " ")
           .slice(0, maxMessage),
       };
   return undefined;

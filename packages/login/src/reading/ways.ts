@@ -28,8 +28,8 @@ export interface ReadWay {
 
 const withWords =
   /(?<![\p{L}])(?:with|using|via|mit|über|avec|con|com|met|przez|med|через|ile|で|使用|通过|로)(?![\p{L}])/iu;
-const maskedTarget = /(?:[\w•*.+-]*[•*x…]{2,}[\w•*.@+-]*|[\w.•*+-]+@[\w.•*-]+|(?:\+?\d[\d ()-]{5,}\d))/u;
-const address = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/;
+const maskedTarget = /(?<![\w•*.+-])(?:[\w•*.+-]*[•*x…]{2}[\w•*.@…+-]*|[\w.•*+-]+@[\w.•*-]+)|\+?\d[\d ()-]{5,}\d/u;
+const address = /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/;
 const maxLabel = 120;
 
 /** Buttons of identity providers. */
@@ -177,7 +177,7 @@ export function saysPasskey(tree: PageTree): boolean {
 }
 
 function labelOf({ name }: OutlineNode, words = ""): string {
-  const label = isShort(name) && words !== "" ? words.replace(/\s*\n\s*/g, " – ") : name;
+  const label = isShort(name) && words !== "" ? words.replace(/(?<!\s)\s*\n\s*/g, " – ") : name;
   return label.replace(/\s+/g, " ").trim().slice(0, maxLabel);
 }
 

@@ -4,7 +4,10 @@ import * as z from "zod/mini";
 import { type Fields, fieldsOf, joined, ownField } from "../base/fields.ts";
 
 /** Options of a browser from a model or from flags. */
-export interface BrowserInput extends Pick<CreateBrowser, "headless" | "start_url" | "stealth" | "timeout_seconds"> {
+export interface BrowserInput extends Pick<
+  CreateBrowser,
+  "headless" | "location" | "start_url" | "stealth" | "timeout_seconds"
+> {
   /** Id or name. */
   readonly profile?: string | undefined;
   readonly save_changes?: boolean | undefined;
@@ -17,11 +20,15 @@ export const defaultTimeoutSeconds = 600;
 
 const Name = z.optional(z.string().check(z.minLength(1), z.maxLength(255)));
 
-export const browserFields: Fields<Pick<BrowserInput, "headless" | "start_url" | "stealth">> = fieldsOf(CreateBrowser, {
-  start_url: "Page to open",
-  headless: "false = full Chromium with a window",
-  stealth: "Hide signs of automation",
-});
+export const browserFields: Fields<Pick<BrowserInput, "headless" | "location" | "start_url" | "stealth">> = fieldsOf(
+  CreateBrowser,
+  {
+    start_url: "Page to open",
+    headless: "false = full Chromium with a window",
+    stealth: "Hide signs of automation",
+    location: "Where pages see it",
+  },
+);
 
 export const profileFields: Fields<Pick<BrowserInput, "profile" | "save_changes">> = joined(
   ownField("profile", Name, "Id or name of a profile to start from"),

@@ -107,6 +107,23 @@ it("costs a model at most 3,500 tokens with the default tools", async () => {
   expect(tokens).toBeGreaterThan(2_000);
 });
 
+it("lists tools in at most 32 kB, and describes the parts of an answer once", async () => {
+  const { call, client } = await connect();
+  const { tools } = await client.listTools();
+  expect(JSON.stringify(tools).length).toBeLessThanOrEqual(32_000);
+  const schemaOf = (name: string): object => tools.find((tool) => tool.name === name)?.outputSchema ?? {};
+  const whole = { type: "object", properties: { ref: { type: "string" } } };
+  expect(schemaOf("navigate")).toMatchObject({ properties: { element: whole, observation: { type: "object" } } });
+  expect(schemaOf("click")).toMatchObject({ properties: { element: { type: "object" }, new_tabs: { type: "array" } } });
+  expect(schemaOf("click")).not.toHaveProperty("properties.element.properties");
+  expect(schemaOf("click")).not.toHaveProperty("properties.new_tabs.items.properties");
+  expect(schemaOf("click")).toHaveProperty("properties.downloads", { type: "array", items: { type: "string" } });
+  const names = ["tab", "url", "title", "navigated", "new_tabs", "downloads", "failed_requests", "settled"];
+  for (const name of ["navigate", "click"]) expect(schemaOf(name)).toHaveProperty("required", names);
+  // The client checks the answer by this schema.
+  expect((await call("click", { ref: "e1" })).structured).toMatchObject({ settled: true });
+});
+
 it("answers errors with code, message and the next step in terms of tools", async () => {
   const { call, client } = await connect();
   const problem = "stale_reference: The element e404 was removed. Observe the page again with snapshot.";

@@ -1,5 +1,6 @@
 import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import { createBrowser, type Endpoint, getBrowser } from "@shoal/contract";
+import type { Schema } from "@shoal/schemas";
 import { ApiError, type Transport } from "@shoal/transport";
 import * as z from "zod/mini";
 import { errorAnswer } from "../answers/error-answer.ts";
@@ -39,8 +40,13 @@ export function createServer(parts: ServerParts): McpServer {
     },
   );
   const hasBrowser = own === undefined || settings.session !== undefined || mayCall(createBrowser);
+  // Seventeen tools answer alike: one whole schema suffices, and the others would be two thirds of the list.
+  const described = new Set<Schema | undefined>();
   for (const tool of toolsOf(settings.groups, { own, defaults: settings.browser }))
-    if (tool.calls.every(mayCall) && (hasBrowser || !tool.usesBrowser)) registerTool(server, tool, parts);
+    if (tool.calls.every(mayCall) && (hasBrowser || !tool.usesBrowser)) {
+      registerTool(server, tool, { ...parts, isDescribed: described.has(tool.output) });
+      described.add(tool.output);
+    }
   const seesAll = own === undefined || settings.groups.has("sessions");
   registerResources(server, { mayCall, own, seesAll, transport: parts.transport });
   return server;
@@ -57,7 +63,12 @@ function instructionsFor(hasOwn: boolean): string {
   ].join(" ");
 }
 
-function registerTool(server: McpServer, tool: Tool, parts: ServerParts): void {
+/** @param parts - `isDescribed`: whether an earlier tool has the whole schema of the answer. */
+function registerTool(
+  server: McpServer,
+  tool: Tool,
+  { isDescribed, ...parts }: ServerParts & { readonly isDescribed: boolean },
+): void {
   const takesSession = tool.usesBrowser && parts.own === undefined;
   const fields: Fields<object> = takesSession
     ? joined(ownField("session", Session, "Session of open_browser"), tool.fields)
@@ -70,7 +81,7 @@ function registerTool(server: McpServer, tool: Tool, parts: ServerParts): void {
       description,
       annotations,
       inputSchema: inputSchema(fields),
-      ...(output !== undefined && parts.settings.isStructured && { outputSchema: outputSchema(output) }),
+      ...(output !== undefined && parts.settings.isStructured && { outputSchema: outputSchema(output, isDescribed) }),
     },
     (input, context) => callTool(tool, input, { context, parts }),
   );

@@ -38,12 +38,10 @@ async function toolsWith(statements: readonly { action: string; resource: string
   const settings = readSettings({});
   if ("problem" in settings) throw new Error(settings.problem);
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
+  const transport = createTransport({ baseUrl: "http://localhost", fetch: (request) => router.fetch(request) });
   const ended = serveStdio({
-    transport: createTransport({
-      baseUrl: "http://shoal.test",
-      apiKey: "sk_test",
-      fetch: (request) => router.fetch(request),
-    }),
+    transport,
+    rights: transport,
     settings,
     version: "1",
     input: toServer,

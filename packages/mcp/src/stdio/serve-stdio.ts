@@ -9,7 +9,10 @@ import type { McpSettings } from "../server/settings.ts";
 
 /** Options of {@link serveStdio}. */
 export interface StdioOptions {
+  /** Of the tools. It may start a service. */
   readonly transport: Transport;
+  /** Reads the rights of the key before the first tool. */
+  readonly rights: Transport;
   readonly settings: McpSettings;
   readonly version: string;
   readonly input: Readable;
@@ -36,11 +39,11 @@ async function rightsOf(
 
 /** Serves one client until it closes `input`. Resolves when the browser of the connection has ended. */
 export async function serveStdio(options: StdioOptions): Promise<void> {
-  const { input, onError, output, settings, signal, transport, version } = options;
+  const { input, onError, output, rights, settings, signal, transport, version } = options;
   const own = new OwnBrowser(transport, settings.browser, settings.session);
   const wire = new StdioServerTransport(input, output);
   const handle = serve(
-    async () => createServer({ transport, settings, own, version, mayCall: await rightsOf(transport, signal) }),
+    async () => createServer({ transport, settings, own, version, mayCall: await rightsOf(rights, signal) }),
     {
       transport: wire,
       onerror: onError,

@@ -43,11 +43,32 @@ export interface Box {
   /** Adds the sockets of one more session. Absent if sessions cannot share a box of this kind. */
   openShared?(id: string): Promise<SharedPlace>;
   setPolicies(policies: ChromePolicies): Promise<string>;
+  /** Opens the way out of a copy, whose pages may send requests before its settings are in force. */
+  letOut?(): void;
+  /** Stores its processes and files, for copies. Absent if it is not forkable. @throws {PlacementError} */
+  store?(signal?: AbortSignal): Promise<StoredBox>;
+  /** Makes a locale usable for the browser. Absent if only installed ones are. */
+  setLocale?(locale: string): Promise<void>;
   setMemory(bytes: number): Promise<void>;
   /** `gone` resolves afterwards. May be called again. */
   kill(): void;
   /** Removes files and sockets; call it after `gone`. */
   clear(): Promise<void>;
+}
+
+/** What a box was at one moment. */
+export interface StoredBox {
+  /** For which the box did not run. */
+  readonly pausedMs: number;
+  /** Starts a copy with separate files, connections and keys. @throws if it cannot be started; removes its files. */
+  start(id: string): Promise<Box>;
+  /** Call it after the last start. */
+  drop(): Promise<void>;
+}
+
+export interface BoxWishes {
+  /** Only for a maker that has no {@link BoxMaker.unforkableBecause}. */
+  readonly forkable?: boolean;
 }
 
 /** A box on another machine that hosts a program of an app, in place of an instance. */
@@ -61,8 +82,10 @@ export interface HostedProgram {
 
 export interface BoxMaker {
   readonly kind: PlacementKind;
+  /** One sentence; absent if its boxes can be copied while they run. */
+  readonly unforkableBecause?: string | undefined;
   /** @throws if the box cannot be started; removes its files. */
-  start(id: string, viewport: Viewport): Promise<Box>;
+  start(id: string, viewport: Viewport, wishes?: BoxWishes): Promise<Box>;
   /** Absent on this machine. @throws if the box cannot be started; removes its files. */
   host?(id: string, program: HostedProgram): Promise<Box>;
 }

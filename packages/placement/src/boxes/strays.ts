@@ -12,8 +12,12 @@ export function lockLimitOf(sessionDir: string): number {
   return Number.parseInt(basename(sessionDir), 16);
 }
 
-/** Bubblewrap gets options from a descriptor, and the folder's name as last argument. */
+/**
+ * Bubblewrap gets options from a descriptor, and the folder's name as last argument; CRIU gets the folder. Forkable boxes
+ * do not end with them, so their children are strays too.
+ */
 function isBoxOf(sessionDir: string, command: Buffer): boolean {
+  if (command.includes(`\0--root\0${sessionDir}/`)) return true;
   return command.includes("\0--args\0") && command.toString().endsWith(`\0${basename(sessionDir)}\0`);
 }
 
@@ -44,7 +48,10 @@ export async function killStrays(sessionDir: string, since = 0): Promise<void> {
       );
     });
     for (const { session } of marked) if (session !== own) sessions.add(session);
-    const strays = young.filter((each) => marked.includes(each) || sessions.has(each.session));
+    const markedPids = new Set(marked.map(({ pid }) => pid));
+    const strays = young.filter(
+      ({ parentPid, pid, session }) => markedPids.has(pid) || markedPids.has(parentPid) || sessions.has(session),
+    );
     if (strays.length === 0 || performance.now() > until) return;
     for (const { pid } of strays) {
       try {

@@ -1,9 +1,8 @@
 import { findChromium } from "./find-chromium.ts";
 import { installedPlaces } from "./places.ts";
-import { packagedChromium } from "./packaged-chromium.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
 import { existsSync } from "node:fs";
-import { readdir, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { readdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -85,21 +84,4 @@ describe.skipIf(process.platform === "win32")("findChromium", () => {
       });
     },
   );
-});
-
-describe.runIf(process.platform === "linux" && process.arch === "x64")("the browser that npm ships", () => {
-  it("is extracted once for concurrent callers, and starts as a headless shell", async () => {
-    const cache = await temporaryDirectory();
-    const [first, second] = await Promise.all([packagedChromium(cache), packagedChromium(cache)]);
-    expect(first).toBeDefined();
-    expect(second).toBe(first);
-    expect(await readdir(cache)).toHaveLength(1);
-    const { ino } = await stat(first ?? "");
-    expect(await packagedChromium(cache)).toBe(first);
-    expect((await stat(first ?? "")).ino).toBe(ino);
-    // The host may lack a library; the error then names it.
-    const found = await findChromium({ executable: first ?? "" }).catch((error: unknown) => String(error));
-    if (typeof found === "string") expect(found).toContain("Install the package that contains lib");
-    else expect(found).toMatchObject({ kind: "headless_shell" });
-  });
 });

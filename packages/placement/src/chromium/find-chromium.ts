@@ -92,7 +92,7 @@ async function versionOf(executable: string): Promise<string> {
   return asked;
 }
 
-const versionPattern = /\d+\.\d+\.\d+\.\d+/;
+const versionPattern = /(?<!\d)\d+\.\d+\.\d+\.\d+/;
 
 async function askVersion(executable: string): Promise<string> {
   // On Windows it prints nothing, but a folder next to it is named after its version.

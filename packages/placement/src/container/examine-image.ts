@@ -11,7 +11,7 @@ import {
   loaderPath,
 } from "../image/image-contents.ts";
 import { folderLabel, serverLabel } from "./leftovers.ts";
-import { checkProgram, imageReportCommand, RemoteImageReport } from "../image/image-report.ts";
+import { checkProgram, imageReportCommand, listLocales, RemoteImageReport } from "../image/image-report.ts";
 import type * as z from "zod/mini";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
@@ -21,14 +21,16 @@ import { text } from "node:stream/consumers";
 const tokenFile = "token";
 
 const script = `
-const { existsSync, readFileSync } = require("node:fs");
+const { existsSync, readdirSync, readFileSync } = require("node:fs");
 const { spawnSync } = require("node:child_process");
 const read = (path) => { try { return readFileSync(path, "utf8"); } catch { return ""; } };
+const found = process.argv.slice(1).filter((path) => existsSync(path));${listLocales}
 console.log(JSON.stringify({
   token: read(${JSON.stringify(`${inside.sockets}/${tokenFile}`)}),
   node: process.execPath,
   version: process.versions.node,
-  found: process.argv.slice(1).filter((path) => existsSync(path)),
+  found,
+  locales: listLocales(found),
   userNamespaces: spawnSync("unshare", ["--user", "--map-root-user", "true"]).status === 0,
 }));`;
 

@@ -319,6 +319,22 @@ it("names the route of a later connection that its proxy refuses", async () => {
   expect(await failures()).toMatchObject([{ status: 502, proxy_error: "destination_route_unavailable" }]);
 });
 
+it("does not blame the route if the site itself resets a connection in its tunnel", async () => {
+  const proxy = createHttpServer();
+  proxy.once("connect", (_request, socket: Socket) => {
+    socket.write("HTTP/1.1 200 OK\r\n\r\n");
+    // After the first bytes of the handshake or the request.
+    socket.once("data", () => socket.resetAndDestroy());
+  });
+  const url = `http://127.0.0.1:${await listen(proxy)}`;
+  door.setProxyRoutes([{ hosts: ["named.example"], upstream: { url, bypassHosts: [] } }]);
+  const socket = await tls("named.example", secure);
+  expect(await exchange(socket, ["GET / HTTP/1.1", "Host: named.example"])).toBe("");
+  const [failure] = await failures();
+  expect(failure).toMatchObject({ status: 595 });
+  expect(failure?.proxy_error).toBeUndefined();
+});
+
 async function failures(): Promise<{ target: string; status: number; message: string; proxy_error?: string }[]> {
   const [response] = (await once(httpRequest({ socketPath: path, path: "/failures" }).end(), "response")) as [
     IncomingMessage,

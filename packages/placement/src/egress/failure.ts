@@ -1,7 +1,9 @@
 import type { RuleRefusal } from "../interface/egress.ts";
 
+export const egressGatewayName = "Shoal egress gateway";
+
 /** The code of a failure that clients read from a header. */
-export type ProxyErrorCode = "network_policy_denied" | "destination_route_unavailable";
+export type ProxyErrorCode = "network_policy_denied" | "destination_route_unavailable" | "not_in_recording";
 
 /**
  * Why the gateway could not reach a target. Statuses: 400 invalid target, 403 refused by policy, 407 the proxy of a
@@ -82,4 +84,23 @@ export function connectionFailure(error: unknown, what: string): EgressFailure {
 function codeOf(error: unknown): string | undefined {
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** The answer to a client that is not the browser, and to CONNECT. */
+export function failureAnswer({ code, message, proxyAuthenticate, proxyError, status }: EgressFailure): string {
+  const body = `${message}\n`;
+  const head = [
+    `HTTP/1.1 ${String(status)} ${code ?? "Egress Failure"}`,
+    `Server: ${egressGatewayName}`,
+    "Connection: close",
+    `Date: ${new Date().toUTCString()}`,
+    "Content-Type: text/plain; charset=utf-8",
+    "Cache-Control: no-store",
+    ...(proxyError === undefined ? [] : [`X-Shoal-Proxy-Error: ${proxyError}`, `X-Kernel-Proxy-Error: ${proxyError}`]),
+    `Content-Length: ${String(Buffer.byteLength(body))}`,
+    ...(proxyAuthenticate === undefined
+      ? []
+      : [`Proxy-Authenticate: ${proxyAuthenticate.replace(/[^\x20-\x7e]/g, "")}`]),
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
 }

@@ -1,7 +1,9 @@
 import { joinChunks } from "@shoal/primitives/node";
 import type { AddedHeader } from "../interface/egress.ts";
+import type { AnswerHead, RecordedExchange } from "../interface/exchanges.ts";
 import { clientHeader, type EgressClient, type EgressWay, type RoutedRequest } from "./client.ts";
 import { connectionFailure, EgressFailure } from "./failure.ts";
+import { BodyDigest } from "./exchanges/body-digest.ts";
 import { endsAtHttpProxy, hostOf, refusedBy, type EgressRoute } from "./route.ts";
 import {
   type ClientRequest,
@@ -39,6 +41,9 @@ export interface Forwarding {
   readonly path: string;
   /** Replace headers of the same name. */
   readonly added: readonly AddedHeader[];
+  /** The body, if it was read already. */
+  readonly body?: Buffer | undefined;
+  readonly recorded?: RecordedExchange | undefined;
 }
 
 /** For a request with an absolute `http:` URL. */
@@ -62,9 +67,47 @@ export async function forwardRequest(
   response: ServerResponse,
   forwarding: Forwarding,
 ): Promise<void> {
-  const { route, way } = forwarding;
-  const answer = await send(request, response, forwarding);
-  await answerClient(answer, response, { route, way });
+  const { recorded, route, way } = forwarding;
+  const digest = recorded && new BodyDigest(request.headers["content-type"]);
+  if (digest !== undefined)
+    request.on("data", (chunk: Buffer) => {
+      digest.add(chunk);
+    });
+  try {
+    const answer = await send(request, response, forwarding);
+    // The browser never gets the 407 of a site.
+    if (recorded !== undefined && answer.statusCode !== 407)
+      recordAnswer(answer, response, recorded, () => digest?.result() ?? "");
+    await answerClient(answer, response, { route, way });
+  } catch (error) {
+    // The browser repeats the request with the credentials of the proxy.
+    if (error instanceof EgressFailure && error.proxyAuthenticate !== undefined) recorded?.drop();
+    else recorded?.end(response.closed ? "open" : "broken", digest?.result() ?? "");
+    throw error;
+  }
+}
+
+/** Call it before the answer is read. */
+export function recordAnswer(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  recorded: RecordedExchange,
+  digest: () => string,
+): void {
+  recorded.head(headOf(answer));
+  answer.on("data", (chunk: Buffer) => {
+    recorded.data(chunk, 0);
+  });
+  const end = (): void => {
+    // The side that closed first has closed already.
+    recorded.end(answer.readableEnded ? "complete" : response.destroyed ? "open" : "broken", digest());
+  };
+  answer.once("error", end);
+  answer.once("close", end);
+}
+
+export function headOf({ rawHeaders, statusCode = 0, statusMessage = "" }: IncomingMessage): AnswerHead {
+  return { status: statusCode, statusText: statusMessage, headers: endToEnd(rawHeaders) };
 }
 
 /** Passes an answer on. @throws {EgressFailure} before the answer begins. */
@@ -130,7 +173,8 @@ function send(request: IncomingMessage, response: ServerResponse, forwarding: Fo
       outgoing.destroy();
     });
     // `pipeline` would destroy the request's socket, on which a failure is sent.
-    request.pipe(outgoing);
+    if (forwarding.body === undefined) request.pipe(outgoing);
+    else outgoing.end(forwarding.body);
   });
 }
 

@@ -15,17 +15,18 @@ import type {
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { EgressClient } from "./client.ts";
 import { type ConnectionOwner, EgressConnections, limitText, usualEgressLimits } from "./connections.ts";
-import { connectionFailure, EgressFailure } from "./failure.ts";
+import { connectionFailure, EgressFailure, failureAnswer } from "./failure.ts";
 import { FailureRecord } from "./failure-record.ts";
 import { Refusals, refusalsPath } from "./questions/refusals.ts";
-import { forwardRequest, plainForwarding } from "./forward.ts";
-import { addedHeaders, type OpenedTunnel, OpenedTunnels } from "./opened-tunnels.ts";
+import { answerRequest, programOffline } from "./exchange.ts";
+import { type Forwarding, plainForwarding } from "./forward.ts";
+import { addedHeaders, isOpened, type OpenedTunnel, OpenedTunnels } from "./opened-tunnels.ts";
 import type { EgressPolicy } from "../policy/egress-policy.ts";
 import { describeRefusal } from "../policy/network-rules.ts";
 import { answerSignature, signaturePath } from "./questions/signatures.ts";
 import { orLate } from "./or-late.ts";
 import { targetOf, targetText, tunnelTargetOf } from "./target.ts";
-import { type EgressRoute, type EgressTarget, explainRoute, hostOf } from "./route.ts";
+import { type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
 import { Transfers } from "./transfers.ts";
 import { joinTunnel } from "./tunnels/tunnel.ts";
 import { judgeContent } from "./tunnels/tunnel-content.ts";
@@ -43,8 +44,6 @@ export interface EgressGateway {
   /** Only the owner of this process may connect. `policy` decides about each request and tunnel. */
   open(path: string, policy: EgressPolicy): Promise<EgressDoor>;
 }
-
-export const egressGatewayName = "Shoal egress gateway";
 
 /** For the instance; proxy requests have absolute URLs. */
 export const failuresPath = "/failures";
@@ -192,11 +191,16 @@ class Door implements EgressDoor, ConnectionOwner {
     response.once("close", () => {
       client.isBusy = false;
     });
-    const route = await this.#routeFor(targetOf(request), client, request);
-    const added = await this.#addedTo(request, client, route);
-    await forwardRequest(request, response, plainForwarding(request, { client, route }, added)).catch(
-      explainRoute(route),
-    );
+    const target = targetOf(request);
+    const exit = this.#exitFor(client, target);
+    const forwarding = async (): Promise<Forwarding> => {
+      const route = await this.#routeFor(target, client, request);
+      return plainForwarding(request, { client, route }, await this.#addedTo(request, client, route));
+    };
+    const onMissing = (failure: EgressFailure): void => {
+      this.#note(hostOf(target), failure);
+    };
+    await answerRequest(request, response, { exit, url: new URL(request.url ?? "").href, forwarding, onMissing });
   }
 
   async #connect(request: IncomingMessage, socket: Socket): Promise<void> {
@@ -207,10 +211,14 @@ class Door implements EgressDoor, ConnectionOwner {
     }
     socket.setTimeout(this.#gateway.limits.idleMs);
     const { idleMs, waitingMs } = this.#gateway.limits;
-    const route = await this.#routeFor(tunnelTargetOf(request), client, request);
-    const target = await client.open(route, "tunnel");
+    const host = tunnelTargetOf(request);
+    const findRoute = (): Promise<EgressRoute> => this.#routeFor(host, client, request);
+    // The recording may answer without the network, and even without a lookup of the name.
+    const isPlayed = this.#exitFor(client, host)?.player !== undefined;
+    const route = isPlayed ? undefined : await findRoute();
+    const target = route && (await client.open(route, "tunnel"));
     if (socket.destroyed) {
-      target.destroy();
+      target?.destroy();
       return;
     }
     socket.removeAllListeners("timeout");
@@ -222,7 +230,12 @@ class Door implements EgressDoor, ConnectionOwner {
       isIdle = true;
     };
     const times = { idleMs, onIdle, waitingMs };
-    if (await this.#opens(socket, { client, route, target, times })) return;
+    const way = { route: route === undefined ? findRoute : async () => route, ...(target && { socket: target }) };
+    if (await this.#opens(socket, { client, host, times, ...way })) return;
+    if (target === undefined) {
+      socket.destroy();
+      return;
+    }
     joinTunnel(socket, target, {
       ...times,
       // For the life of the tunnel: a list that is removed may have been in force when the client connected.
@@ -236,13 +249,19 @@ class Door implements EgressDoor, ConnectionOwner {
     return addedHeaders(this.#headers, origin, { request, isReadable: route.hops.length > 0 });
   }
 
-  /** Serves a tunnel of the browser to a host of {@link setHeaders} here. @param of.target - an open tunnel. */
-  async #opens(socket: Socket, of: Pick<OpenedTunnel, "client" | "route" | "target" | "times">): Promise<boolean> {
-    const { client, route, times } = of;
+  /** @throws {EgressFailure} 403 for a program of a session whose recording answers everything. */
+  #exitFor({ isBrowser }: EgressClient, target: EgressTarget): ExitHeaders | undefined {
+    if (isBrowser) return this.#headers;
+    if (this.#headers?.player?.passes !== false) return undefined;
+    throw programOffline(hostOf(target));
+  }
+
+  /** Serves a tunnel of the browser to a host of {@link setHeaders} here. */
+  async #opens(socket: Socket, of: Omit<OpenedTunnel, "headers" | "onFailure">): Promise<boolean> {
+    const { client, host, times } = of;
     const headers = this.#headers;
-    const host = hostOf(route.target);
     if (headers === undefined || !client.isBrowser) return false;
-    if (!["https", "http"].some((protocol) => headers.source.covers(new URL(`${protocol}://${host}`).origin)))
+    if (!["https", "http"].some((protocol) => isOpened(headers, new URL(`${protocol}://${hostOf(host)}`).origin)))
       return false;
     socket.setTimeout(times.idleMs, () => {
       times.onIdle();
@@ -251,11 +270,19 @@ class Door implements EgressDoor, ConnectionOwner {
     return this.#gateway.opened.serve(socket, {
       ...of,
       headers,
-      onFailure: ({ message, proxyError, status }) => {
-        this.#failures.add({ target: host.toLowerCase(), status, message, proxy_error: proxyError });
-        this.#gateway.log.debug({ target: host, status }, message);
+      onFailure: (failure) => {
+        this.#note(hostOf(host), failure);
       },
     });
+  }
+
+  #note(host: string, { message, proxyError, refusal, status }: EgressFailure): void {
+    const target = host.toLowerCase();
+    this.#failures.add({ target, status, message, proxy_error: proxyError });
+    if (refusal !== undefined) this.#refusals.add(target, refusal);
+    // The message contains the address of the request, whose query may contain secrets.
+    const logged = proxyError === "not_in_recording" ? "The recording has no answer to a request." : message;
+    this.#gateway.log.debug({ target, status }, logged);
   }
 
   #judgeContent(bytes: Buffer, client: EgressClient): ReturnType<typeof judgeContent> {
@@ -301,7 +328,7 @@ class Door implements EgressDoor, ConnectionOwner {
   #fail(request: IncomingMessage, failure: EgressFailure): void {
     const { socket } = request;
     const isTunnel = request.method === "CONNECT";
-    const { status, message, code, proxyAuthenticate, proxyError } = failure;
+    const { status, message, proxyAuthenticate, proxyError } = failure;
     const client = this.#clients.get(socket);
     if (client?.gone.signal.aborted !== false) return;
     if (proxyAuthenticate === undefined) {
@@ -315,24 +342,8 @@ class Door implements EgressDoor, ConnectionOwner {
         return;
       }
     }
-    const body = `${message}\n`;
-    const head = [
-      `HTTP/1.1 ${String(status)} ${code ?? "Egress Failure"}`,
-      `Server: ${egressGatewayName}`,
-      "Connection: close",
-      `Date: ${new Date().toUTCString()}`,
-      "Content-Type: text/plain; charset=utf-8",
-      "Cache-Control: no-store",
-      ...(proxyError === undefined
-        ? []
-        : [`X-Shoal-Proxy-Error: ${proxyError}`, `X-Kernel-Proxy-Error: ${proxyError}`]),
-      `Content-Length: ${String(Buffer.byteLength(body))}`,
-      ...(proxyAuthenticate === undefined
-        ? []
-        : [`Proxy-Authenticate: ${proxyAuthenticate.replace(/[^\x20-\x7e]/g, "")}`]),
-    ];
     socket.setTimeout(1_000, () => socket.destroy());
-    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+    socket.end(failureAnswer(failure));
   }
 
   setPrivateHosts(hosts: readonly string[]): void {

@@ -1,6 +1,7 @@
 import type { EgressUpstream } from "../interface/egress.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
-import { createEgressGateway, egressGatewayName } from "./gateway.ts";
+import { egressGatewayName } from "./failure.ts";
+import { createEgressGateway } from "./gateway.ts";
 import { createEgressPolicy } from "../policy/egress-policy.ts";
 import { trusting } from "./upstream.ts";
 import { createLocalAddresses } from "../policy/local-addresses.ts";

@@ -51,8 +51,8 @@ export async function abandonedGroups(parent: string): Promise<string[]> {
   });
 }
 
-/** Waits for the end of its processes. Does nothing if the group does not exist. */
-export async function removeGroup(path: string): Promise<void> {
+/** Waits for the end of its processes, or kills them. Does nothing if the group does not exist. */
+export async function removeGroup(path: string, { kill = false }: { readonly kill?: boolean } = {}): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await rmdir(path);
@@ -60,7 +60,21 @@ export async function removeGroup(path: string): Promise<void> {
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
       if (attempt === removeAttempts) throw error;
+      if (kill) await killMembers(path);
       await sleep(removeEveryMs);
+    }
+  }
+}
+
+async function killMembers(path: string): Promise<void> {
+  const text = await readFile(join(path, "cgroup.procs"), "utf8").catch(() => "");
+  for (const pid of text.split("\n").map(Number)) {
+    // 0: of another namespace of processes.
+    if (pid <= 1 || pid === process.pid) continue;
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has just ended.
     }
   }
 }

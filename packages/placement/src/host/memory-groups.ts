@@ -1,7 +1,7 @@
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { abandonedGroups, groupNames, groupParents, removeGroup } from "./control-groups.ts";
 import { execFile } from "node:child_process";
-import { access, constants, mkdir, rmdir, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -19,6 +19,9 @@ export interface MemoryGroup {
   readonly command: readonly [program: string, ...rest: string[]];
   /** @throws if the kernel refuses it, for example below the current use. */
   setLimit(bytes: number): Promise<void>;
+  /** Of memory that no file on a disk has, also swapped out, and of files in memory. */
+  storableBytes(): Promise<number>;
+  /** Kills the processes that are left in it. */
   remove(): Promise<void>;
 }
 
@@ -92,6 +95,14 @@ async function makeGroup(path: string, isV2: boolean, bytes: number | undefined)
     isV2,
     setLimit,
     command: ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', path],
-    remove: () => removeGroup(path),
+    async storableBytes() {
+      const [text, swap] = await Promise.all([
+        readFile(join(path, "memory.stat"), "utf8"),
+        readFile(join(path, "memory.swap.current"), "utf8").catch(() => "0"),
+      ]);
+      const sum = [...text.matchAll(isV2 ? /^(?:anon|shmem) (\d+)$/gm : /^(?:rss|shmem|swap) (\d+)$/gm)];
+      return sum.reduce((bytes, [, part]) => bytes + Number(part), Number(swap));
+    },
+    remove: () => removeGroup(path, { kill: true }),
   };
 }

@@ -19,11 +19,6 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return hasProcess(identity.pid);
 }
 
-/** Linux only. */
-export function parentOf(pid: number): number | undefined {
-  return statOf(pid)?.parentPid;
-}
-
 /** `undefined` except on Linux. */
 export async function processNamespace(): Promise<{ readonly boot: string; readonly namespace: string } | undefined> {
   if (process.platform !== "linux") return undefined;

@@ -24,7 +24,7 @@ export async function findSandboxTools(): Promise<SandboxTools | undefined> {
 
 export async function bubblewrapVersion(bwrap: string): Promise<string> {
   const { stdout } = await run(bwrap, ["--version"]).catch(() => ({ stdout: "" }));
-  return /\d+(?:\.\d+)+/.exec(stdout)?.[0] ?? "unknown";
+  return /(?<![\d.])\d+(?:\.\d+)+/.exec(stdout)?.[0] ?? "unknown";
 }
 
 export async function kernelSetting(name: string): Promise<number | undefined> {

@@ -1,3 +1,4 @@
+import { localesIn } from "../boxes/locales.ts";
 import { installedPlaces } from "../chromium/places.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import * as z from "zod/mini";
@@ -11,6 +12,8 @@ export interface ImageContents {
   readonly innerSandbox: boolean;
   readonly windows: boolean;
   readonly authorities: boolean;
+  /** Of the full Chromium. */
+  readonly locales: readonly string[];
 }
 
 /** What a program inside the image finds. */
@@ -19,6 +22,8 @@ export const ImageReport = z.object({
   node: z.string(),
   version: z.string(),
   found: z.array(z.string()),
+  /** Names of the files next to each browser in `found`. */
+  locales: z.record(z.string(), z.array(z.string())),
   userNamespaces: z.boolean(),
 });
 
@@ -29,7 +34,7 @@ const wantedMajor = 24;
 
 /** @param image - as the subject of an error. @throws {PlacementError} `bad_option` if it lacks a part. */
 export function contentsOf(
-  { found, node, userNamespaces, version }: z.output<typeof ImageReport>,
+  { found, locales, node, userNamespaces, version }: z.output<typeof ImageReport>,
   image: string,
 ): ImageContents {
   const lacks = (part: string): PlacementError =>
@@ -39,14 +44,16 @@ export function contentsOf(
   const executable = browsers[0];
   if (executable === undefined) throw lacks("Chromium");
   const isShell = (path: string): boolean => path.includes("headless");
+  const full = browsers.find((path) => !isShell(path));
   return {
     node,
     loader: found.includes(loaderPath) ? loaderPath : undefined,
     chromium: { executable, kind: isShell(executable) ? "headless_shell" : "chrome" },
-    full: isShell(executable) ? browsers.find((path) => !isShell(path)) : undefined,
+    full: isShell(executable) ? full : undefined,
     innerSandbox: userNamespaces,
     windows: found.includes("/usr/bin/Xvfb"),
     authorities: found.includes("/usr/bin/certutil"),
+    locales: full === undefined ? [] : localesIn(locales[full] ?? []),
   };
 }
 
@@ -60,5 +67,6 @@ export function commonContents([first, ...others]: readonly ImageContents[]): Im
     innerSandbox: all.every(({ innerSandbox }) => innerSandbox),
     windows: all.every(({ windows }) => windows),
     authorities: all.every(({ authorities }) => authorities),
+    locales: first.locales.filter((locale) => others.every(({ locales }) => locales.includes(locale))),
   };
 }

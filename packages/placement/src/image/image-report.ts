@@ -14,10 +14,16 @@ export const RemoteImageReport = z.extend(ImageReport, {
   closed_after_ms: z.number(),
 });
 
+/** For scripts in an image, with `readdirSync`. */
+export const listLocales = `
+const { dirname } = require("node:path");
+const list = (folder) => { try { return readdirSync(folder); } catch { return []; } };
+const listLocales = (found) => Object.fromEntries(found.map((path) => [path, list(dirname(path) + "/locales")]));`;
+
 const tools = ["/usr/bin/Xvfb", "/usr/bin/certutil"];
 
 const script = `
-const { existsSync, readFileSync } = require("node:fs");
+const { existsSync, readdirSync, readFileSync } = require("node:fs");
 const { createHash } = require("node:crypto");
 const { spawnSync } = require("node:child_process");
 const { connect } = require("node:net");
@@ -37,11 +43,14 @@ const untilClosed = async () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 };
+const found = places.filter((path) => existsSync(path));
+${listLocales}
 untilClosed().then((reached) => console.log(JSON.stringify({
   token: "",
   node: process.execPath,
   version: process.versions.node,
-  found: places.filter((path) => existsSync(path)),
+  found,
+  locales: listLocales(found),
   userNamespaces: spawnSync("unshare", ["--user", "--map-root-user", "true"]).status === 0,
   program: hash(),
   reached,

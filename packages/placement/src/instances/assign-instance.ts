@@ -2,12 +2,18 @@ import { type AssignInstance, instanceControl } from "@shoal/instance";
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import type { SessionFiles } from "../interface/session-files.ts";
-import { callInstance, checkAnswer, type Requestable } from "./call-instance.ts";
+import { callInstance, checkAnswer, InstanceRefusal, type Requestable } from "./call-instance.ts";
 
 export interface AssignOptions {
   readonly files?: SessionFiles | undefined;
   readonly signal?: AbortSignal;
 }
+
+/** Milliseconds. */
+export const assignMs = 10_000;
+const assignWithLaunchMs = 60_000;
+/** Milliseconds; enough to unpack a gigabyte on a busy machine. */
+const assignWithFilesMs = 120_000;
 
 /**
  * Hands an instance to a session, or changes the settings of its session.
@@ -36,6 +42,18 @@ export async function assignInstance(
   } finally {
     source.destroy();
   }
+}
+
+const ownFaults: ReadonlySet<string> = new Set(["shutting_down", "conflict", "internal_error"]);
+
+/** Whether the refusal says nothing about the session, so that another instance may accept it. */
+export function isOwnFault(error: unknown): boolean {
+  return error instanceof InstanceRefusal && error.field === undefined && ownFaults.has(error.code);
+}
+
+export function deadlineOf({ authorities, launch }: AssignInstance, files: AssignOptions["files"]): number {
+  if (files !== undefined) return assignWithFilesMs;
+  return launch === undefined && authorities === undefined ? assignMs : assignWithLaunchMs;
 }
 
 class AssignmentBody implements AsyncIterable<Buffer | string> {

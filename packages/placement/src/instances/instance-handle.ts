@@ -1,5 +1,12 @@
-import { InstanceEvent, instanceControl, maxInstanceEventBytes, type AssignInstance } from "@shoal/instance";
-import { exceededJsonBound, type JsonBounds, messageOf } from "@shoal/primitives";
+import {
+  type InstanceEvent,
+  instanceControl,
+  maxInstanceEventBytes,
+  type AssignInstance,
+  type RestQuestion,
+  type RestReport,
+} from "@shoal/instance";
+import { messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import type { Box, Dial, Exit } from "../boxes/box.ts";
 import type { SharedPlace } from "../boxes/shared-place.ts";
@@ -12,17 +19,26 @@ import type {
   RequestSigner,
   TransferredBytes,
 } from "../interface/egress.ts";
-import type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, PlacementKind } from "../interface/placement.ts";
+import type {
+  ChromePolicies,
+  Instance,
+  InstanceCopy,
+  InstanceEnd,
+  InstanceRequest,
+  PlacementKind,
+} from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { answerText } from "../streams/answer-text.ts";
 import type { InstanceSleep } from "../interface/sleep.ts";
 import { insomniac, Sleeper } from "../sleep/sleeper.ts";
 import { readBoundedLines } from "../streams/bounded-lines.ts";
-import { assignInstance, type AssignOptions } from "./assign-instance.ts";
-import { callInstance, InstanceRefusal, streamFromInstance } from "./call-instance.ts";
+import { assignInstance, assignMs, type AssignOptions, deadlineOf, isOwnFault } from "./assign-instance.ts";
+import { callInstance, streamFromInstance } from "./call-instance.ts";
 import { answerOf } from "./instance-answer.ts";
+import { isOwnStream, parseEvent } from "./instance-event.ts";
 import { createInstanceAgent } from "./instance-connection.ts";
+import { storeInstance, type StoredInstance } from "./stored-instance.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { type Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import type { Socket } from "node:net";
@@ -33,21 +49,16 @@ export interface InstanceHandleOptions {
   readonly kind: PlacementKind;
   readonly dial: Dial;
   readonly log: PlacementLog;
+  readonly onCopy?: ((copy: Promise<StoredInstance>) => void) | undefined;
   readonly lastLines: () => string;
   /** Milliseconds from the first byte to the end of the head; 10,000 by default. */
   readonly headMs?: number;
 }
 
 const graceMs = 2_000;
-const assignMs = 10_000;
-const assignWithLaunchMs = 60_000;
-/** Milliseconds; enough to unpack a gigabyte on a busy machine. */
-const assignWithFilesMs = 120_000;
-const ownFaults: ReadonlySet<string> = new Set(["shutting_down", "conflict", "internal_error"]);
 /** In a row; code in a box is not trusted. */
 const eventBurst = 2_000;
 const eventEveryMs = 10;
-const eventBounds: JsonBounds = { values: 100, depth: 8 };
 /** For an instance to report whether it may sleep. */
 const restMs = 5_000;
 
@@ -212,8 +223,33 @@ export class InstanceHandle implements Instance {
     return this.#box.setPolicies(policies);
   }
 
+  async setLocale(locale: string): Promise<void> {
+    await this.#box.setLocale?.(locale);
+  }
+
   setMemory(bytes: number): Promise<void> {
     return this.#box.setMemory(bytes);
+  }
+
+  copy(signal?: AbortSignal): Promise<InstanceCopy> {
+    const finish = this.#sleeper?.begin(false);
+    const { log, onCopy } = this.#options;
+    const ask = (question: RestQuestion): Promise<RestReport> => this.#rest(question);
+    const copy = storeInstance(this.#box, { kind: this.kind, log, signal, ask }).finally(finish);
+    onCopy?.(copy);
+    return copy;
+  }
+
+  letOut(): void {
+    this.#box.letOut?.();
+  }
+
+  /** Not a use of the instance. */
+  #rest(question: RestQuestion): Promise<RestReport> {
+    return callInstance({ request: (init, body) => this.#send(init, body) }, instanceControl.reportRest, {
+      body: question,
+      signal: AbortSignal.timeout(restMs),
+    });
   }
 
   /** @throws {PlacementError} `bad_option` if sessions cannot share this instance. */
@@ -243,12 +279,7 @@ export class InstanceHandle implements Instance {
     return new Sleeper({
       freezer,
       log,
-      // Not a use of the instance.
-      ask: (question) =>
-        callInstance({ request: (init, body) => this.#send(init, body) }, instanceControl.reportRest, {
-          body: question,
-          signal: AbortSignal.timeout(restMs),
-        }),
+      ask: (question) => this.#rest(question),
       onStuck: (error) => {
         this.#distrust(`The instance was ended: it cannot continue after its sleep (${String(error)}).`);
       },
@@ -341,9 +372,10 @@ export class InstanceHandle implements Instance {
       );
     }
     if (this.#stopping !== undefined) return this.#end ?? { reason: "stopped" };
-    // An instance also reports "stopped" when it notices that its parent was killed.
+    // An instance also reports "stopped" when its parent was killed, and when Kubernetes ends its pod.
     const wasKilled = exit.signal === "SIGKILL" || exit.code === 137;
-    if (this.#end !== undefined && !(wasKilled && this.#end.reason === "stopped")) return this.#end;
+    const isOwnEnd = this.#end?.reason !== "stopped" || (!wasKilled && exit.reason === undefined);
+    if (this.#end !== undefined && isOwnEnd) return this.#end;
     if (exit.reason !== undefined) return { reason: "instance_lost", detail: exit.reason };
     const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
     const lines = this.#options.lastLines();
@@ -361,31 +393,5 @@ export class InstanceHandle implements Instance {
   #lost(cause?: unknown): PlacementError {
     const reason = cause === undefined ? "it has ended" : messageOf(cause);
     return new PlacementError("instance_lost", `Instance ${this.id} does not answer: ${reason}.`, { cause });
-  }
-}
-
-/** Whether the refusal says nothing about the session, so that another instance may accept it. */
-function isOwnFault(error: unknown): boolean {
-  return error instanceof InstanceRefusal && error.field === undefined && ownFaults.has(error.code);
-}
-
-/** The service follows these until the instance ends. */
-function isOwnStream({ method, path }: InstanceRequest): boolean {
-  const { followEvents, followTelemetry } = instanceControl;
-  return method === "GET" && (path === followEvents.path || path.startsWith(`${followTelemetry.path}?`));
-}
-
-function deadlineOf({ authorities, launch }: AssignInstance, files: AssignOptions["files"]): number {
-  if (files !== undefined) return assignWithFilesMs;
-  return launch === undefined && authorities === undefined ? assignMs : assignWithLaunchMs;
-}
-
-function parseEvent(line: string): InstanceEvent | undefined {
-  if (exceededJsonBound(Buffer.from(line), eventBounds) !== undefined) return undefined;
-  try {
-    const result = InstanceEvent.safeParse(JSON.parse(line));
-    return result.success ? result.data : undefined;
-  } catch {
-    return undefined;
   }
 }

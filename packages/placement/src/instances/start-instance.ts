@@ -1,10 +1,11 @@
 import { messageOf } from "@shoal/primitives";
-import type { Box, BoxMaker, Dial } from "../boxes/box.ts";
+import type { Box, BoxMaker, BoxWishes, Dial } from "../boxes/box.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { readBoundedLines } from "../streams/bounded-lines.ts";
 import { connectInstance } from "./instance-connection.ts";
 import { InstanceHandle } from "./instance-handle.ts";
+import type { StoredInstance } from "./stored-instance.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { randomBytes } from "node:crypto";
 
@@ -18,22 +19,24 @@ const waitingViewport = { width: 1920, height: 1080 };
 export interface StartOptions {
   readonly log: PlacementLog;
   readonly readyMs: number;
+  readonly wishes?: BoxWishes;
+  readonly onCopy?: (copy: Promise<StoredInstance>) => void;
 }
 
 /** Errors and aborts remove all processes and files. @throws {PlacementError} `start_failed`, with the last lines. */
 export async function startInstance(
   maker: BoxMaker,
-  { log, readyMs }: StartOptions,
+  { log, onCopy, readyMs, wishes }: StartOptions,
   signal: AbortSignal,
 ): Promise<InstanceHandle> {
   signal.throwIfAborted();
   const beganMs = performance.now();
-  const box = await maker.start(randomBytes(6).toString("hex"), waitingViewport).catch((error: unknown) => {
+  const box = await maker.start(randomBytes(6).toString("hex"), waitingViewport, wishes).catch((error: unknown) => {
     if (PlacementError.isInstance(error)) throw error;
     throw new PlacementError("start_failed", `Cannot start an instance: ${messageOf(error)}`, { cause: error });
   });
   return reachBox(box, { log, readyMs, signal }, async ({ deadline, dial, lastLines }) => {
-    const handle = new InstanceHandle({ box, kind: maker.kind, dial, log, lastLines });
+    const handle = new InstanceHandle({ box, kind: maker.kind, dial, log, lastLines, onCopy });
     await within(deadline, handle.ready);
     log.debug(
       { instance_id: box.id, pid: box.pid, took_ms: Math.round(performance.now() - beganMs) },
@@ -81,7 +84,7 @@ export async function reachBox<T>(
         : `ended before it was ready (${exit.signal ?? `exit code ${String(exit.code)}`})`;
     throw new PlacementError(
       "start_failed",
-      `An instance ${what}. ${lines === "" ? "It printed nothing." : `It printed last:\n${lines}`}\nRun \`shoal doctor\` to check this host.`,
+      `An instance ${what}. ${lines === "" ? "It printed nothing." : `It printed last:\n${lines}`}\nRun \`shoal doctor\` to find the cause.`,
       { cause: error },
     );
   }

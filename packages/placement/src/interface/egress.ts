@@ -1,4 +1,5 @@
 import type { CertificateAuthority } from "@shoal/primitives/certificates";
+import type { ExchangePlayer, ExchangeRecorder } from "./exchanges.ts";
 
 export interface EgressUpstream {
   /** `http://`, `https://` or `socks5://`, with percent-encoded credentials. The proxy resolves the names of pages. */
@@ -74,9 +75,13 @@ export interface HeaderSource {
 
 export type AddedHeader = readonly [name: string, value: string];
 
-/** Headers for some hosts, and the authority by which their TLS is opened. */
+/** What the gateway does with requests of the browser, and the authority by which their TLS is opened. */
 export interface ExitHeaders {
   readonly source: HeaderSource;
+  /** Gets the requests of the browser to all hosts. */
+  readonly recorder?: ExchangeRecorder | undefined;
+  /** Answers the requests of the browser to all hosts. Unless it passes requests on, programs reach nothing. */
+  readonly player?: ExchangePlayer | undefined;
   /** The browser of the session must trust its certificate, and no other. */
   readonly authority: CertificateAuthority;
 }

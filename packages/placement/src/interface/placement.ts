@@ -102,6 +102,8 @@ export interface PlacementAbilities {
   readonly authorities: boolean;
   /** Needs a box, because Chromium reads policies from a system folder. */
   readonly policies: boolean;
+  /** Locales of a full Chromium, in addition to `en-US`. */
+  readonly locales: readonly string[] | "all";
   /** Sessions of a project can share a browser. */
   readonly contexts: boolean;
   /** Nothing in a session can bypass the egress gateway. */
@@ -122,6 +124,8 @@ export type ChromePolicies = Readonly<Record<string, unknown>>;
 export interface SessionSurroundings {
   readonly upstream?: EgressUpstream | undefined;
   readonly policies?: ChromePolicies | undefined;
+  /** Of the assignment. */
+  readonly locale?: string | undefined;
   /** A subset of `allowPrivateHosts`; all by default, none if empty. */
   readonly privateHosts?: readonly string[] | undefined;
   /** Including its browser; only where {@link PlacementMemory} allows a limit. */
@@ -135,6 +139,18 @@ export interface SessionSurroundings {
   readonly files?: SessionFiles | undefined;
   /** `context`: the session gets a browser context in a browser that it shares with others of its project. */
   readonly isolation?: "context" | undefined;
+  /** Only for a placement without {@link Placement.unforkableBecause}. Starts a new instance, without an inner sandbox. */
+  readonly forkable?: boolean | undefined;
+  /** Starts from this copy. The assignment must not change its browser. */
+  readonly copyOf?: InstanceCopy | undefined;
+}
+
+/** A forkable instance at one moment. */
+export interface InstanceCopy {
+  /** For which the instance did not run. */
+  readonly pausedMs: number;
+  /** Call it after the last instance has started from it. */
+  drop(): Promise<void>;
 }
 
 export interface Placement {
@@ -142,6 +158,8 @@ export interface Placement {
   readonly abilities: PlacementAbilities;
   readonly memory: PlacementMemory;
   readonly sleep: PlacementSleep;
+  /** One sentence; absent if sessions can be copied while they run. */
+  readonly unforkableBecause?: string | undefined;
   /** Programs run on other machines, and get copies of their files. */
   readonly copiesProgramFiles: boolean;
   /**
@@ -211,6 +229,11 @@ export interface Instance {
    * @returns their revision in hexadecimal, by which the instance recognizes that they are active.
    */
   setPolicies(policies: ChromePolicies): Promise<string>;
+  /**
+   * Stores it, so that {@link SessionSurroundings.copyOf} starts copies. It continues afterwards, with its clients.
+   * @throws {PlacementError} `bad_option` if it is not forkable, `no_space`, `start_failed`, `instance_lost`.
+   */
+  copy(signal?: AbortSignal): Promise<InstanceCopy>;
   /** Calls `listener` in order until `ended` resolves. Returns a function that removes it. */
   onEvent(listener: (event: InstanceEvent) => void): () => void;
   /** Resolves when all processes, sockets and files of the instance are gone. Never rejects. */

@@ -265,7 +265,7 @@ function reasonOf(error: unknown): string {
 function causeOf(error: unknown): string {
   const { cause } = error instanceof Error ? error : {};
   if (cause instanceof AggregateError) return cause.errors.map(messageOf).join(", ");
-  return messageOf(cause instanceof Error && cause.message !== "" ? cause : error).replace(/\.+$/, "");
+  return messageOf(cause instanceof Error && cause.message !== "" ? cause : error).replace(/(?<!\.)\.+$/, "");
 }
 
 function messageIn(body: unknown): string | undefined {

@@ -5,7 +5,7 @@ import type { KubernetesOptions } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { checkTemplate } from "./claims.ts";
-import { Cluster } from "./cluster.ts";
+import { Cluster, ClusterError } from "./cluster.ts";
 import { examinePodImage } from "./examine-image.ts";
 import { KubernetesBoxMaker } from "./kubernetes-box-maker.ts";
 import { removeLeftovers } from "./leftovers.ts";
@@ -110,8 +110,18 @@ export async function openCluster({
     if (PlacementError.isInstance(error)) throw error;
     throw new PlacementError(
       "bad_option",
-      `kubernetes: no usable API server (${messageOf(error)}). Check the kubeconfig, and that the service account may use pods and, with agent-sandbox, its objects in the namespace.`,
+      `kubernetes: ${whyUnusable(error, warmPool === undefined ? "kubernetes.yaml" : "kubernetes-claims.yaml")}`,
       { cause: error },
     );
   }
+}
+
+/** @param manifests - the file in `docs/service` with the rights. */
+function whyUnusable(error: unknown, manifests: string): string {
+  const { status } = error instanceof ClusterError ? error : {};
+  if (status === 403)
+    return `the service account lacks a right (${messageOf(error)}). It needs the Role of docs/service/${manifests}, or of the chart, in the namespace of the sessions.`;
+  if (status === 401)
+    return `the API server does not accept the credentials of the service (${messageOf(error)}). Check the kubeconfig, or the service account of the pod.`;
+  return `no usable API server (${messageOf(error)}). Check the address and the certificate in the kubeconfig.`;
 }

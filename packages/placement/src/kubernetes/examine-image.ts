@@ -4,7 +4,7 @@ import { checkProgram, imageReportCommand, RemoteImageReport } from "../image/im
 import { answerText } from "../streams/answer-text.ts";
 import type { Cluster } from "./cluster.ts";
 import { containerName, labels, labelsOf, podSpec, sessionObject } from "./pod-spec.ts";
-import { podState } from "./pod-state.ts";
+import { deletionReason, podState } from "./pod-state.ts";
 import { messageOf } from "@shoal/primitives";
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
@@ -116,7 +116,7 @@ function ended(cluster: Cluster, selector: string, startMs: number): Promise<voi
     const unfollow = cluster.follow("pods", selector, (pod, isGone) => {
       const state = podState(pod);
       if (state.phase === "ended") finish(state.reason);
-      else if (isGone) finish("it was deleted outside of the service");
+      else if (isGone) finish(deletionReason(pod));
       else if (state.phase === "waiting" && state.reason !== undefined) {
         obstacle = state.reason;
         if (state.isFinal) finish(state.reason);

@@ -13,7 +13,7 @@ import { readBoundedLines } from "../streams/bounded-lines.ts";
 import { type Cluster, ClusterError } from "./cluster.ts";
 import type { Pod, Sandbox, SandboxClaim } from "./objects.ts";
 import { containerName } from "./pod-spec.ts";
-import { podState } from "./pod-state.ts";
+import { deletionReason, podState } from "./pod-state.ts";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -78,7 +78,7 @@ export class KubernetesBox implements Box {
     this.#podName = pod.metadata?.name;
     const state = podState(pod);
     if (state.phase === "ended") this.#finish(state.reason, state.code);
-    else if (isDeleted) this.#finish("it was deleted outside of the service");
+    else if (isDeleted) this.#finish(deletionReason(pod));
     else if (state.phase === "running") this.#read(state.address);
     else if (state.reason !== undefined) {
       this.#obstacle = state.reason;
@@ -91,7 +91,7 @@ export class KubernetesBox implements Box {
   ownerChanged({ status }: Sandbox | SandboxClaim, isDeleted: boolean): void {
     const ready = status?.conditions?.find(({ type }) => type === "Ready");
     if (this.#podName === undefined && ready?.status === "False" && ready.message !== undefined) {
-      const message = ready.message.slice(0, 500).replace(/\.+$/, "");
+      const message = ready.message.slice(0, 500).replace(/(?<!\.)\.+$/, "");
       this.#obstacle = `its pod is not ready (${ready.reason ?? "NotReady"}): ${message}`;
       if (refusals.has(ready.reason)) this.kill();
     }

@@ -4,6 +4,8 @@ export interface ObjectMetadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly creationTimestamp?: Date | string;
+  /** Set as soon as its deletion is requested. */
+  readonly deletionTimestamp?: Date | string;
   readonly ownerReferences?: readonly object[];
 }
 

@@ -41,7 +41,18 @@ function ended(pod: Pod, terminated: NonNullable<ContainerStatus["state"]>["term
   if (reason !== undefined) return { phase: "ended", code, reason: sentence("Kubernetes ended it", reason, message) };
   if (terminated?.reason === "OOMKilled")
     return { phase: "ended", code, reason: "it needed more memory than its limit (OOMKilled)" };
+  if (pod.metadata?.deletionTimestamp !== undefined) return { phase: "ended", code, reason: deletionReason(pod) };
   return { phase: "ended", code };
+}
+
+/** Why a pod was deleted that the service did not delete. A drain and a preemption leave a condition, `kubectl delete` does not. */
+export function deletionReason({ status }: Pod): string {
+  const disruption = status?.conditions?.find(
+    (condition) => condition.type === "DisruptionTarget" && condition.status === "True",
+  );
+  return disruption?.reason === undefined
+    ? "it was deleted outside of the service"
+    : sentence("Kubernetes ended it", disruption.reason, disruption.message);
 }
 
 function waiting(pod: Pod, container: ContainerStatus | undefined): PodState {
@@ -64,5 +75,5 @@ function waiting(pod: Pod, container: ContainerStatus | undefined): PodState {
 function sentence(what: string, reason: string, message: string | undefined): string {
   return message === undefined || message === ""
     ? `${what} (${reason})`
-    : `${what} (${reason}): ${message.slice(0, maxReasonCharacters).replace(/\.+$/, "")}`;
+    : `${what} (${reason}): ${message.slice(0, maxReasonCharacters).replace(/(?<!\.)\.+$/, "")}`;
 }

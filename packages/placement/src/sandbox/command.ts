@@ -26,6 +26,10 @@ export interface SandboxCommand {
   /** Host user of the box, for a server that runs as root. */
   readonly owner: number | undefined;
   readonly nestedUsers: boolean;
+  /** Can be copied with CRIU: nothing in it depends on the process that started it. */
+  readonly isForkable?: boolean;
+  /** For the first process of a forkable box, see `makeNodeLoader`. */
+  readonly loader?: string | undefined;
   /** The launcher made the network namespace. */
   readonly hasInterface?: boolean;
   /** Bubblewrap reports the id of its first process there. */
@@ -50,12 +54,15 @@ export function sandboxCommand(command: SandboxCommand): readonly [program: stri
   const parts = memoryFiles && diskParts(memoryFiles.bytes);
   return [
     tools.bwrap,
-    ...["--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"],
+    ...["--unshare-pid", "--unshare-uts"],
+    // With a namespace of control groups, CRIU restores no threads.
+    ...(command.isForkable === true ? [] : ["--unshare-cgroup-try"]),
     ...(makesIpc(hasInterface, memoryFiles?.mounted === true) ? [] : ["--unshare-ipc"]),
     ...(hasInterface ? [] : ["--unshare-net"]),
     ...(asRoot ? [] : ["--unshare-user", "--uid", "1000", "--gid", "1000"]),
     ...[
-      "--die-with-parent",
+      // Bubblewrap's own first process runs a program that is not in the box.
+      command.isForkable === true ? "--as-pid-1" : "--die-with-parent",
       "--new-session",
       "--hostname",
       "shoal",
@@ -84,8 +91,17 @@ export function sandboxCommand(command: SandboxCommand): readonly [program: stri
     ...(tools.prlimit === undefined
       ? []
       : [tools.prlimit, `--nproc=${command.maxProcesses ?? maxProcesses}`, "--core=0"]),
+    ...(command.isForkable === true ? firstProcess(command.loader) : []),
     ...command.program,
   ];
+}
+
+/**
+ * Waits for all processes, also for those whose parents have ended. It has the streams of the instance, and with the
+ * loader, programs of the box cannot open them either.
+ */
+function firstProcess(loader: string | undefined): readonly string[] {
+  return [...(loader === undefined ? [] : [loader]), "/bin/sh", "-c", '"$@"; exit $?', "shoal"];
 }
 
 /** Hides options, which contain host paths, in a descriptor: the box can read `/proc/1/cmdline`. */

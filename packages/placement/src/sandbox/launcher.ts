@@ -45,6 +45,9 @@ const interfaceSteps: readonly string[] = [
   "link set eth0 up",
 ];
 
+/** Addresses of IPv6 would become valid a second later, and Chromium ends requests when addresses change. */
+const noLateAddresses = "{ echo 1 2>/dev/null >/proc/sys/net/ipv6/conf/default/disable_ipv6; true; }";
+
 export interface LauncherOptions {
   readonly files?: MountedFiles | undefined;
   /** Makes the box's network namespace, so that bubblewrap must not. */
@@ -62,7 +65,10 @@ export function boxLauncher(
 ): readonly [program: string, ...rest: string[]] {
   const score = `echo ${String(memoryScore)} 2>/dev/null >/proc/self/oom_score_adj`;
   const addInterface = hasInterface
-    ? [`printf '%s\\n' ${interfaceSteps.map((step) => `'${step}'`).join(" ")} | ${tools.ip ?? "ip"} -batch -`]
+    ? [
+        noLateAddresses,
+        `printf '%s\\n' ${interfaceSteps.map((step) => `'${step}'`).join(" ")} | ${tools.ip ?? "ip"} -batch -`,
+      ]
     : [];
   if (!makesIpc(hasInterface, files !== undefined)) return ["/bin/sh", "-c", `${score}; exec "$@"`, "shoal"];
   const entered = [

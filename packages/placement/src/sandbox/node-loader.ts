@@ -51,7 +51,7 @@ async function loaderOf(program: string): Promise<string | undefined> {
     for (let at = 0; at < table.length; at += programHeaderBytes) {
       if (table.readUInt32LE(at) !== interpreterType) continue;
       const [offset, length] = [Number(table.readBigUInt64LE(at + 8)), Number(table.readBigUInt64LE(at + 32))];
-      return (await readAt(offset, Math.min(length, maxPathBytes))).toString("utf8").replace(/\0.*$/s, "");
+      return (await readAt(offset, Math.min(length, maxPathBytes))).toString("utf8").split("\0", 1).join("");
     }
     return undefined;
   } finally {

@@ -1,6 +1,7 @@
-import type { Box, Exit } from "../boxes/box.ts";
+import type { Box, Dial, Exit, StoredBox } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
 import { writePolicies } from "../boxes/policies.ts";
+import { addLocale } from "../boxes/locales.ts";
 import { pinSocket } from "../boxes/pin-socket.ts";
 import { SharedPlace } from "../boxes/shared-place.ts";
 import type { EgressControls } from "../interface/egress.ts";
@@ -8,6 +9,7 @@ import type { BoxFreezer } from "../host/freezer.ts";
 import type { MemoryGroup } from "../host/memory-groups.ts";
 import type { ChromePolicies } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
+import type { StreamedInstance } from "../remote/streamed-instance.ts";
 import type { SandboxedProcess } from "./sandboxed-process.ts";
 import { unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path/posix";
@@ -18,8 +20,13 @@ interface SandboxBoxParts {
   readonly files: InstanceFiles;
   readonly memory: MemoryGroup | undefined;
   readonly freezer: BoxFreezer | undefined;
+  /** Of the full browser; none without one. */
+  readonly locales: Parameters<typeof addLocale>[2] | undefined;
   readonly listenPath: string;
   readonly egressPath: string;
+  /** Of a forkable box, which has no socket. */
+  readonly streamed: StreamedInstance | undefined;
+  readonly store: ((process: SandboxedProcess, signal?: AbortSignal) => Promise<StoredBox>) | undefined;
 }
 
 export class SandboxBox implements Box {
@@ -38,9 +45,11 @@ export class SandboxBox implements Box {
     const { process } = parts;
     this.id = id;
     this.pid = process.pid;
-    this.stdout = process.pipes.stdout;
+    this.stdout = parts.streamed?.stdout ?? process.pipes.stdout;
     this.stderr = process.pipes.stderr;
-    this.gone = process.gone;
+    this.gone = process.gone.finally(() => {
+      parts.streamed?.close();
+    });
     this.freezer = parts.freezer;
     this.egress = parts.files.egress;
     this.#parts = parts;
@@ -56,14 +65,26 @@ export class SandboxBox implements Box {
     }
   }
 
-  async reach(): Promise<string> {
-    const { files, listenPath, process } = this.#parts;
+  async reach(): Promise<string | Dial> {
+    const { files, listenPath, process, streamed } = this.#parts;
+    if (streamed !== undefined) return streamed.reach();
     await process.reported;
     // Nothing else has run yet. Without a name, no process in the box can connect to the socket.
     const socket = this.#outside(listenPath);
     const pinned = files.pinSocket(socket);
     await unlink(socket);
     return pinned;
+  }
+
+  letOut(): void {
+    this.#parts.streamed?.letOut();
+  }
+
+  store(signal?: AbortSignal): Promise<StoredBox> {
+    const { process, store } = this.#parts;
+    if (store === undefined)
+      return Promise.reject(new PlacementError("bad_option", "This session was not created as forkable."));
+    return store(process, signal);
   }
 
   async openShared(id: string): Promise<SharedPlace> {
@@ -90,6 +111,11 @@ export class SandboxBox implements Box {
 
   setPolicies(policies: ChromePolicies): Promise<string> {
     return writePolicies(this.#parts.files, policies);
+  }
+
+  async setLocale(locale: string): Promise<void> {
+    const { files, locales } = this.#parts;
+    if (locales !== undefined) await addLocale(files, locale, locales);
   }
 
   async setMemory(bytes: number): Promise<void> {

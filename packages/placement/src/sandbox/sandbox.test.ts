@@ -116,6 +116,10 @@ describeWith(["linux", "chromium", "bubblewrap"], "a box", () => {
     expect((await inside(box, "cut -d: -s -f1 /proc/net/dev | tr -d ' '")).split("\n").sort()).toEqual(
       hasInterfaces ? ["eth0", "lo", "peer0"] : ["lo"],
     );
+    // Addresses that become valid after the start would end requests of Chromium with ERR_NETWORK_CHANGED.
+    expect((await inside(box, "cat /proc/net/if_inet6")).split("\n").map((line) => line.split(/ +/).at(-1))).toEqual([
+      "lo",
+    ]);
     expect(await inside(box, "tail -n +2 /proc/net/route")).toBe("");
     const dial = (host: string) =>
       inside(box, `/opt/shoal/node -e 'require("net").connect(80,"${host}").on("error",(e)=>console.log(e.code))'`);

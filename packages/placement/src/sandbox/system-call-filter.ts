@@ -66,6 +66,8 @@ export const unknownCalls: Readonly<Record<string, CallNumbers>> = {
   listmount: [458, 458],
   statmount: [457, 457],
 };
+/** CRIU does not restore protection keys; a copied page would then crash. */
+const unstorableCalls: Readonly<Record<string, CallNumbers>> = { pkey_alloc: [330, 289] };
 /** Follows `removexattrat`. Later calls, and the x32 numbers (from 0x40000000), fail as on an older kernel. */
 const firstUnreviewed = 467;
 
@@ -191,7 +193,7 @@ function namespaceCalls(allowed: boolean): readonly InspectedCall[] {
 /** `undefined` for an unsupported processor. @see {@link https://docs.kernel.org/userspace-api/seccomp_filter.html} */
 export function systemCallFilter(
   processor: NodeJS.Architecture,
-  options: { readonly namespaces: boolean },
+  options: { readonly namespaces: boolean; readonly storable?: boolean },
 ): Buffer | undefined {
   if (processor !== "x64" && processor !== "arm64") return undefined;
   const architecture = processor === "x64" ? 0xc000_003e : 0xc000_00b7;
@@ -206,7 +208,9 @@ export function systemCallFilter(
     loadWord(offsetOfNumber),
     ...whenAtLeast(firstUnreviewed, [respond(unknownCall)]),
     ...[...socketCalls, ...namespaceCalls(options.namespaces)].flatMap(({ numbers, rules }) => onCall(numbers, rules)),
-    ...Object.values(unknownCalls).flatMap((numbers) => onCall(numbers, [respond(unknownCall)])),
+    ...Object.values({ ...unknownCalls, ...(options.storable === true && unstorableCalls) }).flatMap((numbers) =>
+      onCall(numbers, [respond(unknownCall)]),
+    ),
     ...Object.values(refusedCalls).flatMap((numbers) => onCall(numbers, [respond(notPermitted)])),
     respond(allow),
   ]);

@@ -10,6 +10,7 @@ interface Reply {
 }
 
 export interface TestPage {
+  readonly targetId: string;
   send(method: string, params?: object): Promise<Record<string, unknown>>;
   open(url: string): Promise<{ readonly error: string; readonly shown: string }>;
   evaluate(expression: string): Promise<unknown>;
@@ -18,7 +19,8 @@ export interface TestPage {
 const shownText =
   'new Promise((resolve) => { const show = () => resolve(document.body?.innerText ?? ""); document.readyState === "complete" ? show() : addEventListener("load", show); })';
 
-export async function openPage(instance: Instance): Promise<TestPage> {
+/** @param existing - id of a page, in place of a new one. */
+export async function openPage(instance: Instance, existing?: string): Promise<TestPage> {
   const connection = await instance.connect();
   const socket = new WebSocket("ws://localhost/cdp", { createConnection: () => connection });
   await once(socket, "open");
@@ -39,7 +41,8 @@ export async function openPage(instance: Instance): Promise<TestPage> {
     return reply.result ?? {};
   }
 
-  const { targetId } = await call("Target.createTarget", { url: "about:blank" });
+  const { targetId } =
+    existing === undefined ? await call("Target.createTarget", { url: "about:blank" }) : { targetId: existing };
   const { sessionId } = await call("Target.attachToTarget", { targetId, flatten: true });
   const send = (method: string, params: object = {}) => call(method, params, String(sessionId));
   const evaluate = async (expression: string): Promise<unknown> => {
@@ -47,6 +50,7 @@ export async function openPage(instance: Instance): Promise<TestPage> {
     return (result as { value?: unknown }).value;
   };
   return {
+    targetId: String(targetId),
     send,
     evaluate,
     async open(url) {

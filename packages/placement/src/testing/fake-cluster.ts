@@ -42,6 +42,8 @@ export type PodFate = "runs" | "unschedulable" | "image missing" | "never ready"
  */
 export class FakeCluster {
   fate: PodFate = "runs";
+  /** A resource for which the service account has no rights. */
+  withheld: string | undefined;
   /** Refuses the creation of pods and sandboxes. */
   quota: string | undefined;
   /** Statuses of the next requests that change something. */
@@ -171,8 +173,18 @@ export class FakeCluster {
     this.#running.get(name)?.kill();
   }
 
-  deletePod(name: string): void {
-    this.remove("pods", name);
+  /** As `kubectl delete`, and with a reason as a drain or a preemption. */
+  deletePod(name: string, disruption?: { readonly reason: string; readonly message: string }): void {
+    const pod = this.#objects.pods.get(name);
+    if (pod === undefined) return;
+    const conditions = disruption && [{ type: "DisruptionTarget", status: "True", ...disruption }];
+    const metadata = { ...pod.metadata, deletionTimestamp: new Date().toISOString() };
+    this.#change("pods", "MODIFIED", { ...pod, metadata, status: { ...pod.status, conditions } });
+    const running = this.#running.get(name);
+    running?.terminate();
+    void Promise.resolve(running?.ended).then(() => {
+      this.remove("pods", name);
+    });
   }
 
   async close(): Promise<void> {
@@ -205,7 +217,10 @@ export class FakeCluster {
     const verb = verbOf(method, name, url.searchParams);
     const resource = part === undefined ? kind : `${kind}/${part}`;
     if (!this.#groups.has(group)) refuse(response, 404, "not found");
-    else if (!this.#rules.some(({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb)))
+    else if (
+      this.withheld === resource ||
+      !this.#rules.some(({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb))
+    )
       refuse(response, 403, `the service account may not ${method} ${url.pathname}`);
     else if (part === "log") this.#log(name ?? "", response);
     else if (name !== undefined) await this.#one(kind, name, part, { request, response });

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -28,6 +28,8 @@ export interface RunningPod {
   readonly output: () => string;
   readonly onOutput: (listener: (text: string) => void) => void;
   readonly ended: Promise<number>;
+  /** As a kubelet: SIGTERM to the program of the container. */
+  readonly terminate: () => void;
   readonly kill: () => void;
   /** Changes the files that show them. */
   readonly annotate: (annotations: Readonly<Record<string, string>>) => void;
@@ -117,6 +119,10 @@ export function runPod(
         network?.close();
       });
     }),
+    terminate: () => {
+      const program = child.pid === undefined ? undefined : programOf(child.pid);
+      if (program !== undefined) process.kill(program, "SIGTERM");
+    },
     kill: () => {
       // The group: bubblewrap's child survives a kill of bubblewrap just after the start.
       if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
@@ -131,6 +137,30 @@ export function runPod(
         }
     },
   };
+}
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+}
+
+/** The program of a container: bubblewrap's grandchild, since its child is the first process of the namespace. */
+function programOf(bubblewrap: number): number | undefined {
+  const processes = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap(readProcess);
+  const first = processes.find(({ parent }) => parent === bubblewrap);
+  return processes.find(({ parent }) => parent === first?.pid)?.pid;
+}
+
+function readProcess(pid: string): readonly Process[] {
+  try {
+    const [, parent] = /^\d+ \(.*\) \S (\d+) /s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+    return [{ pid: Number(pid), parent: Number(parent) }];
+  } catch {
+    // It has ended.
+    return [];
+  }
 }
 
 const networkProgram = join(import.meta.dirname, "fake-network.mjs");

@@ -11,6 +11,7 @@ export interface FakeObject {
     annotations?: Record<string, string>;
     resourceVersion?: string;
     creationTimestamp?: string;
+    deletionTimestamp?: string;
     ownerReferences?: readonly object[];
   };
   spec?: Record<string, unknown>;

@@ -12,18 +12,17 @@ const lacking = {
   bubblewrap: host.placement === "sandbox" ? undefined : "bubblewrap does not work here",
   linux: process.platform === "linux" ? undefined : "this is not Linux",
   engine: testEngine === undefined ? "npm run image:test starts one" : undefined,
-  cluster:
-    process.env.SHOAL_TEST_KUBERNETES === undefined
-      ? "SHOAL_TEST_KUBERNETES=1 npm run kubernetes -- COMMAND starts one"
-      : undefined,
+  cluster: process.env.SHOAL_TEST_KUBERNETES === undefined ? "npm run kubernetes -- COMMAND starts one" : undefined,
+  copies: host.findings.find(({ name }) => name === "forks")?.advice,
   root: process.getuid?.() === 0 ? undefined : "this is not root",
 } as const;
 
-/** Skips with the reason in the name; fails instead if everything is required, except root, Linux, an engine and a cluster. */
+const optional = ["root", "linux", "engine", "cluster", "copies"];
+
+/** Skips with the reason in the name; fails instead if everything is required, except root, Linux, an engine, a cluster and CRIU. */
 export function describeWith(needs: readonly (keyof typeof lacking)[], name: string, suite: () => void): void {
   const missing = needs.find((need) => lacking[need] !== undefined);
-  const mayFail =
-    process.env.SHOAL_REQUIRE_ALL === "1" && !["root", "linux", "engine", "cluster"].includes(missing ?? "root");
+  const mayFail = process.env.SHOAL_REQUIRE_ALL === "1" && !optional.includes(missing ?? "root");
   if (missing === undefined || mayFail) describe(name, suite);
   else describe.skip(`${name} (needs ${missing}: ${lacking[missing] ?? ""})`, suite);
 }

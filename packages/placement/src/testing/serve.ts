@@ -22,11 +22,12 @@ export interface ServeOptions {
   readonly exec?: string;
   readonly code?: string;
   readonly sessionDiskBytes?: number;
+  readonly forkable?: boolean;
   /** Prints its line once the instance sleeps. */
   readonly sleeps?: boolean;
 }
 
-const { kind, sessionsDir, warm, programPath, command, exec, code, sessionDiskBytes, sleeps } = JSON.parse(
+const { kind, sessionsDir, warm, programPath, command, exec, code, forkable, sessionDiskBytes, sleeps } = JSON.parse(
   process.argv[2] ?? "",
 ) as ServeOptions;
 const warnings: string[] = [];
@@ -41,7 +42,7 @@ const placement = await createPlacementWith(
   { resolveName: createNameResolver(), programPath: programPath ?? instanceProgramPath, readyMs: 30_000 },
 );
 await placement.warmReady();
-const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 }, undefined, { forkable });
 await placement.warmReady();
 const post = async (path: string, body: object): Promise<string> =>
   text(

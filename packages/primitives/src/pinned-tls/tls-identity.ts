@@ -1,5 +1,12 @@
 import { selfSigned } from "../certificates/certificate.ts";
-import { createHash, generateKeyPairSync, type KeyObject, type X509Certificate } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  type X509Certificate,
+} from "node:crypto";
 import type { TLSSocket } from "node:tls";
 
 const hourMs = 3_600_000;
@@ -28,9 +35,13 @@ export class TlsIdentity {
   #credentials: TlsCredentials | undefined;
   #renewAtMs = 0;
 
-  /** @param lifeMs - of each certificate, 24 hours by default. */
-  constructor(name: string, lifeMs = defaultLifeMs) {
-    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  /**
+   * @param lifeMs - of each certificate, 24 hours by default.
+   * @param seed - 32 secret bytes that determine the key; made by `node:crypto` by default.
+   */
+  constructor(name: string, lifeMs = defaultLifeMs, seed?: Buffer) {
+    const privateKey = seed === undefined ? generateKeyPairSync("ed25519").privateKey : keyOf(seed);
+    const publicKey = createPublicKey(privateKey);
     this.#privateKey = privateKey;
     this.#name = name;
     this.#lifeMs = lifeMs;
@@ -54,6 +65,13 @@ export class TlsIdentity {
     }
     return this.#credentials;
   }
+}
+
+/** The start of an Ed25519 key in PKCS #8, before its 32 bytes. @see {@link https://www.rfc-editor.org/rfc/rfc8410#section-7} */
+const keyHead = Buffer.from("302e020100300506032b657004220420", "hex");
+
+function keyOf(seed: Buffer): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([keyHead, seed]), format: "der", type: "pkcs8" });
 }
 
 function pinOf(publicKey: KeyObject): string {

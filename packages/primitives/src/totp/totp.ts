@@ -42,7 +42,7 @@ export function totpCode(totp: Totp, at: Date): { readonly code: string; readonl
 function readSecret(text: string, settings: Partial<Totp>): Totp | { readonly problem: string } {
   const secret = text
     .replaceAll(/[\s\u200b-]/g, "")
-    .replace(/=+$/, "")
+    .replace(/(?<!=)=+$/, "")
     .toUpperCase();
   // Two characters are the shortest text of a whole byte.
   if (!/^[A-Z2-7]{2,}$/.test(secret)) return { problem: "expected Base32: letters and the digits 2 to 7" };

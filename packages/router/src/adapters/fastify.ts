@@ -50,8 +50,12 @@ export const fastifyOptions = {
 export interface ConfigureOptions {
   /** Translates any error before it is answered, usually into a `ServiceError`; returns other errors unchanged. */
   readonly explain?: (error: unknown, request: FastifyRequest) => unknown;
-  /** The body of an error for clients of another contract; `undefined` keeps the body of the service's own contract. */
-  readonly errorBody?: (error: ErrorBody, status: number, request: IncomingMessage) => object | undefined;
+  /** An error for clients of another contract; `undefined` keeps the status and body of the service's own contract. */
+  readonly foreignError?: (
+    error: ErrorBody,
+    status: number,
+    request: IncomingMessage,
+  ) => { readonly status: number; readonly body: object } | undefined;
 }
 
 const configured = new WeakMap<FastifyInstance, ConfigureOptions>();
@@ -219,10 +223,10 @@ function replyTo(failure: unknown, request: FastifyRequest): TextReply {
 }
 
 function shaped(reply: TextReply, request: FastifyRequest): TextReply {
-  const { errorBody } = configured.get(request.server) ?? {};
-  if (errorBody === undefined || typeof reply.text !== "string") return reply;
-  const body = errorBody(JSON.parse(reply.text) as ErrorBody, reply.status, request.raw);
-  return body === undefined ? reply : { ...reply, text: JSON.stringify(body) };
+  const { foreignError } = configured.get(request.server) ?? {};
+  if (foreignError === undefined || typeof reply.text !== "string") return reply;
+  const error = foreignError(JSON.parse(reply.text) as ErrorBody, reply.status, request.raw);
+  return error === undefined ? reply : { ...reply, status: error.status, text: JSON.stringify(error.body) };
 }
 
 /** Keeps the status of Fastify's own client errors, such as an unreadable media type. */

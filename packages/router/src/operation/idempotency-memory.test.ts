@@ -87,6 +87,16 @@ it("repeats a refusal, but tries again after a failure", async () => {
   expect(await flaky(call("k"))).toEqual({ watch_id: "w" });
 });
 
+it("repeats that the outcome of work is unknown, instead of the work", async () => {
+  const failures = [new Error("again"), new ServiceError(504, "outcome_unknown", "late")];
+  const handle = remembering().wrap(
+    startWatch,
+    counting(() => failures.pop() ?? new Error("none is left")),
+  );
+  await expect(handle(call("k"))).rejects.toThrow("late");
+  await expect(handle(call("k"))).rejects.toThrow("late");
+});
+
 it("forgets answers after a day, and the oldest of too many", async () => {
   let now = 0;
   const handle = remembering(() => now).wrap(startWatch, counting());

@@ -61,13 +61,13 @@ function rememberAnswers<Context>(
 const passing = new Set([401, 408, 425, 429]);
 
 /**
- * Whether repetitions with the same `Idempotency-Key` receive this failure too. False from status 500 and with
- * `Retry-After`.
+ * Whether repetitions with the same `Idempotency-Key` receive this failure too. False with `Retry-After`, and from status
+ * 500 except `outcome_unknown`: that work may have been done.
  */
 export function isLasting(error: unknown): error is ServiceError {
   return (
     ServiceError.isInstance(error) &&
-    error.status < 500 &&
+    (error.status < 500 || error.code === "outcome_unknown") &&
     !passing.has(error.status) &&
     error.retryAfterSeconds === undefined
   );

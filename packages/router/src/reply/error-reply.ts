@@ -17,13 +17,14 @@ export function errorReply(error: unknown, requestId: string): TextReply {
   if (known.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(Math.max(0, Math.ceil(known.retryAfterSeconds)));
   if (known.status === 401) headers["www-authenticate"] = "Bearer";
-  // Some clients retry every 409 and 5xx. A temporary conflict has Retry-After; a 501 never succeeds on a retry.
+  // Some clients retry every 409 and 5xx. A temporary conflict has Retry-After; a 501 never succeeds on a retry, and work
+  // with an unknown outcome may have been done.
   if (isNeverRetried(known)) headers["x-should-retry"] = "false";
   return { kind: "text", status: known.status, headers, text: JSON.stringify(known.toBody()) };
 }
 
-function isNeverRetried({ retryAfterSeconds, status }: ServiceError): boolean {
-  return status === 501 || (status === 409 && retryAfterSeconds === undefined);
+function isNeverRetried({ code, retryAfterSeconds, status }: ServiceError): boolean {
+  return status === 501 || code === "outcome_unknown" || (status === 409 && retryAfterSeconds === undefined);
 }
 
 /** Whether an error is a fault of the service, to be logged. */

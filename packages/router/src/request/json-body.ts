@@ -77,7 +77,7 @@ export async function readJson(request: IncomingMessage, { limitBytes, optional,
     throw new ServiceError(400, "bad_request", "required (expected a JSON object)", { field: "body" });
   }
   checkJsonType(request);
-  const bytes = await readAll(request, limitBytes, place);
+  const bytes = await readBody(request, limitBytes, place);
   if (bytes.length === 0 && optional) return {};
   if (!isUtf8(bytes)) throw new ServiceError(400, "bad_request", "not valid UTF-8", { field: "body" });
   if (bytes.length > smallBodyBytes) checkBounds(bytes);
@@ -145,11 +145,11 @@ export function tooLarge(limitBytes: number, what = ""): ServiceError {
   });
 }
 
-async function readAll(
-  request: IncomingMessage,
-  limitBytes: number,
-  place: LargeBodyPlace | undefined,
-): Promise<Buffer> {
+/**
+ * Reads a whole body. It reads the rest of a body that is too large, so that a client that is still sending receives the answer.
+ * @throws {ServiceError} 413
+ */
+export async function readBody(request: IncomingMessage, limitBytes: number, place?: LargeBodyPlace): Promise<Buffer> {
   if (Number(request.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   if (request.destroyed && !request.readableEnded) throw new ClientGone();
   return new Promise((resolve, reject) => {
@@ -164,7 +164,6 @@ async function readAll(
         place?.take(size);
         chunks.push(chunk);
       } catch (error) {
-        // Read and drop the rest, so that a client that is still sending receives the answer.
         refused = true;
         chunks = [];
         // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what `take` throws

@@ -1,19 +1,5 @@
+import type { ErrorCodeEntry } from "./error-code-entry.ts";
 import type { KnownErrorCode } from "./error.ts";
-
-/** Explanation of a code, for callers. */
-export interface ErrorCodeEntry {
-  /** Statuses of the code; empty if it appears only in `details`. */
-  readonly statuses: readonly number[];
-  /** The cause, as a sentence. */
-  readonly meaning: string;
-  /**
-   * Whether the same request can succeed: `no` without a change, `soon` in a moment, `later` when something else
-   * has ended that is in use now.
-   */
-  readonly again: "no" | "soon" | "later";
-  /** The next step, as a sentence. */
-  readonly advice: string;
-}
 
 /** All codes that Shoal sends, for docs/guide/error-codes.md. Separate from the codes, so that bundles do not contain it. A test compares it with the sources. */
 export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = {
@@ -51,8 +37,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
   },
   browser_not_running: {
     statuses: [409, 503],
-    meaning:
-      "The session exists, but its browser is starting, ending, or has crashed. A crashed browser is restarted once.",
+    meaning: "The browser of the session is starting, ending, or has crashed. A crashed one is restarted once.",
     again: "soon",
     advice:
       "Get the session with `browsers.get` and `include_deleted: true`. Try again if it runs; otherwise create another.",
@@ -103,6 +88,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "soon",
     advice: "Observe the page, and use a reference of its outline.",
   },
+  encryption_key_mismatch: {
+    statuses: [400],
+    meaning: "The value was encrypted to another key than that of the vault. Nothing was changed.",
+    again: "no",
+    advice: "Get the key with `vaults.encryptionKey`, encrypt the value again, and send its `kid`.",
+  },
   forbidden: {
     statuses: [403],
     meaning: "The key is valid but has no access to this resource.",
@@ -113,8 +104,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     statuses: [409],
     meaning: "A person controls the session, or was asked to. Input and changes by programs are paused; reading works.",
     again: "later",
-    advice:
-      "Wait for the end with `browsers.handoff.get` and `wait_seconds`, or end it with `browsers.handoff.release`.",
+    advice: "Wait with `browsers.handoff.get` and `wait_seconds`, or end it with `browsers.handoff.release`.",
   },
   idempotency_conflict: {
     statuses: [409, 422],
@@ -139,6 +129,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     meaning: "The service failed.",
     again: "soon",
     advice: "Try again. If it persists, give the operator the `requestId`; the log has the cause under it.",
+  },
+  invalid_browser_location: {
+    statuses: [400],
+    meaning: "The browser cannot have this time zone or locale.",
+    again: "no",
+    advice: "Use the name that the message suggests.",
   },
   invalid_input: {
     statuses: [],
@@ -216,6 +212,13 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
       "The service is not ready (`/ready`), the cluster of its sessions does not answer, or the visible page does not take input.",
     again: "soon",
     advice: "Wait, answer an open dialog, or navigate the page.",
+  },
+  outcome_unknown: {
+    statuses: [504],
+    meaning:
+      "The call of a tool of a page began, and its result is unknown: its tab went, a dialog opened, or the time ended.",
+    again: "no",
+    advice: "Observe the page: the tool may have had effects.",
   },
   overloaded: {
     statuses: [503],

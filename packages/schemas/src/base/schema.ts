@@ -7,7 +7,9 @@ export type Schema<Output = unknown, Input = Output> = z.ZodMiniType<Output, Inp
 /** An object schema that constructs its fields at first use, which halves the start time of programs that import many. `shape` is called once. */
 // @__NO_SIDE_EFFECTS__
 export function lazyObject<Shape extends z.core.$ZodShape>(shape: () => Shape): z.ZodMiniLazy<z.ZodMiniObject<Shape>> {
-  return z.lazy(() => z.object(shape()));
+  // zod calls the getter again for each JSON Schema.
+  let made: z.ZodMiniObject<Shape> | undefined;
+  return z.lazy(() => (made ??= z.object(shape())));
 }
 
 /** `schema.check(...)` as a function, so that bundlers can drop unused declarations. */
@@ -79,7 +81,9 @@ export function openUnion<const Variants extends VariantShapes>(
   // As a plain union, the shape for unknown types would also accept invalid values of known types.
   internals.run = internals.parse = (payload, context) => {
     const kind = kindOf(payload.value, discriminator);
-    return kind === undefined || Object.hasOwn(variants, kind) ? parse(payload, context) : payload;
+    if (kind === undefined) return parse(payload, context);
+    const variant = Object.hasOwn(variants, kind) ? variants[kind] : undefined;
+    return variant === undefined ? payload : variant._zod.run(payload, context);
   };
   // The members of zod's union are `variants`.
   return schema as unknown as Schema<z.output<Variants[keyof Variants]>>;

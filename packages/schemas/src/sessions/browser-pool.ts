@@ -9,6 +9,8 @@ import {
 } from "./browser.ts";
 import { Id, pageFields, SlugName, slugText, Tags, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
+import { BrowserConditions, BrowserConditionsConfig } from "./browser-conditions.ts";
+import { BrowserLocationConfig } from "./browser-location.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
 import { exactlyOne } from "../base/rules.ts";
 
@@ -73,6 +75,10 @@ export const BrowserPoolConfig = lazyObject(() => ({
   memory: z.optional(openEnum(...memorySizes)),
   /** How their requests are signed; absent when the profile decides. */
   web_bot_auth: z.optional(WebBotAuth),
+  /** Where pages see them: time zone and language. */
+  location: z.optional(BrowserLocationConfig),
+  /** Permissions, position and preferences of pages. */
+  conditions: z.optional(BrowserConditions),
   /** Size of the visible page. */
   viewport: z.optional(BrowserViewport),
   /** Whether windows show the page alone. */
@@ -127,6 +133,10 @@ const poolFields = () => ({
   memory: z.optional(z.enum(memorySizes)),
   /** Sign their requests with the project's key, so that sites can recognize them (Web Bot Auth); as the profile says when absent. */
   web_bot_auth: z.optional(WebBotAuth),
+  /** Where pages see them: time zone and language. A field that is absent comes from the profile. */
+  location: z.optional(BrowserLocationConfig),
+  /** Permissions, position, color scheme and motion of pages. A field that is absent comes from the profile. */
+  conditions: z.optional(BrowserConditionsConfig),
   /** Size of the visible page; 1920 × 1080 when absent. */
   viewport: z.optional(BrowserViewport),
   /** Enterprise policies, by Chrome's names for them; at most 1000, and 5 MiB as JSON. They need a sandbox and a full Chromium. */
@@ -196,6 +206,10 @@ export const UpdateBrowserPool = lazyObject(() => ({
   memory: z.optional(z.enum(memorySizes)),
   /** How browsers that start from now on sign their requests; `null` goes back to the profile's choice. */
   web_bot_auth: z.optional(z.nullable(WebBotAuth)),
+  /** Where pages see browsers that start from now on; `{}` goes back to the profile's choice. */
+  location: z.optional(BrowserLocationConfig),
+  /** Permissions, position and preferences of pages in browsers that start from now on; `{}` goes back to the profile's choice. */
+  conditions: z.optional(BrowserConditionsConfig),
   /** Size of the visible page. */
   viewport: z.optional(BrowserViewport),
   /** Show the page alone, without address bar and tabs. */

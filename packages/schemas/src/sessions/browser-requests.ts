@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { BrowserProxyConfig, BrowserRegionName, UpdateBrowserNetwork } from "./browser-network.ts";
 import { DeletionStatus, pageFields, SlugName, Tags } from "../base/common.ts";
-import { checked, lazyObject } from "../base/schema.ts";
-import { BrowserProfile, BrowserViewportUpdate, BrowserTelemetryRequest } from "./browser.ts";
+import { checked, lazyObject, openEnum } from "../base/schema.ts";
+import { Browser, BrowserProfile, BrowserTelemetryRequest, BrowserViewportUpdate } from "./browser.ts";
 import { disconnectTimeout } from "./timeouts.ts";
 import { rule } from "../base/rules.ts";
 
@@ -62,6 +62,55 @@ export interface ExtendBrowser extends z.input<typeof ExtendBrowser> {}
 export const ExtendBrowser = lazyObject(() => ({
   /** New maximum duration in seconds from now, 10 to 604800 (7 days). Default: the same number of seconds as before, or no limit if the session has none. */
   max_duration_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(604_800))),
+}));
+
+/** Input of `browsers.fork`. */
+export interface ForkBrowser extends z.input<typeof ForkBrowser> {}
+export const ForkBrowser = z.lazy(() =>
+  checked(
+    z.object({
+      /** How many sessions to start, 1 to 32; as many as `names`, or 1, when absent. */
+      count: z.optional(checked(z.int(), z.minimum(1), z.maximum(32))),
+      /** Names of the new sessions in their order, each unique among the project's running sessions. At most `count`. */
+      names: z.optional(checked(z.array(SlugName), z.minLength(1), z.maxLength(32))),
+      /** Seconds without use after which each new session ends, 10 to 259200 (72 hours); as the forked session when absent. */
+      timeout_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(259_200))),
+      /** `exact`: copies of the running processes. `restored`: new browsers with its cookies, storage and tabs; pages load again. `best` (default): exact where that is possible. */
+      mode: z._default(z.enum(["exact", "restored", "best"]), "best"),
+    }),
+    rule(
+      ({ count, names }) => count === undefined || names === undefined || names.length <= count,
+      { path: ["names"], error: "expected at most as many names as count" },
+      // JSON Schema cannot compare them.
+      {},
+    ),
+  ),
+);
+
+/** Why a fork did not start. */
+export interface ForkError extends z.output<typeof ForkError> {}
+export const ForkError = lazyObject(() => ({
+  /** Its place among the requested sessions, from 0. */
+  index: z.int(),
+  /** As the `code` of an error. */
+  code: z.string(),
+  /** For people. */
+  message: z.string(),
+}));
+
+/** Answer of `browsers.fork`. */
+export interface ForkedBrowsers extends z.output<typeof ForkedBrowsers> {}
+export const ForkedBrowsers = lazyObject(() => ({
+  /** How they were made: `exact` or `restored`. */
+  mode: openEnum("exact", "restored"),
+  /** Why `best` is not `exact`; absent otherwise. */
+  not_exact_because: z.optional(z.string()),
+  /** Milliseconds in which the forked session was paused: 0 for `restored`. */
+  paused_ms: z.int(),
+  /** The new sessions, in their order. */
+  browsers: z.array(Browser),
+  /** Sessions that did not start; absent when all did. */
+  errors: z.optional(z.array(ForkError)),
 }));
 
 /** Input of `browsers.list`. */

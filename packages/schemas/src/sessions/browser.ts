@@ -10,7 +10,11 @@ import {
   memorySizes,
 } from "./browser-network.ts";
 import { SlugName, Tags, Timestamp } from "../base/common.ts";
+import { BrowserConditions, BrowserConditionsConfig } from "./browser-conditions.ts";
+import { BrowserLocation, BrowserLocationConfig } from "./browser-location.ts";
+import { BrowserRecordingConfig, BrowserReplay, BrowserReplayConfig } from "../telemetry/network-recording.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
+import { BrowserVault, VaultRef } from "../base/stored-secret.ts";
 import { Profile } from "./profile.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { TelemetryExportRequest, TelemetryExport } from "../telemetry/telemetry-export.ts";
@@ -76,7 +80,6 @@ const TelemetryCategory = lazyObject(() => ({
   /** Whether events of this category are captured. */
   enabled: z.optional(z.boolean()),
 }));
-
 const NetworkTelemetry = lazyObject(() => ({
   /** Whether events of this category are captured. */
   enabled: z.optional(z.boolean()),
@@ -84,7 +87,7 @@ const NetworkTelemetry = lazyObject(() => ({
   bodies: z.optional(z.boolean()),
 }));
 
-const telemetryCategories = () => ({
+const BrowserTelemetryCategories = lazyObject(() => ({
   /** Console output and uncaught exceptions. */
   console: z.optional(TelemetryCategory),
   /** Navigation and load events, downloads, and a picture of the page at the end of the session. */
@@ -103,8 +106,7 @@ const telemetryCategories = () => ({
   screenshot: z.optional(TelemetryCategory),
   /** Results of captcha solvers. */
   captcha: z.optional(TelemetryCategory),
-});
-const BrowserTelemetryCategories = lazyObject(telemetryCategories);
+}));
 
 /** What a session's telemetry is to capture. */
 export interface BrowserTelemetryRequest extends z.input<typeof BrowserTelemetryRequest> {}
@@ -210,6 +212,10 @@ const sourceFields = () => ({
   origin: z.optional(BrowserOrigin),
   /** The pool that it was leased from. */
   pool: z.optional(BrowserPoolRef),
+  /** Id of the session whose state it started with: see `browsers.fork`. */
+  forked_from: z.optional(z.string()),
+  /** Vaults whose items can be used in it; absent = none. */
+  vaults: z.optional(z.array(BrowserVault)),
 });
 
 const addressFields = () => ({
@@ -225,6 +231,17 @@ const addressFields = () => ({
   browser_live_view_read_only_url: z.optional(z.string()),
   /** Address of the session's own operations, without a key but with the session's token. */
   base_url: z.optional(z.string()),
+});
+
+const conditionFields = () => ({
+  /** Where pages see it; absent with the time zone and the language of every session, UTC and `en-US`. */
+  location: z.optional(BrowserLocation),
+  /** Permissions, position and preferences of pages; absent without a choice. */
+  conditions: z.optional(BrowserConditions),
+  /** Id of the recording of its network. Specific to Shoal. */
+  network_recording_id: z.optional(z.string()),
+  /** The recording that answers its requests. Specific to Shoal. */
+  network_replay: z.optional(BrowserReplay),
 });
 
 /** A browser session. */
@@ -257,6 +274,7 @@ export const Browser = lazyObject(() => ({
   network: z.optional(BrowserNetwork),
   /** How its requests are signed; absent when they are not. */
   web_bot_auth: z.optional(WebBotAuth),
+  ...conditionFields(),
   /** Region of its server; `default` if the operator has not set one. */
   region: z.optional(BrowserRegion),
   /** `true` for the browser of a login of a connection. Only administrators can look into it, because secrets are typed in it. */
@@ -337,8 +355,12 @@ export const CreateBrowser = z.lazy(() =>
       sleep_after_seconds: z.optional(checked(z.int(), z.minimum(0), z.maximum(259_200))),
       /** `process` (default): a separate browser in its own box. `context`: a browser context in a browser that several sessions of the project share; files, downloads, cookies, proxy and headers are separate. It needs less memory, but has no process isolation, extensions, policies, profile, programs or sleep. */
       isolation: z.optional(z.enum(["process", "context"])),
+      /** Allow exact forks: `browsers.fork` copies the running processes. Chromium then runs without its inner sandbox, in the session's own box. Needs a server that runs as root in the sandbox placement, with CRIU and a headless shell; not for sessions that need a full Chromium. Default: false. */
+      forkable: z.optional(z.boolean()),
       /** The profile to start from. */
       profile: z.optional(BrowserProfile),
+      /** Vaults whose items can be used in it, at most 20; they cannot be changed later. */
+      vaults: z.optional(checked(z.array(VaultRef), z.maxLength(20))),
       /** Extensions to start with, at most 20. */
       extensions: z.optional(checked(z.array(BrowserExtension), z.maxLength(20))),
       /** Id or name of the proxy that its traffic leaves by; pass either this or `proxy`. */
@@ -349,6 +371,14 @@ export const CreateBrowser = z.lazy(() =>
       network: z.optional(BrowserNetworkConfig),
       /** Sign its requests with the project's key, so that sites can recognize it (Web Bot Auth); as the profile says when absent. */
       web_bot_auth: z.optional(WebBotAuth),
+      /** Where pages see it: time zone and language, in force before the first script of every page, frame and worker. A field that is absent comes from the profile. */
+      location: z.optional(BrowserLocationConfig),
+      /** Permissions, position, color scheme and motion of pages, in force before their first script. A field that is absent comes from the profile. */
+      conditions: z.optional(BrowserConditionsConfig),
+      /** What to record from its start, in addition to telemetry. Specific to Shoal. */
+      recording: z.optional(BrowserRecordingConfig),
+      /** A network recording that answers its requests, instead of the network. Needs the right to stored values, because recordings contain cookies and tokens. Specific to Shoal. */
+      replay: z.optional(BrowserReplayConfig),
       /** Where it runs, by the name of a region of the service; where the server is that is asked, when absent. */
       region: z.optional(BrowserRegionName),
       /** Memory that it may take, browser and all, beyond which the kernel ends its largest process: `1GiB`, `2GiB` or `4GiB`; with a window (`headless: false`), `8GiB` or `16GiB`. For sessions in a sandbox. The service's own limit when absent. */
@@ -365,5 +395,6 @@ export const CreateBrowser = z.lazy(() =>
       telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
     }),
     atMostOne("proxy", "proxy_id"),
+    atMostOne("recording", "replay"),
   ),
 );

@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import { DisplayName, pageFields, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "../base/schema.ts";
+import { BrowserConditions, BrowserConditionsConfig } from "./browser-conditions.ts";
+import { BrowserLocationConfig } from "./browser-location.ts";
 import { WebBotAuth } from "./web-bot-auth.ts";
 import { atLeastOne, checkedLater } from "../base/rules.ts";
 
@@ -25,6 +27,10 @@ export const Profile = lazyObject(() => ({
   version: z.optional(z.int()),
   /** How sessions that start from it sign their requests; absent when they do not. */
   web_bot_auth: z.optional(WebBotAuth),
+  /** Where pages see sessions that start from it; absent without a choice. */
+  location: z.optional(BrowserLocationConfig),
+  /** Permissions, position and preferences of pages in sessions that start from it; absent without a choice. */
+  conditions: z.optional(BrowserConditions),
   /** Why the latest attempt to save to it failed; absent when it did not. The state that was saved before is untouched. */
   last_save_error: z.optional(z.string()),
 }));
@@ -36,6 +42,10 @@ export const CreateProfile = lazyObject(() => ({
   name: z.optional(DisplayName),
   /** Sign the requests of sessions that start from it with the project's key, so that sites can recognize them (Web Bot Auth). */
   web_bot_auth: z.optional(WebBotAuth),
+  /** Where pages see sessions that start from it, unless the session or its pool names another time zone or locale. */
+  location: z.optional(BrowserLocationConfig),
+  /** Permissions, position and preferences of pages in sessions that start from it, unless the session or its pool names others. */
+  conditions: z.optional(BrowserConditionsConfig),
 }));
 
 /** Input of `profiles.update`. */
@@ -47,8 +57,12 @@ export const UpdateProfile = z.lazy(() =>
       name: z.optional(DisplayName),
       /** How sessions that start later sign their requests; `null` takes it away. */
       web_bot_auth: z.optional(z.nullable(WebBotAuth)),
+      /** Where pages see sessions that start later; replaces both fields, and `null` takes them away. */
+      location: z.optional(z.nullable(BrowserLocationConfig)),
+      /** Permissions, position and preferences of pages in sessions that start later; replaces all fields, and `null` takes them away. */
+      conditions: z.optional(z.nullable(BrowserConditionsConfig)),
     }),
-    atLeastOne("name", "web_bot_auth"),
+    atLeastOne("name", "web_bot_auth", "location", "conditions"),
   ),
 );
 

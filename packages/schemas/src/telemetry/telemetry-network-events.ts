@@ -77,6 +77,7 @@ export const ProxyErrorEvent = telemetryEvent("proxy_error", "network", () => ({
     "destination_blocked",
     "destination_route_unavailable",
     "network_policy_denied",
+    "not_in_recording",
     "provider_blacklisted",
     "provider_unreachable",
     "proxy_unavailable",

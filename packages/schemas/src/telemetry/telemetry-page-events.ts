@@ -87,6 +87,17 @@ export const PageTabOpenedEvent = telemetryEvent("page_tab_opened", "page", () =
   opener_id: z.optional(z.string()),
 }));
 
+/** The process of a page, or of a frame in a separate process, crashed. The browser goes on. */
+export interface PageCrashedEvent extends z.output<typeof PageCrashedEvent> {}
+export const PageCrashedEvent = telemetryEvent("page_crashed", "page", () => ({
+  /** CDP target. */
+  target_id: z.string(),
+  /** Kind of target. */
+  target_type: openEnum("page", "background_page", "service_worker", "shared_worker", "other"),
+  /** Its address at that time. */
+  url: z.string(),
+}));
+
 /** Elements of a page moved without being asked to. */
 export interface PageLayoutShiftEvent extends z.output<typeof PageLayoutShiftEvent> {}
 export const PageLayoutShiftEvent = telemetryEvent("page_layout_shift", "page", () => ({

@@ -110,6 +110,15 @@ export const SessionWakeEvent = telemetryEvent("session_wake", "system", () => (
   wake_ms: z.int(),
 }));
 
+/** The state of the session was read for its forks. */
+export interface SessionForkEvent extends z.output<typeof SessionForkEvent> {}
+export const SessionForkEvent = telemetryEvent("session_fork", "system", () => ({
+  /** As in `browsers.fork`. */
+  mode: openEnum("exact", "restored"),
+  /** Milliseconds in which the session was paused. */
+  paused_ms: z.int(),
+}));
+
 /** A captcha solver has ended its work. */
 export interface CaptchaSolveResultEvent extends z.output<typeof CaptchaSolveResultEvent> {}
 export const CaptchaSolveResultEvent = telemetryEvent("captcha_solve_result", "captcha", () => ({

@@ -107,6 +107,42 @@ export const DownloadFinishedData = lazyObject(() => ({
   host: z.string(),
 }));
 
+/** Data of `flow_run.diverged`. */
+export interface FlowRunDivergedData extends z.output<typeof FlowRunDivergedData> {}
+export const FlowRunDivergedData = lazyObject(() => ({
+  run_id: z.string(),
+  flow_id: z.string(),
+  flow_version: z.int(),
+  /** Position in the table of the run, from 0. */
+  row: z.int(),
+  session_id: z.string(),
+  /** Position in the steps of the flow, from 0; -1 is opening the start page. */
+  step: z.int(),
+  /** As in `flows.runs.get`. */
+  code: z.string(),
+  /** What the flow expected. */
+  expected: z.string(),
+  /** What the page has instead. */
+  seen: z.string(),
+  /** Address of the page, without its query. */
+  url: z.string(),
+  /** What the run does then. */
+  on_divergence: openEnum("stop", "continue", "wait"),
+}));
+
+/** Data of `flow_run.finished`. */
+export interface FlowRunFinishedData extends z.output<typeof FlowRunFinishedData> {}
+export const FlowRunFinishedData = lazyObject(() => ({
+  run_id: z.string(),
+  flow_id: z.string(),
+  flow_version: z.int(),
+  /** As in `flows.runs.get`. */
+  status: z.string(),
+  row_count: z.int(),
+  created_at: Timestamp,
+  finished_at: Timestamp,
+}));
+
 /** Data of the events `handoff.*`. `browsers.handoff.get` has the link. */
 export interface HandoffEventData extends z.output<typeof HandoffEventData> {}
 export const HandoffEventData = lazyObject(() => ({
@@ -165,6 +201,8 @@ export const WebhookEvent = z.lazy(() =>
     "deployment.running": event("deployment.running", DeploymentEventData),
     "deployment.stopped": event("deployment.stopped", DeploymentEventData),
     "download.finished": event("download.finished", DownloadFinishedData),
+    "flow_run.diverged": event("flow_run.diverged", FlowRunDivergedData),
+    "flow_run.finished": event("flow_run.finished", FlowRunFinishedData),
     "handoff.canceled": event("handoff.canceled", HandoffEventData),
     "handoff.expired": event("handoff.expired", HandoffEventData),
     "handoff.released": event("handoff.released", HandoffEventData),

@@ -17,6 +17,8 @@ export const webhookEventTypes = [
   "deployment.running",
   "deployment.stopped",
   "download.finished",
+  "flow_run.diverged",
+  "flow_run.finished",
   "handoff.canceled",
   "handoff.expired",
   "handoff.released",

@@ -135,6 +135,8 @@ export function authConnectionHandlers(store: Store): Handlers<ConnectionEndpoin
       updatedAt: undefined,
       lastUsedAt: undefined,
       webBotAuth: undefined,
+      location: undefined,
+      conditions: undefined,
     };
     store.profiles.push(row);
     return row;

@@ -1,3 +1,4 @@
+import { joinLocations } from "@shoal/contract/network";
 import type { ControlOperationsOf, Page } from "@shoal/contract";
 import { capturedAtStart, defaultCategories, shownCategories } from "@shoal/contract/captured";
 import {
@@ -7,13 +8,24 @@ import {
   browserNotFound,
   browserOfEndedInvocation,
   browserOfMissingInvocation,
+  exactForkUnavailable,
+  notForkable,
   profileHasWriter,
   profileNotFound,
   projectSessionsExhausted,
+  whyNotExact,
 } from "@shoal/contract/refusals";
 import { createId } from "@shoal/primitives";
 import { ServiceError, type Handlers } from "@shoal/router";
-import type { Browser, BrowserViewport, CreateBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
+import type {
+  Browser,
+  BrowserViewport,
+  CreateBrowser,
+  ForkBrowser,
+  ForkedBrowsers,
+  ListBrowsers,
+  UpdateBrowser,
+} from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { FileTree } from "../files/file-tree.ts";
 import { Watches } from "../files/watches.ts";
@@ -30,9 +42,12 @@ import {
   refuseOutsidePage,
   refuseImpossible,
   refusePage,
+  refuseForkable,
   refuseSharing,
   refuseUnavailable,
   refuseUnsupported,
+  locationOf,
+  sessionLocation,
 } from "../sessions/browser-options.ts";
 import { findProfile } from "./profiles.ts";
 
@@ -93,9 +108,7 @@ class FakeBrowsers {
     networkRulesOf(body.network);
     refuseOutsidePage(body.start_url, newAllowlistOf(body.network));
     if (body.invocation_id) this.#requireActive(projectId, body.invocation_id);
-    const limit = this.#store.projects.find(({ id }) => id === projectId)?.limits.sessions ?? 0;
-    const used = this.#running(projectId).length;
-    if (limit > 0 && used >= limit) throw ServiceError.of(projectSessionsExhausted(limit, used));
+    this.#requireRoom(projectId);
     if (body.name !== undefined) this.#refuseTaken(projectId, body.name);
     const row = this.#newSession(body, {
       apiKeyId: key.id,
@@ -138,6 +151,7 @@ class FakeBrowsers {
     refusePage(body.start_url);
     const row = this.#existing(projectId, idOrName);
     if (row.shown.isolation === "context") refuseSharing(body);
+    if (row.forkable) refuseForkable(body);
     const network = networkRulesOf(body.network, row.network);
     const allowlist = changedAllowlistOf(body.network, row.allowlist);
     refuseOutsidePage(body.start_url, allowlist);
@@ -163,12 +177,82 @@ class FakeBrowsers {
     return toBrowser(row, baseUrl);
   }
 
+  /** Forks have the settings of their parent, and no pages. */
+  fork(idOrName: string, body: z.output<typeof ForkBrowser>, { baseUrl, key, projectId }: Access): ForkedBrowsers {
+    const { mode, names = [], count = Math.max(names.length, 1) } = body;
+    const parent = this.#existing(projectId, idOrName);
+    if (parent.shown.isolation === "context")
+      throw ServiceError.of(notForkable(parent.id, "it shares its browser with other sessions"));
+    const canBeExact = parent.forkable;
+    if (mode === "exact" && !canBeExact) throw ServiceError.of(exactForkUnavailable());
+    const browsers: Browser[] = [];
+    const failures: { readonly index: number; readonly error: ServiceError }[] = [];
+    for (let index = 0; index < count; index += 1) {
+      try {
+        const row = this.#forkOf(parent, {
+          apiKeyId: key.id,
+          name: names[index] ?? null,
+          timeout: body.timeout_seconds,
+        });
+        browsers.push(toBrowser(row, baseUrl));
+      } catch (error) {
+        if (!ServiceError.isInstance(error)) throw error;
+        failures.push({ index, error });
+      }
+    }
+    const [first] = failures;
+    if (browsers.length === 0 && first !== undefined) throw first.error;
+    return {
+      mode: mode !== "restored" && canBeExact ? "exact" : "restored",
+      ...(mode === "best" && !canBeExact && { not_exact_because: whyNotExact }),
+      paused_ms: 0,
+      browsers,
+      ...(failures.length > 0 && {
+        errors: failures.map(({ error: { code, message }, index }) => ({ index, code, message })),
+      }),
+    };
+  }
+
+  #forkOf(
+    parent: SessionRow,
+    { apiKeyId, name, timeout }: Pick<SessionRow, "apiKeyId" | "name"> & { readonly timeout: number | undefined },
+  ): SessionRow {
+    this.#requireRoom(parent.projectId);
+    if (name !== null) this.#refuseTaken(parent.projectId, name);
+    const files = new FileTree();
+    const { start_url: _opened, ...shown } = parent.shown;
+    const row: SessionRow = {
+      ...parent,
+      id: createId(),
+      apiKeyId,
+      name,
+      tags: { ...parent.tags },
+      createdAt: new Date().toISOString(),
+      timeoutSeconds: timeout ?? parent.timeoutSeconds,
+      maxDuration: maxDurationOf(parent.maxDuration?.seconds),
+      profile: parent.profile && { ...parent.profile, savesChanges: false },
+      shown: { ...shown, forked_from: parent.id },
+      files,
+      watches: new Watches(files),
+      handoffs: [],
+      links: [],
+    };
+    this.#store.sessions.push(row);
+    return row;
+  }
+
   delete(idOrName: string, { projectId }: Access): void {
     endSession(this.#store, this.#existing(projectId, idOrName), "deleted");
   }
 
   #running(projectId: string): SessionRow[] {
     return this.#store.sessions.filter((session) => session.projectId === projectId && session.ended === undefined);
+  }
+
+  #requireRoom(projectId: string): void {
+    const limit = this.#store.projects.find(({ id }) => id === projectId)?.limits.sessions ?? 0;
+    const used = this.#running(projectId).length;
+    if (limit > 0 && used >= limit) throw ServiceError.of(projectSessionsExhausted(limit, used));
   }
 
   #existing(projectId: string, idOrName: string): SessionRow {
@@ -214,8 +298,20 @@ class FakeBrowsers {
     body: Create,
     { apiKeyId, profile, projectId }: Pick<SessionRow, "apiKeyId" | "profile" | "projectId">,
   ): SessionRow {
-    const { chrome_policy, gpu, headless = true, isolation, kiosk_mode, memory, start_url, stealth = false } = body;
+    const {
+      chrome_policy,
+      forkable,
+      gpu,
+      headless = true,
+      isolation,
+      kiosk_mode,
+      memory,
+      start_url,
+      stealth = false,
+    } = body;
     const files = new FileTree();
+    const conditions = { ...profile?.row.conditions, ...body.conditions };
+    const location = sessionLocation(joinLocations(locationOf(body.location), profile?.row.location));
     return {
       id: createId(),
       projectId,
@@ -230,6 +326,7 @@ class FakeBrowsers {
       sleepAfterSeconds: body.sleep_after_seconds ?? 0,
       viewport: sizeOf(body.viewport ?? defaultViewport),
       profile,
+      forkable: forkable === true,
       network: networkRulesOf(body.network),
       allowlist: newAllowlistOf(body.network),
       shown: {
@@ -241,6 +338,8 @@ class FakeBrowsers {
         ...(body.connect_timeout_seconds !== undefined && { connect_timeout_seconds: body.connect_timeout_seconds }),
         ...(kiosk_mode !== undefined && { kiosk_mode }),
         ...(memory !== undefined && { memory }),
+        ...(location && { location }),
+        ...(Object.keys(conditions).length > 0 && { conditions }),
         ...(start_url !== undefined && { start_url }),
         ...this.#telemetryOf(projectId, body),
       },
@@ -262,6 +361,7 @@ export function browserHandlers(
     listBrowsers: ({ query, context }) => browsers.list(query, context),
     getBrowser: ({ params, query, context }) => browsers.get(params.id_or_name, query.include_deleted, context),
     updateBrowser: ({ params, body, context }) => browsers.update(params.id_or_name, body, context),
+    forkBrowser: ({ params, body, context }) => browsers.fork(params.id_or_name, body, context),
     extendBrowser: ({ params, body, context }) =>
       browsers.extend(params.id_or_name, body.max_duration_seconds, context),
     deleteBrowser: ({ params, context }) => {

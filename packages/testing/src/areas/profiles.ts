@@ -8,6 +8,7 @@ import {
 import { ServiceError, type Handlers } from "@shoal/router";
 import type { Access } from "../state/access.ts";
 import { createId } from "@shoal/primitives";
+import { locationOf } from "../sessions/browser-options.ts";
 import { toProfile } from "../sessions/profile-answer.ts";
 import { folded, holds, pageOf } from "../state/listing.ts";
 import type { ProfileRow, Store } from "../state/store.ts";
@@ -43,6 +44,8 @@ export function profileHandlers(
         updatedAt: undefined,
         lastUsedAt: undefined,
         webBotAuth: body.web_bot_auth,
+        location: locationOf(body.location),
+        conditions: body.conditions,
       };
       store.profiles.push(row);
       return toProfile(row);
@@ -64,6 +67,8 @@ export function profileHandlers(
         refuseTaken(context.projectId, body.name, row);
         row.name = body.name;
       }
+      if (body.conditions !== undefined) row.conditions = body.conditions ?? undefined;
+      if (body.location !== undefined) row.location = locationOf(body.location ?? undefined);
       if (body.web_bot_auth !== undefined) row.webBotAuth = body.web_bot_auth ?? undefined;
       row.updatedAt = new Date().toISOString();
       return toProfile(row);

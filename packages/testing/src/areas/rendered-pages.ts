@@ -1,6 +1,7 @@
 import type { renderPage } from "@shoal/contract";
-import { createId } from "@shoal/primitives";
-import type { Handlers } from "@shoal/router";
+import { invalid } from "@shoal/contract/refusals";
+import { createId, renderProblem, typedAddress } from "@shoal/primitives";
+import { type Handlers, ServiceError } from "@shoal/router";
 import type { RenderPage, RenderedPage } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { Access } from "../state/access.ts";
@@ -18,7 +19,9 @@ export function renderedPageHandlers(store: Store): Handlers<{ renderPage: typeo
   const browsers = browserHandlers(store);
   return {
     async renderPage(call) {
-      const { profile, proxy } = call.body;
+      const { profile, proxy, url } = call.body;
+      const refusal = url === undefined ? undefined : renderProblem(url);
+      if (refusal !== undefined) throw ServiceError.of(invalid("body.url", refusal.problem, { hint: refusal.hint }));
       const body = { ...(profile && { profile: { ...profile, save_changes: false } }), ...(proxy && { proxy }) };
       const session = await browsers.createBrowser({ ...call, body });
       const id = "session_id" in session ? session.session_id : createId();
@@ -30,7 +33,7 @@ export function renderedPageHandlers(store: Store): Handlers<{ renderPage: typeo
 
 function render(request: Request, sessionId: string): RenderedPage {
   const { elements = [], html: given, markdown, outline, outputs = [], pdf: print, screenshot, url } = request;
-  const address = url === undefined ? "about:blank" : new URL(/^https?:/.test(url) ? url : `https://${url}`).href;
+  const address = url === undefined ? "about:blank" : new URL(typedAddress(url.trim())).href;
   const html = given ?? `<!DOCTYPE html><html><head><title>${address}</title></head><body>${address}</body></html>`;
   const title = /<title>([^<]*)<\/title>/i.exec(html)?.[1] ?? "";
   const text = html.replace(/<title>[^<]*<\/title>/gi, "").replaceAll(/<[^>]*>/g, "");

@@ -2,18 +2,24 @@ import {
   type Allowlist,
   changedAllowlist,
   changedNetworkRules,
-  newAllowlist,
+  exitTimezone,
   type NetworkRuleLists,
+  newAllowlist,
   pageOutsideAllowlist,
+  readLocation,
   type RequestedAllowlist,
+  type RequestedLocation,
   type RequestedNetworkRules,
+  shownLocation,
 } from "@shoal/contract/network";
 import {
   containsNul,
   gpuUnavailable,
   invalid,
+  type FullBrowserOptions,
   type OwnBrowserOptions,
   refuseMemorySize,
+  refuseFullBrowserOptions,
   refuseOwnBrowserOptions,
   regionUnavailable,
   viewportTooLarge,
@@ -21,7 +27,7 @@ import {
 import { addressProblem, createId } from "@shoal/primitives";
 import { AllowedHosts, readAllowedHosts } from "@shoal/primitives/hosts";
 import { ServiceError } from "@shoal/router";
-import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
+import type { Browser, CreateBrowser, UpdateBrowser } from "@shoal/schemas";
 import { maxScreenPixels, maxViewportPixels } from "@shoal/schemas/viewport-limits";
 import type * as z from "zod/mini";
 import { region } from "./browser-answer.ts";
@@ -31,13 +37,15 @@ type Create = z.output<typeof CreateBrowser>;
 /** @throws {ServiceError} 501 for options of areas without behaviour. */
 export function refuseUnsupported(
   body: Pick<Create, "extensions"> &
-    Partial<Pick<Create, "web_bot_auth">> & { readonly network?: object | undefined } & Pick<
-      z.output<typeof UpdateBrowser>,
-      "proxy" | "proxy_id" | "telemetry"
-    >,
+    Partial<Pick<Create, "recording" | "replay" | "vaults" | "web_bot_auth">> & {
+      readonly network?: object | undefined;
+    } & Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">,
 ): void {
   const fields = [
     body.extensions !== undefined && body.extensions.length > 0 && "extensions",
+    body.vaults !== undefined && body.vaults.length > 0 && "vaults",
+    body.recording?.network === true && "recording",
+    body.replay !== undefined && "replay",
     body.web_bot_auth?.enabled === true && "web_bot_auth",
     body.network !== undefined && "private_hosts" in body.network && "network.private_hosts",
     body.network !== undefined && "proxy_routes" in body.network && "network.proxy_routes",
@@ -94,6 +102,21 @@ export function refuseOutsidePage(startUrl: string | undefined, allowlist: Allow
   if (!new AllowedHosts(allowlist.hosts).allows(host)) throw ServiceError.of(pageOutsideAllowlist(host));
 }
 
+/** @returns the canonical spelling. @throws {ServiceError} 400 for what browsers do not know. */
+export function locationOf(requested: RequestedLocation | undefined): RequestedLocation | undefined {
+  if (requested === undefined) return undefined;
+  const read = readLocation(requested);
+  if ("refusal" in read) throw ServiceError.of(read.refusal);
+  return read.location;
+}
+
+/** Returns what a session shows. @throws {ServiceError} 400 for `exit`, because the fake has no proxies. */
+export function sessionLocation(requested: RequestedLocation): Browser["location"] {
+  const exit = requested.timezone === "exit" ? exitTimezone(undefined) : undefined;
+  if (exit !== undefined && "refusal" in exit) throw ServiceError.of(exit.refusal);
+  return shownLocation(requested);
+}
+
 /** Checks limits beyond the contract. */
 export function refuseImpossible({
   start_url,
@@ -112,7 +135,8 @@ export function refuseImpossible({
 
 /** Checks options that depend on the server. */
 export function refuseUnavailable(
-  body: Pick<Create, "region" | "start_url" | "viewport" | "headless" | "gpu" | "isolation" | "memory"> &
+  body: Pick<Create, "forkable" | "region" | "start_url" | "viewport" | "gpu" | "memory"> &
+    FullBrowserOptions &
     OwnBrowserOptions,
 ): void {
   if (body.region !== undefined && body.region !== region)
@@ -122,6 +146,13 @@ export function refuseUnavailable(
   const size = refuseMemorySize(body);
   if (size !== undefined) throw ServiceError.of(size);
   if (body.isolation === "context") refuseSharing(body);
+  if (body.forkable === true) refuseForkable(body);
+}
+
+/** Refuses what a session that can be forked exactly cannot have. */
+export function refuseForkable(body: FullBrowserOptions): void {
+  const refusal = refuseFullBrowserOptions(body);
+  if (refusal !== undefined) throw ServiceError.of(refusal);
 }
 
 /** Checks the page of a running session. */

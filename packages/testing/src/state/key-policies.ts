@@ -25,8 +25,10 @@ type ObjectKind = NonNullable<ReturnType<typeof objectOf>>["kind"];
 
 function objectNamed(store: Store, kind: ObjectKind, projectId: string, idOrName: string): PolicyObject | undefined {
   if (kind === "projects") return { id: idOrName };
-  // The fake has no proxies.
-  const rows: readonly NamedRow[] = { browsers: store.sessions, profiles: store.profiles, proxies: [] }[kind];
+  // The fake has no proxies and no vaults.
+  const rows: readonly NamedRow[] = { browsers: store.sessions, profiles: store.profiles, proxies: [], vaults: [] }[
+    kind
+  ];
   const own = rows.filter((row) => row.projectId === projectId);
   return own.find(({ id }) => id === idOrName) ?? own.find(({ name }) => name === idOrName);
 }
@@ -64,5 +66,5 @@ export function policyObjectExists(store: Store, resource: string): boolean {
   if (named === undefined || "organizationId" in named) return named !== undefined;
   if (store.findProject(named.projectId) === undefined) return false;
   if (!("kind" in named)) return true;
-  return named.kind !== "vaults" && objectNamed(store, named.kind, named.projectId, named.id)?.id === named.id;
+  return objectNamed(store, named.kind, named.projectId, named.id)?.id === named.id;
 }

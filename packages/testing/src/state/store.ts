@@ -1,7 +1,16 @@
 import { randomBytes } from "node:crypto";
-import type { AuthConnection, Browser, Handoff, LiveViewLink, TimelineEvent, WebBotAuth } from "@shoal/schemas";
+import type {
+  AuthConnection,
+  Browser,
+  BrowserConditions,
+  Handoff,
+  LiveViewLink,
+  TimelineEvent,
+  WebBotAuth,
+} from "@shoal/schemas";
 import { createId } from "@shoal/primitives";
-import type { Allowlist } from "@shoal/contract/network";
+
+import type { Allowlist, RequestedLocation } from "@shoal/contract/network";
 import type { KeyPolicy } from "@shoal/contract/rights";
 import type { Totp } from "@shoal/primitives/totp";
 import type { FileTree } from "../files/file-tree.ts";
@@ -52,6 +61,8 @@ export interface ProfileRow {
   updatedAt: string | undefined;
   lastUsedAt: string | undefined;
   webBotAuth: WebBotAuth | undefined;
+  location: RequestedLocation | undefined;
+  conditions: BrowserConditions | undefined;
 }
 
 /** The values are in plain text and exist in the test's memory only. */
@@ -84,6 +95,8 @@ export interface CredentialProviderRow {
 
 /** A browser session: a record with files, without a browser. */
 export interface SessionRow {
+  /** Its forks are exact. */
+  readonly forkable: boolean;
   readonly id: string;
   readonly projectId: string;
   /** The key that started it. */

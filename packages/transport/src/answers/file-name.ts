@@ -13,7 +13,7 @@ export function safeFileName(offered: string): string | undefined {
   const visible = last
     .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]/gu, "")
     .replace(/[<>:"|?*]/g, "_")
-    .replace(/^[\s.~-]+|[\s.]+$/gu, "");
+    .replace(/^[\s.~-]+|(?<![\s.])[\s.]+$/gu, "");
   const short = shortened(visible);
   if (short === "") return undefined;
   return devices.test(short) ? `_${short}` : short;
@@ -27,5 +27,5 @@ function shortened(name: string): string {
   const ending = /\.[^.\s]{1,16}$/u.exec(name)?.[0] ?? "";
   let kept = Array.from(name.slice(0, name.length - ending.length));
   while (bytes.encode(kept.join("") + ending).length > maxNameBytes) kept = kept.slice(0, -1);
-  return kept.join("").replace(/[\s.]+$/u, "") + ending;
+  return kept.join("").replace(/(?<![\s.])[\s.]+$/u, "") + ending;
 }

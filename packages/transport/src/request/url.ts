@@ -16,7 +16,7 @@ export function parseBaseUrl(baseUrl: string | URL): string {
     throw new TypeError(
       "baseUrl must not contain a user name, a password, a query (?…) or a fragment (#…); pass the key as apiKey.",
     );
-  return url.origin + url.pathname.replace(/\/+$/, "");
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
 }
 
 function pathSegment(endpoint: Endpoint, name: string, value: unknown): string {

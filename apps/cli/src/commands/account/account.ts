@@ -111,7 +111,7 @@ export async function login(flags: GlobalFlags & { readonly check: boolean }, ru
   const found = findConnection({ baseUrl: flags.baseUrl ?? known?.base_url ?? variable ?? defaultBaseUrl }, env);
   if ("problem" in found && found.problem === "address")
     throw new ExitError(exitCodes.usage.status, found.message, found.hint);
-  const baseUrl = found.baseUrl.replace(/\/+$/, "");
+  const baseUrl = found.baseUrl.replace(/(?<!\/)\/+$/, "");
   const apiKey = await givenKey(baseUrl, run);
   if (!/^[\x21-\x7e]+$/.test(apiKey))
     throw new ExitError(

@@ -56,7 +56,7 @@ function quoted(path: string): string {
 
 function registryOfService(flags: GlobalFlags, run: Run): string {
   const { baseUrl } = findConnection(flags, run.env);
-  return `${(URL.canParse(baseUrl) ? baseUrl : defaultBaseUrl).replace(/\/+$/, "")}/npm/`;
+  return `${(URL.canParse(baseUrl) ? baseUrl : defaultBaseUrl).replace(/(?<!\/)\/+$/, "")}/npm/`;
 }
 
 async function writeApp(folder: string, files: Readonly<Record<string, string>>): Promise<void> {

@@ -87,7 +87,7 @@ function isForThisPort({ headers: { host = "" } }: IncomingMessage): boolean {
 
 function addressOf({ baseUrl, token }: CdpTarget, path: string): URL {
   // As text: `searchParams` would write the address in `/json/new?http://a.example/` as a name without a value.
-  return new URL(`${baseUrl.replace(/\/+$/, "")}${path}${path.includes("?") ? "&" : "?"}jwt=${token}`);
+  return new URL(`${baseUrl.replace(/(?<!\/)\/+$/, "")}${path}${path.includes("?") ? "&" : "?"}jwt=${token}`);
 }
 
 const requestFor = (url: URL) => (url.protocol === "https:" ? httpsRequest : httpRequest);

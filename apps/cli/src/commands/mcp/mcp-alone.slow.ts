@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { eventually } from "@shoal/testkit";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -9,6 +10,25 @@ const missing = await noChromium();
 const folder = mkdtempSync(join(tmpdir(), "shoal-mcp-alone-"));
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
+});
+
+it.skipIf(missing)("starts no service before the first tool", async () => {
+  const env = { HOME: folder, SHOAL_DATA_DIR: join(folder, "unused"), SHOAL_PLACEMENT: "process" };
+  const client = await connectMcp([], env);
+  expect(await client.toolNames()).toContain("navigate");
+  await client.close();
+  expect(existsSync(join(folder, "unused"))).toBe(false);
+});
+
+it.skipIf(missing)("ends with its service when the client goes while it starts", async () => {
+  const env = { HOME: folder, SHOAL_DATA_DIR: join(folder, "left"), SHOAL_WARM: "0", SHOAL_PLACEMENT: "process" };
+  const client = await connectMcp([], env);
+  const opened = client.call("navigate", { url: "about:blank" }).catch(() => undefined);
+  await eventually("the service starts", () => existsSync(join(folder, "left")));
+  client.leave();
+  await client.ended;
+  await opened;
+  expect((await shoal(["health"], { env })).status).toBe(9);
 });
 
 it.skipIf(missing)("runs a separate service where none is configured, and ends it with the client", async () => {

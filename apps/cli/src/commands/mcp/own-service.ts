@@ -20,14 +20,16 @@ export class OwnService {
     this.#run = run;
   }
 
+  /** @throws {ExitError} if no service is configured, or if its key is missing. */
+  find(): Reached {
+    return reach(this.#flags, this.#run);
+  }
+
   /** @throws {ExitError} if no service is configured and none can start, or if its key is missing. */
   async reach(): Promise<Reached> {
-    const found = this.#find();
-    if (!isUnconfigured(this.#flags, this.#run.env)) {
-      if (found instanceof ExitError) throw found;
-      return found;
-    }
-    if (!(found instanceof ExitError) && (await answers(found.baseUrl))) return found;
+    if (!isUnconfigured(this.#flags, this.#run.env)) return this.find();
+    const found = this.#findHere();
+    if (found !== undefined && (await answers(found.baseUrl))) return found;
     const { apiKey, baseUrl } = await this.#start();
     const project = this.#flags.project;
     return { baseUrl, apiKey, ...(project !== undefined && { project }) };
@@ -38,11 +40,11 @@ export class OwnService {
     await (await this.#starting?.catch(() => undefined))?.stop();
   }
 
-  #find(): Reached | ExitError {
+  #findHere(): Reached | undefined {
     try {
-      return reach(this.#flags, this.#run);
+      return this.find();
     } catch (error) {
-      if (error instanceof ExitError) return error;
+      if (error instanceof ExitError) return undefined;
       throw error;
     }
   }

@@ -22,6 +22,7 @@ export async function runMcp(flags: McpFlags, version: string, run: Run): Promis
   try {
     await serveStdio({
       transport: connectLater(() => service.reach(), flags, run),
+      rights: connectLater(() => service.find(), flags, run),
       settings,
       version,
       input,

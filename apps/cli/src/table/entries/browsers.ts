@@ -7,7 +7,10 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
     onByDefault: ["headless"],
     summary: "Start a browser session",
     about: "Returns when the browser accepts CDP connections.",
-    help: { name: "Name, unique among the running sessions of the project" },
+    help: {
+      name: "Name, unique among the running sessions of the project",
+      replay: "Network recording that answers the requests, as an object",
+    },
     first: ["session_id", "name"],
     brief: [
       "Started session {name|session_id}.",
@@ -92,6 +95,22 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
     },
     first: ["session_id", "ends_at", "expires_at"],
     examples: ["shoal browsers extend research", "shoal browsers extend research --max-duration-seconds 3600"],
+  },
+  "browsers.fork": {
+    summary: "Fork a running browser session",
+    about:
+      "Starts sessions with the cookies, storage, open tabs and settings of a running one, which continues. Their pages load again.",
+    help: {
+      count: "Number of sessions to start, 1 to 32; default: the number of names, or 1",
+      names: "Name of a new session, in their order",
+      timeout_seconds: "Idle seconds until a new session ends, 10 to 259200 (72 hours); default: as the forked one",
+      mode: "exact copies the processes, restored starts browsers with the state, best takes exact where possible",
+    },
+    flags: { names: "--name", count: "-n, --count" },
+    examples: [
+      "shoal browsers fork research --count 8",
+      "shoal browsers fork research --name left --name right --query 'browsers[].session_id'",
+    ],
   },
   "browsers.update": {
     summary: "Change a running browser session",

@@ -186,7 +186,10 @@ export const insideEntries: Readonly<Record<string, CommandEntry>> = {
     summary: "Run Playwright code",
     about:
       "Runs the code next to the browser, in a new scope for each call, and prints what it returns. The command fails if the code throws.",
-    help: { timeout_sec: "Stop the code after this many seconds, 1 to 300" },
+    help: {
+      timeout_sec: "Stop the code after this many seconds, 1 to 300",
+      executor: "Use the tab of this executor, and run its calls one after another",
+    },
     arguments: ["code"],
     stdin: "code",
     outcome: "code",
@@ -196,6 +199,37 @@ export const insideEntries: Readonly<Record<string, CommandEntry>> = {
       "shoal browsers playwright execute research - < script.ts",
       "shoal browsers playwright execute research 'return page.url()' --query result",
     ],
+  },
+  "browsers.repl": {
+    summary: "Run JavaScript in a process that stays",
+    about:
+      "Variables, functions and timers stay for later calls. The code prints with repl.write and console.log; repl.help() lists its functions for the browser. The command fails if the code throws.",
+    help: {
+      reset: "End the process with its state first",
+      timeout_sec: "End the process after this many seconds, 1 to 300",
+    },
+    arguments: ["code"],
+    stdin: "code",
+    outcome: "repl",
+    first: ["success", "content"],
+    examples: [
+      "shoal browsers repl research 'repl.help()'",
+      `shoal browsers repl research 'await gotoUrl("https://example.com"); repl.write(await pageInfo())'`,
+      "shoal browsers repl research - < script.js",
+    ],
+  },
+  "browsers.playwright.executors.list": {
+    summary: "List Playwright executors",
+    about: "An executor is a name for Playwright code, with a tab that stays between calls.",
+    raw: true,
+    examples: ["shoal browsers playwright executors list research"],
+  },
+  "browsers.playwright.executors.delete": {
+    summary: "Delete a Playwright executor",
+    about: "Ends its calls. The executor default stays: only its running calls end.",
+    help: { close_tab: "Close its tab as well" },
+    confirm: "End the calls of executor {1}, and delete it?",
+    examples: ["shoal browsers playwright executors delete research checkout --close-tab"],
   },
   "browsers.logs.stream": {
     summary: "Follow a log",

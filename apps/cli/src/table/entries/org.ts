@@ -140,6 +140,30 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
     relativeDays: ["from", "to"],
     examples: ["shoal usage export > usage.csv", "shoal usage export --from 2026-01-01 --to 2026-01-31 -f january.csv"],
   },
+  "networkRecordings.list": {
+    summary: "List network recordings",
+    about: "Record with shoal browsers create --recording-network, and replay with --replay-recording ID.",
+    columns: [
+      ["ID", "id"],
+      ["BROWSER", "session_id"],
+      ["STATUS", "status"],
+      ["SIZE", "size_bytes"],
+      ["REQUESTS", "requests"],
+      ["CREATED", "created_at"],
+    ],
+    help: { session_id: "Only the recording of this session" },
+    examples: ["shoal network-recordings list"],
+  },
+  "networkRecordings.get": {
+    summary: "Show a network recording",
+    examples: ["shoal network-recordings get m3x1p0v2k7c9q5w8z6t4r2yh"],
+  },
+  "networkRecordings.delete": {
+    summary: "Delete a network recording",
+    confirm: "Delete network recording {0}?",
+    done: "Deleted network recording {0}.",
+    examples: ["shoal network-recordings delete m3x1p0v2k7c9q5w8z6t4r2yh --yes"],
+  },
   "evidenceKey.get": {
     summary: "Show the public key that signs evidence",
     words: ["evidence-key", "get"],

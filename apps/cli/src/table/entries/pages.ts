@@ -81,6 +81,25 @@ export const pageEntries: Readonly<Record<string, CommandEntry>> = {
     },
     examples: [`shoal browsers tools call research --name search --arguments '{"query":"herring"}'`],
   },
+  "browsers.webmcp.listTools": {
+    summary: "List the tools of all tabs",
+    about: "As tools list, for all tabs of the session, with a reference for each tool.",
+    help: { exclude_custom: "Without tools that a client added" },
+    raw: true,
+    examples: ["shoal browsers webmcp list-tools research"],
+  },
+  "browsers.webmcp.invokeTool": {
+    summary: "Call a tool by its reference",
+    raw: true,
+    help: {
+      tool_ref: "Reference of the tool, from list-tools",
+      input: "Input of the tool, as JSON",
+      timeout_sec: "Seconds until the call ends, 1 to 120",
+    },
+    examples: [
+      `shoal browsers webmcp invoke-tool research --tool-ref wmcp_q8Z0cG1nD4xV7kR2mT5yLw --input '{"query":"herring"}'`,
+    ],
+  },
   "browsers.read": {
     summary: "Read a page as Markdown",
     help: {

@@ -1,9 +1,9 @@
-import { NativeSelect, Textarea, TextInput } from "@mantine/core";
+import { NativeSelect, TextInput } from "@mantine/core";
 import type { AppVersion } from "@shoal/schemas";
 import { useNavigate } from "@tanstack/react-router";
 import { useSignedIn } from "../../api/shoal.ts";
-import { CodeBlock } from "../../parts/code.tsx";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+import { PayloadInput } from "../../parts/forms/payload/payload-input.tsx";
 
 interface InvokeDialogProps {
   /** `undefined` = closed. */
@@ -35,7 +35,7 @@ export function InvokeDialog({ app, close }: InvokeDialogProps) {
       done={({ id }) => void navigate({ to: "/invocations/$id", params: { id } })}
       close={close}
     >
-      {({ text, values }) => {
+      {({ set, text, values }) => {
         const schema = actions.find(({ name }) => name === values.action_name)?.input_schema;
         return (
           <>
@@ -43,22 +43,20 @@ export function InvokeDialog({ app, close }: InvokeDialogProps) {
               label="Action"
               data={actions.map(({ name }) => name)}
               {...text("action_name")}
+              onChange={({ currentTarget: { value } }) => {
+                set({ action_name: value, payload: "" });
+              }}
               data-autofocus
             />
-            <Textarea
-              label="Payload (optional)"
-              description="JSON"
-              placeholder='{ "sku": 7 }'
-              {...text("payload")}
-              autosize
-              minRows={4}
-              maxRows={14}
-              spellCheck={false}
-              styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+            <PayloadInput
+              key={values.action_name}
+              schema={schema}
+              value={values.payload}
+              onChange={(payload) => {
+                set({ payload });
+              }}
+              error={text("payload").error}
             />
-            {typeof schema === "object" && schema !== null && (
-              <CodeBlock code={JSON.stringify(schema, undefined, 2)} label="JSON Schema of the payload" />
-            )}
             <TextInput
               label="Seconds until it fails"
               inputMode="numeric"

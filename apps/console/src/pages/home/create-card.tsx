@@ -2,14 +2,17 @@ import { Button, Card, Group, Stack, Text, TextInput, Title } from "@mantine/cor
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Play, Square } from "lucide-react";
-import { type SyntheticEvent, useState } from "react";
+import { Suspense, type SyntheticEvent, useState } from "react";
 import { browserQuery } from "../../api/browser-queries.ts";
 import { useSignedIn } from "../../api/shoal.ts";
+import { lazyPart } from "../../parts/lazy-part.ts";
 import { LiveFrame } from "../../parts/live-frame.tsx";
 import { Failure } from "../../parts/states.tsx";
 import { endings, StatusBadge } from "../../parts/status.tsx";
-import type { Wanted } from "./programs.ts";
+import type { PageOptionsProps } from "./page-options.tsx";
+import { isRequestable, requestOf, type Wanted } from "./wanted.ts";
 
+const PageOptions = lazyPart(() => import("./page-options.tsx"), "PageOptions");
 const idleSeconds = 600;
 
 interface CreateCardProps {
@@ -23,12 +26,7 @@ export function CreateCard({ wanted, setWanted }: CreateCardProps) {
   const queries = useQueryClient();
   const [id, setId] = useState<string>();
   const start = useMutation({
-    mutationFn: ({ name, start_url }: Wanted) =>
-      shoal.browsers.create({
-        timeout_seconds: idleSeconds,
-        ...(name !== "" && { name }),
-        ...(start_url !== "" && { start_url }),
-      }),
+    mutationFn: (options: Wanted) => shoal.browsers.create({ timeout_seconds: idleSeconds, ...requestOf(options) }),
     onSuccess({ session_id }) {
       setId(session_id);
       void queries.invalidateQueries({ queryKey: ["browsers"] });
@@ -50,7 +48,7 @@ export function CreateCard({ wanted, setWanted }: CreateCardProps) {
           </Text>
         </div>
         <form onSubmit={submit}>
-          <Group align="flex-end" gap="sm">
+          <Group align="flex-end" gap="sm" mb="sm">
             <TextInput
               label="Start page"
               value={wanted.start_url}
@@ -70,15 +68,47 @@ export function CreateCard({ wanted, setWanted }: CreateCardProps) {
               style={{ flex: "1 1 140px" }}
               maxLength={255}
             />
-            <Button type="submit" loading={start.isPending} leftSection={<Play size={16} aria-hidden />}>
+            <Button
+              type="submit"
+              loading={start.isPending}
+              disabled={!isRequestable(wanted)}
+              leftSection={<Play size={16} aria-hidden />}
+            >
               Start
             </Button>
           </Group>
+          <MoreOptions wanted={wanted} setWanted={setWanted} />
         </form>
         {start.error !== null && <Failure error={start.error} />}
         <Preview key={id} id={id} />
       </Stack>
     </Card>
+  );
+}
+
+/** Loads its fields when it is opened. */
+function MoreOptions(props: PageOptionsProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <details
+        onToggle={(event) => {
+          setOpen(event.currentTarget.open);
+        }}
+      >
+        <summary>Place, language and preferences</summary>
+        {isOpen && (
+          <Suspense fallback={null}>
+            <PageOptions {...props} />
+          </Suspense>
+        )}
+      </details>
+      {!isOpen && !isRequestable(props.wanted) && (
+        <Text size="sm" c="red" role="alert">
+          The position is invalid. Open this part to change it.
+        </Text>
+      )}
+    </>
   );
 }
 

@@ -7,14 +7,14 @@ import { Section } from "../../parts/detail/section.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ProgramCard } from "../../parts/program-card.tsx";
 import { CreateCard } from "./create-card.tsx";
-
-import { programsOf, type Wanted } from "./programs.ts";
+import { programsOf } from "./programs.ts";
 import { RecentSessions } from "./recent-sessions.tsx";
+import { nothingWanted, type Wanted } from "./wanted.ts";
 
 export function HomePage() {
   const { session } = useSignedIn();
   const canOperate = useCanOperate();
-  const [wanted, setWanted] = useState<Wanted>({ start_url: "https://example.com/", name: "" });
+  const [wanted, setWanted] = useState<Wanted>({ ...nothingWanted, start_url: "https://example.com/" });
   return (
     <Page
       title="Home"

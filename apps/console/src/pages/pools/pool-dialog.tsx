@@ -1,10 +1,9 @@
-import { Checkbox, Group, NativeSelect, TextInput } from "@mantine/core";
+import { Checkbox, Group, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Checkbox.css";
 import type { BrowserPool, CreateBrowserPool } from "@shoal/schemas";
-import { useQuery } from "@tanstack/react-query";
-import { resourceOptions } from "../../api/resource-options.ts";
 import { useSignedIn } from "../../api/shoal.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+import { ProfileAndProxy } from "./profile-and-proxy.tsx";
 
 interface PoolDialogProps {
   /** `undefined` = a new pool. */
@@ -106,21 +105,5 @@ export function PoolDialog({ pool, isOpen, close, done }: PoolDialogProps) {
         </>
       )}
     </FormDialog>
-  );
-}
-
-interface ProfileAndProxyProps {
-  readonly text: (name: "profile" | "proxy_id") => object;
-}
-
-function ProfileAndProxy({ text }: ProfileAndProxyProps) {
-  const { shoal, project } = useSignedIn();
-  const { data: profiles = [] } = useQuery(resourceOptions(shoal, project?.id, "profiles"));
-  const { data: proxies = [] } = useQuery(resourceOptions(shoal, project?.id, "proxies"));
-  return (
-    <Group grow align="flex-start">
-      <NativeSelect label="Profile" data={profiles} {...text("profile")} />
-      <NativeSelect label="Proxy" data={proxies} {...text("proxy_id")} />
-    </Group>
   );
 }

@@ -1,8 +1,10 @@
-import { NativeSelect, Textarea, TextInput } from "@mantine/core";
+import { NativeSelect } from "@mantine/core";
 import type { Schedule } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
 import { useSignedIn } from "../../api/shoal.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
+import { PayloadInput } from "../../parts/forms/payload/payload-input.tsx";
+import { TimesFields } from "./times-fields.tsx";
 
 interface CreateScheduleProps {
   readonly isOpen: boolean;
@@ -57,7 +59,7 @@ export function CreateScheduleDialog({ isOpen, close, done }: CreateScheduleProp
               {...text("app")}
               onChange={({ currentTarget: { value } }) => {
                 const [first] = apps.find(({ id }) => id === value)?.actions ?? [];
-                set({ app: value, action_name: first?.name ?? "" });
+                set({ app: value, action_name: first?.name ?? "", payload: "" });
               }}
               required
               data-autofocus
@@ -66,23 +68,20 @@ export function CreateScheduleDialog({ isOpen, close, done }: CreateScheduleProp
               label="Action"
               data={(chosen?.actions ?? []).map(({ name }) => name)}
               {...text("action_name")}
+              onChange={({ currentTarget: { value } }) => {
+                set({ action_name: value, payload: "" });
+              }}
               required
             />
-            <TextInput
-              label="Times"
-              description="Minute, hour, day of the month, month, day of the week"
-              {...text("cron")}
-              required
-            />
-            <TextInput label="Time zone" {...text("time_zone")} required />
-            <Textarea
-              label="Payload (optional)"
-              description="JSON"
-              {...text("payload")}
-              autosize
-              minRows={2}
-              maxRows={8}
-              spellCheck={false}
+            <TimesFields cron={text("cron")} timeZone={text("time_zone")} />
+            <PayloadInput
+              key={`${values.app} ${values.action_name}`}
+              schema={chosen?.actions.find(({ name }) => name === values.action_name)?.input_schema}
+              value={values.payload}
+              onChange={(payload) => {
+                set({ payload });
+              }}
+              error={text("payload").error}
             />
           </>
         );

@@ -1,7 +1,6 @@
 import { Stack } from "@mantine/core";
 import type { Browser } from "@shoal/schemas";
 import { Columns } from "../../parts/detail/columns.tsx";
-import { ConnectCard } from "./connect/connect-card.tsx";
 import { KeptCard } from "./life/kept-card.tsx";
 import { LifeCard } from "./life/life-card.tsx";
 import { SettingsCard } from "./settings/settings-card.tsx";
@@ -12,7 +11,6 @@ export function DetailsTab({ browser }: { readonly browser: Browser }) {
       <SettingsCard browser={browser} />
       <Stack gap="lg">
         <LifeCard browser={browser} />
-        {browser.deleted_at === undefined && <ConnectCard sessionId={browser.session_id} />}
         {browser.deleted_at !== undefined && <KeptCard browser={browser} />}
       </Stack>
     </Columns>

@@ -11,6 +11,7 @@ import { isFailure } from "../../parts/status.tsx";
 import { endTitle } from "./life/life-events.ts";
 import { LastPicture } from "./last-picture.tsx";
 import styles from "./session-page.module.css";
+import { useShownTabs } from "./tabs.ts";
 
 /** In place of the live view of an ended session: the reason of its end, and what to look at next. */
 export function EndedView({ browser }: { readonly browser: Browser }) {
@@ -19,6 +20,7 @@ export function EndedView({ browser }: { readonly browser: Browser }) {
   const { data: replays } = useQuery(replaysQuery(shoal, id));
   const film = replays?.findLast(({ finished_at }) => finished_at != null);
   const hasFailed = isFailure(browser);
+  const shown = useShownTabs();
   return (
     <>
       <Empty
@@ -44,9 +46,9 @@ export function EndedView({ browser }: { readonly browser: Browser }) {
               Watch the recording
             </Button>
           )}
-          <TabButton tab="details">Details</TabButton>
-          <TabButton tab="console">Console</TabButton>
-          <TabButton tab="network">Network</TabButton>
+          {shown.includes("details") && <TabButton tab="details">Details</TabButton>}
+          {shown.includes("console") && <TabButton tab="console">Console</TabButton>}
+          {shown.includes("network") && <TabButton tab="network">Network</TabButton>}
         </Group>
       </Empty>
       <LastPicture browser={browser} />

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Browser } from "@shoal/schemas";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -8,6 +8,8 @@ import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { momentText } from "../../base/texts.ts";
 import { useAction } from "../../parts/action.ts";
 import { tell, tellFailure } from "../../parts/notices.ts";
+import { EndSessions } from "../sessions/end-sessions.tsx";
+import { ConnectButton } from "./connect/connect-button.tsx";
 import { RecordButton } from "./record-button.tsx";
 import { ScreenshotButton } from "./screenshot-button.tsx";
 
@@ -19,6 +21,7 @@ export function SessionActions({ browser }: { readonly browser: Browser }) {
   if (browser.deleted_at !== undefined) return <EvidenceButton browser={browser} />;
   return (
     <>
+      <ConnectButton sessionId={browser.session_id} />
       <EvidenceButton browser={browser} />
       <ScreenshotButton browser={browser} />
       <RecordButton browser={browser} />
@@ -80,42 +83,13 @@ function ExtendButton({ browser }: { readonly browser: Browser }) {
 }
 
 function EndButton({ browser }: { readonly browser: Browser }) {
-  const { session_id: id, name } = browser;
-  const { shoal } = useSignedIn();
-  const queries = useQueryClient();
   const [isOpen, { open, close }] = useDisclosure();
-  const end = useMutation({
-    mutationFn: () => shoal.browsers.delete(id),
-    onSuccess: close,
-    onError: tellFailure,
-    onSettled: () => queries.invalidateQueries({ queryKey: ["browser", id] }),
-  });
   return (
     <>
       <Button size="xs" variant="light" color="red" leftSection={<Square size={14} aria-hidden />} onClick={open}>
         End
       </Button>
-      <Modal opened={isOpen} onClose={close} title={`End session ${name ?? id}?`}>
-        <Stack>
-          <Text size="sm">
-            Its browser and files are deleted. Recordings, telemetry and kept downloads stay until their retention ends.
-          </Text>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close} data-autofocus>
-              Cancel
-            </Button>
-            <Button
-              color="red"
-              loading={end.isPending}
-              onClick={() => {
-                end.mutate();
-              }}
-            >
-              End the session
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+      <EndSessions sessions={isOpen ? [browser] : undefined} close={close} />
     </>
   );
 }

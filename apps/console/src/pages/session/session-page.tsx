@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type ComponentType, Suspense, useEffect, useRef } from "react";
 import { browserQuery } from "../../api/browser-queries.ts";
-import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
+import { useSignedIn } from "../../api/shoal.ts";
 import { lazyPart } from "../../parts/lazy-part.ts";
 import { RoleOnly } from "../../parts/access/role-only.tsx";
 import { IdText } from "../../parts/code.tsx";
@@ -14,7 +14,7 @@ import { Loading } from "../../parts/states.tsx";
 import { StatusBadge } from "../../parts/status.tsx";
 import { LiveTab } from "./live-tab.tsx";
 import { SessionActions } from "./session-actions.tsx";
-import { type SessionTab, sessionTabs, viewerTabs } from "./tabs.ts";
+import { type SessionTab, useShownTabs } from "./tabs.ts";
 import styles from "./session-page.module.css";
 
 const tabs: Readonly<Record<SessionTab, { readonly label: string; readonly Part: ComponentType<PartProps> }>> = {
@@ -87,8 +87,7 @@ function Parts({ browser }: { readonly browser: Browser }) {
   const { tab = "live" } = useSearch({ from: "/sessions/$id" });
   const navigate = useNavigate({ from: "/sessions/$id" });
   const { label, Part } = tabs[tab];
-  const canOperate = useCanOperate();
-  const shown = sessionTabs.filter((value) => canOperate || viewerTabs.has(value));
+  const shown = useShownTabs();
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // On phones, the list is wider than the screen.

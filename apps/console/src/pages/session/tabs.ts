@@ -1,3 +1,5 @@
+import { useCanOperate } from "../../api/shoal.ts";
+
 export const sessionTabs = [
   "live",
   "console",
@@ -10,7 +12,13 @@ export const sessionTabs = [
   "recordings",
   "details",
 ] as const;
-/** Tabs with pictures and facts. The others show files, output and traffic, which can contain secrets. */
-export const viewerTabs: ReadonlySet<SessionTab> = new Set(["live", "recordings", "details"]);
-
 export type SessionTab = (typeof sessionTabs)[number];
+
+/** Tabs with pictures and facts. The others show files, output and traffic, which can contain secrets. */
+const viewerTabs: ReadonlySet<SessionTab> = new Set(["live", "recordings", "details"]);
+
+/** The tabs that the signed-in person may open. */
+export function useShownTabs(): readonly SessionTab[] {
+  const canOperate = useCanOperate();
+  return sessionTabs.filter((tab) => canOperate || viewerTabs.has(tab));
+}

@@ -1,14 +1,11 @@
-import { ActionIcon, Anchor, Badge, Group, Skeleton, Stack, Text, Tooltip } from "@mantine/core";
+import { Checkbox, Skeleton, Stack, UnstyledButton } from "@mantine/core";
+import "@mantine/core/styles/Checkbox.css";
 import type { Browser } from "@shoal/schemas";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { Square } from "lucide-react";
+import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
-import { Age, Ago } from "../../parts/moment.tsx";
-import { tell, tellFailure } from "../../parts/notices.ts";
-import { StatusBadge } from "../../parts/status.tsx";
+import { SessionRow } from "./session-row.tsx";
+import type { SessionOrder } from "./session-order.ts";
 import styles from "./session-table.module.css";
 
 const rowHeight = 57;
@@ -20,8 +17,28 @@ export interface SessionListProps {
   readonly loadMore: () => void;
 }
 
+interface SessionTableProps extends SessionListProps {
+  /** Ids of running sessions. `undefined` = the role cannot end sessions. */
+  readonly selected: ReadonlySet<string> | undefined;
+  readonly select: (ids: readonly string[], isSelected: boolean) => void;
+  readonly end: (browser: Browser) => void;
+  readonly order: SessionOrder | undefined;
+  readonly setOrder: (order: SessionOrder | undefined) => void;
+}
+
+const columns: readonly { readonly name: string; readonly order?: SessionOrder }[] = [
+  { name: "Session", order: "name" },
+  { name: "Address" },
+  { name: "Status" },
+  { name: "Age", order: "age" },
+  { name: "Last use", order: "use" },
+  { name: "Labels" },
+];
+const classOf = (name: string) => styles[name.split(" ")[0]?.toLowerCase() ?? ""];
+
 /** Draws only the visible rows; the roles make it a table for assistive technology. */
-export function SessionTable({ browsers, hasMore, loadMore }: SessionListProps) {
+export function SessionTable({ selected, select, end, order, setOrder, ...list }: SessionTableProps) {
+  const { browsers, hasMore, loadMore } = list;
   const viewport = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: browsers.length,
@@ -34,23 +51,28 @@ export function SessionTable({ browsers, hasMore, loadMore }: SessionListProps) 
   useEffect(() => {
     if (hasMore && last >= browsers.length - overscan) loadMore();
   }, [hasMore, last, browsers.length, loadMore]);
+  const running = browsers.filter(({ deleted_at }) => deleted_at === undefined).map(({ session_id }) => session_id);
   return (
     <div className={styles.frame} role="table" aria-label="Sessions" aria-rowcount={hasMore ? -1 : browsers.length + 1}>
       <div role="rowgroup">
-        <div role="row" aria-rowindex={1} className={`${styles.row} ${styles.head}`}>
-          {["Session", "Status", "Age", "Last use", "Labels", "Actions"].map((name) => (
-            <div key={name} role="columnheader" className={styles[name.split(" ")[0]?.toLowerCase() ?? ""]}>
-              {name === "Actions" ? <span className={styles.hidden}>{name}</span> : name}
-            </div>
-          ))}
-        </div>
+        <HeadRow running={running} selected={selected} select={select} order={order} setOrder={setOrder} />
       </div>
       <div ref={viewport} className={styles.viewport} role="rowgroup" tabIndex={0} aria-label="Rows">
         <div style={{ height: rows.getTotalSize(), position: "relative" }} role="presentation">
           {visible.map(({ index, start }) => {
             const browser = browsers[index];
             return (
-              browser !== undefined && <Row key={browser.session_id} browser={browser} index={index} offset={start} />
+              browser !== undefined && (
+                <SessionRow
+                  key={browser.session_id}
+                  browser={browser}
+                  index={index}
+                  offset={start}
+                  isSelected={selected?.has(browser.session_id)}
+                  select={select}
+                  end={end}
+                />
+              )
             );
           })}
         </div>
@@ -59,103 +81,66 @@ export function SessionTable({ browsers, hasMore, loadMore }: SessionListProps) 
   );
 }
 
-interface RowProps {
-  readonly browser: Browser;
-  readonly index: number;
-  readonly offset: number;
+interface HeadRowProps extends Pick<SessionTableProps, "order" | "select" | "selected" | "setOrder"> {
+  readonly running: readonly string[];
 }
 
-function Row({ browser, index, offset }: RowProps) {
-  const { session_id: id, name, created_at, deleted_at, pool, tags = {} } = browser;
+function HeadRow({ running, selected, select, order, setOrder }: HeadRowProps) {
   return (
-    <div
-      role="row"
-      aria-rowindex={index + 2}
-      className={styles.row}
-      style={{ transform: `translateY(${offset}px)`, position: "absolute" }}
-    >
-      <div role="cell" className={styles.session}>
-        <Anchor
-          fw={600}
-          size="sm"
-          truncate
-          display="block"
-          renderRoot={(props) => <Link to="/sessions/$id" params={{ id }} {...props} />}
-        >
-          {name ?? id}
-        </Anchor>
-        {name !== undefined && (
-          <Text size="xs" c="dimmed" ff="monospace" truncate>
-            {id}
-          </Text>
+    <div role="row" aria-rowindex={1} className={`${styles.row} ${styles.head}`}>
+      <div role="columnheader" className={styles.choice}>
+        <span className={styles.hidden}>Selection</span>
+        {selected !== undefined && running.length > 0 && (
+          <Checkbox
+            size="xs"
+            aria-label="Select all running sessions of the list"
+            checked={selected.size > 0 && running.every((id) => selected.has(id))}
+            indeterminate={selected.size > 0 && !running.every((id) => selected.has(id))}
+            onChange={({ currentTarget: { checked } }) => {
+              select(running, checked);
+            }}
+          />
         )}
       </div>
-      <div role="cell" className={styles.status}>
-        <StatusBadge browser={browser} />
-      </div>
-      <div role="cell" className={styles.age}>
-        <Age from={created_at} to={deleted_at} />
-      </div>
-      <div role="cell" className={styles.last}>
-        <LastUse browser={browser} />
-      </div>
-      <div role="cell" className={styles.labels}>
-        <Group gap={4} wrap="nowrap">
-          {pool !== undefined && (
-            <Badge variant="outline" tt="none" size="sm">
-              {pool.name ?? "pool"}
-            </Badge>
-          )}
-          {Object.entries(tags)
-            .slice(0, 3)
-            .map(([key, value]) => (
-              <Badge key={key} variant="light" color="gray" tt="none" size="sm">
-                {key}={value}
-              </Badge>
-            ))}
-        </Group>
-      </div>
-      <div role="cell" className={styles.actions}>
-        {deleted_at === undefined && <EndButton id={id} name={name ?? id} />}
+      {columns.map((column) => (
+        <Head key={column.name} {...column} isSorted={order === column.order} setOrder={setOrder} />
+      ))}
+      <div role="columnheader" className={styles.actions}>
+        <span className={styles.hidden}>Actions</span>
       </div>
     </div>
   );
 }
 
-function LastUse({ browser }: { readonly browser: Browser }) {
-  const { deleted_at, expires_at, timeout_seconds } = browser;
-  if (deleted_at !== undefined) return <Ago at={deleted_at} />;
-  if (expires_at === undefined) return <>now</>;
-  return <Ago at={new Date(Date.parse(expires_at) - timeout_seconds * 1000).toISOString()} />;
+interface HeadProps {
+  readonly name: string;
+  readonly order?: SessionOrder;
+  readonly isSorted: boolean;
+  readonly setOrder: (order: SessionOrder | undefined) => void;
 }
 
-function EndButton({ id, name }: { readonly id: string; readonly name: string }) {
-  const { shoal } = useSignedIn();
-  const queries = useQueryClient();
-  const canOperate = useCanOperate();
-  const end = useMutation({
-    mutationFn: () => shoal.browsers.delete(id),
-    onSuccess: () => {
-      tell(`Session ${name} has ended.`);
-    },
-    onError: tellFailure,
-    onSettled: () => queries.invalidateQueries({ queryKey: ["browsers"] }),
-  });
-  if (!canOperate) return null;
+function Head({ name, order, isSorted, setOrder }: HeadProps) {
+  const className = classOf(name);
+  if (order === undefined)
+    return (
+      <div role="columnheader" className={className}>
+        {name}
+      </div>
+    );
+  const direction = order === "name" ? "ascending" : "descending";
   return (
-    <Tooltip label="End the session">
-      <ActionIcon
-        variant="subtle"
-        color="red"
-        loading={end.isPending}
+    <div role="columnheader" className={className} aria-sort={isSorted ? direction : "none"}>
+      <UnstyledButton
+        className={styles.sort}
+        title={isSorted ? "Show the newest first" : `Sort by ${name.toLowerCase()}`}
         onClick={() => {
-          end.mutate();
+          setOrder(isSorted ? undefined : order);
         }}
-        aria-label={`End session ${name}`}
       >
-        <Square size={16} aria-hidden />
-      </ActionIcon>
-    </Tooltip>
+        {name}
+        {isSorted && (order === "name" ? <ArrowUp size={14} aria-hidden /> : <ArrowDown size={14} aria-hidden />)}
+      </UnstyledButton>
+    </div>
   );
 }
 

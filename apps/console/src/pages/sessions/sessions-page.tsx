@@ -1,38 +1,56 @@
-import { Card, Group, SegmentedControl, Select, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Button, Card, Group, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { type InfiniteData, useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { AppWindow, LayoutGrid, List, Search, SearchX, Tag } from "lucide-react";
-import { Suspense, useState } from "react";
-import { browsersQuery, type SessionFilters } from "../../api/browser-queries.ts";
-import { useSignedIn } from "../../api/shoal.ts";
+import { AppWindow, Plus, SearchX } from "lucide-react";
+import { Suspense, useEffect, useMemo, useState } from "react";
+import type { Browser } from "@shoal/schemas";
+import { browsersQuery } from "../../api/browser-queries.ts";
+import { useCanOperate, useSignedIn } from "../../api/shoal.ts";
 import { lazyPart } from "../../parts/lazy-part.ts";
 import { Page } from "../../parts/page.tsx";
 import { Empty, Failure } from "../../parts/states.tsx";
+import { EndSessions } from "./end-sessions.tsx";
+import { Filters } from "./session-filters.tsx";
+import { NewSession } from "./new-session.tsx";
+import { maxSorted, type SessionOrder, sorted } from "./session-order.ts";
 import { SessionTable, SessionTableSkeleton } from "./session-table.tsx";
 
-const statuses = [
-  { value: "active", label: "Running" },
-  { value: "deleted", label: "Ended" },
-  { value: "all", label: "All" },
-] as const;
-type Status = (typeof statuses)[number]["value"];
-
-const isStatus = (value: string): value is Status => statuses.some((status) => status.value === value);
-const typingMs = 250;
+type SessionPages = UseInfiniteQueryResult<InfiniteData<{ readonly items: readonly Browser[] }>>;
 
 const SessionGrid = lazyPart(() => import("./session-grid.tsx"), "SessionGrid");
 
 export function SessionsPage() {
   const { project, shoal } = useSignedIn();
-  const { status = "active", query, pool, tag, view } = useSearch({ from: "/sessions" });
+  const canOperate = useCanOperate();
+  const navigate = useNavigate({ from: "/sessions" });
+  const { status = "active", query, pool, tag, view, sort } = useSearch({ from: "/sessions" });
   const filters = { status, query, pool, tag };
   const list = useInfiniteQuery(browsersQuery(shoal, project?.id, filters));
-  const browsers = list.data?.pages.flatMap(({ items }) => items);
-  const Sessions = view === "grid" ? SessionGrid : SessionTable;
+  const { browsers, isCut } = useSorted(list, view === "grid" ? undefined : sort);
+  const { chosen, select, clear } = useChoice(browsers);
+  const [ending, setEnding] = useState<readonly Browser[]>();
+  const [isCreating, creating] = useDisclosure();
+  const shown = {
+    hasMore: list.hasNextPage,
+    loadMore: () => {
+      if (!list.isFetching && !list.isError) void list.fetchNextPage();
+    },
+  };
   return (
-    <Page title="Sessions" description="Browsers of this project. The list refreshes every few seconds.">
+    <Page
+      title="Sessions"
+      description="Browsers of this project. The list refreshes automatically."
+      actions={
+        canOperate && (
+          <Button leftSection={<Plus size={16} aria-hidden />} onClick={creating.open}>
+            New session
+          </Button>
+        )
+      }
+    >
       <Filters {...filters} />
+      {view !== "grid" && <Chosen chosen={chosen} end={setEnding} clear={clear} />}
       {list.error !== null && <Failure error={list.error} retry={() => void list.refetch()} />}
       {browsers === undefined && list.error === null && <SessionTableSkeleton />}
       {browsers?.length === 0 && list.error === null && (
@@ -40,127 +58,106 @@ export function SessionsPage() {
       )}
       {browsers !== undefined && browsers.length > 0 && (
         <Suspense fallback={<SessionTableSkeleton />}>
-          <Sessions
-            browsers={browsers}
-            hasMore={list.hasNextPage}
-            loadMore={() => {
-              if (!list.isFetching) void list.fetchNextPage();
-            }}
-          />
+          {view === "grid" ? (
+            <SessionGrid browsers={browsers} {...shown} />
+          ) : (
+            <SessionTable
+              browsers={browsers}
+              {...shown}
+              selected={canOperate ? new Set(chosen.map(({ session_id }) => session_id)) : undefined}
+              select={select}
+              end={(browser) => {
+                setEnding([browser]);
+              }}
+              order={sort}
+              setOrder={(order) => void navigate({ search: (before) => ({ ...before, sort: order }), replace: true })}
+            />
+          )}
         </Suspense>
       )}
+      {isCut && (
+        <Text size="sm" c="dimmed">
+          The newest {maxSorted} sessions are sorted; older ones follow unsorted. Filters make the list shorter.
+        </Text>
+      )}
+      <NewSession isOpen={isCreating} close={creating.close} />
+      <EndSessions
+        sessions={ending}
+        close={() => {
+          setEnding(undefined);
+        }}
+        done={(ids) => {
+          select(ids, false);
+        }}
+      />
     </Page>
   );
 }
 
-function Filters({ status = "active", query = "", pool, tag = "" }: SessionFilters) {
-  const navigate = useNavigate({ from: "/sessions" });
-  const [typed, setTyped] = useState(query);
-  const [typedTag, setTypedTag] = useState(tag);
-  const change = (next: Partial<SessionFilters>) =>
-    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
-  const search = useDebouncedCallback(change, typingMs);
+/** The running sessions that the person has selected. */
+function useChoice(browsers: readonly Browser[] | undefined) {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const chosen =
+    browsers?.filter(({ deleted_at, session_id: id }) => deleted_at === undefined && selected.has(id)) ?? [];
+  const select = (ids: readonly string[], isSelected: boolean) => {
+    const others = (before: ReadonlySet<string>) => [...before].filter((id) => !ids.includes(id));
+    setSelected((before) => new Set([...others(before), ...(isSelected ? ids : [])]));
+  };
+  const clear = () => {
+    setSelected(new Set());
+  };
+  return { chosen, select, clear };
+}
+
+/** An order needs all sessions, so the pages after the first are read at once. */
+function useSorted(list: SessionPages, sort: SessionOrder | undefined) {
+  const loaded = useMemo(() => list.data?.pages.flatMap(({ items }) => items), [list.data]);
+  const count = loaded?.length ?? 0;
+  const readsMore = sort !== undefined && list.hasNextPage && !list.isError && count < maxSorted;
+  const { fetchNextPage, isFetching } = list;
+  useEffect(() => {
+    if (readsMore && !isFetching) void fetchNextPage();
+  }, [readsMore, isFetching, fetchNextPage]);
+  const nowMs = list.dataUpdatedAt;
+  const browsers = useMemo(
+    () => loaded && [...sorted(loaded.slice(0, maxSorted), sort, nowMs), ...loaded.slice(maxSorted)],
+    [loaded, sort, nowMs],
+  );
+  return { browsers, isCut: sort !== undefined && (count > maxSorted || (count === maxSorted && list.hasNextPage)) };
+}
+
+interface ChosenProps {
+  readonly chosen: readonly Browser[];
+  readonly end: (browsers: readonly Browser[]) => void;
+  readonly clear: () => void;
+}
+
+function Chosen({ chosen, end, clear }: ChosenProps) {
+  if (chosen.length === 0) return null;
   return (
-    <Group gap="sm" align="flex-end">
-      <SegmentedControl
-        data={[...statuses]}
-        value={status}
-        onChange={(value) => {
-          if (isStatus(value)) change({ status: value === "active" ? undefined : value });
+    <Group gap="sm" role="region" aria-label="Selected sessions">
+      <Text size="sm" fw={600} role="status">
+        {chosen.length} selected
+      </Text>
+      <Button
+        size="xs"
+        variant="light"
+        color="red"
+        onClick={() => {
+          end(chosen);
         }}
-        aria-label="Status"
-      />
-      <TextInput
-        aria-label="Search by name, id, profile or pool"
-        placeholder="Name, id, profile or pool"
-        leftSection={<Search size={16} aria-hidden />}
-        value={typed}
-        onChange={({ currentTarget: { value } }) => {
-          setTyped(value);
-          search({ query: value === "" ? undefined : value });
-        }}
-        data-search
-        style={{ flex: "2 1 240px" }}
-        maw={{ sm: 340 }}
-      />
-      <TextInput
-        aria-label="Tag, as name=value"
-        placeholder="tag=value"
-        leftSection={<Tag size={16} aria-hidden />}
-        value={typedTag}
-        onChange={({ currentTarget: { value } }) => {
-          setTypedTag(value);
-          search({ tag: value.includes("=") ? value : undefined });
-        }}
-        style={{ flex: "1 1 140px" }}
-        maw={220}
-      />
-      <PoolFilter pool={pool} change={change} />
-      <ViewSwitch />
+      >
+        End {chosen.length === 1 ? "the session" : `${chosen.length} sessions`}
+      </Button>
+      <Button size="xs" variant="subtle" color="gray" onClick={clear}>
+        Clear the selection
+      </Button>
     </Group>
   );
 }
 
-/** Only for projects with pools. */
-function PoolFilter({
-  change,
-  pool,
-}: {
-  readonly pool: string | undefined;
-  readonly change: (next: Partial<SessionFilters>) => void;
-}) {
-  const { project, shoal } = useSignedIn();
-  const { data: pools = [] } = useQuery({
-    queryKey: ["pool names", project?.id],
-    queryFn: async ({ signal }) => (await shoal.browserPools.list({ limit: 100 }, { signal })).items,
-  });
-  const names = pools.map(({ id, name }) => ({ value: name ?? id, label: name ?? id }));
-  if (pool !== undefined && !names.some(({ value }) => value === pool)) names.unshift({ value: pool, label: pool });
-  if (names.length === 0) return null;
-  return (
-    <Select
-      aria-label="Pool"
-      placeholder="Pool"
-      data={names}
-      value={pool ?? null}
-      onChange={(value) => {
-        change({ pool: value ?? undefined });
-      }}
-      clearable
-      searchable
-      maw={200}
-    />
-  );
-}
-
-function ViewSwitch() {
-  const { view = "list" } = useSearch({ from: "/sessions" });
-  const navigate = useNavigate({ from: "/sessions" });
-  return (
-    <SegmentedControl
-      aria-label="View"
-      value={view}
-      data={[
-        {
-          value: "list",
-          label: <List size={16} aria-label="List" role="img" display="block" style={{ marginBlock: 3 }} />,
-        },
-        {
-          value: "grid",
-          label: <LayoutGrid size={16} aria-label="Pictures" role="img" display="block" style={{ marginBlock: 3 }} />,
-        },
-      ]}
-      onChange={(value) =>
-        void navigate({
-          search: (before) => ({ ...before, view: value === "grid" ? "grid" : undefined }),
-          replace: true,
-        })
-      }
-    />
-  );
-}
-
-function NoSessions({ isFiltered, status }: { readonly isFiltered: boolean; readonly status: Status }) {
+function NoSessions({ isFiltered, status }: { readonly isFiltered: boolean; readonly status: string }) {
+  const canOperate = useCanOperate();
   return (
     <Card withBorder>
       {isFiltered ? (
@@ -170,7 +167,7 @@ function NoSessions({ isFiltered, status }: { readonly isFiltered: boolean; read
       ) : (
         <Empty icon={AppWindow} title={status === "deleted" ? "No session has ended yet" : "No session is running"}>
           <Text size="sm" inherit>
-            Start one on the home page, or from a program.
+            {canOperate ? "Start one with “New session”, or from a program." : "Programs start sessions."}
           </Text>
         </Empty>
       )}

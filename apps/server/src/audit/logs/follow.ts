@@ -161,6 +161,52 @@ export function personNoteOf(
   };
 }
 
+/** For values that a person entered in the form of an item of a vault. */
+export function formNoteOf(
+  request: IncomingMessage,
+  outcome: {
+    readonly vaultId: string;
+    readonly itemKey: string;
+    /** The key that the link was issued to. */
+    readonly keyId: string;
+    readonly projectId: string;
+    readonly status: number;
+    readonly durationMs: number;
+    readonly clientIp: string;
+    readonly requestId: string;
+  },
+): AuditNote {
+  const route = "/vaults/{id_or_name}/items/{key}/form";
+  return {
+    ...senderOf(request, undefined, outcome.durationMs),
+    user_id: outcome.keyId,
+    project_id: outcome.projectId,
+    auth_strategy: "sign_in_page",
+    path: route.replace("{id_or_name}", outcome.vaultId).replace("{key}", () => outcome.itemKey),
+    route,
+    operation: "vaults.items.enter",
+    status: outcome.status,
+    client_ip: outcome.clientIp,
+    request_id: outcome.requestId,
+  };
+}
+
+/** For an operation in a session that the service does for an earlier request of this caller. */
+export function laterNoteOf(
+  access: Access,
+  { method, operationId, path }: Pick<Endpoint, "method" | "path"> & { readonly operationId: string },
+  sessionId: string,
+): AuditNote {
+  return {
+    ...ownNote({ method, operationId, path }, { status: 200, baseUrl: access.baseUrl }),
+    project_id: access.projectId,
+    auth_strategy: strategyOf(access),
+    user_id: access.key.id,
+    email: access.key.created_by_email,
+    path: path.replace("{id}", sessionId),
+  };
+}
+
 /** For an action of the service itself, in the form of an operation. */
 export function ownNote(
   { method, operationId, path }: Pick<Endpoint, "method" | "path"> & { readonly operationId: string },

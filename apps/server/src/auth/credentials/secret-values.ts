@@ -17,16 +17,19 @@ export interface SealedValue {
 /** Seals and opens the secrets of credentials. */
 export class SecretValues {
   readonly #envelopes: Envelopes;
+  readonly #table: string;
 
-  constructor(envelopes: Envelopes) {
+  /** @param table - of the values. */
+  constructor(envelopes: Envelopes, table = "credential_values") {
     this.#envelopes = envelopes;
+    this.#table = table;
   }
 
   sealAll(credential: CredentialRef, values: Readonly<Record<string, string>>): Promise<SealedValue[]> {
     return Promise.all(
       Object.entries(values).map(async ([key, value]) => ({
         key,
-        sealed: await this.#envelopes.seal(value, placeOf(credential, `credential_values.${key}`)),
+        sealed: await this.#envelopes.seal(value, placeOf(credential, `${this.#table}.${key}`)),
       })),
     );
   }
@@ -35,7 +38,7 @@ export class SecretValues {
     const values = await Promise.all(
       sealed.map(async ({ key, sealed: value }) => [
         key,
-        await this.#envelopes.unseal(value, placeOf(credential, `credential_values.${key}`)),
+        await this.#envelopes.unseal(value, placeOf(credential, `${this.#table}.${key}`)),
       ]),
     );
     return Object.fromEntries(values) as Record<string, string>;

@@ -42,7 +42,7 @@ async function valueOf({ totp, values }: OpenedCredential, field: string, signal
 }
 
 /** Waits for the next code if the present one ends soon. */
-async function presentCode(totp: Totp, signal: AbortSignal): Promise<string> {
+export async function presentCode(totp: Totp, signal: AbortSignal): Promise<string> {
   const { code, expiresAt } = totpCode(totp, new Date());
   const validMs = expiresAt.getTime() - Date.now();
   if (validMs >= Math.min(leastValidityMs, totp.period * 500)) return code;

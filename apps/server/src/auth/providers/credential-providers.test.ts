@@ -265,7 +265,10 @@ it("shows tokens in no log, audit entry or row", async () => {
     await request("POST", `/${id}/test`);
     await request("GET", `/${id}/items`);
   }
-  const audit = await server.request("GET", "/audit-logs?limit=100");
+  const start = new Date(Date.now() - 60 * 60 * 1000).toISOString();
+  const end = new Date(Date.now() + 60 * 60 * 1000).toISOString();
+  const audit = await server.request("GET", `/audit-logs?start=${start}&end=${end}&limit=100`);
+  expect(JSON.stringify(audit.body)).toContain("operation");
   for (const text of [server.log(), await tableContents(server.database), JSON.stringify(audit.body)])
     for (const secret of [doppler.token, "canary-token-a", "canary-token-b", "team-secret", "correct horse"]) {
       expect(text.includes(secret), secret).toBe(false);

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { packageFile } from "../../config/package-file.ts";
 import { type HtmlPage, htmlPage, sendPage } from "../../http/pages/html-page.ts";
 import { signInPath } from "../sign-in-links/handoff-codes.ts";
 
-/** Written by build.mjs. The path is the same from `src` and `dist`. */
-const pagePath = fileURLToPath(new URL("../../../dist/pages/sign-in.html", import.meta.url));
+/** Written by build.mjs. */
+const pagePath = packageFile("dist/pages/sign-in.html");
 
 /**
  * Serves the page of `hosted_url`. It is the same document for every login: its script exchanges the code.

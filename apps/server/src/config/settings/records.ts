@@ -141,14 +141,15 @@ export const records = {
   replay_max_running: setting({
     kind: "integer",
     schema: integer(1, 100_000),
-    summary: "Recordings of one project that run on this server at once, 1 to 100000.",
+    summary:
+      "Recordings of one project that run on this server at once, and as many of its network recordings, 1 to 100000.",
     fallback: 50,
   }),
   replay_max_gib: setting({
     kind: "integer",
     schema: integer(1, 1_048_576),
     summary:
-      "Space for the recordings of one project on this server, 1 to 1048576 GiB. When it is full, running recordings end.",
+      "Space for the recordings of one project on this server, and as much for its network recordings, 1 to 1048576 GiB. When it is full, running recordings end, and no network recording starts.",
     fallback: 50,
   }),
   profile_versions: setting({
@@ -188,7 +189,7 @@ export const records = {
     kind: "list",
     schema: z.array(frameAncestor),
     summary:
-      "Sites that may show the sign-in page of hosted_url in a frame: origins, self for this one, * for all. A site in this list can trick people into clicks on the page.",
+      "Sites that may show the sign-in page of hosted_url and the forms of vaults in a frame: origins, self for this one, * for all. A site in this list can trick people into clicks on these pages.",
     fallback: [],
     default: "none",
   }),

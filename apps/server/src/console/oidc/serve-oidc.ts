@@ -13,6 +13,7 @@ import { maxSessionMs } from "../console-sessions.ts";
 import { isSecure, sessionCookie } from "../cookie.ts";
 import { scopeOf } from "../grants.ts";
 import { requireSafeOrigin } from "../own-pages.ts";
+import type { PageKeys } from "../page-keys.ts";
 import type { SignInState } from "./oidc-client.ts";
 import type { PersonChecks } from "./person-checks.ts";
 
@@ -40,6 +41,7 @@ export interface ServeOidcParts {
   readonly checks: PersonChecks;
   readonly keyed: Pick<KeyAuthenticator, "admit" | "checkAddress" | "countRefused">;
   readonly origins: Pick<RequestOrigins, "baseUrlOf">;
+  readonly pageKeys: Pick<PageKeys, "keyOf">;
   /** The setting `public_url`. */
   readonly publicUrl: string | undefined;
   readonly projects: Pick<ProjectLookup, "find" | "standard">;
@@ -109,7 +111,8 @@ async function finish(parts: ServeOidcParts, request: FastifyRequest, reply: Fas
   const access = await parts.keyed.admit({ ...scope, request: request.raw, options: {}, strategy: "dashboard" });
   parts.entering.enterAs(request, signIn, access);
   void reply.header("set-cookie", sessionCookie(token, maxSessionMs / 1000, isSecure(request.raw, parts.origins)));
-  return `${baseUrl}/console/`;
+  // Browsers send no fragment to a server.
+  return `${baseUrl}/console/#page_key=${parts.pageKeys.keyOf(token)}`;
 }
 
 const cookieName = (secure: boolean) => (secure ? "__Host-shoal_oidc" : "shoal_oidc");

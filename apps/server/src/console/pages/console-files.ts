@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { packageFile } from "../../config/package-file.ts";
 
-/** Copied by build.mjs. The path is the same from `src` and `dist`. */
-const folder = fileURLToPath(new URL("../../../dist/pages/console", import.meta.url));
+/** Copied by build.mjs. */
+const folder = packageFile("dist/pages/console");
 
 export type Coding = "br" | "gzip";
 

@@ -129,7 +129,7 @@ export class Build {
 
   async #unpack(archive: string, folder: string): Promise<void> {
     const { project_id: owner, source_path, source_type } = this.#claimed;
-    const root = (source_path ?? "").replace(/^(?:\.?\/)+|\/+$/g, "").replace(/^\.$/, "");
+    const root = (source_path ?? "").replace(/^(?:\.?\/)+|(?<!\/)\/+$/g, "").replace(/^\.$/, "");
     try {
       const { files } = await this.#parts.parsing.run(
         "unpackZip",

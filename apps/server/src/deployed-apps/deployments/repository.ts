@@ -46,7 +46,7 @@ export class RepositoryArchives {
   readonly #rule: OutboundRule;
 
   constructor(apiUrl: string, rule: OutboundRule) {
-    this.#apiUrl = apiUrl.replace(/\/+$/, "");
+    this.#apiUrl = apiUrl.replace(/(?<!\/)\/+$/, "");
     this.#hosts = new Set(["github.com", new URL(apiUrl).hostname.replace(/^api\./, "")]);
     this.#rule = rule;
   }

@@ -58,7 +58,7 @@ class PartReader {
     }
     if (part.name !== "file")
       throw badField(
-        part.name.replaceAll(/\[([^\]]*)\]/g, ".$1"),
+        part.name.replaceAll(/\[([^[\]]*)\]/g, ".$1"),
         "must be a text field: send the part without a filename",
       );
     if (this.#archive !== undefined) throw badField("file", "is duplicated");

@@ -64,7 +64,10 @@ function fileOf(rendered: Rendered, name: "html" | "pdf" | "screenshot"): BytesR
         "x-response-code": String(status),
         "x-response-status": STATUS_CODES[status] ?? "",
       }),
-      "x-response-url": url.replaceAll(/[^\x20-\x7e]/g, encodeURIComponent).slice(0, 1000),
+      "x-response-url": url
+        .toWellFormed()
+        .replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent)
+        .slice(0, 1000),
     },
   };
 }

@@ -53,6 +53,9 @@ export interface Access {
   readonly visible?: readonly VisibleObjects[] | undefined;
 }
 
+/** For work that outlives its request: the rights that the caller has now. */
+export type PresentAccess = (access: Access) => Promise<Pick<Access, "handoff" | "key" | "projectId" | "role">>;
+
 /** Whether the caller is a person of the OpenID Connect provider. */
 export function isPerson({ key, role }: Pick<Access, "key" | "role">): boolean {
   return role !== undefined && key.policy === undefined;
@@ -66,10 +69,17 @@ export interface OpenCaller {
   record(access: Pick<Access, "key" | "projectId"> & { readonly flowId: string }): void;
 }
 
+/** A link of the console to a file. */
+export interface PageDownload {
+  readonly downloadKey: string;
+  /** After the key: `/PROJECT/browsers/ID/fs/read_file?path=…`. */
+  readonly path: string;
+}
+
 export interface AuthenticateOptions {
   readonly allowsArchived?: boolean;
-  /** Accept the cookie of the console from its own pages: requests with a header, WebSockets, or links to a file. */
-  readonly console?: "download" | "request" | "socket";
+  /** Accept the cookie of the console from its own pages: requests with the page key, or links to a file. */
+  readonly console?: "request" | PageDownload;
   /** Accept access tokens of the OpenID Connect provider for this resource. */
   readonly resource?: string | undefined;
 }

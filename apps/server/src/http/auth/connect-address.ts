@@ -87,7 +87,7 @@ export function refuseTwoKeys(request: Head): void {
 
 /** Of Basic, the password; without one, the user name. */
 function keyIn(authorization: string): string {
-  const [, scheme = "", credentials = ""] = /^(\w+) +(.*)$/s.exec(authorization) ?? [];
+  const [, scheme = "", credentials = ""] = /^(\w+) (.*)$/s.exec(authorization) ?? [];
   if (scheme.toLowerCase() !== "basic") return credentials.trim();
   const [user = "", ...password] = Buffer.from(credentials, "base64").toString().split(":");
   return password.join(":") === "" ? user : password.join(":");

@@ -358,6 +358,8 @@ describe("a key that creates sessions", () => {
       { extensions: [{ name: "x" }] },
       { telemetry: { export: { otlp: {} } } },
       { invocation_id: "some" },
+      { recording: { network: true } },
+      { replay: { recording: "a1b2c3d4e5f6g7h8i9j0k1l2" } },
     ];
     for (const body of refused)
       expect([body, await statusOf("POST", "/browsers", key, body)]).toEqual([
@@ -400,7 +402,10 @@ describe("a key that creates sessions", () => {
       "profile",
       "proxy",
       "proxy_id",
+      "recording",
+      "replay",
       "telemetry",
+      "vaults",
     ]);
     const fields = [CreateBrowser, UpdateBrowser].flatMap((schema) =>
       Object.keys((schema as unknown as { def: { getter(): { shape: object } } }).def.getter().shape),

@@ -132,11 +132,7 @@ export class PolicyObjects {
     this.#query = query;
   }
 
-  async find(
-    kind: Exclude<PolicyKind, "vaults"> | "projects",
-    projectId: string,
-    idOrName: string,
-  ): Promise<PolicyObject | undefined> {
+  async find(kind: PolicyKind | "projects", projectId: string, idOrName: string): Promise<PolicyObject | undefined> {
     if (!isStorable(idOrName)) return undefined;
     if (kind === "projects") return { id: idOrName };
     if (kind === "browsers") {
@@ -175,8 +171,6 @@ export class PolicyObjects {
       .where("deleted_at", "is", null)
       .executeTakeFirst();
     if (project === undefined || !("kind" in named)) return project !== undefined;
-    // This service has no vaults.
-    if (named.kind === "vaults") return false;
     return (await this.find(named.kind, named.projectId, named.id))?.id === named.id;
   }
 }
@@ -188,13 +182,16 @@ const isCalled = (idOrName: string) => (where: ExpressionBuilder<Tables, "sessio
 /** Settings of sessions that name no other object. A setting that is not listed is refused. */
 export const plainSettings: ReadonlySet<string> = new Set([
   "chrome_policy",
+  "conditions",
   "connect_timeout_seconds",
   "disable_default_proxy",
   "disconnect_timeout_seconds",
+  "forkable",
   "gpu",
   "headless",
   "isolation",
   "kiosk_mode",
+  "location",
   "max_duration_seconds",
   "memory",
   "name",
@@ -228,13 +225,17 @@ export function withinPolicies(
   const isList = place?.isNamed === false && Object.values(endpoint.responses).some(({ kind }) => kind === "page");
   const isSession = endpoint === contract.createBrowser || endpoint === contract.updateBrowser;
   const isRendering = endpoint === contract.renderPage;
-  if (!isList && !isSession && !isRendering) return handler;
+  const isForking = endpoint === contract.forkBrowser;
+  if (!isList && !isSession && !isRendering && !isForking) return handler;
   return async (call: HandlerCall<Endpoint, Access>) => {
     const { grant, key, projectId } = call.context;
     const { policy } = key;
     if (policy === undefined) return handler(call) as undefined;
     const judged: Judged = { policy, projectId, operationId: endpoint.operationId, objects };
     if (isSession && grant?.isNarrow !== false) await requireSettings(judged, call.body as unknown as SessionSettings);
+    // A role in the forked session alone does not include further sessions.
+    if (isForking && policy.permit(contract.createBrowser, projectId) === undefined)
+      throw refused(judged, "the new sessions");
     if (isRendering && grant?.isNarrow !== false) await requireNamed(judged, call.body as unknown as SessionSettings);
     const answer = (await handler(call)) as unknown;
     if (!isList) return answer as undefined;
@@ -275,6 +276,11 @@ interface ListedObject {
   readonly profile?: { readonly id: string };
 }
 
+interface NamedObject {
+  readonly id?: string;
+  readonly name?: string;
+}
+
 interface NamedRoute {
   readonly proxy: { readonly id?: string; readonly name?: string };
 }
@@ -283,6 +289,7 @@ interface SessionSettings {
   profile?: { readonly id?: string; readonly name?: string; readonly save_changes?: boolean };
   proxy?: { readonly id?: string; readonly name?: string };
   proxy_id?: string | null;
+  vaults?: readonly NamedObject[];
   network?: { readonly proxy_routes?: readonly NamedRoute[] };
   readonly telemetry?: { readonly export?: unknown } | null;
 }
@@ -292,7 +299,7 @@ interface SessionSettings {
  * @throws {ServiceError} 403 `insufficient_scope` for an object or a setting that the policy does not allow.
  */
 async function requireSettings(judged: Judged, settings: SessionSettings): Promise<void> {
-  const { network, profile, proxy, proxy_id, telemetry, ...others } = settings;
+  const { network, profile, proxy, proxy_id, telemetry, vaults, ...others } = settings;
   for (const [name, value] of Object.entries(others))
     if (value !== undefined && value !== null && value !== "" && !plainSettings.has(name))
       throw refused(judged, `body.${name}`);
@@ -307,6 +314,13 @@ async function requireSettings(judged: Judged, settings: SessionSettings): Promi
     );
     settings.profile = { ...kept, id };
   }
+  if (vaults !== undefined)
+    settings.vaults = await Promise.all(
+      vaults.map(async ({ id, name }, index) => {
+        const named = { field: `body.vaults[${String(index)}]`, idOrName: id ?? name };
+        return { id: await requireObject(judged, ["vaults:use"], named) };
+      }),
+    );
   const routes: NamedRoute[] = [];
   for (const [index, route] of (network?.proxy_routes ?? []).entries()) {
     const named = {
@@ -340,7 +354,7 @@ async function requireObject(
   { field, idOrName = "" }: { readonly field: string; readonly idOrName: string | undefined },
 ): Promise<string> {
   const { objects, policy, projectId } = judged;
-  const kind = actions[0]?.startsWith("profiles:") === true ? "profiles" : "proxies";
+  const kind = (["profiles", "vaults"] as const).find((one) => actions[0]?.startsWith(`${one}:`)) ?? "proxies";
   const id = (await objects.find(kind, projectId, idOrName))?.id ?? "";
   if (!actions.every((action) => policy.allows(action, projectId, id))) throw refused(judged, field);
   return id;

@@ -1,11 +1,12 @@
 import { Browser } from "@shoal/schemas";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
 let server: TestServer;
 let session: Browser;
 let cookie: string;
+let pageKey: string;
 beforeAll(async () => {
   server = await startTestServer();
   session = Browser.parse((await server.request("POST", "/browsers", { body: {} })).body);
@@ -20,22 +21,33 @@ beforeAll(async () => {
     headers: { "x-shoal-console": "1", "sec-fetch-site": "same-origin" },
   });
   cookie = (signedIn.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
+  pageKey = (signedIn.body as { page_key: string }).page_key;
 });
 afterAll(() => server.close());
 
 const file = (operation = "write_file") =>
   `/browsers/${session.session_id}/fs/${operation}?path=${encodeURIComponent("/home/shoal/a b.html")}`;
 
+async function downloadKey(path: string): Promise<string> {
+  const created = await server.request("POST", "/console/download_keys", {
+    key: null,
+    body: { path },
+    headers: { cookie, "x-shoal-console": pageKey, "sec-fetch-site": "same-origin" },
+  });
+  return (created.body as { key: string }).key;
+}
+
 /** As a browser follows a link of a page: without headers of the page. */
-const follow = (
+const follow = async (
   path: string,
   {
+    key,
     method = "GET",
     project = "-",
     headers = {},
-  }: { method?: string; project?: string; headers?: Readonly<Record<string, string>> } = {},
+  }: { key?: string; method?: string; project?: string; headers?: Readonly<Record<string, string>> } = {},
 ) =>
-  fetch(`${server.baseUrl}/console/downloads/${project}${path}`, {
+  fetch(`${server.baseUrl}/console/downloads/${key ?? (await downloadKey(`/${project}${path}`))}/${project}${path}`, {
     method,
     headers: { cookie, "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate", ...headers },
   });
@@ -115,6 +127,33 @@ it.each([
 ])("refuses a link %s", async (_what, headers, path) => {
   const answer = await follow(path("read_file"), { headers });
   expect([answer.status, await answer.json()]).toMatchObject([403, { code: "forbidden" }]);
+});
+
+it("refuses a link to a service that has the cookie alone, a key of another link, and a link after an hour", async () => {
+  const address = file("read_file");
+  const key = await downloadKey(`/-${address}`);
+  const [, end = ""] = /^cd_shoal_(\w+)-/.exec(key) ?? [];
+  const later = (Number.parseInt(end, 36) + 60_000).toString(36);
+  for (const wrong of ["x", pageKey, key.slice(0, -1), key.replace(end, later)])
+    expect([wrong, (await follow(address, { key: wrong })).status]).toEqual([wrong, 401]);
+  for (const [path, project] of [
+    [address, "default"],
+    [`${address}x`, "-"],
+    ["/usage/export?format=csv", "-"],
+  ] as const)
+    expect([path, project, (await follow(path, { key, project })).status]).toEqual([path, project, 401]);
+  const seconds = (Number.parseInt(end, 36) - Date.now()) / 1000;
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThanOrEqual(3600);
+  vi.spyOn(Date, "now").mockReturnValue(Number.parseInt(end, 36));
+  try {
+    expect((await follow(address, { key })).status).toBe(401);
+  } finally {
+    vi.restoreAllMocks();
+  }
+  // A browser repeats a download that broke, with the same link.
+  for (const _time of [1, 2]) expect((await follow(address, { key })).status).toBe(200);
+  expect(server.log()).not.toContain(key.slice(-43));
 });
 
 it("refuses a link without a session of the console, and changes nothing", async () => {

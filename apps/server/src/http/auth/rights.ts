@@ -61,6 +61,15 @@ export function mayUseSecrets(access: Pick<Access, "handoff" | "key" | "projectI
   return grant !== undefined && !(grant.isNarrow && grant.role === "admin");
 }
 
+/** Whether the caller may create a session with vaults. */
+export function mayUseVaults(access: Pick<Access, "grant" | "handoff" | "key" | "projectId" | "role">): boolean {
+  const { grant, key, projectId } = access;
+  if (mayUseSecrets(access)) return true;
+  if (key.policy === undefined || key.deployment_id !== null) return false;
+  // The vaults that a request with a narrow grant names were judged one by one.
+  return grant?.isNarrow === true || key.policy.allowsAll("vaults:use", projectId);
+}
+
 /** For an address that was issued to the key: the role of a person is unknown then, so it opens no secrets. */
 export function keyMayMoveSecrets({
   deployment_id,

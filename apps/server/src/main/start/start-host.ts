@@ -55,6 +55,7 @@ export async function startHost(started: Started, given: Database | undefined): 
     secrets: createSecrets(serverSecret),
     otherServers: addresses.list,
     isStopping: () => stopping.signal.aborted,
+    stopping: stopping.signal,
   };
   return { host, placement, serverSecret };
 }

@@ -42,14 +42,14 @@ export function entitlementsOf(
       profiles: feature("downloadProfile"),
       proxy_bypass_hosts: feature("createProxy"),
       search: { enabled: false },
-      vaults: { enabled: false },
+      vaults: feature("createVault"),
     },
     limits: {
       max_concurrent_browsers: sessions.perOrganization,
       max_concurrent_invocations: invocations.perOrganization,
       default_max_concurrent_invocations_per_app:
         invocations.perApp || invocations.perProject || invocations.perOrganization,
-      max_vaults: 0,
+      max_vaults: null,
     },
   };
 }

@@ -24,6 +24,10 @@ export async function openOrganization({ query }: Database, settings: SessionLim
       .selectFrom("auth_connections")
       .select(({ fn }) => fn.countAll<string>().as("used"))
       .executeTakeFirstOrThrow();
+    const { vaults } = await query
+      .selectFrom("vaults")
+      .select(({ fn }) => fn.countAll<string>().as("vaults"))
+      .executeTakeFirstOrThrow();
     const { rows } = await sql<{ used: string }>`select shoal_used_sessions(null) as used`.execute(query);
     const sessions = Number(rows[0]?.used);
     return {
@@ -34,9 +38,8 @@ export async function openOrganization({ query }: Database, settings: SessionLim
       max_auth_connections: null,
       auth_connections_used: Number(used),
       min_health_check_interval_seconds: minHealthCheckSeconds,
-      // The service has no vaults.
-      max_vaults: 0,
-      vaults_used: 0,
+      max_vaults: null,
+      vaults_used: Number(vaults),
     };
   }
 

@@ -44,6 +44,14 @@ export interface OpenedState {
   readonly archive: Readable;
 }
 
+/** A state outside of the versions of profiles. */
+export interface LentState {
+  /** Read or destroy the archive. */
+  open(): Promise<Readable>;
+  /** Never rejects. */
+  drop(): Promise<void>;
+}
+
 export interface ProfileStatesOptions {
   readonly database: Database;
   readonly blobs: Blobs;
@@ -95,19 +103,41 @@ export class ProfileStates {
         "internal_error",
         `Version ${String(row.version)} of profile ${profile.id} is not ${this.#blobs.place}`,
       );
-    const { stream } = found;
-    const archive = Readable.from(this.#unsealed(profile, row.version, stream), { objectMode: false });
-    // The generator does not run if the archive is never read.
-    archive.once("close", () => stream.destroy());
+    const archive = this.#archiveOf(found.stream, profile, { profile_id: profile.id, version: row.version });
     return { version: row.version, sizeBytes: row.size_bytes, archive };
   }
 
-  async *#unsealed(profile: ProfileRef, version: number, sealed: Readable): AsyncGenerator<Buffer, void, undefined> {
+  /** Stores a state that several browsers of the project start with. @throws {ServiceError} 413. */
+  async lend(project: Pick<ProfileRef, "project_id">, archive: Readable, what: string): Promise<LentState> {
+    const { blob } = await this.#store(project, archive, what);
+    return {
+      open: async () => {
+        const found = await this.#blobs.get(blob);
+        if (found === undefined)
+          throw new ServiceError(500, "internal_error", `The state of ${what} is not ${this.#blobs.place}`);
+        return this.#archiveOf(found.stream, project, { blob });
+      },
+      drop: () => this.dropBlobs([blob]),
+    };
+  }
+
+  #archiveOf(sealed: Readable, project: Pick<ProfileRef, "project_id">, facts: object): Readable {
+    const archive = Readable.from(this.#unsealed(sealed, project, facts), { objectMode: false });
+    // The generator does not run if the archive is never read.
+    archive.once("close", () => sealed.destroy());
+    return archive;
+  }
+
+  async *#unsealed(
+    sealed: Readable,
+    project: Pick<ProfileRef, "project_id">,
+    facts: object,
+  ): AsyncGenerator<Buffer, void, undefined> {
     try {
-      yield* openStream(sealed as AsyncIterable<Buffer>, this.#keyOf(profile));
+      yield* openStream(sealed as AsyncIterable<Buffer>, this.#keyOf(project));
     } catch (error) {
       if (error instanceof SealBroken)
-        this.#log.error({ profile_id: profile.id, version, err: error }, "cannot decrypt a saved profile state");
+        this.#log.error({ ...facts, err: error }, "cannot decrypt a saved profile state");
       throw error;
     } finally {
       sealed.destroy();
@@ -123,7 +153,7 @@ export class ProfileStates {
     { source, sessionId, keepThroughVersion }: SaveOrigin,
     archive: Readable,
   ): Promise<number> {
-    const content = await this.#store(profile, archive);
+    const content = await this.#store(profile, archive, `profile ${profile.id}`);
     let added: { readonly version: number; readonly blobs: string[] };
     try {
       added = await this.#versions.locked(profile.id, async (transaction) => {
@@ -180,13 +210,13 @@ export class ProfileStates {
     return sweepBlobs(this.#blobs, (names) => this.#versions.named(names));
   }
 
-  #keyOf({ project_id }: ProfileRef) {
+  #keyOf({ project_id }: Pick<ProfileRef, "project_id">) {
     return (salt: Uint8Array) => this.#secrets.keyOfStream(salt, `profile states of ${project_id}`);
   }
 
-  async #store(profile: ProfileRef, archive: Readable): Promise<VersionContent> {
+  async #store(project: Pick<ProfileRef, "project_id">, archive: Readable, what: string): Promise<VersionContent> {
     const content = new MeasuredContent(archive, this.#maxBytes);
-    const sealed = Readable.from(sealStream(content.chunks(), this.#keyOf(profile)), { objectMode: false });
+    const sealed = Readable.from(sealStream(content.chunks(), this.#keyOf(project)), { objectMode: false });
     try {
       // The limit of the content applies first; sealing adds at most 0.1 %.
       const { name } = await this.#blobs.put(sealed, { maxBytes: this.#maxBytes * 2 + 2 ** 20 });
@@ -198,7 +228,7 @@ export class ProfileStates {
       throw new ServiceError(
         413,
         "payload_too_large",
-        `The state of profile ${profile.id} is larger than ${String(Math.floor(this.#maxBytes / 2 ** 20))} MiB (profile_max_mib) after compression.`,
+        `The state of ${what} is larger than ${String(Math.floor(this.#maxBytes / 2 ** 20))} MiB (profile_max_mib) after compression.`,
         { limit: this.#maxBytes, hint: "Clear data of its sites, or raise the limit.", cause: error },
       );
     }

@@ -155,3 +155,18 @@ it("never returns a cached profile that another server changed", async () => {
     .poll(async () => (await server.request("GET", `/profiles/${made.id}`)).body)
     .toMatchObject({ name: "theirs now" });
 });
+
+it.each([
+  ["/browsers", {}],
+  ["/browser_pools", { size: 1 }],
+])("POST %s names the profile whose location needs a proxy", async (path, fields) => {
+  const made = await server.request("POST", "/profiles", { body: { location: { timezone: "exit" } } });
+  const { id } = Profile.parse(made.body);
+  expect(await server.request("POST", path, { body: { ...fields, profile: { id } } })).toMatchObject({
+    status: 400,
+    body: {
+      ...{ code: "invalid_browser_location", field: "body.profile" },
+      message: expect.stringContaining("timezone exit needs a proxy") as unknown,
+    },
+  });
+});

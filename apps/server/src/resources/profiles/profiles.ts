@@ -1,3 +1,4 @@
+import { readLocation } from "@shoal/contract/network";
 import {
   profileNameTaken,
   profileNotFound,
@@ -7,7 +8,15 @@ import {
 import type { Page } from "@shoal/contract";
 import { containsFolded, type Database, folded, type Tables } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
-import type { CreateProfile, ListProfiles, Profile, UpdateProfile, WebBotAuth } from "@shoal/schemas";
+import type {
+  BrowserConditions,
+  BrowserLocationConfig,
+  CreateProfile,
+  ListProfiles,
+  Profile,
+  UpdateProfile,
+  WebBotAuth,
+} from "@shoal/schemas";
 import type { Transaction } from "kysely";
 import type * as z from "zod/mini";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
@@ -28,6 +37,8 @@ interface ProfileRow {
   readonly version: number | null;
   readonly last_save_error: string | null;
   readonly web_bot_auth: WebBotAuth | null;
+  readonly location: BrowserLocationConfig | null;
+  readonly conditions: BrowserConditions | null;
 }
 
 const columns = [
@@ -41,6 +52,8 @@ const columns = [
   "version",
   "last_save_error",
   "web_bot_auth",
+  "location",
+  "conditions",
 ] as const;
 const empty = {
   updated_at: null,
@@ -62,11 +75,21 @@ function toProfile(row: ProfileRow): Profile {
     ...(row.size_bytes !== null && { size_bytes: row.size_bytes }),
     ...(row.version !== null && { version: row.version }),
     ...(row.web_bot_auth?.enabled === true && { web_bot_auth: row.web_bot_auth }),
+    ...(row.location && Object.keys(row.location).length > 0 && { location: row.location }),
+    ...(row.conditions && Object.keys(row.conditions).length > 0 && { conditions: row.conditions }),
     ...(row.last_save_error && { last_save_error: row.last_save_error }),
   };
 }
 
-const stored = (bot: WebBotAuth | null): string | null => (bot === null ? null : JSON.stringify(bot));
+const stored = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
+
+/** @returns the canonical spelling. @throws {ServiceError} 400 `invalid_browser_location`. */
+function canonical(location: BrowserLocationConfig | null): BrowserLocationConfig | null {
+  if (location === null) return null;
+  const read = readLocation(location);
+  if ("refusal" in read) throw ServiceError.of(read.refusal);
+  return read.location;
+}
 
 function notFound(idOrName: string): ServiceError {
   return ServiceError.of(profileNotFound(idOrName));
@@ -137,18 +160,22 @@ export class Profiles {
     });
   }
 
-  async create(projectId: string, { name, web_bot_auth }: z.output<typeof CreateProfile>): Promise<Profile> {
+  async create(
+    projectId: string,
+    { conditions = {}, location, name, web_bot_auth }: z.output<typeof CreateProfile>,
+  ): Promise<Profile> {
     const row = { id: createId(), project_id: projectId, name: name ?? null, created_at: new Date().toISOString() };
     const bot = web_bot_auth ?? null;
+    const seen = canonical(location ?? null);
     try {
       await this.#query
         .insertInto("profiles")
-        .values({ ...row, web_bot_auth: stored(bot) })
+        .values({ ...row, web_bot_auth: stored(bot), location: stored(seen), conditions: stored(conditions) })
         .execute();
     } catch (error) {
       throw name !== undefined && isUniqueViolation(error) ? nameTaken(name) : error;
     }
-    return toProfile({ ...row, ...empty, web_bot_auth: bot });
+    return toProfile({ ...row, ...empty, web_bot_auth: bot, location: seen, conditions });
   }
 
   async list(
@@ -176,8 +203,9 @@ export class Profiles {
   async update(
     projectId: string,
     idOrName: string,
-    { name, web_bot_auth: bot }: z.output<typeof UpdateProfile>,
+    { conditions, location, name, web_bot_auth: bot }: z.output<typeof UpdateProfile>,
   ): Promise<Profile> {
+    const seen = location === undefined ? undefined : canonical(location);
     const id = await this.#existing(projectId, idOrName);
     try {
       const row = await this.#query
@@ -185,6 +213,8 @@ export class Profiles {
         .set({
           ...(name !== undefined && { name }),
           ...(bot !== undefined && { web_bot_auth: stored(bot) }),
+          ...(seen !== undefined && { location: stored(seen) }),
+          ...(conditions !== undefined && { conditions: stored(conditions) }),
           updated_at: new Date(),
         })
         .where("id", "=", id)
@@ -235,14 +265,19 @@ export class Profiles {
         // The lock keeps the states until they are copied.
         const found = await transaction
           .selectFrom("profiles")
-          .select(["id", "web_bot_auth"])
+          .select(["id", "web_bot_auth", "location", "conditions"])
           .where("id", "=", from)
           .forNoKeyUpdate()
           .executeTakeFirst();
         if (found === undefined) throw notFound(idOrName);
         await transaction
           .insertInto("profiles")
-          .values({ ...row, web_bot_auth: stored(found.web_bot_auth) })
+          .values({
+            ...row,
+            web_bot_auth: stored(found.web_bot_auth),
+            location: stored(found.location),
+            conditions: stored(found.conditions),
+          })
           .execute();
         await this.#states.copyInto(transaction, from, row.id);
         return toProfile(

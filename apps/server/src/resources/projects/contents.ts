@@ -9,8 +9,8 @@ export const partlyContents: Readonly<Record<string, { readonly what: string; re
 };
 
 /**
- * Tables that may refer to a deleted project: its keys and signing keys are deleted with it, app versions and schedules with their
- * deployment, handoffs and links with their session, stored files of sessions after their retention, changes of counts with the next
+ * Tables that may refer to a deleted project: its keys, signing keys and network recordings are deleted with it, app versions and schedules with their
+ * deployment, runs with their flow, handoffs and links with their session, stored files of sessions after their retention, changes of counts with the next
  * session of any project, and the audit log and usage stay.
  */
 export const notContents: readonly string[] = [
@@ -18,8 +18,10 @@ export const notContents: readonly string[] = [
   "app_versions",
   "audit_logs",
   "bot_keys",
+  "flow_runs",
   "handoffs",
   "live_view_links",
+  "network_recordings",
   "schedules",
   "session_count_changes",
   "session_files",

@@ -118,7 +118,7 @@ describe("limits", () => {
       max_auth_connections: null,
       auth_connections_used: 0,
       min_health_check_interval_seconds: 300,
-      max_vaults: 0,
+      max_vaults: null,
       vaults_used: 0,
     };
     expect((await server.request("GET", "/org/limits")).body).toEqual(settings);

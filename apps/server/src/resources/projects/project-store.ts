@@ -141,6 +141,8 @@ class PostgresProjectStore {
       const now = new Date();
       await transaction.updateTable("projects").set({ deleted_at: now }).where("id", "=", id).execute();
       await transaction.deleteFrom("bot_keys").where("project_id", "=", id).execute();
+      // A sweep deletes their content.
+      await transaction.deleteFrom("network_recordings").where("project_id", "=", id).execute();
       const keys = await transaction
         .updateTable("api_keys")
         .set({ deleted_at: now })

@@ -273,9 +273,9 @@ describe("the caller's identity", () => {
       gpu: { enabled: false },
       managed_proxies: { enabled: false },
       search: { enabled: false },
-      vaults: { enabled: false },
+      vaults: { enabled: true },
     });
-    expect(limits.max_vaults).toBe(0);
+    expect(limits.max_vaults).toBeNull();
     expect(limits.max_concurrent_browsers).toBe(20);
     expect(plan.status).toBeNull();
   });

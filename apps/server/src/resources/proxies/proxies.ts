@@ -21,6 +21,13 @@ const checkTimeoutMs = 20_000;
 export interface ChosenProxy {
   readonly shown: BrowserProxy;
   readonly upstream: EgressUpstream;
+  /** Of its exit, ISO 3166; absent where its provider does not choose one. */
+  readonly country?: string;
+}
+
+function countryIn(config: Readonly<Record<string, unknown>>): Pick<ChosenProxy, "country"> {
+  const { country } = config;
+  return typeof country === "string" && country !== "" ? { country } : {};
 }
 
 interface ProxyRow {
@@ -245,6 +252,7 @@ export class Proxies {
     return {
       shown: { id: row.id, ...(row.name !== null && { name: row.name }) },
       upstream: await this.#upstreamFor(row, sessionId),
+      ...countryIn(row.config),
     };
   }
 
@@ -255,6 +263,7 @@ export class Proxies {
     return {
       shown: { mode: "session" },
       upstream: upstreamOf({ ...request, ...checked }, this.#templates, sessionId),
+      ...countryIn(checked.config),
     };
   }
 

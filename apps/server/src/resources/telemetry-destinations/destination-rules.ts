@@ -24,7 +24,7 @@ export type Headers = Readonly<Record<string, string>>;
 
 /** @param endpoint - a checked endpoint. */
 export function logsUrl(endpoint: string): URL {
-  return new URL(`${endpoint.replace(/\/+$/, "")}/v1/logs`);
+  return new URL(`${endpoint.replace(/(?<!\/)\/+$/, "")}/v1/logs`);
 }
 
 /** @throws {ServiceError} 400 for credentials, and for private addresses that the operator does not allow. */

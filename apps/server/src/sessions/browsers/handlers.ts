@@ -1,8 +1,10 @@
-import type { ControlOperationsOf } from "@shoal/contract";
+import { shownLocation } from "@shoal/contract/network";
+import { contract, type ControlOperationsOf } from "@shoal/contract";
+import { outsidePolicy } from "@shoal/contract/refusals";
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { Browser, Profile } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
-import { mayUseSecrets } from "../../http/auth/rights.ts";
+import { mayUseSecrets, mayUseVaults } from "../../http/auth/rights.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
 import type { Profiles } from "../../resources/profiles/profiles.ts";
 import { RegionElsewhere } from "../../cluster/elsewhere.ts";
@@ -11,7 +13,9 @@ import type { Secrets } from "../../storage/secrets.ts";
 import { shownCategories, shownExport } from "../telemetry/categories.ts";
 import { enderOf } from "./lifecycle.ts";
 import type { SessionOptions } from "./options/session-options.ts";
+import { forkedBrowsers } from "./fork/forked-browsers.ts";
 import type { SessionView, SessionWishes } from "./running-session.ts";
+import type { SessionRow } from "./session-store.ts";
 import type { Sessions } from "./sessions.ts";
 
 export interface SessionSigner {
@@ -32,6 +36,7 @@ export async function toBrowser(
   const address = `${baseUrl}/browsers/${row.id}`;
   const socket = address.replace(/^http/, "ws");
   const { options } = row;
+  const endMs = row.ended_at === null ? Date.now() : Date.parse(row.ended_at);
   const browser: Browser = {
     session_id: row.id,
     created_at: row.created_at,
@@ -42,12 +47,7 @@ export async function toBrowser(
     stealth: row.stealth,
     timeout_seconds: row.timeout_seconds,
     ...(profile && { profile, profile_save_changes: row.profile_save_changes }),
-    usage: {
-      uptime_ms: Math.max(
-        0,
-        (row.ended_at === null ? Date.now() : Date.parse(row.ended_at)) - Date.parse(row.created_at),
-      ),
-    },
+    usage: { uptime_ms: Math.max(0, endMs - Date.parse(row.created_at)) },
     placement: row.placement,
     browser_restarts: row.browser_restarts,
     region: row.region,
@@ -70,11 +70,18 @@ export async function toBrowser(
   if (row.viewport !== null) browser.viewport = row.viewport;
   if (options.signs_in === true) browser.signs_in = true;
   if (options.origin) browser.origin = options.origin;
+  if (options.forked_from !== undefined) browser.forked_from = options.forked_from;
+  if (options.vaults) browser.vaults = [...options.vaults];
   if (options.isolation !== undefined) browser.isolation = options.isolation;
   if (options.kiosk_mode === true) browser.kiosk_mode = true;
   const network = networkOf(options);
   if (network) browser.network = network;
   if (options.web_bot_auth) browser.web_bot_auth = options.web_bot_auth;
+  const location = options.location && shownLocation(options.location, options.exit_timezone);
+  if (location) browser.location = location;
+  if (options.conditions) browser.conditions = options.conditions;
+  if (options.network_recording !== undefined) browser.network_recording_id = options.network_recording;
+  if (options.replay) browser.network_replay = options.replay;
   if (options.chrome_policy) browser.chrome_policy = options.chrome_policy;
   if (row.start_url !== null) browser.start_url = row.start_url;
   if (pageUrl !== undefined) browser.page_url = pageUrl;
@@ -156,7 +163,11 @@ export function browserHandlers(
   return {
     createBrowser: (call) =>
       createSession({ sessions, regions }, call, {
-        wishes: { apiKeyId: call.context.key.id, usesSecrets: mayUseSecrets(call.context) },
+        wishes: {
+          apiKeyId: call.context.key.id,
+          usesSecrets: mayUseSecrets(call.context),
+          usesVaults: mayUseVaults(call.context),
+        },
         show: (view) => shown(view, call.context),
       }),
     async listBrowsers({ query, context }) {
@@ -173,8 +184,31 @@ export function browserHandlers(
         }),
         context,
       ),
+    async forkBrowser({ params, body, context, signal }) {
+      const by = {
+        apiKeyId: context.key.id,
+        usesSecrets: mayUseSecrets(context, params.id_or_name),
+        requirePolicy: (parent: SessionRow) => {
+          requireFork(context, parent);
+        },
+        signal,
+      };
+      const { views, ...forks } = await sessions.forks.fork(context.projectId, params.id_or_name, body, by);
+      const browsers = await Promise.all(views.map((view) => shown(view, context)));
+      return forkedBrowsers(browsers, forks);
+    },
     extendBrowser: async ({ params, body, context }) =>
       shown(await sessions.extend(context.projectId, params.id_or_name, body), context),
     deleteBrowser: ({ params, context }) => sessions.delete(context.projectId, params.id_or_name, enderOf(context)),
   };
+}
+
+/** Again, because the session may have loaded a profile after the entrance read its row. */
+function requireFork({ key: { policy }, projectId }: Access, { id, profile_id }: SessionRow): void {
+  const { operationId } = contract.forkBrowser;
+  if (
+    policy !== undefined &&
+    policy.permit(contract.forkBrowser, projectId, { id, profileId: profile_id }) === undefined
+  )
+    throw ServiceError.of(outsidePolicy(operationId, profile_id === null ? undefined : "its profile"));
 }

@@ -3,6 +3,7 @@ import type { EndedReason } from "@shoal/schemas";
 import { type Access, isPerson } from "../../http/auth/access.ts";
 import { namesOf } from "../telemetry/categories.ts";
 import type { RunningSession } from "./running-session.ts";
+import type { SessionRow } from "./session-store.ts";
 
 export interface EndCause {
   readonly by?: SessionLifecycle["ended_by"];
@@ -51,4 +52,11 @@ export function enderOf({ key, role }: Pick<Access, "key" | "role">): NonNullabl
   return !isPerson({ key, role })
     ? { type: "api_key", id: key.id, name: key.name }
     : { type: "user", id: key.id, ...(key.created_by_email !== "" && { name: key.created_by_email }) };
+}
+
+/** When a session ends that starts or is extended now. @param seconds - its maximum duration. */
+export function endOf(seconds: number | undefined): Pick<SessionRow, "max_duration_seconds" | "ends_at"> {
+  return seconds === undefined
+    ? { max_duration_seconds: null, ends_at: null }
+    : { max_duration_seconds: seconds, ends_at: new Date(Date.now() + seconds * 1000).toISOString() };
 }

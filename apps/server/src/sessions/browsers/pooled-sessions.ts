@@ -50,6 +50,8 @@ export class PooledSessions {
     const proxy = await choices.proxy(projectId, request, createId());
     const network = request.network && (await this.canonicalNetwork(projectId, request.network));
     const profile = request.profile && (await choices.profile(projectId, request.profile));
+    if (request.location !== undefined || profile !== undefined)
+      await choices.inherited(projectId, { ...request, profile_id: profile?.profile_id ?? undefined }, proxy);
     const to = await choices.destination(projectId, request.telemetry, destination ?? null);
     return {
       ...(await choices.extensions(projectId, request)),
@@ -121,12 +123,13 @@ export class PooledSessions {
     runner.sessions.set(row.id, session);
     try {
       session.captured = await defaults.captured(row.project_id, request);
-      const { web_bot_auth } = await choices.signing(row.project_id, request);
-      if (request.web_bot_auth === undefined && web_bot_auth !== undefined) {
-        session.row = { ...row, options: { ...row.options, web_bot_auth } };
+      const chosen = await choices.proxy(row.project_id, request, row.id);
+      const { web_bot_auth: bot, ...seen } = await choices.inherited(row.project_id, request, chosen);
+      const inherited = { ...(bot?.enabled === true && { web_bot_auth: bot }), ...seen };
+      if (Object.keys(inherited).length > 0) {
+        session.row = { ...row, options: { ...row.options, ...inherited } };
         await store.update(row.id, { options: session.row.options });
       }
-      const chosen = await choices.proxy(row.project_id, request, row.id);
       const { headers, routes } = await choices.network(row.project_id, request, {
         sessionId: row.id,
         usesSecrets: true,

@@ -1,6 +1,6 @@
 import type { SessionLifecycle } from "@shoal/database";
 import type { Instance } from "@shoal/placement";
-import type { BrowserOrigin, CreateBrowser, CreateProxy, EndedReason } from "@shoal/schemas";
+import type { BrowserConditions, BrowserOrigin, CreateBrowser, CreateProxy, EndedReason } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { LiveFields } from "../../cluster/live-fields.ts";
 import { type CapturedCategories, namesOf } from "../telemetry/categories.ts";
@@ -58,6 +58,7 @@ export type PooledRequest = Pick<
   | "extensions"
   | "headless"
   | "kiosk_mode"
+  | "location"
   | "memory"
   | "network"
   | "proxy_id"
@@ -68,7 +69,9 @@ export type PooledRequest = Pick<
   | "viewport"
   | "web_bot_auth"
 > & {
+  readonly conditions?: BrowserConditions | undefined;
   readonly extension_ids?: readonly string[];
+  readonly exit_timezone?: string | undefined;
   readonly profile_id?: string | undefined;
   readonly telemetry_destination_id?: string | undefined;
 };
@@ -88,6 +91,8 @@ export interface SessionWishes {
   readonly origin?: BrowserOrigin;
   /** The caller may use stored values, for `network.headers` and `network.http_auth`. */
   readonly usesSecrets?: boolean;
+  /** The caller may use the items of vaults. */
+  readonly usesVaults?: boolean;
   /** A proxy of this session alone, which is not stored. */
   readonly proxy?: z.output<typeof CreateProxy>;
 }

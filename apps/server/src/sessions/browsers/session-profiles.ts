@@ -4,13 +4,13 @@ import { instanceControl } from "@shoal/instance";
 import { type Instance, InstanceRefusal, streamFromInstance } from "@shoal/placement";
 import { KeyedMutex, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
-import type { BrowserProfile, WebBotAuth } from "@shoal/schemas";
+import type { BrowserProfile, Profile } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
 import type * as z from "zod/mini";
 import { endsAtOnce } from "./answering-instance.ts";
 import type { Log } from "../../log/log.ts";
 import { type ProfileSource, writerOf } from "../../resources/profiles/profile-versions.ts";
-import type { ProfileStates } from "../../resources/profiles/profile-states.ts";
+import type { LentState, ProfileStates } from "../../resources/profiles/profile-states.ts";
 import type { Profiles } from "../../resources/profiles/profiles.ts";
 import { ProfileLoad } from "./start/profile-load.ts";
 
@@ -39,6 +39,7 @@ const saveTries = 4;
 /** A pause is at least this many times as long as the save before it, so that saving does not dominate. */
 const pauseFactor = 20;
 
+type ReadsState = (typeof instanceControl)["saveForFork" | "saveProfile" | "saveProfileAtEnd"];
 type SessionSource = Extract<ProfileSource, "session" | "checkpoint" | "save">;
 
 interface LatestSave {
@@ -66,9 +67,12 @@ export class SessionProfiles {
     return { profile_id: profile.id, profile_save_changes: save_changes };
   }
 
-  /** How sessions of a profile sign their requests. */
-  async signingOf(projectId: string, profileId: string): Promise<WebBotAuth | undefined> {
-    return (await this.#options.profiles.get(projectId, profileId)).web_bot_auth;
+  /** What sessions of a profile get from it, in addition to its state. */
+  async settingsOf(
+    projectId: string,
+    profileId: string,
+  ): Promise<Pick<Profile, "conditions" | "location" | "web_bot_auth">> {
+    return this.#options.profiles.get(projectId, profileId);
   }
 
   async explainWriter(profileId: string): Promise<ServiceError> {
@@ -89,6 +93,24 @@ export class SessionProfiles {
     profiles.forget(profile_id);
     const isEmpty = (used?.version ?? undefined) === undefined;
     return isEmpty ? undefined : new ProfileLoad(id, { id: profile_id, project_id }, states);
+  }
+
+  /** Reads the state of a running browser with its tabs. Drop it. @throws {ServiceError} 413, 503. */
+  async readForFork({ id, project_id }: SessionOfProfile, instance: Instance, cut: AbortSignal): Promise<LentState> {
+    const signal = AbortSignal.any([cut, AbortSignal.timeout(saveTimeoutMs)]);
+    try {
+      const archive = await this.#read(id, instance, instanceControl.saveForFork, signal);
+      return await this.#options.states.lend({ project_id }, archive, `browser ${id}`);
+    } catch (error) {
+      if (ServiceError.isInstance(error) || cut.aborted) throw error;
+      const isGone = await endsAtOnce(instance);
+      throw new ServiceError(
+        isGone ? 503 : 500,
+        isGone ? "browser_not_running" : "internal_error",
+        `The state of browser ${id} could not be read: ${messageOf(error)}`,
+        { cause: error },
+      );
+    }
   }
 
   /** Saves a version that later saves of this session do not replace. @throws {ServiceError} */
@@ -175,11 +197,7 @@ export class SessionProfiles {
     if (profile_id === null) return;
     const { saveProfile, saveProfileAtEnd } = instanceControl;
     const endpoint = source === "session" ? saveProfileAtEnd : saveProfile;
-    const answer = await streamFromInstance(instance, endpoint, { signal }).catch((error: unknown) => {
-      if (!(error instanceof InstanceRefusal)) throw error;
-      const what = `The profile of browser ${id} could not be read: ${error.problem}`;
-      throw new ServiceError(503, "browser_not_running", what, { hint: error.hint, cause: error });
-    });
+    const answer = await this.#read(id, instance, endpoint, signal);
     const keepThroughVersion = keptThrough(this.#latestSaves.get(instance), session.browser_restarts);
     const version = await this.#options.states.save(
       { id: profile_id, project_id },
@@ -187,6 +205,19 @@ export class SessionProfiles {
       answer,
     );
     this.#latestSaves.set(instance, { version, restarts: session.browser_restarts, keepThroughVersion });
+  }
+
+  async #read(
+    id: string,
+    instance: Instance,
+    endpoint: ReadsState,
+    signal: AbortSignal,
+  ): ReturnType<typeof streamFromInstance> {
+    return streamFromInstance(instance, endpoint, { signal }).catch((error: unknown) => {
+      if (!(error instanceof InstanceRefusal)) throw error;
+      const what = `The profile of browser ${id} could not be read: ${error.problem}`;
+      throw new ServiceError(503, "browser_not_running", what, { hint: error.hint, cause: error });
+    });
   }
 
   /** Does nothing if the profile is gone or has another writer. */

@@ -7,6 +7,7 @@ import type { LiveFields } from "../../cluster/live-fields.ts";
 import type { Log } from "../../log/log.ts";
 import type { SessionLimits } from "../../storage/errors/session-limits.ts";
 import type { DownloadStore } from "../downloads/download-store.ts";
+import type { NetworkRecordings } from "../network-recordings/network-recordings.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
 import { categoriesNamed } from "../telemetry/categories.ts";
 import type { TelemetryExports } from "../telemetry/export/exports.ts";
@@ -41,8 +42,9 @@ export interface SessionRules {
 export interface SessionRunnerParts {
   readonly store: SessionStore;
   readonly profiles: Pick<SessionProfiles, "saveAtEnd">;
-  readonly downloads: Pick<DownloadStore, "finish" | "keep" | "wasKept">;
+  readonly downloads: Pick<DownloadStore, "finish" | "keep" | "keepsAny">;
   readonly replays: Pick<ReplayStore, "finish" | "wasRecorded">;
+  readonly networkRecordings: Pick<NetworkRecordings, "finish">;
   readonly exports: Pick<TelemetryExports, "settled">;
   /** Called after the last file of an ended session is complete. */
   readonly onFiles: (sessionId: string) => void;
@@ -118,6 +120,26 @@ export class SessionRunner {
     if (this.#closed || this.#draining) return 0;
     const running = [...this.sessions.values()].filter(({ ending }) => ending === undefined).length;
     return Math.max(0, this.#parts.rules.maxSessions - running);
+  }
+
+  /** @throws {ServiceError} 503 when the server stops or was declared dead, 529 at its limit. */
+  requireRoom(): void {
+    if (this.#closed || this.#draining)
+      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new sessions.", {
+        retryAfterSeconds: 5,
+      });
+    this.refuseDoubtful();
+    if (this.room() === 0)
+      throw new ServiceError(
+        529,
+        "capacity_exhausted",
+        `This server runs ${String(this.#parts.rules.maxSessions)} sessions, its limit (max_sessions).`,
+        {
+          limit: this.#parts.rules.maxSessions,
+          hint: "Wait until one ends, or raise the limit if the machine has enough memory.",
+          retryAfterSeconds: 5,
+        },
+      );
   }
 
   /** Ends the session after `seconds` from now even if it is used; replaces an earlier limit. */
@@ -244,9 +266,11 @@ export class SessionRunner {
     const hasFiles = this.#hasFiles(session);
     const savesProfile = session.savesAtEnd && session.row.profile_save_changes && savedEnds.has(reason);
     const { saved, stopped: stopping } = this.#stopInstance(session, savesProfile);
-    const stopped = stopping?.catch((error: unknown) => {
-      log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
-    });
+    const stopped = stopping
+      ?.catch((error: unknown) => {
+        log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
+      })
+      .then(() => this.#parts.networkRecordings.finish(id));
     const write = () => this.persist(session, () => store.end(id, at, reason, { filesStored: !hasFiles, lifecycle }));
     // The row is the lock on the profile: it ends after the save, so that the next session starts from that state.
     const recorded = saved === undefined ? write() : saved.then(write);
@@ -264,7 +288,7 @@ export class SessionRunner {
 
   #hasFiles({ collector, row }: RunningSession): boolean {
     const { downloads, replays } = this.#parts;
-    return [collector !== undefined, replays.wasRecorded(row.id), downloads.wasKept(row.id)].includes(true);
+    return [collector !== undefined, replays.wasRecorded(row.id), downloads.keepsAny].includes(true);
   }
 
   /** Waits for the last telemetry and recordings, then for the profile, and stops the instance. */
@@ -275,7 +299,7 @@ export class SessionRunner {
     if (instance === undefined) return { saved: undefined, stopped: collector?.finish() };
     const { downloads, profiles, replays } = this.#parts;
     const recordings = replays.finish(row.id, instance);
-    const kept = downloads.finish(row.id);
+    const kept = downloads.finish({ sessionId: row.id, projectId: row.project_id }, instance);
     if (collector === undefined && recordings === undefined && kept === undefined && !savesProfile)
       return { saved: undefined, stopped: instance.stop() };
     const finished = Promise.all([collector?.finish(), recordings, kept]);

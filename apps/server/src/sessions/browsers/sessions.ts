@@ -22,7 +22,8 @@ import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import { answeringInstance } from "./answering-instance.ts";
 import { assignAgain } from "./start/assign-again.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
-import type { EndCause } from "./lifecycle.ts";
+import { SessionForks, type SessionForksParts } from "./fork/session-forks.ts";
+import { type EndCause, endOf } from "./lifecycle.ts";
 import { PooledSessions } from "./pooled-sessions.ts";
 import { ProjectRules } from "./project-rules.ts";
 import {
@@ -37,15 +38,16 @@ import type { SessionProfiles } from "./session-profiles.ts";
 import { SessionRunner, type SessionRules } from "./session-runner.ts";
 import type { SessionFilter, SessionRow, SessionStore } from "./session-store.ts";
 import { SessionTelemetry } from "./session-telemetry.ts";
-import { SessionChoices, type SessionChoicesParts } from "./start/session-choices.ts";
+import { type ChosenObjects, SessionChoices } from "./start/session-choices.ts";
 import { SessionDefaults } from "./start/session-defaults.ts";
 import { SessionStarter } from "./start/session-starter.ts";
 import { SessionUpdates, type SessionUpdatesParts } from "./update-session.ts";
 
-export interface SessionsParts extends Pick<SessionChoicesParts, "destinations" | "openForHosts" | "proxies"> {
+export interface SessionsParts extends ChosenObjects {
   readonly store: SessionStore;
   readonly placement: Placement;
   readonly profiles: SessionProfiles;
+  readonly signInBrowsers: SessionForksParts["signInBrowsers"];
   readonly handoffs: SessionUpdatesParts["handoffs"];
   readonly projects: Pick<ProjectLookup, "find">;
   readonly botIdentities: Pick<BotIdentities, "signerOf">;
@@ -55,7 +57,7 @@ export interface SessionsParts extends Pick<SessionChoicesParts, "destinations" 
   readonly rules: SessionRules;
   readonly telemetry: TelemetryStore;
   readonly exports: Pick<TelemetryExports, "open" | "settled">;
-  readonly downloads: Pick<DownloadStore, "finish" | "keep" | "wasKept">;
+  readonly downloads: Pick<DownloadStore, "finish" | "keep" | "keepsAny">;
   readonly replays: Pick<ReplayStore, "admit" | "finish" | "keep" | "noteStop" | "wasRecorded">;
   readonly files: Pick<SessionFiles, "hasAny">;
   readonly onFiles: (sessionId: string) => void;
@@ -73,6 +75,7 @@ const endingTimeoutMs = 5_000;
 export class Sessions {
   readonly pooled: PooledSessions;
   readonly projectRules: ProjectRules;
+  readonly forks: SessionForks;
   readonly #parts: SessionsParts;
   readonly #runner: SessionRunner;
   readonly #choices: SessionChoices;
@@ -97,6 +100,7 @@ export class Sessions {
     this.#defaults = defaults;
     this.#starter = starter;
     this.#updates = new SessionUpdates({ ...parts, runner, choices, starter, sessionTelemetry, existing });
+    this.forks = new SessionForks({ ...parts, runner, choices, defaults, starter, existing, updates: this.#updates });
     this.pooled = new PooledSessions({ ...parts, runner, choices, defaults, starter, sessionTelemetry });
   }
 
@@ -116,28 +120,30 @@ export class Sessions {
     if (this.isHere(id)) throw ServiceError.of(browserIdTaken(id));
     // Clients send an empty value for none.
     const invocation = request.invocation_id === "" ? undefined : request.invocation_id;
-    const [routed, chosen, found, profile, destination, captured] = await Promise.all([
+    const [routed, chosen, found, profile, destination, captured, vaults] = await Promise.all([
       this.#choices.network(projectId, request, { sessionId: id, usesSecrets: wishes.usesSecrets }),
       this.#choices.proxy(projectId, { ...request, own: wishes.proxy }, id),
       this.#choices.extensions(projectId, request),
       request.profile && profiles.choose(projectId, request.profile),
       this.#choices.destination(projectId, request.telemetry, null),
       this.#defaults.captured(projectId, request, wishes.apiKeyId === undefined),
+      this.#choices.vaults(projectId, request.vaults, wishes.usesVaults),
       invocation !== undefined && store.requireActiveInvocation(projectId, invocation),
     ]);
-    const signing = await this.#choices.signing(projectId, {
-      ...request,
-      profile_id: profile?.profile_id ?? undefined,
-    });
-    this.#requireRoom();
+    const profile_id = profile?.profile_id ?? undefined;
+    const inherited = await this.#choices.inherited(projectId, { ...request, profile_id }, chosen);
+    this.#runner.requireRoom();
+    const recorded = await this.#choices.recording(projectId, request, { signal, usesSecrets: wishes.usesSecrets });
+    this.#runner.requireRoom(); // Again: others may have started while a recording was read.
     const chosenRow = this.#choices.row(id, projectId, {
       ...routed.request,
       ...found,
-      ...signing,
+      ...inherited,
       ...(destination !== null && { telemetry_destination_id: destination }),
     });
     const row: SessionRow = {
       ...chosenRow,
+      options: { ...chosenRow.options, ...vaults, ...recorded.options },
       name: request.name ?? null,
       tags: request.tags ?? {},
       invocation_id: invocation ?? null,
@@ -148,37 +154,9 @@ export class Sessions {
       ...endOf(request.max_duration_seconds),
     };
     const session = newSession(row, captured, wishes);
-    if (row.max_duration_seconds !== null) this.#runner.limit(session, row.max_duration_seconds);
-    this.#runner.sessions.set(row.id, session);
-    try {
-      await this.#starter.start(session, { proxy: chosen, routes: routed.routes, headers: routed.headers }, signal);
-    } catch (error) {
-      clearTimeout(session.endTimer);
-      this.#runner.sessions.delete(row.id);
-      throw error;
-    }
+    await this.#starter.run(session, { ...routed, proxy: chosen, player: recorded.player }, signal);
     if (wishes.apiKeyId !== undefined && wishes.records !== false) void this.#defaults.record(session);
     return this.#runner.view(session.row);
-  }
-
-  /** @throws {ServiceError} 503 when the server stops or was declared dead, 529 at its limit. */
-  #requireRoom(): void {
-    if (this.#runner.isClosed || this.#runner.isDraining)
-      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new sessions.", {
-        retryAfterSeconds: 5,
-      });
-    this.#runner.refuseDoubtful();
-    if (this.#runner.room() === 0)
-      throw new ServiceError(
-        529,
-        "capacity_exhausted",
-        `This server runs ${String(this.#parts.rules.maxSessions)} sessions, its limit (max_sessions).`,
-        {
-          limit: this.#parts.rules.maxSessions,
-          hint: "Wait until one ends, or raise the limit if the machine has enough memory.",
-          retryAfterSeconds: 5,
-        },
-      );
   }
 
   async list(projectId: string, filter: SessionFilter): Promise<Page<SessionView>> {
@@ -450,10 +428,4 @@ export class Sessions {
     this.#elsewhere.set(id, { id, project_id, server_id });
     return new Elsewhere(id, server_id);
   }
-}
-
-function endOf(seconds: number | undefined): Pick<SessionRow, "max_duration_seconds" | "ends_at"> {
-  return seconds === undefined
-    ? { max_duration_seconds: null, ends_at: null }
-    : { max_duration_seconds: seconds, ends_at: new Date(Date.now() + seconds * 1000).toISOString() };
 }

@@ -42,6 +42,7 @@ const aroundPlacement = (placement: Placement) =>
       transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
       setRules: () => undefined,
       setPolicies: () => Promise.resolve("0"),
+      copy: () => Promise.reject(new Error("This instance has no copies.")),
       onEvent: () => () => undefined,
       ended,
       stop() {

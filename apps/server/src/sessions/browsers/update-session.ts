@@ -1,3 +1,4 @@
+import { refuseFullBrowserOptions } from "@shoal/contract/refusals";
 import type { HeaderSource, Instance } from "@shoal/placement";
 import { KeyedMutex } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
@@ -9,6 +10,7 @@ import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
 import { selectCategories } from "../telemetry/categories.ts";
 import { explainDestination } from "../telemetry/export/choice.ts";
+import { refuseSavedReplay } from "../network-recordings/recording-options.ts";
 import { answeringInstance } from "./answering-instance.ts";
 import { changeWays } from "./change-ways.ts";
 import { exitHeadersFrom, refuseHeaders } from "./options/exit-headers.ts";
@@ -90,7 +92,12 @@ export class SessionUpdates {
   }
 
   async settled(id: string): Promise<void> {
-    await this.#changing.run(id, () => undefined);
+    await this.exclusively(id, async () => undefined);
+  }
+
+  /** Runs work while no change of the session runs. A handoff that begins waits for its end. */
+  exclusively<Result>(id: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#changing.run(id, work);
   }
 
   async #change(present: SessionRow, request: Request): Promise<SessionView> {
@@ -113,6 +120,9 @@ export class SessionUpdates {
     const { id, project_id } = present;
     const { isolation } = present.options;
     const { chrome_policy, profile: wanted, sleep_after_seconds } = request;
+    refuseSavedReplay(wanted, present.options.replay);
+    const unforkable = present.options.forkable === true ? refuseFullBrowserOptions(request) : undefined;
+    if (unforkable !== undefined) throw ServiceError.of(unforkable);
     if (isolation !== undefined)
       choices.refuseUnable({ chrome_policy, isolation, profile: wanted, sleep_after_seconds });
     const [profile, chosen] = await Promise.all([
@@ -126,7 +136,7 @@ export class SessionUpdates {
       present.options,
     );
     refuseOutsidePage(request.start_url, options ?? present.options);
-    refuseWebRtcPolicies((options ?? present.options).chrome_policy, (options ?? present.options).allowlist);
+    refuseWebRtcPolicies((options ?? present.options).chrome_policy, options ?? present.options);
     let running: Plan["running"];
     if (chosen !== undefined || options || profile || request.telemetry || request.viewport || request.start_url) {
       const session = runner.sessions.get(id);
@@ -261,7 +271,11 @@ export class SessionUpdates {
 
 /** Keeps the authority, which the browser trusts already. */
 function changedHeaders(present: Instance["exitHeaders"], source: HeaderSource | undefined): Instance["exitHeaders"] {
-  return source !== undefined && present !== undefined ? { ...present, source } : exitHeadersFrom(source);
+  if (present === undefined) return exitHeadersFrom(source);
+  // Without another authority, which would restart the browser.
+  const { authority, player, recorder } = present;
+  const kept = exitHeadersFrom(source, { player, recorder });
+  return kept && { ...kept, authority };
 }
 
 /** Changes of names, labels, telemetry and sleep are possible during a handoff. */

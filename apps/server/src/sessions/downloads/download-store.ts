@@ -1,6 +1,7 @@
 import type { Instance } from "@shoal/placement";
 import { BrowserDownload } from "@shoal/schemas";
 import { Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
 import type { Log } from "../../log/log.ts";
@@ -37,6 +38,8 @@ interface Keeping {
   readonly ids: Set<string>;
   readonly pending: Set<Promise<void>>;
   readonly turns: ReturnType<typeof pLimit>;
+  /** Absent before the end of the session. */
+  finished?: Promise<void>;
 }
 
 /** Copies finished downloads while their session runs, so that they outlive it and its crash. */
@@ -47,6 +50,8 @@ export class DownloadStore {
   readonly #stored: SessionFiles | undefined;
   readonly #log: Log;
   readonly #running = new Map<string, Keeping>();
+  /** Their sessions are over. */
+  readonly #finished = new WeakSet<Instance>();
   readonly #used = new Map<string, number>();
   #measured: Promise<void> | undefined;
 
@@ -64,37 +69,33 @@ export class DownloadStore {
     return this.#used;
   }
 
-  /** Copies a finished download. Never rejects. */
+  /** Copies a finished download. After `finish`, does nothing. */
   keep(of: KeptOf, instance: Instance, downloadId: string): void {
-    if (this.retentionHours === 0) return;
-    const keeping = this.#running.get(of.sessionId) ?? {
-      of,
-      instance,
-      ids: new Set<string>(),
-      pending: new Set<Promise<void>>(),
-      turns: pLimit(2),
-    };
-    this.#running.set(of.sessionId, keeping);
-    this.#begin(keeping, downloadId);
+    if (this.keepsAny && !this.#finished.has(instance)) this.#begin(this.#keepingOf(of, instance), downloadId);
   }
 
   /**
-   * Waits a few seconds for the copies. Call it before stopping the instance. Never rejects. `undefined` = nothing was
-   * downloaded.
+   * Waits a few seconds for the copies of all downloads. Call it before stopping the instance. Never rejects.
+   * `undefined` = none are kept.
    */
-  finish(sessionId: string): Promise<void> | undefined {
-    const keeping = this.#running.get(sessionId);
-    if (keeping === undefined) return undefined;
-    const finished = this.#finish(keeping).catch((error: unknown) => {
-      this.#log.warn({ session_id: sessionId, err: error }, "the last downloads of a session could not be kept");
+  finish(of: KeptOf, instance: Instance): Promise<void> | undefined {
+    if (!this.keepsAny) return undefined;
+    const { sessionId } = of;
+    const keeping = this.#keepingOf(of, instance);
+    const copied = this.#finish(keeping).catch(async (error: unknown) => {
+      const level = (await hasEnded(instance)) ? "debug" : "warn";
+      this.#log[level]({ session_id: sessionId, err: error }, "the last downloads of a session could not be kept");
     });
-    return pTimeout(finished, { milliseconds: finishTimeoutMs, fallback: () => undefined }).then(() => {
+    keeping.finished = pTimeout(copied, { milliseconds: finishTimeoutMs, fallback: () => undefined }).then(() => {
       this.#running.delete(sessionId);
+      this.#finished.add(instance);
     });
+    return keeping.finished;
   }
 
-  /** In the order of their ends. */
+  /** In the order of their ends. At the end of a session, it waits for the last copies. */
   async list(of: KeptOf): Promise<BrowserDownload[]> {
+    await this.#running.get(of.sessionId)?.finished;
     const local = await Promise.all((await this.#files.ids(of)).map((id) => this.#files.describe(of, id)));
     // After the local ones: a download moves to the store.
     const stored = (await this.#stored?.list(of.sessionId, kind))?.map(storedDownload) ?? [];
@@ -107,6 +108,7 @@ export class DownloadStore {
 
   async find(of: KeptOf, id: string): Promise<BrowserDownload | undefined> {
     if (!isDownloadId(id)) return undefined;
+    await this.#running.get(of.sessionId)?.finished;
     const local = await this.#files.describe(of, id);
     if (local !== undefined || this.#stored === undefined) return local;
     const file = await this.#stored.find(of.sessionId, kind, id);
@@ -128,9 +130,9 @@ export class DownloadStore {
     return (await this.#files.ids(of)).length > 0;
   }
 
-  /** Call it at the end of a session. */
-  wasKept(sessionId: string): boolean {
-    return this.#running.has(sessionId);
+  /** Whether a session may leave downloads on this server. */
+  get keepsAny(): boolean {
+    return this.retentionHours > 0;
   }
 
   /** Uploads the downloads of an ended session to the store, and removes them here. */
@@ -165,10 +167,25 @@ export class DownloadStore {
     return removed;
   }
 
+  #keepingOf(of: KeptOf, instance: Instance): Keeping {
+    const keeping = this.#running.get(of.sessionId) ?? {
+      of,
+      instance,
+      ids: new Set<string>(),
+      pending: new Set<Promise<void>>(),
+      turns: pLimit(2),
+    };
+    this.#running.set(of.sessionId, keeping);
+    return keeping;
+  }
+
   async #finish(keeping: Keeping): Promise<void> {
-    // Events of a burst may be missing.
-    for await (const { download_id, finished_at } of eachDownload(keeping.instance, maxKeptPerSession))
-      if (finished_at !== null) this.#begin(keeping, download_id);
+    const { instance } = keeping;
+    // An ended instance cannot answer, and a question would wake a sleeping one.
+    if (instance.sleep.asleepSinceMs === undefined && !(await hasEnded(instance)))
+      // The event of a download may arrive after the end of its session, and those of a burst may be missing.
+      for await (const { download_id, finished_at } of eachDownload(instance, maxKeptPerSession))
+        if (finished_at !== null) this.#begin(keeping, download_id);
     await Promise.all(keeping.pending);
     await this.#files.touch(keeping.of);
   }
@@ -221,4 +238,8 @@ export class DownloadStore {
 function storedDownload({ description, isStored }: SessionFile): BrowserDownload | undefined {
   const download = BrowserDownload.safeParse(description);
   return isStored && download.success ? download.data : undefined;
+}
+
+async function hasEnded({ ended }: Instance): Promise<boolean> {
+  return Promise.race([ended.then(() => true), setImmediate(false)]);
 }

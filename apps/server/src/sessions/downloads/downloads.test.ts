@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { createSecrets } from "../../storage/secrets.ts";
@@ -52,7 +52,7 @@ function instanceWith(files: Readonly<Record<string, () => AsyncIterable<Buffer>
     const [statusCode, stream] = answers(path);
     return Promise.resolve(Object.assign(stream, { statusCode }) as unknown as IncomingMessage);
   };
-  return { request } as Instance;
+  return { request, sleep: { asleepSinceMs: undefined }, ended: new Promise(() => undefined) } as unknown as Instance;
 }
 
 it("lists the downloads of an instance once each, without invalid ids and with limited names", async () => {
@@ -89,7 +89,7 @@ describe("kept downloads", () => {
     const instance = instanceWith({ a: () => [Buffer.from("content")], b: () => [] });
     store.keep(of, instance, "a");
     // The event of `b` was lost.
-    await store.finish("session");
+    await store.finish(of, instance);
     const kept = await store.list(of);
     expect(kept.map(({ download_id, size_bytes }) => [download_id, size_bytes])).toEqual([
       ["a", 7],
@@ -112,11 +112,49 @@ describe("kept downloads", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
+  it("include one whose event has not arrived when the session ends, and lists wait for its copy", async () => {
+    const { store } = open();
+    const finished = store.finish(of, instanceWith({ a: () => [Buffer.from("content")] }));
+    expect((await store.list(of)).map(({ download_id }) => download_id)).toEqual(["a"]);
+    expect(await store.find(of, "a")).toMatchObject({ size_bytes: 7 });
+    await finished;
+  });
+
+  it("expire after their session even if an event arrives after its end", async () => {
+    const { directory, store } = open();
+    const instance = instanceWith({ a: () => [], late: () => [] });
+    await store.finish(of, instance);
+    store.keep(of, instance, "late");
+    expect(await store.sweep(Date.now() + 2 * hour)).toBe(1);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it.each([
+    ["has ended", { ended: Promise.resolve({ reason: "instance_lost" }) }],
+    ["sleeps", { sleep: { asleepSinceMs: 1 } }],
+  ])("are not asked from an instance that %s", async (_title, state) => {
+    const warnings = new PassThrough();
+    const log = pino({ level: "warn" }, warnings);
+    const { directory } = open();
+    const store = new DownloadStore({ directory, retentionHours: 1, maxBytes: 1_000_000, secrets, log });
+    const asked: string[] = [];
+    const request: Instance["request"] = ({ path }) => {
+      asked.push(path);
+      return Promise.reject(new Error("no answer"));
+    };
+    const instance = { ...instanceWith({}), request, ...state } as unknown as Instance;
+    await store.finish(of, instance);
+    expect(asked).toEqual([]);
+    expect(warnings.read()).toBeNull();
+    expect(await store.list(of)).toEqual([]);
+  });
+
   it("are listed newest first, page by page", async () => {
     const { store } = open();
     const files = Object.fromEntries(["a", "b", "c"].map((id) => [id, () => []]));
-    for (const id of Object.keys(files)) store.keep(of, instanceWith(files), id);
-    await store.finish("session");
+    const instance = instanceWith(files);
+    for (const id of Object.keys(files)) store.keep(of, instance, id);
+    await store.finish(of, instance);
     const list = downloadHandlers(store).listBrowserDownloads as (call: object) => Promise<Page<BrowserDownload>>;
     const all = (await list({ context: of, query: { limit: 10, offset: 0 } })).items;
     expect(all.map(({ download_id }) => download_id).sort()).toEqual(["a", "b", "c"]);
@@ -133,25 +171,27 @@ describe("kept downloads", () => {
       for (;;) yield Buffer.alloc(10_000);
     }
     const files = { endless, small: () => [Buffer.alloc(80_000)], second: () => [Buffer.alloc(80_000)] };
-    store.keep(of, instanceWith({ endless }), "endless");
-    await store.finish("session");
+    const endlessInstance = instanceWith({ endless });
+    store.keep(of, endlessInstance, "endless");
+    await store.finish(of, endlessInstance);
     expect(filesIn(directory)).toEqual([]);
     store.keep(of, instanceWith(files), "small");
     await expect.poll(() => store.list(of)).toHaveLength(1);
     const again = open({ maxBytes: 100_000, directory }).store;
     const { endless: _endless, ...others } = files;
-    again.keep({ ...of, sessionId: "next" }, instanceWith(others), "second");
-    await again.finish("next");
+    const next = { ...of, sessionId: "next" };
+    again.keep(next, instanceWith(others), "second");
+    await again.finish(next, instanceWith(others));
     expect(await again.list({ ...of, sessionId: "next" })).toEqual([]);
   });
 
   it("are none without a retention, and older ones are deleted", async () => {
     const first = open();
-    first.store.keep(of, instanceWith({ a: () => [] }), "a");
-    await first.store.finish("session");
+    await first.store.finish(of, instanceWith({ a: () => [] }));
     const { directory, store } = open({ retentionHours: 0, directory: first.directory });
-    store.keep({ ...of, sessionId: "next" }, instanceWith({ a: () => [] }), "a");
-    expect(store.finish("next")).toBeUndefined();
+    const next = { ...of, sessionId: "next" };
+    store.keep(next, instanceWith({ a: () => [] }), "a");
+    expect(store.finish(next, instanceWith({ a: () => [] }))).toBeUndefined();
     expect(await store.sweep(Date.now() + 1)).toBe(1);
     const list = downloadHandlers(store).listBrowserDownloads as (call: object) => Promise<unknown>;
     await expect(list({ context: of, query: { limit: 1, offset: 0 } })).rejects.toThrow(

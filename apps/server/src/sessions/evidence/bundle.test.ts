@@ -82,6 +82,55 @@ it("cuts content above its limit, with its size and a reason in the manifest", a
   expect(added?.leftOut).toEqual([{ what: "long", reason: "It is incomplete: it is longer than 4 bytes." }]);
 });
 
+it("has a file of each name once, which a verifier requires", async () => {
+  let failure = "";
+  const archive = streamBundle(at, async (bundle) => {
+    await bundle.add("same", once(Buffer.from("a")));
+    failure = await bundle.add("same", once(Buffer.from("b"))).then(String, String);
+  });
+  const zip = await fromBufferPromise(await buffer(archive));
+  expect([zip.entryCount, failure]).toEqual([1, "Error: The archive has a file of this name."]);
+});
+
+it("bounds the pictures and bodies of a trace, and lets timers run meanwhile", async () => {
+  const png = Buffer.alloc(24);
+  png.writeUInt32BE(0x89504e47);
+  const lineOf = (seq: number, type: string, data: object) =>
+    `${JSON.stringify({ seq, event: { ts: seq, type, category: "network", data } })}\n`;
+  const store: Pick<TelemetryStore, "lines"> = {
+    async *lines(_session, { types = [] }) {
+      for (let chunk = 0; chunk < 40; chunk++) {
+        await Promise.resolve();
+        const lines = Array.from({ length: 200 }, (_, index) => {
+          const seq = chunk * 200 + index;
+          return types.includes("monitor_screenshot")
+            ? lineOf(seq, "monitor_screenshot", { png: png.toString("base64") })
+            : types.includes("network_response")
+              ? lineOf(seq, "network_response", { request_id: String(seq), body: `{"n":${String(seq)}}` })
+              : "";
+        });
+        yield Buffer.from(lines.join(""));
+      }
+    },
+  };
+  const gaps: string[] = [];
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  const zip = await fromBufferPromise(
+    await buffer(
+      traceZip({
+        ...{ at, name: null, sessionId: "s", startMs: 0, hasActs: true, viewport: { width: 800, height: 600 } },
+        events: { store, sessionId: "s", until: 1, reader: { projectId: "p", signal: new AbortController().signal } },
+        lastPicture: () => Promise.resolve(undefined),
+        leave: (what) => gaps.push(what),
+      }),
+    ),
+  );
+  clearInterval(timer);
+  expect([zip.entryCount, gaps]).toEqual([2_000 + 5_000 + 2, ["more screenshots", "more bodies of answers"]]);
+  expect(turns).toBeGreaterThan(100);
+});
+
 it("names the files of a trace that could not be read", async () => {
   const gaps: string[] = [];
   const store: Pick<TelemetryStore, "lines"> = {

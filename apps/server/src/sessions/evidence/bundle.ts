@@ -2,6 +2,7 @@ import type { EvidenceFile, EvidenceGap } from "@shoal/schemas";
 import { createHash } from "node:crypto";
 import { PassThrough, Readable } from "node:stream";
 import { finished } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
 import { ZipFile } from "yazl";
 
 export interface FileOptions {
@@ -21,6 +22,7 @@ export class Bundle {
   readonly #zip: ZipFile;
   readonly #at: Date;
   readonly #signal: AbortSignal;
+  readonly #paths = new Set<string>();
 
   constructor(zip: ZipFile, at: Date, signal: AbortSignal) {
     this.#zip = zip;
@@ -39,6 +41,9 @@ export class Bundle {
     content: AsyncIterable<Uint8Array>,
     { compress = true, maxBytes = Infinity }: FileOptions = {},
   ): Promise<number> {
+    // The box chooses some names, and a verifier refuses archives with two files of one name.
+    if (this.#paths.has(path)) throw new Error("The archive has a file of this name.");
+    this.#paths.add(path);
     const hash = createHash("sha256");
     let size = 0;
     const metered = async function* (this: Bundle): AsyncGenerator<Uint8Array> {
@@ -64,6 +69,8 @@ export class Bundle {
       this.#signal.throwIfAborted();
       this.#zip.addReadStream(stream, path, { compress, mtime: this.#at });
       await finished(stream, { signal: this.#signal });
+      // Otherwise timers and requests would wait for all files that are in memory.
+      await setImmediate();
     } finally {
       stream.destroy();
       // The generator does not run if the archive never reads it.

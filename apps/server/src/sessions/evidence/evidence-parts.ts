@@ -11,7 +11,7 @@ import type { ReplayStore } from "../replays/replay-store.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import { type Bundle, once, unlessEmpty } from "./bundle.ts";
 import { harFile } from "./har.ts";
-import { type EventsOf, linesOf, screenshotsOf } from "./stored-events.ts";
+import { type EventsOf, linesOf, maxScreenshots, screenshotsOf } from "./stored-events.ts";
 import { harEntries, type TraceParts, traceZip } from "./trace-file.ts";
 
 export type EvidencePart = NonNullable<DownloadEvidence["include"]>[number];
@@ -104,7 +104,10 @@ async function* startedLate(about: TraceParts): AsyncGenerator<Uint8Array> {
 async function addPictures(bundle: Bundle, of: EvidenceOf): Promise<void> {
   const { events, instance, sessionId, stores } = of;
   let hasScreenshots = false;
-  for await (const { file, png } of screenshotsOf(events)) {
+  const onMore = (): void => {
+    bundle.leave("more screenshots", `A bundle has at most ${String(maxScreenshots)}, from the start of the session.`);
+  };
+  for await (const { file, png } of screenshotsOf(events, onMore)) {
     await bundle.add(`pictures/${file}`, once(png), { compress: false });
     hasScreenshots = true;
   }

@@ -41,13 +41,22 @@ interface Screenshot {
 /** Screenshots have about a megabyte. */
 const screenshotsAtOnce = 4;
 
-/** Screenshots, oldest first. */
-export async function* screenshotsOf(from: EventsOf): AsyncGenerator<Screenshot> {
+/** The box chooses their number, and the archive has an entry in memory for each. */
+export const maxScreenshots = 2_000;
+
+/** The first screenshots, oldest first. @param onMore - called if there are more. */
+export async function* screenshotsOf(from: EventsOf, onMore: () => void): AsyncGenerator<Screenshot> {
+  let count = 0;
   for await (const chunk of eventsOf(from, { types: ["monitor_screenshot"], limit: screenshotsAtOnce })) {
     for (const { event, seq } of chunk) {
       const { png } = (event.data ?? {}) as { readonly png?: string };
-      if (png !== undefined)
-        yield { ts: event.ts, file: `${String(event.ts)}-${String(seq)}.png`, png: Buffer.from(png, "base64") };
+      if (png === undefined) continue;
+      count += 1;
+      if (count > maxScreenshots) {
+        onMore();
+        return;
+      }
+      yield { ts: event.ts, file: `${String(event.ts)}-${String(seq)}.png`, png: Buffer.from(png, "base64") };
     }
   }
 }

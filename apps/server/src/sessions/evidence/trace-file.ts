@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { type Bundle, once, streamBundle } from "./bundle.ts";
 import { HarEntries, type HarEntry, type HarEvent, harEventTypes } from "./har.ts";
 import { imageSize } from "./image-size.ts";
-import { eventsOf, type EventsOf, screenshotsOf } from "./stored-events.ts";
+import { eventsOf, type EventsOf, maxScreenshots, screenshotsOf } from "./stored-events.ts";
 import { TraceLines, traceEventTypes, type TraceOf } from "./trace-lines.ts";
 
 export interface TraceParts extends TraceOf {
@@ -42,7 +42,10 @@ async function addPictures(bundle: Bundle, { at, events, lastPicture }: TracePar
     await bundle.add(`resources/${file}`, once(content), { compress: false });
     frames.push({ file, ts, ...size });
   };
-  for await (const { file, png, ts } of screenshotsOf(events)) await add(file, ts, png);
+  const onMore = (): void => {
+    bundle.leave("more screenshots", `A trace has at most ${String(maxScreenshots)}, from the start of the session.`);
+  };
+  for await (const { file, png, ts } of screenshotsOf(events, onMore)) await add(file, ts, png);
   const last = await lastPicture();
   if (last !== undefined)
     await add("last.jpg", Math.min((await timeOfPicture(events)) ?? Infinity, at.getTime() * 1000), last);
@@ -79,6 +82,9 @@ async function* networkLines(lines: TraceLines, events: EventsOf): AsyncGenerato
     yield lineOf(entries.map((entry) => lines.resource(entry, bodyFile(entry.response.content.text))));
 }
 
+/** A page chooses their number, and the archive has an entry in memory for each. `network.har` has the others, too. */
+const maxBodies = 5_000;
+
 /** Each text once. */
 async function addBodies(bundle: Bundle, events: EventsOf): Promise<void> {
   const added = new Set<string>();
@@ -87,6 +93,13 @@ async function addBodies(bundle: Bundle, events: EventsOf): Promise<void> {
       const { text } = response.content;
       const file = bodyFile(text);
       if (text === undefined || file === undefined || added.has(file)) continue;
+      if (added.size === maxBodies) {
+        bundle.leave(
+          "more bodies of answers",
+          `A trace has at most ${String(maxBodies)}, from the start of the session. network.har has them all.`,
+        );
+        return;
+      }
       added.add(file);
       await bundle.add(`resources/${file}`, once(Buffer.from(text)));
     }

@@ -37,7 +37,7 @@ export function liveViewsFeature({ cleanup, config, database, log }: Host, needs
   const links = new LiveViewLinks({ database, sessions });
   const persons = new StoredPersonLinks({ handoffs, links });
   return {
-    provides: { persons },
+    provides: { handoffs, persons },
     handlers: { ...handoffHandlers(handoffs, addresses), ...liveViewLinkHandlers(links, addresses) },
     serve(app: FastifyInstance, entering: Entering) {
       const onRefused = (request: IncomingMessage): void => {

@@ -1,7 +1,8 @@
 import { handoffActive } from "@shoal/contract/refusals";
 import type { Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
-import { type HandoffRow, HandoffStore, isActive } from "./handoff-store.ts";
+import { untilRow } from "../../storage/until-row.ts";
+import { HandoffStore, isActive } from "./handoff-store.ts";
 
 /** As in instances: below the usual timeouts of clients. */
 const maxWaitMs = 45_000;
@@ -42,27 +43,11 @@ export class HandoffGate {
   }
 
   /** Resolves when the handoff has ended, or the signal aborts. */
-  async ended(id: string, signal: AbortSignal): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    const end = (): void => {
-      over.resolve();
+  ended(id: string, signal: AbortSignal): Promise<void> {
+    const isOver = async () => {
+      const row = await this.#store.find(id);
+      return row === undefined || !isActive(row);
     };
-    const look = (): void => {
-      this.#store.find(id).then((row: HandoffRow | undefined) => {
-        if (row === undefined || !isActive(row)) end();
-      }, over.reject);
-    };
-    const stop = this.#database.onChange((change) => {
-      if (change === undefined || (change.table === "handoffs" && change.id === id)) look();
-    });
-    signal.addEventListener("abort", end, { once: true });
-    try {
-      // It may have ended before the listener was added.
-      look();
-      await over.promise;
-    } finally {
-      stop();
-      signal.removeEventListener("abort", end);
-    }
+    return untilRow(this.#database, { table: "handoffs", id }, isOver, signal);
   }
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from "@shoal/router";
+import { readBody, ServiceError } from "@shoal/router";
 import { requestIdOf } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { IncomingMessage } from "node:http";
@@ -89,21 +89,7 @@ async function admitted(parts: PersonRouteParts, request: IncomingMessage, token
 
 /** Reads the body as text, so that the page needs no preflight and no parser. */
 async function noteIn(request: IncomingMessage): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes)
-      throw new ServiceError(
-        413,
-        "payload_too_large",
-        `The note must be at most ${String(maxNoteCharacters)} characters.`,
-        {
-          limit: maxNoteCharacters,
-        },
-      );
-    chunks.push(chunk);
-  }
-  const text = Buffer.concat(chunks).toString().replaceAll("\0", "").toWellFormed().trim().slice(0, maxNoteCharacters);
+  const bytes = await readBody(request, maxBodyBytes);
+  const text = bytes.toString().replaceAll("\0", "").toWellFormed().trim().slice(0, maxNoteCharacters);
   return text === "" ? null : text.toWellFormed();
 }

@@ -67,3 +67,13 @@ it("shows no recording of an ended login, and leaves other sessions alone", asyn
   await expect(browsers.admitView(view, ofApp)).rejects.toMatchObject({ status: 403 });
   expect(await browsers.admitView({ isForLogin: false, sessionId: "plain" }, ofApp)).toBeUndefined();
 });
+
+it("closes a fork as its parent", async () => {
+  const moves = ["read files"] as const;
+  const rows = new Map(["plain", "fork"].map((id) => [id, { id, ended_at: null, options: {} }]));
+  const forked = new SignInBrowsers((_projectId, id) => Promise.resolve(rows.get(id)));
+  forked.noteTyped("plain", "stored");
+  await forked.refuse("p1", "fork", moves);
+  forked.noteFork("plain", "fork");
+  await expect(forked.refuse("p1", "fork", moves)).rejects.toMatchObject({ status: 403 });
+});

@@ -74,6 +74,12 @@ export class SignInBrowsers {
     for (const look of this.#watchers.get(sessionId) ?? []) look();
   }
 
+  /** A fork starts with the values that its parent contains. */
+  noteFork(parentId: string, forkId: string): void {
+    const typed = this.#typed.get(parentId);
+    if (typed !== undefined) this.#typed.set(forkId, typed);
+  }
+
   /** Calls `end` at once, or when the login types a value of this kind. @returns a function that stops it. */
   endView(sessionId: string, until: ViewUntil, end: () => void): () => void {
     const look = () => {

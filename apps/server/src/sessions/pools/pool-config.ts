@@ -17,6 +17,8 @@ function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["
     ...(body.viewport !== undefined && { viewport: body.viewport }),
     ...(body.memory !== undefined && { memory: body.memory }),
     ...(body.network !== undefined && { network: body.network }),
+    ...(body.location !== undefined && { location: body.location }),
+    ...(body.conditions !== undefined && { conditions: body.conditions }),
     ...(body.web_bot_auth && { web_bot_auth: body.web_bot_auth }),
     ...(body.extensions !== undefined && { extensions: body.extensions }),
     ...(body.chrome_policy !== undefined && { chrome_policy: body.chrome_policy }),
@@ -73,12 +75,15 @@ export async function checkConfig(
   // What stays must fit what changes.
   const { chrome_policy = before?.chrome_policy, memory = before?.memory, network = before?.network } = session;
   const headless = body.headless ?? before?.headless;
+  const location = session.location ?? before?.location;
+  const proxy = session.proxy_id ?? before?.proxy_id;
   const together = {
     ...session,
     ...(chrome_policy && { chrome_policy }),
     ...(memory && { memory }),
     ...(memory && headless !== undefined && { headless }),
     ...(network && { network }),
+    ...(location?.timezone === "exit" && { location, ...(proxy && { proxy_id: proxy }) }),
   };
   const start_url = body.start_url ?? before?.start_url;
   const { network: found, ...others } = await sessions.pooled.check(
@@ -93,10 +98,12 @@ export async function checkConfig(
 function tidy(config: PoolConfig): PoolConfig {
   const {
     chrome_policy,
+    conditions,
     extensions,
     extension_ids,
     headless,
     kiosk_mode,
+    location,
     network,
     proxy_id,
     start_url,
@@ -112,6 +119,8 @@ function tidy(config: PoolConfig): PoolConfig {
     ...(kiosk_mode && { kiosk_mode }),
     ...(network && Object.keys(network).length > 0 && { network }),
     ...(bot && { web_bot_auth: bot }),
+    ...(conditions && Object.keys(conditions).length > 0 && { conditions }),
+    ...(location && Object.keys(location).length > 0 && { location }),
     ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }),
     ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
     ...(proxy_id && { proxy_id }),
@@ -151,6 +160,8 @@ export function configOf(body: Create, found: Found): PoolConfig {
     extensions,
     headless,
     kiosk_mode,
+    location: body.location,
+    conditions: body.conditions,
     ...(body.memory !== undefined && { memory: body.memory }),
     network: found.network,
     stealth,
@@ -177,6 +188,8 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     kiosk_mode: body.kiosk_mode ?? config.kiosk_mode,
     sleep_after_seconds: body.sleep_after_seconds ?? config.sleep_after_seconds,
     ...((body.memory ?? config.memory) && { memory: body.memory ?? config.memory }),
+    location: body.location ?? config.location,
+    conditions: body.conditions ?? config.conditions,
     network: found.network ?? config.network,
     stealth: body.stealth ?? config.stealth,
     web_bot_auth: body.web_bot_auth === undefined ? config.web_bot_auth : (body.web_bot_auth ?? undefined),

@@ -233,8 +233,10 @@ describe("an address of something else than a page", () => {
     "about:blank",
     "view-source:https://a.example",
     "javascript:alert(1)",
-  ])("is refused: %s", async (url) => {
+  ])("is refused without a session: %s", async (url) => {
+    const before = await sessions("?status=all&limit=1");
     expect(await refusal({ url })).toMatchObject({ status: 400, field: "body.url" });
+    expect(await sessions("?status=all&limit=1")).toEqual(before);
   });
 
   it("cannot be reached from a page", async () => {

@@ -1,5 +1,7 @@
 import type { CheckedRequestOf, renderPage as endpoint } from "@shoal/contract";
+import { invalid } from "@shoal/contract/refusals";
 import { AnswerProblem, InstanceRefusal, type RenderedParts, renderPage } from "@shoal/placement";
+import { renderProblem } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { BrowserOrigin } from "@shoal/schemas";
 import { RegionElsewhere } from "../../cluster/elsewhere.ts";
@@ -47,6 +49,9 @@ export class Renders {
   /** @throws {ServiceError} as creating a session, and as `browsers.render`. */
   async render({ body, context, signal }: RenderCall, origin: BrowserOrigin): Promise<Rendered> {
     const { line } = this.#parts;
+    // Before a session starts.
+    const refusal = body.url === undefined ? undefined : renderProblem(body.url);
+    if (refusal !== undefined) throw ServiceError.of(invalid("body.url", refusal.problem, { hint: refusal.hint }));
     const untilMs = performance.now() + body.timeout_ms;
     const sessionId = await line.take(context.projectId, { signal, untilMs }, () =>
       this.#create({ body, context, signal }, origin),

@@ -1,10 +1,9 @@
 import type { ServiceError } from "@shoal/router";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { statusForForeigners } from "../../http/foreign-status.ts";
 
 const lingerMs = 5_000;
-const overloaded = 529;
-const unavailable = 503;
 
 /**
  * Discards later data of the client, or the system would reset the connection before the client reads the answer.
@@ -16,8 +15,7 @@ export function refuseUpgrade(
   { isPlain, requestId }: { readonly requestId: string; readonly isPlain: boolean },
 ): void {
   const text = isPlain ? `${error.message}\n` : JSON.stringify(error.toBody());
-  // 529 is unknown to programs for other services.
-  const status = isPlain && error.status === overloaded ? unavailable : error.status;
+  const status = isPlain ? statusForForeigners(error.status) : error.status;
   const lines = [
     `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? "Error"}`,
     `Content-Type: ${isPlain ? "text/plain" : "application/json"}; charset=utf-8`,

@@ -275,10 +275,10 @@ export class SessionUpgrades {
     const isPlaywright = target === playwrightTarget && !isForwarded;
     const { ignored } = isPlaywright ? admitPlaywrightClient(request.headers, url, { isNew: false }) : { ignored: [] };
     const token = url.searchParams.get("jwt");
-    const { authorization, cookie } = request.headers;
-    if (token === null && ((authorization ?? cookie) !== undefined || isForwarded)) {
+    const { authorization } = request.headers;
+    if (token === null && (authorization !== undefined || isForwarded)) {
       const params = { id };
-      const caller = await authenticator.authenticate(request, { console: "socket" });
+      const caller = await authenticator.authenticate(request);
       const access = await keyScopes.admit(caller, connectionOperation(way), params);
       refuseRole(access, "operator", way);
       const isLimited = !mayMoveSecrets(access);

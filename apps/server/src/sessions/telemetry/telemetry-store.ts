@@ -16,7 +16,10 @@ import { type HistoryPage, type HistoryQuestion, historyQuestion } from "../../s
 export interface TelemetryStore {
   collect(sessionId: string, instance: Instance): Collector;
   read(sessionId: string, place: number, maxBytes: number): Promise<EventChunk | undefined>;
-  /** Returns items as `serializedJson`; empty when nothing was captured. */
+  /**
+   * Returns items as `serializedJson`; empty when nothing was captured. Of a session that is ending here, waits for the
+   * last events.
+   */
   list(
     sessionId: string,
     query: z.output<typeof ListTelemetryEvents>,
@@ -60,6 +63,8 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
   const { directory, log, parsing, retentionMs, stored } = options;
   const directoryOf = (sessionId: string) => join(directory, sessionId);
   const ending = new Map<string, Promise<void>>();
+  /** Sessions whose stored events are being removed here. */
+  const moving = new Set<string>();
   async function ask(
     kind: "lastPicture" | "telemetryHistory",
     { question, sessionId }: { readonly question: HistoryQuestion; readonly sessionId: string },
@@ -68,7 +73,8 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
     const answer = (asked: HistoryQuestion) => parsing.run(kind, asked, { owner: projectId, signal });
     const local = await answer(question);
     // The directory may have moved to the store meanwhile.
-    return (await isMissing(question.directory)) ? ((await stored?.page(sessionId, question, answer)) ?? local) : local;
+    const isElsewhere = moving.has(sessionId) || (await isMissing(question.directory));
+    return isElsewhere ? ((await stored?.page(sessionId, question, answer)) ?? local) : local;
   }
   return {
     collect(sessionId, instance) {
@@ -84,6 +90,7 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
     },
     read: (sessionId, place, maxBytes) => readChunk(directoryOf(sessionId), place, maxBytes),
     async list(sessionId, query, reader) {
+      await ending.get(sessionId);
       const question = historyQuestion(directoryOf(sessionId), query);
       const page = await ask("telemetryHistory", { question, sessionId }, reader);
       return { ...page, items: serializedJson(page.items) };
@@ -111,7 +118,12 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
       const path = directoryOf(session.sessionId);
       if (stored === undefined || !isOver || (await isMissing(path))) return;
       await stored.upload(session, path, signal);
-      await rm(path, { recursive: true, force: true });
+      moving.add(session.sessionId);
+      try {
+        await rm(path, { recursive: true, force: true });
+      } finally {
+        moving.delete(session.sessionId);
+      }
     },
     async sweep(nowMs = Date.now()) {
       const names = await readdir(directory).catch(() => []);

@@ -22,7 +22,7 @@ export interface SessionUploadsParts {
 /** Longest wait of a stopping server. */
 const closeMs = 20_000;
 
-/** Moves files of sessions to the store. Without a store, does nothing. */
+/** Moves files of sessions to the store. Without a store, only marks sessions that left no files. */
 export class SessionUploads {
   readonly #parts: SessionUploadsParts;
   readonly #queue: UploadQueue;
@@ -39,7 +39,7 @@ export class SessionUploads {
 
   /** Call it after the end of a session or of one of its files. Never fails. */
   add(sessionId: string): void {
-    if (this.#parts.files.isUploading) this.#queue.add(sessionId);
+    this.#queue.add(sessionId);
   }
 
   /** Adds files that an earlier run of this server left. */
@@ -60,7 +60,7 @@ export class SessionUploads {
     const isOver = !isRunning(sessionId);
     let left = false;
     for (const kind of kinds) {
-      await kind.store({ sessionId, projectId }, isOver, signal);
+      if (files.isUploading) await kind.store({ sessionId, projectId }, isOver, signal);
       left ||= await kind.hasLocal({ sessionId, projectId });
     }
     if (isOver && !left) await files.markStored(sessionId);

@@ -129,8 +129,8 @@ it("ends sessions while the store is unavailable, and uploads their files later"
   expect(existsSync(join(first.dataDir, "telemetry", id))).toBe(false);
 });
 
-it("marks a session without files as it ends", async () => {
+it("marks a session without files soon after its end", async () => {
   const { session_id: id } = (await first.request("POST", "/browsers", { body: {} })).body as { session_id: string };
   expect((await first.request("DELETE", `/browsers/${id}`)).status).toBe(204);
-  expect(await isStored(id)).toBe(true);
+  await expect.poll(() => isStored(id)).toBe(true);
 });

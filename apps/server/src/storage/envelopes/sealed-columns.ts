@@ -19,5 +19,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: "telemetry_destinations", column: "headers", key: ["id"] },
   { table: "webhooks", column: "secret", key: ["id"] },
   { table: "webhooks", column: "previous_secret", key: ["id"] },
+  { table: "vaults", column: "private_key", key: ["id"] },
+  { table: "vault_items", column: "request", key: ["id"] },
+  { table: "vault_values", column: "sealed", key: ["item_id", "name"] },
   { table: "credential_values", column: "sealed", key: ["credential_id", "key"] },
 ];

@@ -12,7 +12,7 @@ const storable = (_key: string, value: unknown): unknown =>
 
 /**
  * Stores a delivery of the event for each webhook of the project; without one, it costs a look into an index. The
- * database itself emits the ends of sessions, invocations and deployments, see `foundation/webhooks.ts`.
+ * database itself emits the ends of sessions, invocations, deployments and runs of flows, see `foundation/webhooks.ts`.
  *
  * @param query - the transaction of the change, so that the event exists if and only if the change does.
  * @param data - never contains secrets, values of fields, or codes.

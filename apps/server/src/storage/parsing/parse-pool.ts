@@ -1,6 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import { extname } from "node:path";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { packageFile } from "../../config/package-file.ts";
 import type { ParseKind, ParseRequest, ParseTasks, SourceMessage, WorkerMessage } from "./parse-tasks.ts";
 
 /** The data is invalid, or exceeds the memory or time of a job. */
@@ -220,11 +221,12 @@ export class ParsePool {
 
   #startWorker(): Worker {
     // The sources need the import condition for the sources of other packages.
-    const extension = extname(import.meta.url);
-    const worker = new Worker(new URL(`./parse-worker${extension}`, import.meta.url), {
+    const isSource = extname(import.meta.url) === ".ts";
+    const program = isSource ? "src/storage/parsing/parse-worker.ts" : "dist/storage/parsing/parse-worker.js";
+    const worker = new Worker(packageFile(program), {
       name: "parse",
       env: {},
-      execArgv: extension === ".ts" ? ["--conditions=@shoal/source"] : [],
+      execArgv: isSource ? ["--conditions=@shoal/source"] : [],
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMb, maxYoungGenerationSizeMb: 32 },
     });
     worker.unref();

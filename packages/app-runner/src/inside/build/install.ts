@@ -40,7 +40,7 @@ async function installNode(task: BuildTask, tool: "npm" | "pnpm"): Promise<void>
   if (script === undefined) throw new BuildFailure(`This version of ${tool} has no program that this service knows.`);
   const run = (...args: readonly string[]): Promise<void> => runTool(tool, [process.execPath, ...args], task);
   const install = async (...args: readonly string[]): Promise<void> => {
-    await run(...(await withoutPrograms(tool)), script, ...args).catch((error: unknown) => {
+    await withoutPrograms(tool, (options) => run(...options, script, ...args)).catch((error: unknown) => {
       if (!(error instanceof BuildFailure) || !wantedProgram(error.message)) throw error;
       throw new BuildFailure(
         `${error.message}\nInstallations start no programs, so dependencies from git repositories are not possible. Publish them, or put a .tgz file into the sources.`,

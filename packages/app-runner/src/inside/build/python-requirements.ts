@@ -86,6 +86,6 @@ function linesOf(text: string): readonly string[] {
       .replaceAll(/\\\r?\n/g, " ")
       // oxlint-disable-next-line no-control-regex -- Python ends lines there
       .split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/)
-      .map((line) => line.replace(/(?:^|\s+)#.*$/, "").trim())
+      .map((line) => line.replace(/(?:^|(?<!\s)\s+)#.*$/, "").trim())
   );
 }

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { wantedProgram, withoutPrograms } from "./without-programs.ts";
@@ -14,7 +16,12 @@ it.each([
   ["pnpm", "import('node:child_process').then(({ spawnSync }) => spawnSync('git'))"],
   ["pnpm", "new (require('worker_threads').Worker)(\"require('child_process').execSync('git')\", { eval: true })"],
 ] as const)("lets code of %s start no program: %s", async (tool, code) => {
-  const failure = run(process.execPath, [...(await withoutPrograms(tool)), "-e", code]);
+  let last = "";
+  const failure = withoutPrograms(tool, (options) => {
+    last = options.at(-1) ?? "";
+    return run(process.execPath, [...options, "-e", code]);
+  });
   const error: unknown = await failure.catch((reason: unknown) => reason);
   expect(wantedProgram(String(error))).toBe(true);
+  if (tool === "pnpm") expect(existsSync(dirname(last)), "the folder of the file").toBe(false);
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -13,12 +13,23 @@ for (const name of ["exec", "execFile", "execFileSync", "execSync", "fork", "spa
 require("node:module").syncBuiltinESMExports();
 `;
 
-/** Options of Node with which a package manager starts no program: neither git, nor scripts, nor programs of settings. */
-export async function withoutPrograms(tool: "npm" | "pnpm"): Promise<readonly string[]> {
-  if (tool === "npm") return ["--permission", "--allow-fs-read=*", "--allow-fs-write=*"];
-  const path = join(await mkdtemp(join(tmpdir(), "shoal-pnpm-")), "without-programs.cjs");
-  await writeFile(path, preload);
-  return ["--require", path];
+/** @param run - gets options of Node with which a package manager starts no program: neither git, nor scripts, nor programs of settings. */
+export async function withoutPrograms(
+  tool: "npm" | "pnpm",
+  run: (options: readonly string[]) => Promise<unknown>,
+): Promise<void> {
+  if (tool === "npm") {
+    await run(["--permission", "--allow-fs-read=*", "--allow-fs-write=*"]);
+    return;
+  }
+  const folder = await mkdtemp(join(tmpdir(), "shoal-pnpm-"));
+  try {
+    const path = join(folder, "without-programs.cjs");
+    await writeFile(path, preload);
+    await run(["--require", path]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** Whether a package manager failed because of these options. */

@@ -61,6 +61,8 @@ const ours = (headless: boolean) =>
         display: undefined,
         kiosk: false,
         stealth: false,
+        locale: "en-US",
+        conditions: {},
         extensions: [],
       }),
     ),

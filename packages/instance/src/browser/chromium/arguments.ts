@@ -95,18 +95,31 @@ const constantArguments = [
   "--generate-pdf-document-outline",
   "--mute-audio",
   "--force-color-profile=srgb",
-  "--lang=en-US",
-  "--accept-lang=en-US,en",
   "--window-position=0,0",
   `--disable-features=${disabledFeatures.join(",")}`,
   `--enable-features=${enabledFeatures.join(",")}`,
 ];
 
 /** For a browser without a window: hides scroll bars and reports a mouse that hovers and points precisely. */
-const headlessArguments = [
-  "--hide-scrollbars",
-  "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
+const headlessArguments = ["--hide-scrollbars"];
+const headlessSettings = [
+  "primaryHoverType=2",
+  "availableHoverTypes=2",
+  "primaryPointerType=4",
+  "availablePointerTypes=4",
 ];
+function conditionArguments({ conditions, headless }: BrowserLaunch): string[] {
+  const { color_scheme: scheme, reduced_motion: motion } = conditions;
+  const settings = [
+    ...(headless ? headlessSettings : []),
+    ...(scheme === undefined ? [] : [`preferredColorScheme=${scheme === "dark" ? "0" : "1"}`]),
+  ];
+  return [
+    // Chromium takes only the last switch of this name.
+    ...(settings.length === 0 ? [] : [`--blink-settings=${settings.join(",")}`]),
+    ...(motion === undefined ? [] : [`--force-prefers-${motion === "reduce" ? "" : "no-"}reduced-motion`]),
+  ];
+}
 
 const stealthArguments = [
   // Makes `navigator.webdriver` false.
@@ -126,11 +139,14 @@ export function chromiumArguments(config: InstanceConfig, proxyPort: number, lau
     ...constantArguments,
     `--user-data-dir=${join(config.session_dir, "profile")}`,
     `--proxy-server=http://127.0.0.1:${String(proxyPort)}`,
+    `--lang=${launch.locale}`,
+    `--accept-lang=${acceptedLanguages(launch.locale)}`,
     `--window-size=${String(window.width)},${String(window.height)}`,
     ...(launch.headless ? [`--screen-info={${String(window.width)}x${String(window.height)}}`] : []),
     ...(program.kind === "chrome" ? ["--gaia-url=http://127.0.0.1:1"] : []),
     ...(program.kind === "chrome" && launch.headless ? ["--headless=new"] : []),
     ...(launch.headless ? headlessArguments : []),
+    ...conditionArguments(launch),
     // Hides the button that offers to sign in.
     ...(launch.headless ? [] : ["--allow-browser-signin=false"]),
     ...(launch.kiosk ? ["--kiosk"] : []),
@@ -143,6 +159,12 @@ export function chromiumArguments(config: InstanceConfig, proxyPort: number, lau
     ...(hasLittleSharedMemory() ? ["--disable-dev-shm-usage"] : []),
     "about:blank",
   ];
+}
+
+/** The locale, then its language, as a browser of that language sends them: `de-CH,de`. */
+export function acceptedLanguages(locale: string): string {
+  const [language = locale] = locale.split("-");
+  return language === locale ? locale : `${locale},${language}`;
 }
 
 function hasLittleSharedMemory(): boolean {

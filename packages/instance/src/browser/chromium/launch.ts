@@ -1,3 +1,5 @@
+import type { BrowserConditions } from "@shoal/schemas";
+import { isDeepStrictEqual } from "node:util";
 import type { InstanceConfig, LaunchWishes } from "../../protocol/protocol.ts";
 import type { Size } from "./viewport.ts";
 
@@ -6,6 +8,8 @@ export interface ChromiumProgram {
   readonly executable: string;
   readonly innerSandbox: boolean;
 }
+
+export type PageConditions = Readonly<BrowserConditions>;
 
 export interface BrowserLaunch {
   readonly program: ChromiumProgram;
@@ -17,11 +21,18 @@ export interface BrowserLaunch {
   /** Whether the window shows only the page. */
   readonly kiosk: boolean;
   readonly stealth: boolean;
+  /** The one of the system when absent. */
+  readonly timezone?: string;
+  readonly locale: string;
+  readonly conditions: PageConditions;
   /** The browser's default when absent. */
   readonly userAgent?: string;
   /** Unpacked; paths of the host. */
   readonly extensions: readonly string[];
 }
+
+/** Of a headless shell: its `Intl` and its shared workers know no other language. */
+export const defaultLocale = "en-US";
 
 /** How every instance starts its first browser, before a session is assigned. */
 export function firstLaunch({ chromium, viewport }: InstanceConfig): BrowserLaunch {
@@ -32,6 +43,8 @@ export function firstLaunch({ chromium, viewport }: InstanceConfig): BrowserLaun
     display: undefined,
     kiosk: false,
     stealth: false,
+    locale: defaultLocale,
+    conditions: {},
     extensions: [],
   };
 }
@@ -54,15 +67,23 @@ export function launchChange(
   const headless = wishes.headless ?? present.headless;
   const kiosk = wishes.kiosk ?? present.kiosk;
   const stealth = wishes.stealth ?? present.stealth;
-  const needsFull = wishes.full === true || !headless || kiosk || stealth;
+  const timezone = wishes.timezone ?? present.timezone;
+  const locale = wishes.locale ?? present.locale;
+  const conditions = wishes.conditions ?? present.conditions;
+  const needsFull = wishes.full === true || !headless || kiosk || stealth || locale !== defaultLocale;
   if (
     wishes.again !== true &&
     headless === present.headless &&
     kiosk === present.kiosk &&
     stealth === present.stealth &&
+    timezone === present.timezone &&
+    locale === present.locale &&
+    isDeepStrictEqual(conditions, present.conditions) &&
     (!needsFull || present.program.kind === "chrome")
   )
     return undefined;
   const program = needsFull ? fullChromium(config) : present.program;
-  return program === undefined ? "no_full_chromium" : { program, headless, kiosk, stealth };
+  return program === undefined
+    ? "no_full_chromium"
+    : { program, headless, kiosk, stealth, locale, conditions, ...(timezone !== undefined && { timezone }) };
 }

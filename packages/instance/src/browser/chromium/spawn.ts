@@ -42,6 +42,9 @@ export function spawnChromium(
       HOME: home,
       XDG_CONFIG_HOME: join(config.session_dir, "config"),
       XDG_CACHE_HOME: join(config.session_dir, "cache"),
+      ...(launch.timezone !== undefined && { TZ: launch.timezone }),
+      // Linux takes the language of `Intl` from here, and of the window.
+      LANGUAGE: launch.locale,
       ...(launch.display !== undefined && { DISPLAY: launch.display, XAUTHORITY: authorityPath(config.session_dir) }),
       DBUS_SESSION_BUS_ADDRESS: "disabled:",
       ...temporaryDirectory([temporary, dirname(config.listen_path ?? config.egress_path)]),

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Protocol } from "devtools-protocol";
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import { acceptedLanguages } from "./arguments.ts";
 
 const run = promisify(execFile);
 /** A browser prints its version in a twentieth of that time. */
@@ -30,15 +31,15 @@ export async function windowedUserAgent(executable: string, present: CdpConnecti
 async function majorVersionOf(executable: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(executable, ["--version"], { timeout: versionTimeoutMs });
-    return /(\d+)\.\d+\.\d+\.\d+/.exec(stdout)?.[1];
+    return /(?<!\d)(\d+)\.\d+\.\d+\.\d+/.exec(stdout)?.[1];
   } catch {
     return undefined;
   }
 }
 
 /** Restores the client hints that `--user-agent` empties, before the first script. Ends with the connection. */
-export async function hideAutomation(cdp: CdpConnection): Promise<void> {
-  const override = await overrideOf(cdp);
+export async function hideAutomation(cdp: CdpConnection, locale: string): Promise<void> {
+  const override = await overrideOf(cdp, locale);
   const open: Promise<unknown>[] = [];
   let isFollowing = false;
   // A separate session: a session's auto-attach filter can be set only once.
@@ -70,9 +71,9 @@ export async function hideAutomation(cdp: CdpConnection): Promise<void> {
   isFollowing = true;
 }
 
-async function overrideOf(cdp: CdpConnection): Promise<Protocol.Emulation.SetUserAgentOverrideRequest> {
+async function overrideOf(cdp: CdpConnection, locale: string): Promise<Protocol.Emulation.SetUserAgentOverrideRequest> {
   const { product, userAgent } = await cdp.send("Browser.getVersion");
-  const version = /[\d.]+$/.exec(product)?.[0] ?? "";
+  const version = /(?<![\d.])[\d.]+$/.exec(product)?.[0] ?? "";
   const major = version.split(".")[0] ?? "";
   const { brands, platform } = (await shownBrands(cdp)) ?? {
     brands: [{ brand: "Chromium", version: major }],
@@ -80,7 +81,7 @@ async function overrideOf(cdp: CdpConnection): Promise<Protocol.Emulation.SetUse
   };
   return {
     userAgent,
-    acceptLanguage: "en-US,en",
+    acceptLanguage: acceptedLanguages(locale),
     userAgentMetadata: {
       brands,
       // The invented brand has a separate version.

@@ -134,7 +134,8 @@ class Supervisor implements BrowserSupervisor {
       this.downloads.attach(current.cdp),
       this.#sizePages(),
       launched.program.kind === "chrome" ? followDialogs(current.cdp) : undefined,
-      launched.stealth ? this.#hideSigns(current) : undefined,
+      this.#applyConditions(current, launched),
+      launched.stealth ? this.#hideSigns(current, launched.locale) : undefined,
     ]);
     const keeper = this.#carrier ?? this.#keeper;
     if (keeper !== undefined) await Promise.race([keeper.beforeReady(current.cdp), this.#failWhenGone(current)]);
@@ -150,9 +151,15 @@ class Supervisor implements BrowserSupervisor {
     throw new Error("the browser has ended");
   }
 
-  async #hideSigns(current: Browser): Promise<void> {
+  async #applyConditions(current: Browser, { conditions }: BrowserLaunch): Promise<void> {
+    if (conditions.permissions === undefined && conditions.geolocation === undefined) return;
+    const { applyConditions } = await import("./page-conditions.ts");
+    await applyConditions(current.cdp, conditions);
+  }
+
+  async #hideSigns(current: Browser, locale: string): Promise<void> {
     const { hideAutomation } = await import("./stealth.ts");
-    await hideAutomation(current.cdp);
+    await hideAutomation(current.cdp, locale);
   }
 
   #sizePages(): Promise<unknown> {

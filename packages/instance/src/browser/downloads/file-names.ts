@@ -27,6 +27,6 @@ function shorten(name: string, suffix: string): string {
     stem = Buffer.from(stem)
       .subarray(0, room)
       .toString()
-      .replace(/\uFFFD+$/, "");
+      .replace(/(?<!\uFFFD)\uFFFD+$/, "");
   return `${stem}${suffix}${extension}`;
 }

@@ -157,7 +157,7 @@ describeChromium("a download", (chromium) => {
     const code = `await page.goto("${url}/page"); const begun = page.waitForEvent("download");
       await page.evaluate(() => { location.href = "/slow"; }); return (await begun).suggestedFilename();`;
     const { text } = await instance.call("POST", "/playwright/execute", JSON.stringify({ code, timeout_sec: 20 }));
-    expect(JSON.parse(text)).toEqual({ success: true, result: "slow.txt", stdout: "", stderr: "" });
+    expect(JSON.parse(text)).toMatchObject({ success: true, result: "slow.txt", stdout: "", stderr: "" });
     const home = join(instance.config.root, "home/shoal");
     expect(existsSync(join(home, "Downloads/slow.txt"))).toBe(false);
     finishSlow();

@@ -30,7 +30,7 @@ it.each([
   [
     "two million empty origins",
     `{"version":1,"apply":"all","cookies":[],"origins":[${"{},".repeat(2_000_000)}{}]}`,
-    /limit of 600000 for its values/,
+    /limit of 700000 for its values/,
   ],
   [
     "deep nesting",

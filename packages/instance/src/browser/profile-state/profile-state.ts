@@ -7,8 +7,11 @@ import type { Readable } from "node:stream";
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
 import type { InstanceConfig } from "../../protocol/protocol.ts";
+import type { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import { log } from "../../system/log.ts";
 import type { BrowserSupervisor } from "../chromium/supervisor.ts";
+import { prepareTabs } from "../open-tabs/open-tabs.ts";
+import { readTabs } from "../open-tabs/read-tabs.ts";
 import { BadProfileArchive, packProfile, unpackProfile } from "./archive.ts";
 import { copyKeptFiles } from "./kept-files.ts";
 import { readLocalStorage } from "./local-storage-files.ts";
@@ -24,6 +27,7 @@ const saveAttempts = 3;
 interface ProfileStateOptions {
   readonly config: InstanceConfig;
   readonly browser: RestoredBrowser & Pick<BrowserSupervisor, "close">;
+  readonly secrets: Pick<TypedSecrets, "carried" | "inEvent" | "take">;
 }
 
 interface EndedBrowser {
@@ -33,6 +37,7 @@ interface EndedBrowser {
 
 export class ProfileState {
   readonly #browser: ProfileStateOptions["browser"];
+  readonly #secrets: ProfileStateOptions["secrets"];
   readonly #folder: string;
   readonly #copy: string;
   readonly #next: string;
@@ -40,9 +45,11 @@ export class ProfileState {
   /** Saves and loads share folders. */
   readonly #lock = pLimit(1);
   #ended: Promise<EndedBrowser> | undefined;
+  #loaded: SavedState | undefined;
 
-  constructor({ config, browser }: ProfileStateOptions) {
+  constructor({ config, browser, secrets }: ProfileStateOptions) {
     this.#browser = browser;
+    this.#secrets = secrets;
     this.#folder = join(config.session_dir, "profile");
     this.#copy = join(config.session_dir, "profile-copy");
     this.#next = join(config.session_dir, "profile-next");
@@ -54,11 +61,32 @@ export class ProfileState {
   }
 
   save(): Promise<Readable> {
+    return this.#saveRunning(() => Promise.resolve({}));
+  }
+
+  /** For another browser that goes on from here: with the open tabs, and the typed secrets, which it hides as well. */
+  saveForFork(): Promise<Readable> {
+    return this.#saveRunning(async () => {
+      const tabs = await readTabs(await this.#browser.cdp(), (text) => this.#secrets.inEvent(text) !== text);
+      return { tabs, secrets: this.#secrets.carried() };
+    });
+  }
+
+  /** After {@link ProfileState.load} of a state with tabs. @returns loads their pages. */
+  async prepareTabs(): Promise<() => Promise<void>> {
+    const { secrets, tabs = [] } = this.#loaded ?? {};
+    this.#loaded = undefined;
+    if (secrets !== undefined) this.#secrets.take(secrets);
+    return prepareTabs(await this.#browser.cdp(), tabs);
+  }
+
+  #saveRunning(readMore: () => Promise<Pick<SavedState, "secrets" | "tabs">>): Promise<Readable> {
     return this.#archive(
       async () => {
         this.#restorable.start();
+        const more = await readMore();
         const cookies = await this.#copyRunning();
-        return this.#pack(this.#copy, { apply: "cookies", cookies: [...cookies] });
+        return this.#pack(this.#copy, { apply: "cookies", cookies: [...cookies], ...more });
       },
       () => rm(this.#copy, { recursive: true, force: true }),
     );
@@ -78,6 +106,7 @@ export class ProfileState {
       try {
         await rm(this.#next, { recursive: true, force: true });
         const state = await unpackProfile(archive, this.#next).finally(() => archive.resume());
+        this.#loaded = state?.tabs && state;
         this.#restorable.start();
         await relaunch(async () => {
           await rm(this.#folder, { recursive: true, force: true });
@@ -111,7 +140,11 @@ export class ProfileState {
     return ready.promise;
   }
 
-  async #pack(folder: string, state: Pick<SavedState, "apply" | "cookies">, isWhole = false): Promise<Readable> {
+  async #pack(
+    folder: string,
+    state: Pick<SavedState, "apply" | "cookies" | "secrets" | "tabs">,
+    isWhole = false,
+  ): Promise<Readable> {
     const { origins: onDisk, leftOut } = await localStorageOf(folder);
     const { origins, added } = this.#restorable.withUnwritten(onDisk, isWhole);
     return packProfile(folder, {

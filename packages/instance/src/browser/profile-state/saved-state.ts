@@ -1,6 +1,8 @@
 import { exceededJsonBound, type JsonBounds } from "@shoal/primitives";
 import { lazyObject } from "@shoal/schemas";
 import * as z from "zod/mini";
+import { CarriedSecrets } from "../../secrets/carried-secrets.ts";
+import { SavedTab, maxTabs } from "../open-tabs/saved-tab.ts";
 
 export const savedStateName = "shoal/state.json";
 /** Local storage that does not fit is only in the folders. */
@@ -8,7 +10,7 @@ export const maxSavedStateBytes = 64 * 2 ** 20;
 export const maxSavedItems = 100_000;
 export const maxSavedOrigins = 10_000;
 /** For reading: more than the limits above plus all cookies that Chromium can have. */
-const savedStateBounds: JsonBounds = { values: 600_000, depth: 20 };
+const savedStateBounds: JsonBounds = { values: 700_000, depth: 20 };
 
 export interface SavedCookie extends z.output<typeof SavedCookie> {}
 export const SavedCookie = lazyObject(() => ({
@@ -46,6 +48,9 @@ export const SavedState = lazyObject(() => ({
   /** For readers of this file. A browser uses the folders instead, unless `apply` is `all`. */
   origins: z.array(SavedOrigin),
   origins_left_out: z.optional(z.int()),
+  /** For a fork only, oldest first. */
+  tabs: z.optional(z.array(SavedTab).check(z.maxLength(maxTabs))),
+  secrets: z.optional(CarriedSecrets),
 }));
 
 export function readSavedState(bytes: Buffer): SavedState {

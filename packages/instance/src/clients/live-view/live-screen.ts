@@ -9,6 +9,7 @@ import { isTrue } from "../../system/is-true.ts";
 import { LiveInput } from "./live-input.ts";
 import type { LiveViewMessage, ViewerMessage } from "./messages.ts";
 import { followPageList, type PageList } from "./page-list.ts";
+import { addressOf } from "./typed-address.ts";
 import { ViewClipboard } from "./view-clipboard.ts";
 
 export interface LiveScreenSink {
@@ -23,6 +24,20 @@ const jpegQuality = 75;
 const maxPages = 50;
 /** The title and address of a loading page change several times. */
 const tabsQuietMs = 50;
+/** Messages for a page that is attached for input. */
+const needsHand: ReadonlySet<ViewerMessage["type"]> = new Set([
+  "compose",
+  "dialog",
+  "key",
+  "mouse",
+  "paste",
+  "read_clipboard",
+  "text",
+  "wheel",
+  "write_clipboard",
+]);
+/** How many messages wait until the page is attached for input; further ones are dropped. */
+const maxWaiting = 200;
 
 class Refused extends Error {}
 
@@ -42,6 +57,9 @@ export class LiveScreen {
   #list: PageList | undefined;
   #shown: AttachedPage | undefined;
   #hand: Hand | undefined;
+  /** Resolves when the page is attached for the input of a new viewer. */
+  #holding: Promise<void> = Promise.resolve();
+  #waiting = 0;
   #cast: Screencast | undefined;
   #url: string | undefined;
   #size = "";
@@ -158,6 +176,8 @@ export class LiveScreen {
     }
     this.#tellTabs();
     this.#sink.tell({ type: "state", state: "running" });
+    // Before the first picture: viewers act on what they see.
+    if (this.#touched) await this.#takeHold(targetId);
     this.#cast = beginScreencast(this.#cdp, next.sessionId, {
       format: "jpeg",
       quality: jpegQuality,
@@ -165,7 +185,6 @@ export class LiveScreen {
       maxHeight: maxPictureSide,
     });
     await this.#cast.begun;
-    if (this.#touched) await this.#takeHold(targetId);
   }
 
   /** Attaches for input. This session also receives dialogs, which keeps them open. */
@@ -332,16 +351,27 @@ export class LiveScreen {
   setTouched(value: boolean): void {
     if (this.#touched === value) return;
     this.#touched = value;
-    this.#oneAtATime(() => {
+    this.#holding = this.#oneAtATime(() => {
       if (this.#ended || this.#shown === undefined) return undefined;
       if (!this.#touched) return this.#letGo();
       return this.#hand === undefined ? this.#takeHold(this.#shown.targetId) : undefined;
     }).catch(() => undefined);
   }
 
-  /** Resolves with an answer for this viewer only. */
-  async act(message: Exclude<ViewerMessage, { type: "drawn" }>): Promise<LiveViewMessage | undefined> {
+  /** Resolves with an answer for this viewer only. @param isPresent - whether the viewer is still connected. */
+  async act(
+    message: Exclude<ViewerMessage, { type: "drawn" }>,
+    isPresent: () => boolean,
+  ): Promise<LiveViewMessage | undefined> {
     try {
+      // In order: a navigation does not overtake keys for the page before it.
+      if (this.#hand === undefined && (needsHand.has(message.type) || this.#waiting > 0)) {
+        if (this.#waiting >= maxWaiting) return undefined;
+        this.#waiting++;
+        await this.#holding;
+        this.#waiting--;
+        if (!isPresent()) return undefined;
+      }
       return await this.#act(message);
     } catch (error) {
       return { type: "notice", message: reasonOf(error) };
@@ -358,17 +388,6 @@ export class LiveScreen {
     this.#heldAck = undefined;
     ack?.();
   }
-}
-
-/** Completes a typed address; returns `undefined` for addresses that viewers may not open. */
-export function addressOf(typed: string): string | undefined {
-  const text = typed.trim();
-  if (text === "about:blank") return text;
-  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(\/|$)/i.test(text);
-  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `${isLocal ? "http" : "https"}://${text}`;
-  if (!URL.canParse(address)) return undefined;
-  const { protocol, href } = new URL(address);
-  return protocol === "http:" || protocol === "https:" ? href : undefined;
 }
 
 function reasonOf(error: unknown): string {

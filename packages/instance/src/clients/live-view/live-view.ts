@@ -113,9 +113,11 @@ export class LiveView {
       );
       return;
     }
-    void this.#screen?.act(message).then((answer) => {
-      if (answer !== undefined) viewer.socket.sendText(JSON.stringify(this.#options.withoutSecrets(answer)));
-    });
+    void this.#screen
+      ?.act(message, () => this.#viewers.has(viewer))
+      .then((answer) => {
+        if (answer !== undefined) viewer.socket.sendText(JSON.stringify(this.#options.withoutSecrets(answer)));
+      });
   }
 
   get viewers(): number {

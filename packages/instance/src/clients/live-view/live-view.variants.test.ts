@@ -17,6 +17,8 @@ class TestViewer {
   readonly pictures: Buffer[] = [];
   /** How many pictures came before the browser last ended. */
   picturesAtRestart: number | undefined;
+  readonly #pictured = Promise.withResolvers<void>();
+  readonly firstPicture = this.#pictured.promise;
   closed: { readonly code: number; readonly reason: string } | undefined;
   #draws: boolean;
 
@@ -26,6 +28,7 @@ class TestViewer {
     socket.on("message", (data: Buffer, isBinary) => {
       if (isBinary) {
         this.pictures.push(data);
+        this.#pictured.resolve();
         if (this.#draws) this.send({ type: "drawn" });
         return;
       }
@@ -158,6 +161,29 @@ describeChromium("live view", (chromium) => {
     const [down] = await page.events("keydown");
     expect(down).toMatchObject({ key: "A", code: "KeyA", keyCode: 65, modifiers: "s", trusted: true });
     await gone(viewer);
+  });
+
+  it("loses no input of a viewer who acts on the first picture, first or behind another", async () => {
+    const click = ["mousemove", "mousedown", "mouseup", "click"];
+    const clicks = async (viewer: TestViewer, x: number): Promise<void> => {
+      await viewer.firstPicture;
+      viewer.send(mouse("move", x, 402), mouse("down", x, 402), mouse("up", x, 402));
+      const seen: string[] = [];
+      await expect
+        .poll(async () => {
+          seen.push(...(await page.events(...click)).map((event) => `${event.type} ${String(event.x)}`));
+          return seen;
+        })
+        .toEqual(click.map((type) => `${type} ${String(x)}`));
+    };
+    const first = await watch("control");
+    await clicks(first, 711);
+    await gone(first);
+    const watcher = await watch("view");
+    await expect.poll(() => watcher.pictures.length).toBeGreaterThan(0);
+    const second = await watch("control");
+    await clicks(second, 722);
+    await gone(watcher, second);
   });
 
   it("shares the clipboard", async () => {

@@ -40,7 +40,7 @@ function labelInDocument(bytes: Buffer, mimeType: string): string | undefined {
     : [];
   if (inXml !== undefined) return withoutUtf16(inXml);
   if (!/^(?:text\/html|application\/xhtml\+xml)$/.test(mimeType)) return undefined;
-  const [, inMeta] = /<meta\s[^>]{0,300}?charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(start) ?? [];
+  const [, inMeta] = /<meta\s[^>]{0,300}?charset\s*=\s*(?:["']\s*)?([\w.:-]{1,40})/i.exec(start) ?? [];
   return inMeta === undefined ? undefined : withoutUtf16(inMeta);
 }
 

@@ -1,7 +1,9 @@
 import type {
   actOnPage,
   callPageTool,
+  invokeWebMcpTool,
   listPageTools,
+  listWebMcpTools,
   observePage,
   printPage,
   readPage,
@@ -13,16 +15,21 @@ import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../../egress/failures.ts";
 import type { pageControl } from "../../protocol/page-endpoints.ts";
 import { type OfferedSecret, secretTicketHeader } from "../../protocol/offered-secret.ts";
+import type { RecordedActs } from "../../protocol/flow.ts";
 import { OfferedSecrets } from "../../secrets/offered-secrets.ts";
 import type { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import type { SessionRoot } from "../fs/paths.ts";
 import type { ObserveOptions } from "./outline/observe.ts";
 import type { ActEvent } from "./act/act-note.ts";
+import { ActLog } from "./act/record/act-log.ts";
 import type { PageActor } from "./act/page-actor.ts";
+import type { StepReplayer } from "./flows/step-replayer.ts";
 import type { PageCamera } from "./pictures/page-camera.ts";
+import type { FieldFiller } from "./fill/field-filler.ts";
 import type { PageReader } from "./read/page-reader.ts";
 import type { SessionPages } from "./tabs/session-pages.ts";
 import type { PageToolCaller } from "./tools/page-tools.ts";
+import type { SessionToolCaller } from "./tools/session-tools.ts";
 
 export interface PagesParts {
   readonly browser: Pick<BrowserSupervisor, "cdp">;
@@ -37,7 +44,9 @@ export interface PagesArea {
   readonly handlers: Handlers<{
     actOnPage: typeof actOnPage;
     callPageTool: typeof callPageTool;
+    invokeWebMcpTool: typeof invokeWebMcpTool;
     listPageTools: typeof listPageTools;
+    listWebMcpTools: typeof listWebMcpTools;
     observePage: typeof observePage;
     printPage: typeof printPage;
     readPage: typeof readPage;
@@ -45,6 +54,13 @@ export interface PagesArea {
   }>;
   /** For the service: renders a page in an unused browser. */
   readonly render: Handler<typeof pageControl.renderPage>;
+  /** For the service: the actions that succeeded, without typed secrets. */
+  recordedActs(): RecordedActs;
+  /** For the service: does a step of a flow. */
+  readonly replay: Handler<typeof pageControl.replayStep>;
+  /** For the service: fills fields with stored values. */
+  readonly fillFields: Handler<typeof pageControl.fillFields>;
+  readonly onlyPage: Handler<typeof pageControl.onlyPage>;
   /** Keeps a stored value for the action that follows with its ticket. */
   offerSecret(secret: OfferedSecret): void;
   close(): Promise<void>;
@@ -53,32 +69,45 @@ export interface PagesArea {
 interface Loaded {
   readonly observe: (options: ObserveOptions) => Promise<PageObservation>;
   readonly actor: PageActor;
+  readonly filler: FieldFiller;
   readonly pages: SessionPages;
   readonly camera: PageCamera;
   readonly reader: PageReader;
   readonly tools: PageToolCaller;
+  readonly sessionTools: SessionToolCaller;
+  readonly replayer: StepReplayer;
 }
 
 /** The first call loads the code. */
 export function pagesArea({ browser, failures, onAct = () => undefined, root, secrets }: PagesParts): PagesArea {
   const offers = new OfferedSecrets();
+  const recorded = new ActLog();
   let created: Promise<Loaded> | undefined;
   async function create(): Promise<Loaded> {
-    const { observe, PageActor, PageCamera, PageReader, PageToolCaller, SessionPages, readElements } =
-      await import("./page-parts.ts");
-    const pages = new SessionPages(browser, readElements);
-    const reader = new PageReader(pages, secrets.inText);
-    const observePage: Loaded["observe"] = (options) => observe(pages, options, reader);
+    const parts = await import("./page-parts.ts");
+    const pages = new parts.SessionPages(browser, parts.readElements);
+    const reader = new parts.PageReader(pages, secrets.inText);
+    const observePage: Loaded["observe"] = (options) => parts.observe(pages, options, reader);
+    const actor = new parts.PageActor({ pages, root, failures, observe: observePage, secrets, recorded, onAct });
+    const runningTools = new parts.RunningTools();
     return {
-      actor: new PageActor({ pages, root, failures, observe: observePage, secrets, onAct }),
+      actor,
+      replayer: new parts.StepReplayer(actor, pages),
+      filler: new parts.FieldFiller({ actor, pages }),
       observe: observePage,
       pages,
-      camera: new PageCamera(pages),
+      camera: new parts.PageCamera(pages),
       reader,
-      tools: new PageToolCaller(pages),
+      tools: new parts.PageToolCaller(pages, runningTools),
+      sessionTools: new parts.SessionToolCaller(pages, runningTools),
     };
   }
   const load = (): Promise<Loaded> => (created ??= create());
+  // The service passes refusals on to callers, and they contain texts of pages.
+  const withoutTyped = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    work().catch((error: unknown) => {
+      throw secrets.inError(error);
+    });
   return {
     handlers: {
       async actOnPage({ body, headers, signal }) {
@@ -86,7 +115,9 @@ export function pagesArea({ browser, failures, onAct = () => undefined, root, se
         return (await load()).actor.act(body, signal, offered);
       },
       callPageTool: async ({ body, signal }) => (await load()).tools.call(body, signal),
+      invokeWebMcpTool: async ({ body, signal }) => (await load()).sessionTools.invoke(body, signal),
       listPageTools: async ({ body }) => (await load()).tools.list(body.tab),
+      listWebMcpTools: async ({ signal }) => (await load()).sessionTools.list(signal),
       observePage: async ({ body }) => (await load()).observe(body),
       async printPage({ body }) {
         const [{ pages }, parts] = await Promise.all([load(), import("./page-parts.ts")]);
@@ -95,10 +126,15 @@ export function pagesArea({ browser, failures, onAct = () => undefined, root, se
       readPage: async ({ body }) => (await load()).reader.read(body),
       screenshotPage: async ({ body }) => (await load()).camera.take(body),
     },
+    replay: ({ body, signal }) =>
+      withoutTyped(async () => secrets.inAnswer(await (await load()).replayer.replay(body, signal))),
     async render({ body, signal }) {
       const [loaded, { renderPage }] = await Promise.all([load(), import("./page-parts.ts")]);
       return renderPage({ ...loaded, failures }, body, signal);
     },
+    recordedActs: () => secrets.inEvent(recorded.read()),
+    onlyPage: async () => (await load()).filler.onlyPage(),
+    fillFields: ({ body, signal }) => withoutTyped(async () => (await load()).filler.fill(body, signal)),
     offerSecret: (secret) => {
       offers.offer(secret);
     },
@@ -106,6 +142,7 @@ export function pagesArea({ browser, failures, onAct = () => undefined, root, se
       const loaded = await created;
       loaded?.actor.close();
       loaded?.tools.close();
+      loaded?.sessionTools.close();
       await Promise.all([loaded?.pages.close(), loaded?.reader.close()]);
     },
   };

@@ -1,4 +1,4 @@
-import type { OutputChannel, Outcome, RunMessage } from "./messages.ts";
+import type { CodeTab, OutputChannel, Outcome, RunMessage } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
 export const maxOutputCharacters = 2 ** 20;
@@ -9,6 +9,7 @@ export interface CodeRunOptions {
   readonly signal: AbortSignal;
   readonly onStop: () => void;
   readonly beforeClose: () => Promise<void>;
+  readonly onTab: (tab: CodeTab) => void;
 }
 
 export class CodeRun implements Disposable {
@@ -21,7 +22,7 @@ export class CodeRun implements Disposable {
   constructor(options: CodeRunOptions) {
     this.#options = options;
     this.#timer = setTimeout(() => {
-      this.#stop(`The code did not end within ${String(options.timeoutSeconds)} s (timeout_sec) and was stopped.`);
+      this.stop(`The code did not end within ${String(options.timeoutSeconds)} s (timeout_sec) and was stopped.`);
     }, options.timeoutSeconds * 1000);
     options.signal.addEventListener("abort", this.#cut, { once: true });
   }
@@ -41,6 +42,7 @@ export class CodeRun implements Disposable {
         this.output[channel] = (this.output[channel] + text).slice(0, maxOutputCharacters);
       },
       beforeClose: this.#options.beforeClose,
+      onTab: this.#options.onTab,
     });
   }
 
@@ -51,10 +53,11 @@ export class CodeRun implements Disposable {
 
   readonly #cut = (): void => {
     this.#isCut = this.#stopReason === undefined;
-    this.#stop("The code was stopped: the client is gone.");
+    this.stop("The code was stopped: the client is gone.");
   };
 
-  #stop(reason: string): void {
+  /** The answer to the call has this reason. */
+  stop(reason: string): void {
     this.#stopReason ??= reason;
     this.#options.onStop();
   }

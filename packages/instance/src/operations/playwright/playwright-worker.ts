@@ -1,11 +1,12 @@
 import { messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { inspect } from "node:util";
 import { connectCode } from "./code-transport.ts";
 import {
   maxResultCharacters,
   type CloseMessage,
+  type CodeTab,
   type Outcome,
   type OutputChannel,
   type RunMessage,
@@ -96,12 +97,14 @@ async function runCode(message: RunMessage, unexpected: Promise<never>): Promise
       artifactsDir: message.artifactsDir,
       timeout: message.connectTimeoutMs,
     });
-    const busy = busyPages.problemOf(message.visibleTarget);
+    const busy = busyPages.problemOf(message.own === undefined ? message.visibleTarget : message.own.targetId);
     if (busy !== undefined) {
       await browser.close();
       return { success: false, error: `The code was not run: its tab is busy. ${busy}` };
     }
-    scope = await scopeOf(browser, message.visibleTarget);
+    const opened = await scopeOf(browser, message);
+    ({ scope } = opened);
+    if (opened.tab !== undefined) tell({ type: "tab", tab: opened.tab });
   } catch (error) {
     return { success: false, error: messageOf(error), unreached: true };
   }
@@ -141,25 +144,51 @@ async function outcomeOf(code: UserCode, scope: Scope, failures: readonly Promis
   }
 }
 
-async function scopeOf(browser: Browser, visibleTarget: string | undefined): Promise<Scope> {
+async function scopeOf(
+  browser: Browser,
+  message: RunMessage,
+): Promise<{ readonly scope: Scope; readonly tab: CodeTab | undefined }> {
   const [context] = browser.contexts();
   if (context === undefined) throw new Error("it has no context");
-  const page = (await visiblePage(context, visibleTarget)) ?? context.pages()[0] ?? (await context.newPage());
-  return { page, context, browser };
+  const pages = context.pages();
+  const found = message.own === undefined ? await frontPage(pages, message) : await pageOf(pages, message.own.targetId);
+  const page = found ?? (await context.newPage());
+  const targetId = await targetOf(page);
+  return {
+    scope: { page, context, browser },
+    tab: targetId === undefined ? undefined : { targetId, created: found === undefined },
+  };
 }
 
-async function visiblePage(context: BrowserContext, visibleTarget: string | undefined): Promise<Page | undefined> {
-  const pages = context.pages();
-  if (visibleTarget === undefined || pages.length < 2) return undefined;
-  const found = await Promise.all(
-    pages.slice(-maxPagesSearched).map(async (page) => {
-      const session = await context.newCDPSession(page).catch(() => undefined);
-      const info = await session?.send("Target.getTargetInfo").catch(() => undefined);
-      await session?.detach().catch(() => undefined);
-      return info?.targetInfo.targetId === visibleTarget ? page : undefined;
-    }),
-  );
-  return found.find((page) => page !== undefined);
+/** Returns the visible page, or else the first one. Skips tabs of executors. */
+async function frontPage(
+  pages: readonly Page[],
+  { taken, visibleTarget }: Pick<RunMessage, "taken" | "visibleTarget">,
+): Promise<Page | undefined> {
+  if (pages.length < 2 && taken.length === 0) return pages[0];
+  const found = await withTargets(pages.slice(-maxPagesSearched));
+  const free = found.filter(({ targetId }) => targetId === undefined || !taken.includes(targetId));
+  const visible = free.find(({ targetId }) => targetId !== undefined && targetId === visibleTarget);
+  return (visible ?? free[0])?.page;
+}
+
+async function pageOf(pages: readonly Page[], wanted: string | undefined): Promise<Page | undefined> {
+  if (wanted === undefined) return undefined;
+  return (await withTargets(pages)).find(({ targetId }) => targetId === wanted)?.page;
+}
+
+function withTargets(pages: readonly Page[]) {
+  return Promise.all(pages.map(async (page) => ({ page, targetId: await targetOf(page) })));
+}
+
+async function targetOf(page: Page): Promise<string | undefined> {
+  const session = await page
+    .context()
+    .newCDPSession(page)
+    .catch(() => undefined);
+  const info = await session?.send("Target.getTargetInfo").catch(() => undefined);
+  await session?.detach().catch(() => undefined);
+  return info?.targetInfo.targetId;
 }
 
 /** Makes `Browser.close` from code end only the code's connection, as for any CDP client. */

@@ -1,6 +1,6 @@
-import type { PlaywrightResult } from "@shoal/schemas";
+import type { PlaywrightExecutors, PlaywrightResult } from "@shoal/schemas";
 import { eventually } from "@shoal/testkit";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -21,7 +21,7 @@ describeChromium("Playwright code", (chromium) => {
 
   async function execute(
     code: string,
-    more: { timeout_sec?: number; key?: string } = {},
+    more: { timeout_sec?: number; key?: string; executor?: string } = {},
     on = instance,
   ): Promise<PlaywrightResult> {
     const { key, ...body } = more;
@@ -36,7 +36,7 @@ describeChromium("Playwright code", (chromium) => {
   }
 
   it("has page, context and browser in scope, and returns JSON", async () => {
-    expect(await execute("return 1")).toEqual({ success: true, result: 1, stdout: "", stderr: "" });
+    expect(await execute("return 1")).toEqual({ success: true, result: 1, stdout: "", stderr: "", tab: front });
     expect(
       await execute(
         "await page.setContent('<title>hello</title>'); return { title: await page.title(), same: page.context() === context, version: browser.version() };",
@@ -45,7 +45,7 @@ describeChromium("Playwright code", (chromium) => {
       success: true,
       result: { title: "hello", same: true, version: expect.stringMatching(/^\d+\./) as string },
     });
-    expect(await execute("await page.title()")).toEqual({ success: true, stdout: "", stderr: "" });
+    expect(await execute("await page.title()")).toEqual({ success: true, stdout: "", stderr: "", tab: front });
     expect(
       (
         await execute(
@@ -53,6 +53,117 @@ describeChromium("Playwright code", (chromium) => {
         )
       ).result,
     ).toBe(true);
+  });
+
+  /** The tab of calls without an executor. */
+  const front = { target_id: expect.any(String) as string, created: false };
+
+  const executors = async () => {
+    const { text } = await instance.call("GET", "/playwright/executors");
+    return (JSON.parse(text) as PlaywrightExecutors).executors;
+  };
+
+  it("keeps a tab for each executor, which other calls do not use", async () => {
+    const first = await execute("await page.setContent('<title>one</title>')", { executor: "one" });
+    const second = await execute("await page.setContent('<title>two</title>')", { executor: "two" });
+    expect([first.tab?.created, second.tab?.created]).toEqual([true, true]);
+    expect(second.tab?.target_id).not.toBe(first.tab?.target_id);
+    expect(await execute("return page.title()", { executor: "one" })).toMatchObject({
+      result: "one",
+      tab: { target_id: first.tab?.target_id, created: false },
+    });
+    // The latest tab is in front.
+    const other = await execute("await page.setContent('<title>other</title>')", { executor: "default" });
+    const own = [first.tab?.target_id, second.tab?.target_id];
+    expect(other.tab).toMatchObject({ created: false });
+    expect(own).not.toContain(other.tab?.target_id);
+    await execute("await page.bringToFront()", { executor: "one" });
+    expect(await execute("return page.title()")).toMatchObject({ result: "other", tab: other.tab });
+    expect((await executors()).slice(0, 2)).toMatchObject([
+      { name: "default", busy: false },
+      { name: "one", busy: false, target_id: first.tab?.target_id, url: "about:blank" },
+    ]);
+    // The code ends with its tab, and the next call opens another one.
+    await execute("await page.close()", { executor: "two" });
+    expect((await executors())[2]).not.toHaveProperty("target_id");
+    expect(await execute("return page.url()", { executor: "two" })).toMatchObject({
+      result: "about:blank",
+      tab: { created: true },
+    });
+    // Code cannot forge the tab.
+    const forged = await execute("process.send({ type: 'tab', tab: { targetId: 'other', created: true } })", {
+      executor: "one",
+    });
+    expect(forged.tab).toEqual({ target_id: first.tab?.target_id, created: false });
+  });
+
+  it("runs the calls of an executor one after another, and those of different ones at once", async () => {
+    const wait =
+      "const { existsSync } = await import('node:fs'); while (!existsSync('go')) await page.waitForTimeout(10);";
+    const order = "const { appendFileSync } = await import('node:fs'); appendFileSync('order', ";
+    const one = execute(`${wait} ${order}'1');`, { executor: "one" });
+    await eventually(async () => (await executors()).some(({ busy, name }) => busy && name === "one"));
+    const next = execute(`${order}'2');`, { executor: "one" });
+    await execute(`${order}'0'); (await import('node:fs')).writeFileSync('go', '');`, { executor: "two" });
+    await Promise.all([one, next]);
+    expect(readFileSync(join(instance.config.root, "home/shoal/order"), "utf8")).toBe("012");
+  });
+
+  it("limits executors, and ends the calls of a deleted executor", async () => {
+    const names = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
+    for (const executor of names.slice(2)) expect((await execute("return 1", { executor })).success).toBe(true);
+    const more = await instance.call("POST", "/playwright/execute", JSON.stringify({ code: "1", executor: "nine" }));
+    expect([more.status, JSON.parse(more.text)]).toMatchObject([
+      409,
+      {
+        code: "conflict",
+        message: expect.stringContaining(`Delete one: ${names.join(", ")}.`) as string,
+        executors: [{ name: "default" }, ...names.map((name) => ({ name, target_id: expect.any(String) as string }))],
+      },
+    ]);
+    const running = execute("await new Promise(() => {})", { executor: "one" });
+    const waiting = execute("return 1", { executor: "one" });
+    await eventually(async () => (await executors()).some(({ busy, name }) => busy && name === "one"));
+    const { target_id: tab } = (await executors()).find(({ name }) => name === "one") ?? {};
+    expect((await instance.call("DELETE", "/playwright/executors/one?close_tab=true")).status).toBe(204);
+    const ended = { success: false, error: expect.stringContaining("executor one was deleted") as string };
+    expect(await Promise.all([running, waiting])).toMatchObject([ended, ended]);
+    expect((await executors()).map(({ name }) => name)).toEqual(["default", ...names.slice(1)]);
+    expect((await instance.call("DELETE", "/playwright/executors/one")).status).toBe(404);
+    const again = await execute("return 1", { executor: "one" });
+    expect(again).toMatchObject({ success: true, tab: { created: true } });
+    expect(again.tab?.target_id).not.toBe(tab);
+    // The default one stays.
+    const forever = execute("console.log('began'); await new Promise(() => {})");
+    await eventually(async () => (await executors())[0]?.busy === true);
+    await eventually(async () => {
+      await instance.call("DELETE", "/playwright/executors/default");
+      return (await executors())[0]?.busy === false;
+    });
+    expect(await forever).toMatchObject({ success: false, error: expect.stringContaining("restarted") as string });
+    expect(await execute("return 1")).toMatchObject({ success: true, result: 1 });
+    for (const name of names) await instance.call("DELETE", `/playwright/executors/${name}?close_tab=true`);
+  });
+
+  it("ends calls of a deleted executor that wait for other names, and closes a tab that is being opened", async () => {
+    const targets = async () => (await execute("return context.pages().length")).result;
+    const before = await targets();
+    const first = execute("await new Promise(() => {})", { executor: "new" });
+    await eventually(async () => (await executors()).some(({ name }) => name === "new"));
+    expect((await instance.call("DELETE", "/playwright/executors/new?close_tab=true")).status).toBe(204);
+    expect(await first).toMatchObject({ success: false, error: expect.stringContaining("new was deleted") as string });
+    expect(await targets()).toBe(before);
+    const names = ["a", "b", "c", "d"];
+    const begin = "(await import('node:fs')).writeFileSync(`begun-${NAME}`, ''); await new Promise(() => {})";
+    const running = names.map((name) => execute(begin.replace("NAME", `'${name}'`), { executor: name }));
+    await eventually(() => names.every((name) => existsSync(join(instance.config.root, `home/shoal/begun-${name}`))));
+    const waiting = execute("return 1", { executor: "e" });
+    await eventually(async () => (await executors()).some(({ busy, name }) => busy && name === "e"));
+    await instance.call("DELETE", "/playwright/executors/e?close_tab=true");
+    expect(await waiting).toMatchObject({ success: false, error: expect.stringContaining("e was deleted") as string });
+    for (const name of names) await instance.call("DELETE", `/playwright/executors/${name}?close_tab=true`);
+    await Promise.all(running);
+    expect(await targets()).toBe(before);
   });
 
   it("accepts TypeScript, including enums", async () => {
@@ -111,6 +222,7 @@ describeChromium("Playwright code", (chromium) => {
       error: "The code did not end within 5 s (timeout_sec) and was stopped.",
       stdout: "begun\n",
       stderr: "",
+      tab: front,
     });
     expect(waiting.error).toMatch(/timeout_sec/);
     expect(await execute("return page.title()")).toMatchObject({ success: true, result: "still here" });

@@ -1,11 +1,26 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { messageOf } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
 
 /** Node aborts when it cannot start its threads. */
 const threadsOfNode = 16;
 const exhausted: ReadonlySet<unknown> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
 
+/** 429 at the session's limit, else 500. @param problem - such as "The REPL cannot be started". */
+export function processStartError(problem: string, error: unknown): ServiceError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return isAtProcessLimit(cause)
+    ? new ServiceError(
+        429,
+        "too_many_processes",
+        `${problem}: the session has reached its limit of processes, threads or memory.`,
+        { hint: "End some of its processes.", cause: error },
+      )
+    : new ServiceError(500, "internal_error", `${problem}: ${messageOf(error)}.`, { cause: error });
+}
+
 /** @param error - of the start; without a code when the process aborted after its start. */
-export function isAtProcessLimit(error: unknown): boolean {
+function isAtProcessLimit(error: unknown): boolean {
   if (error instanceof Error && "code" in error && exhausted.has(error.code)) return true;
   if (process.platform !== "linux") return false;
   try {

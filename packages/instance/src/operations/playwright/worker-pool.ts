@@ -1,6 +1,4 @@
-import { messageOf } from "@shoal/primitives";
-import { ServiceError } from "@shoal/router";
-import { isAtProcessLimit } from "./process-limit.ts";
+import { processStartError } from "./process-limit.ts";
 import { startWorker, type WorkerOptions, type WorkerProcess } from "./worker-process.ts";
 
 const startTimeoutMs = 30_000;
@@ -31,7 +29,7 @@ export class WorkerPool {
       return worker;
     } catch (error) {
       if (worker !== undefined) this.end(worker);
-      throw startError(error);
+      throw processStartError("Playwright code cannot be run", error);
     } finally {
       clearTimeout(timer);
     }
@@ -68,10 +66,16 @@ export class WorkerPool {
     }
   }
 
+  /** Ends all processes, also while code runs in them. */
+  endAll(): void {
+    clearTimeout(this.#idleTimer);
+    this.#idle = undefined;
+    for (const worker of this.#workers) this.end(worker);
+  }
+
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#idleTimer);
-    for (const worker of this.#workers) this.end(worker);
+    this.endAll();
   }
 
   #take(): WorkerProcess {
@@ -85,16 +89,4 @@ export class WorkerPool {
     this.#workers.add(worker);
     return worker;
   }
-}
-
-function startError(error: unknown): ServiceError {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return isAtProcessLimit(cause)
-    ? new ServiceError(
-        429,
-        "too_many_processes",
-        "Playwright code cannot be run: the session has reached its limit of processes, threads or memory.",
-        { hint: "End some of its processes.", cause: error },
-      )
-    : new ServiceError(500, "internal_error", `Playwright code cannot be run: ${messageOf(error)}.`, { cause: error });
 }

@@ -1,8 +1,10 @@
 import { startChildProgram } from "../../system/child-program.ts";
-import type { CloseMessage, OutputChannel, Outcome, RunMessage } from "./messages.ts";
+import type { CloseMessage, CodeTab, OutputChannel, Outcome, RunMessage } from "./messages.ts";
 
 export interface RunListener {
   onOutput(channel: OutputChannel, text: string): void;
+  /** At most once. */
+  onTab(tab: CodeTab): void;
   /** The code's connection to the browser stays open until it resolves. */
   beforeClose(): Promise<void>;
 }
@@ -63,8 +65,13 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
         onEnd = (reason) => {
           resolve({ outcome: { success: false, error: `The process that ran the code ${reason}.` }, clean: false });
         };
+        let hasTab = false;
         onMessage = (fields) => {
-          if (
+          if (fields.type === "tab") {
+            const tab = hasTab ? undefined : tabIn(fields.tab);
+            hasTab = true;
+            if (tab !== undefined) listener.onTab(tab);
+          } else if (
             fields.type === "output" &&
             (fields.channel === "stdout" || fields.channel === "stderr") &&
             typeof fields.text === "string"
@@ -79,6 +86,12 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
       });
     },
   };
+}
+
+function tabIn(value: unknown): CodeTab | undefined {
+  const fields = typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  const { created, targetId } = fields;
+  return typeof targetId === "string" && targetId.length <= 100 ? { targetId, created: created === true } : undefined;
 }
 
 function outcomeIn(value: unknown): Outcome {

@@ -2,7 +2,7 @@ import pTimeout from "p-timeout";
 import { messageOf } from "@shoal/primitives";
 import { type BytesReply, ServiceError } from "@shoal/router";
 import type { Replay } from "@shoal/schemas";
-import { randomBytes } from "node:crypto";
+import { freshBytes } from "../../system/fresh-bytes.ts";
 import { createReadStream } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 
@@ -186,7 +186,7 @@ class SessionReplays implements Replays {
         hint: "Record in another session.",
       });
     this.#running++;
-    const id = randomBytes(12).toString("hex");
+    const id = freshBytes(12).toString("hex");
     try {
       await requireSpace(this.#config.session_dir);
       const screen = await this.#startOnScreen({

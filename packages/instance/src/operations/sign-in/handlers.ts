@@ -5,7 +5,7 @@ import type { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import type { PageOperator } from "./page-operator.ts";
 
 export interface PageArea {
-  readonly handlers: Handlers<Omit<typeof pageControl, "offerSecret" | "renderPage">>;
+  readonly handlers: Handlers<Pick<typeof pageControl, "actOnPage" | "outlinePage" | "releasePage" | "settlePage">>;
   /** Whether pages may contain secrets that the service or a person typed. */
   mayShowSecrets(): boolean;
   close(): Promise<void>;

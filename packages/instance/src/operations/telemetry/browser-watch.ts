@@ -135,6 +135,10 @@ class TargetsWatch implements BrowserWatch {
         if (sessionId === this.#root && this.#begun && targetInfo.type === "page" && targetInfo.subtype === undefined)
           this.#pages.opened(targetInfo);
       }),
+      this.#cdp.on("Target.targetCrashed", ({ targetId }, sessionId) => {
+        const target = sessionId === this.#root ? this.#byTarget.get(targetId) : undefined;
+        if (target?.kind === "page" || target?.kind === "iframe") this.#pages.crashed(target);
+      }),
       this.#cdp.on("Target.targetInfoChanged", ({ targetInfo }, sessionId) => {
         const target = sessionId === this.#root ? this.#byTarget.get(targetInfo.targetId) : undefined;
         if (target !== undefined) target.url = targetInfo.url;

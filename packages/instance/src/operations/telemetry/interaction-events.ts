@@ -1,7 +1,7 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import * as z from "zod/mini";
+import { secretFieldHelpers } from "../../secrets/secret-field.ts";
 import { Cutter } from "./cut.ts";
-import { isSecretScript } from "./masking/typed-fields.ts";
 import type { TelemetryRecorder } from "./recorder.ts";
 import { contextOf, type WatchedTarget } from "./watched-target.ts";
 
@@ -14,7 +14,7 @@ export const interactionScript = `(() => {
   if (globalThis.shoalTelemetryRuns) return;
   globalThis.shoalTelemetryRuns = true;
   const tell = (report) => { globalThis.${interactionBinding}?.(JSON.stringify(report)); };
-  ${isSecretScript}
+  ${secretFieldHelpers}
   const selectorOf = (element) => {
     const steps = [];
     for (let at = element; at instanceof Element && steps.length < 12; at = at.parentElement) {

@@ -5,6 +5,7 @@ import { contextOf, typeOf, type WatchedTarget } from "./watched-target.ts";
 
 export interface PageEvents {
   readonly opened: (target: Protocol.Target.TargetInfo) => void;
+  readonly crashed: (target: WatchedTarget) => void;
   readonly navigated: (target: WatchedTarget, frame: Protocol.Page.Frame) => void;
   readonly domContentLoaded: (target: WatchedTarget, event: Protocol.Page.DomContentEventFiredEvent) => void;
   readonly loaded: (target: WatchedTarget, event: Protocol.Page.LoadEventFiredEvent) => void;
@@ -41,6 +42,21 @@ class PageRecorder implements PageEvents {
         title: cutter.text(title, 1024),
         ...(openerId !== undefined && { opener_id: openerId }),
       },
+      ...cutter.mark,
+    });
+  };
+
+  readonly crashed = ({ sessionId, targetId, type, url }: WatchedTarget): void => {
+    const cutter = new Cutter();
+    this.#recorder.record({
+      type: "page_crashed",
+      category: "page",
+      source: {
+        kind: "cdp",
+        event: "Target.targetCrashed",
+        metadata: { session_id: sessionId, target_id: targetId },
+      },
+      data: { target_id: targetId, target_type: type, url: cutter.text(url, maxUrlBytes) },
       ...cutter.mark,
     });
   };

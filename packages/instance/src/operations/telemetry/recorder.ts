@@ -19,6 +19,7 @@ export type CapturedEvent = Unstamped<
   | events.PageNavigationEvent
   | events.PageDomContentLoadedEvent
   | events.PageLoadEvent
+  | events.PageCrashedEvent
   | events.PageTabOpenedEvent
   | events.PageLayoutShiftEvent
   | events.PageLcpEvent
@@ -40,6 +41,7 @@ export type CapturedEvent = Unstamped<
   | events.LiveViewConnectEvent
   | events.LiveViewDisconnectEvent
   | events.HandoffEvent
+  | events.SessionForkEvent
   | events.SessionSleepEvent
   | events.SessionWakeEvent
   | events.ServiceCrashedEvent
@@ -57,13 +59,12 @@ const keptEvents = 100_000;
 /** Categories with texts of pages. */
 const masked: ReadonlySet<TelemetryCategory> = new Set(["console", "network", "page"]);
 
+const openLog = (): EventLog<string> =>
+  new EventLog({ events: keptEvents, bytes: keptBytes, shared: { bytes: 0, maxBytes: keptBytes } });
+
 /** Numbers events, keeps the latest and passes them to readers. Drops events of categories that are off. */
 export class TelemetryRecorder {
-  readonly #log = new EventLog<string>({
-    events: keptEvents,
-    bytes: keptBytes,
-    shared: { bytes: 0, maxBytes: keptBytes },
-  });
+  #log = openLog();
   readonly #hidesContent: () => boolean;
   readonly #secrets: RecorderSecrets;
   #categories: ReadonlySet<TelemetryCategory> = new Set();
@@ -122,6 +123,12 @@ export class TelemetryRecorder {
       ? JSON.stringify({ ...shown, truncated: true }, withoutContent)
       : finish(JSON.stringify(shown, masked.has(event.category) ? maskSecrets : undefined));
     this.#log.push(text, text.length);
+  }
+
+  /** Forgets all events and ends the readers. */
+  restart(): void {
+    this.#log.close();
+    this.#log = openLog();
   }
 
   /** Ends the readers after the kept events. */

@@ -201,6 +201,20 @@ describeChromium("telemetry", (chromium) => {
     });
   });
 
+  it("records the crash of a page, of which the browser goes on", async () => {
+    await using instance = await runInstance({ chromium });
+    await instance.assign({ telemetry: ["page"] });
+    const told = followTelemetry(instance);
+    const page = await drive(instance);
+    await page.open("/frame");
+    await told.wait("page_load");
+    page.send("Page.crash").catch(() => undefined);
+    const { data } = await told.wait("page_crashed");
+    expect(data).toEqual({ target_id: expect.any(String) as string, target_type: "page", url: `${origin()}/frame` });
+    const { text } = await instance.call("POST", "/playwright/execute", JSON.stringify({ code: "return 1" }));
+    expect(JSON.parse(text)).toMatchObject({ success: true });
+  });
+
   it("changes categories while it runs", async () => {
     await using instance = await runInstance({ chromium });
     await instance.assign({});

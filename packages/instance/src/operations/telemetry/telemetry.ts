@@ -38,6 +38,8 @@ export interface Telemetry {
   operationBegan(operationId: string, requestId: string, response: ServerResponse): void;
   /** @param phase - `gave_up` follows `running` when the browser is not restarted. */
   browserCrashed(phase: "startup" | "running" | "gave_up", pid: number | undefined): void;
+  /** Forgets all events: another session begins. */
+  restart(): void;
   /** Records the last picture, stops capturing, and resolves when every reader has received its events; within two seconds. */
   close(): Promise<void>;
 }
@@ -321,6 +323,10 @@ class SessionTelemetry implements Telemetry {
       source: { kind: "local_process" },
       data: { service_name: "chromium", phase, ...(pid !== undefined && { pid }) },
     });
+  }
+
+  restart(): void {
+    this.#recorder.restart();
   }
 
   close(): Promise<void> {

@@ -101,7 +101,9 @@ function entryOf(request: NetworkRequest, pages: ReadonlySet<string>) {
 
 /** Addresses as browsers report them may contain characters that RFC 3986 does not allow, for example in `data:`. */
 function uriOf(url: string): string {
-  const [, origin = "", rest = ""] = /^([a-z][a-z\d+.-]*:\/\/[^/?#]*)?([^]*)$/i.exec(url.toWellFormed()) ?? [];
+  const text = url.toWellFormed();
+  const origin = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(text)?.[0] ?? "";
+  const rest = text.slice(origin.length);
   return (
     origin + rest.replaceAll(/[^\w\-.~:/?#@!$&'()*+,;=%]/gu, encodeURIComponent).replaceAll(/%(?![\da-f]{2})/gi, "%25")
   );

@@ -48,7 +48,7 @@ export function SettingsCard({ browser }: { readonly browser: Browser }) {
 }
 
 function rowsOf(browser: Browser): readonly (readonly [string, ReactNode])[] {
-  const { viewport, profile, pool, memory, region, placement, tags } = browser;
+  const { conditions, location, viewport, profile, pool, memory, region, placement, tags } = browser;
   const { chrome_policy, disconnect_timeout_seconds: disconnect, max_duration_seconds, sleep_after_seconds } = browser;
   return [
     ["Name", browser.name],
@@ -67,6 +67,12 @@ function rowsOf(browser: Browser): readonly (readonly [string, ReactNode])[] {
     ["Changes of the profile", profile && (browser.profile_save_changes === true ? "Saved at the end" : "Discarded")],
     ...networkRows(browser),
     ["Pool", pool && (pool.name ?? pool.id)],
+    ["Time zone", location?.timezone],
+    ["Language", location?.locale],
+    ["Permissions", conditions?.permissions?.map(permissionText).join(", ")],
+    ["Color scheme", conditions?.color_scheme],
+    ["Motion", conditions?.reduced_motion],
+    ["Position", positionText(conditions?.geolocation)],
     ["Memory limit", memory?.replace(/(\d)(?=[A-Z])/, "$1 ")],
     ["Region", region],
     ["Isolation", placement === "process" ? "None (process)" : placement],
@@ -85,6 +91,16 @@ function createdBy({ origin }: Browser): string | undefined {
 
 function sizeOf({ height, refresh_rate, width }: NonNullable<Browser["viewport"]>): string {
   return `${width} × ${height}${refresh_rate === undefined ? "" : ` at ${refresh_rate} Hz`}`;
+}
+
+type Conditions = NonNullable<Browser["conditions"]>;
+
+function permissionText({ name, origin, setting }: NonNullable<Conditions["permissions"]>[number]): string {
+  return `${name} ${setting}${origin === undefined ? "" : ` for ${origin}`}`;
+}
+
+function positionText(position: Conditions["geolocation"]): string | undefined {
+  return position && `${String(position.latitude)}, ${String(position.longitude)}`;
 }
 
 function networkRows({ network, proxy, proxy_id, web_bot_auth: bot }: Browser): [string, ReactNode][] {

@@ -27,6 +27,7 @@ const actions: Readonly<Record<string, (data: Data) => ShownAction | undefined>>
   page_navigation: ({ parent_frame_id, url }) =>
     parent_frame_id === undefined ? { text: `Opened ${textIn(url)}`, isNavigation: true } : undefined,
   page_tab_opened: ({ url }) => ({ text: `New tab ${textIn(url)}`.trim(), isNavigation: true }),
+  page_crashed: ({ url }) => ({ text: `Page crashed ${textIn(url)}`.trim(), isError: true }),
   download_finished: ({ file_name, state }) => ({
     text: `Download ${textIn(file_name)}`.trim(),
     note: textIn(state),
@@ -47,6 +48,7 @@ const actions: Readonly<Record<string, (data: Data) => ShownAction | undefined>>
   live_view_connect: ({ label }) => ({ text: `A viewer opened the live view${named(label)}` }),
   live_view_disconnect: () => ({ text: "A viewer closed the live view" }),
   handoff: ({ label, status }) => ({ text: `${handoffs[textIn(status)] ?? "Handoff"}${named(label)}` }),
+  session_fork: () => ({ text: "Forked" }),
   session_sleep: () => ({ text: "Fell asleep" }),
   session_wake: ({ asleep_ms }) => ({
     text: typeof asleep_ms === "number" ? `Woke after ${durationText(asleep_ms)} of sleep` : "Woke",

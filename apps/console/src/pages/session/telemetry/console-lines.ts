@@ -64,7 +64,7 @@ function placeOf(event: TelemetryEnvelope["event"]): Place | undefined {
 
 /** `checkout.js:12` */
 export const placeText = ({ line, url }: Place): string =>
-  `${/[^/]+(?=\/?$)/.exec(url.replace(/[?#].*/, ""))?.[0] ?? url}:${line}`;
+  `${/(?<![^/])[^/]+(?=\/?$)/.exec(url.replace(/[?#].*/, ""))?.[0] ?? url}:${line}`;
 
 export function matching(lines: readonly ConsoleLine[], { find = "", level }: ConsoleFilters): ConsoleLine[] {
   const words = find.trim().toLowerCase();

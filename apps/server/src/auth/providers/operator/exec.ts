@@ -27,7 +27,7 @@ function fieldsOfOutput(output: string): Readonly<Record<string, unknown>> {
   const [password = "", ...lines] = output.split(/\r?\n/);
   const fields = new Map([["password", password]]);
   for (const line of lines) {
-    const [, name = "totp", value = line] = /^(?!otpauth:)([A-Za-z][\w -]{0,60}):\s*(.+)$/.exec(line) ?? [];
+    const [, name = "totp", value = line] = /^(?!otpauth:)([A-Za-z][\w -]{0,60}):\s*(\S.*)$/.exec(line) ?? [];
     if ((value !== line || line.startsWith("otpauth://")) && !fields.has(name)) fields.set(name, value.trim());
   }
   return Object.fromEntries(fields);

@@ -116,7 +116,7 @@ class BitwardenProvider implements CredentialProvider {
   }
 
   async #send(path: string, signal: AbortSignal, accepts: readonly number[] = []): Promise<unknown> {
-    const base = (this.#options.settings.address ?? "").replace(/\/+$/, "");
+    const base = (this.#options.settings.address ?? "").replace(/(?<!\/)\/+$/, "");
     const { json, status } = await this.#options.http.send({ url: `${base}/${path}`, signal, accepts });
     return status === 404 ? undefined : json;
   }

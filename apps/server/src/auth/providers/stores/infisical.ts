@@ -71,7 +71,7 @@ class InfisicalProvider implements CredentialProvider {
     const { secrets } = understood(Secrets, await this.#get({ url, signal }), title);
     const folders = new Map<string, Record<string, string>>();
     for (const { secretKey, secretPath = path, secretValue = "" } of secrets) {
-      const folder = secretPath.replaceAll(/^\/+|\/+$/g, "");
+      const folder = secretPath.replaceAll(/^\/+|(?<!\/)\/+$/g, "");
       if (folder !== "") folders.set(folder, { ...folders.get(folder), [secretKey]: secretValue });
     }
     return folders;

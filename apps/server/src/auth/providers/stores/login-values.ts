@@ -113,5 +113,5 @@ export function addressOf(base: string, ...segments: readonly string[]): URL {
     throw new ProviderFailure(
       "The path must not contain . or .. between slashes, nor backslashes or control characters.",
     );
-  return new URL(`${base.replace(/\/+$/, "")}/${path}`);
+  return new URL(`${base.replace(/(?<!\/)\/+$/, "")}/${path}`);
 }

@@ -61,7 +61,7 @@ class VaultProvider implements CredentialProvider {
   constructor(options: ProviderOptions, title: string) {
     this.#options = options;
     this.#title = title;
-    this.#mount = (options.settings.mount ?? "secret").replaceAll(/^\/+|\/+$/g, "");
+    this.#mount = (options.settings.mount ?? "secret").replaceAll(/^\/+|(?<!\/)\/+$/g, "");
     this.#isVersion2 = options.settings.kv_version !== "1";
   }
 
@@ -111,7 +111,7 @@ class VaultProvider implements CredentialProvider {
 
   async #paths(signal: AbortSignal): Promise<string[]> {
     const found: string[] = [];
-    let folders = [(this.#options.settings.path ?? "").replaceAll(/^\/+|\/+$/g, "")];
+    let folders = [(this.#options.settings.path ?? "").replaceAll(/^\/+|(?<!\/)\/+$/g, "")];
     let left = maxFolders;
     for (let depth = 0; depth < maxDepth && folders.length > 0 && left > 0 && found.length < maxItems; depth += 1) {
       const now = folders.slice(0, left);

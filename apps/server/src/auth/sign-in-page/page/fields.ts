@@ -9,6 +9,8 @@ export interface ShownField {
   readonly input: HTMLInputElement;
   /** Marks the input if it is empty and must not be. @returns whether it is complete. */
   check(): boolean;
+  /** Marks the input as invalid, with a text. */
+  refuse(text: string): void;
 }
 
 interface InputKind {
@@ -80,15 +82,20 @@ export function fieldOf(field: AuthField, number: number): ShownField {
     hasHint ? element("p", { id: `${name}-hint`, class: "hint" }, siteWords(field.hint ?? "")) : undefined,
     error,
   );
+  const refuse = (text: string): void => {
+    error.textContent = text;
+    input.setAttribute("aria-invalid", "true");
+  };
   return {
     id: field.id,
     row,
     input,
+    refuse,
     check() {
       const isComplete = !isRequired || input.value.trim() !== "";
-      error.textContent = isComplete ? "" : texts.required(label.slice(0, 100));
-      if (isComplete) input.removeAttribute("aria-invalid");
-      else input.setAttribute("aria-invalid", "true");
+      error.textContent = "";
+      input.removeAttribute("aria-invalid");
+      if (!isComplete) refuse(texts.required(label.slice(0, 100)));
       return isComplete;
     },
   };

@@ -89,9 +89,15 @@ export async function openHeaders<Network extends HeaderSettings>(
 }
 
 /** With a new authority, which exists only until the end of the session. */
-export function exitHeadersFrom(source: HeaderSource | undefined): ExitHeaders | undefined {
-  return source && { source, authority: new CertificateAuthority("Shoal session") };
+export function exitHeadersFrom(
+  source: HeaderSource | undefined,
+  { player, recorder }: Pick<ExitHeaders, "player" | "recorder"> = {},
+): ExitHeaders | undefined {
+  if ((source ?? player ?? recorder) === undefined) return undefined;
+  return { source: source ?? noHeaders, player, recorder, authority: new CertificateAuthority("Shoal session") };
 }
+
+const noHeaders: HeaderSource = { covers: () => false, headers: async () => [] };
 
 function entriesOf({ headers, http_auth: auth }: HeaderSettings): readonly Entry[] {
   return [

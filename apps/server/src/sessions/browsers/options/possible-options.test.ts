@@ -2,7 +2,7 @@ import type { PlacementAbilities } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { refuseAuthorities, refuseUnable } from "./possible-options.ts";
+import { refuseAuthorities, refuseUnable, refuseWebRtcPolicies } from "./possible-options.ts";
 
 const everything: PlacementAbilities = {
   fullChromium: true,
@@ -10,6 +10,7 @@ const everything: PlacementAbilities = {
   privateHosts: true,
   policies: true,
   authorities: true,
+  locales: "all",
   contexts: true,
   closedNetwork: true,
 };
@@ -95,6 +96,7 @@ it("accepts options that request nothing, on every server", () => {
     privateHosts: false,
     policies: false,
     authorities: false,
+    locales: [],
     contexts: false,
     closedNetwork: false,
   };
@@ -169,4 +171,16 @@ it("accepts at most 5 MiB of policies, counted as JSON", () => {
   expect(refusal({ chrome_policy: ofSize(5 * 2 ** 20 + 1) })).toContain(
     "5242881 bytes as JSON; at most 5242880 are taken",
   );
+});
+
+it("refuses policies that open WebRTC in a replay that nothing may leave", () => {
+  const policies = { WebRtcIPHandlingUrl: [] };
+  const refuse = (on_missing: "fail" | "pass") => {
+    refuseWebRtcPolicies(policies, { replay: { recording: "rec", on_missing } });
+  };
+  expect(() => {
+    refuse("fail");
+  }).toThrow(expect.objectContaining({ field: "body.chrome_policy" }));
+  refuse("pass");
+  refuseWebRtcPolicies(policies, {});
 });

@@ -1,16 +1,18 @@
 import {
   gpuUnavailable,
   type OwnBrowserOptions,
+  refuseFullBrowserOptions,
   refuseOwnBrowserOptions,
   viewportTooLarge,
 } from "@shoal/contract/refusals";
-import type { Allowlist } from "@shoal/contract/network";
 import { checkPrivateHosts, type PlacementAbilities, type PlacementSleep } from "@shoal/placement";
 import { badInput, ServiceError } from "@shoal/router";
 import { maxScreenPixels } from "@shoal/schemas/viewport-limits";
 import { allowlistOf } from "./allowlist.ts";
+import { howToInstall } from "./full-chromium.ts";
+import { refuseLocation } from "./location.ts";
 import { networkRulesOf } from "../../../resources/projects/network-rules.ts";
-import type { RequestedOptions } from "./session-options.ts";
+import type { RequestedOptions, SessionOptions } from "./session-options.ts";
 
 /** For all policies of a session, in bytes of JSON. Bodies with policies may have one MiB more. */
 const maxPolicyBytes = 5 * 2 ** 20;
@@ -19,9 +21,6 @@ const maxPolicies = 1000;
 /** The service sets these itself: extensions, proxy, remote debugging and downloads. */
 const ownPolicies =
   /^(?:(?:Extension|Proxy|DeveloperTools|RemoteDebugging)\w*|HeadlessMode|UserDataDir|DiskCacheDir|DownloadDirectory|DefaultDownloadDirectory|BrowserSignin|CloudManagement\w*)$/;
-
-const howToInstall =
-  "Install one on the server (Debian: apt-get install chromium; or Google Chrome; or npx @puppeteer/browsers install chrome@stable) and start the service again";
 
 /** @throws {ServiceError} 400 naming the field that this host or Chromium does not support. */
 export function refuseUnable(
@@ -34,8 +33,9 @@ export function refuseUnable(
   checkHosts(body.network?.private_hosts ?? [], abilities);
   networkRulesOf(body.network);
   if (body.network?.allowed_hosts !== undefined) refuseOpenNetwork(abilities);
-  refuseWebRtcPolicies(body.chrome_policy, allowlistOf(body.network));
+  refuseWebRtcPolicies(body.chrome_policy, { allowlist: allowlistOf(body.network), replay: body.replay });
   if (body.headless === false) checkWindow(body.viewport, abilities);
+  refuseLocation(body.location, abilities);
   const needsFull = {
     headless: body.headless === false,
     stealth: body.stealth === true,
@@ -86,6 +86,17 @@ export function refuseSleep(
     });
 }
 
+/** @throws {ServiceError} 400 if this server's sessions cannot be copied, or not with these options. */
+export function refuseForkable(body: RequestedOptions, unforkableBecause: string | undefined): void {
+  if (body.forkable !== true) return;
+  if (unforkableBecause !== undefined)
+    throw badInput("body.forkable", `this server cannot copy sessions. ${unforkableBecause}`, {
+      hint: "Omit the field: forks are then restored from saved state (`shoal doctor` lists missing parts)",
+    });
+  const refusal = refuseFullBrowserOptions(body);
+  if (refusal !== undefined) throw ServiceError.of(refusal);
+}
+
 function checkHosts(hosts: readonly string[], abilities: PlacementAbilities): void {
   if (hosts.length === 0) return;
   const problem = checkPrivateHosts(hosts);
@@ -115,12 +126,18 @@ function refuseOpenNetwork({ closedNetwork }: PlacementAbilities): void {
 /** @throws {ServiceError} 400 for policies that could send data around the gateway. */
 export function refuseWebRtcPolicies(
   policies: Readonly<Record<string, unknown>> | undefined,
-  allowlist: Allowlist | undefined,
+  { allowlist, replay }: { readonly [Name in "allowlist" | "replay"]?: SessionOptions[Name] | undefined },
 ): void {
   const name = Object.keys(policies ?? {}).find((each) => /^WebRtcIPHandling/i.test(each));
-  if (name !== undefined && allowlist?.hosts !== undefined)
-    throw badInput("body.chrome_policy", `${name} cannot be combined with network.allowed_hosts`, {
-      hint: "Remove the policy: WebRTC has no way out of a session with the list",
+  const closedBy =
+    allowlist?.hosts !== undefined
+      ? "network.allowed_hosts"
+      : replay?.on_missing === "fail"
+        ? 'replay.on_missing: "fail"'
+        : undefined;
+  if (name !== undefined && closedBy !== undefined)
+    throw badInput("body.chrome_policy", `${name} cannot be combined with ${closedBy}`, {
+      hint: "Remove the policy: WebRTC has no way out of this session",
     });
 }
 

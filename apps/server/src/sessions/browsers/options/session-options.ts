@@ -1,6 +1,8 @@
-import type { Allowlist, NetworkRuleLists } from "@shoal/contract/network";
+import type { Allowlist, NetworkRuleLists, RequestedLocation } from "@shoal/contract/network";
+
 import type { LaunchWishes } from "@shoal/instance";
 import type {
+  BrowserConditions,
   BrowserHeader,
   BrowserHttpAuth,
   BrowserOrigin,
@@ -10,10 +12,11 @@ import type {
 } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { networkRulesOf } from "../../../resources/projects/network-rules.ts";
+import type { NetworkOptions } from "../../network-recordings/recording-options.ts";
 import { allowlistOf } from "./allowlist.ts";
 import type { RequestedMemory } from "./session-memory.ts";
 
-export interface SessionOptions {
+export interface SessionOptions extends NetworkOptions {
   readonly kiosk_mode?: true;
   readonly memory?: RequestedMemory;
   readonly chrome_policy?: Readonly<Record<string, unknown>>;
@@ -29,6 +32,12 @@ export interface SessionOptions {
   readonly http_auth?: BrowserHttpAuth[];
   readonly extensions?: readonly string[];
   readonly web_bot_auth?: WebBotAuth;
+  /** Canonical; of the session, its pool and its profile together. */
+  readonly location?: RequestedLocation;
+  /** Of the session, its pool and its profile together. */
+  readonly conditions?: BrowserConditions;
+  /** Of the proxy, for the time zone `exit`. */
+  readonly exit_timezone?: string;
   /** Absent = it goes on without clients. */
   readonly disconnect_timeout_seconds?: number;
   /** Absent = no limit. */
@@ -37,10 +46,16 @@ export interface SessionOptions {
   readonly sleep_after_seconds?: number;
   /** Absent = a separate browser. */
   readonly isolation?: "context";
+  /** Vaults whose items may be used in it. Their names never change. */
+  readonly vaults?: readonly { readonly id: string; readonly name: string }[];
   /** A managed login types secrets in it. */
   readonly signs_in?: true;
   /** The client of another service that created it. */
   readonly origin?: BrowserOrigin;
+  /** Id of the session whose state it started with. */
+  readonly forked_from?: string;
+  /** Its processes can be copied. */
+  readonly forkable?: true;
 }
 
 export type RequestedOptions = Pick<
@@ -49,6 +64,7 @@ export type RequestedOptions = Pick<
   | "extensions"
   | "headless"
   | "kiosk_mode"
+  | "location"
   | "memory"
   | "network"
   | "stealth"
@@ -58,30 +74,47 @@ export type RequestedOptions = Pick<
   Partial<
     Pick<
       z.output<typeof CreateBrowser>,
-      "connect_timeout_seconds" | "disconnect_timeout_seconds" | "isolation" | "profile" | "sleep_after_seconds"
+      | "connect_timeout_seconds"
+      | "disconnect_timeout_seconds"
+      | "forkable"
+      | "isolation"
+      | "profile"
+      | "replay"
+      | "sleep_after_seconds"
     >
-  >;
+  > & { readonly conditions?: BrowserConditions | undefined };
 
 export function optionsOf({
   kiosk_mode,
   chrome_policy,
+  conditions = {},
   connect_timeout_seconds: connectTimeout,
   disconnect_timeout_seconds: disconnectTimeout,
   extension_ids,
+  exit_timezone: exitTimezone,
+  forkable = false,
   isolation,
+  location = {},
   memory,
   network,
   sleep_after_seconds: sleep = 0,
   web_bot_auth: bot,
-}: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
+}: RequestedOptions & {
+  readonly extension_ids?: readonly string[];
+  readonly exit_timezone?: string | undefined;
+}): SessionOptions {
   const rules = networkRulesOf(network);
   const allowlist = allowlistOf(network);
   const { headers = [], http_auth: auth = [], proxy_routes: routes = [] } = network ?? {};
   return {
     ...(extension_ids !== undefined && extension_ids.length > 0 && { extensions: extension_ids }),
     ...(isolation === "context" && { isolation }),
+    ...(forkable && { forkable }),
     ...(kiosk_mode === true && { kiosk_mode: true }),
     ...(memory !== undefined && { memory }),
+    ...(Object.keys(location).length > 0 && { location }),
+    ...(Object.keys(conditions).length > 0 && { conditions }),
+    ...(exitTimezone !== undefined && { exit_timezone: exitTimezone }),
     ...(network?.private_hosts !== undefined && { private_hosts: network.private_hosts }),
     ...(rules && { network_rules: rules }),
     ...(allowlist && { allowlist }),
@@ -94,6 +127,15 @@ export function optionsOf({
     ...(bot?.enabled === true && { web_bot_auth: bot }),
     ...(chrome_policy !== undefined && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
   };
+}
+
+function locationWishes({
+  exit_timezone: exitZone,
+  location = {},
+}: SessionOptions): Pick<LaunchWishes, "locale" | "timezone"> {
+  const { locale } = location;
+  const timezone = exitZone ?? location.timezone;
+  return { ...(timezone !== undefined && { timezone }), ...(locale !== undefined && { locale }) };
 }
 
 /** Returns `undefined` if the instance's default browser is suitable. */
@@ -113,6 +155,8 @@ export function launchOf({
     ...(!headless && { headless: false }),
     ...(!headless && options.kiosk_mode === true && { kiosk: true }),
     ...(stealth && { stealth: true }),
+    ...locationWishes(options),
+    ...(options.conditions && { conditions: options.conditions }),
   };
   return Object.keys(wishes).length === 0 ? undefined : wishes;
 }

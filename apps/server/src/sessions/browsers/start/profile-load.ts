@@ -4,6 +4,9 @@ import { ServiceError } from "@shoal/router";
 import type { Readable } from "node:stream";
 import type { ProfileRef, ProfileStates } from "../../../resources/profiles/profile-states.ts";
 
+/** State on its way into a session's browser. */
+export type StateLoad = Pick<ProfileLoad, "explain" | "isCauseOf" | "open" | "version">;
+
 /** A profile's present state, on its way into a session's browser. */
 export class ProfileLoad {
   readonly #sessionId: string;

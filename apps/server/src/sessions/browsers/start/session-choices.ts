@@ -7,12 +7,15 @@ import type { Extensions } from "../../../resources/extensions/extensions.ts";
 import type { ChosenProxy, Proxies } from "../../../resources/proxies/proxies.ts";
 import type { TelemetryDestinations } from "../../../resources/telemetry-destinations/destinations.ts";
 import { chooseDestination } from "../../telemetry/export/choice.ts";
+import type { NetworkRecordings } from "../../network-recordings/network-recordings.ts";
+import { type ChosenRecording, chooseRecording } from "../../network-recordings/recording-options.ts";
 import { refuseOutsidePage } from "../options/allowlist.ts";
-import { refuseAuthorities, refuseSleep, refuseUnable } from "../options/possible-options.ts";
+import { locationFor } from "../options/location.ts";
+import { refuseAuthorities, refuseForkable, refuseSleep, refuseUnable } from "../options/possible-options.ts";
 import { type HeaderSettings, openHeaders, type OpenForHosts, refuseHeaders } from "../options/exit-headers.ts";
 import { routeHostsOf, routeWithAuthorities } from "../options/proxy-routes.ts";
 import { memoryText, refuseMemory } from "../options/session-memory.ts";
-import { optionsOf, type RequestedOptions } from "../options/session-options.ts";
+import { optionsOf, type RequestedOptions, type SessionOptions } from "../options/session-options.ts";
 import { effectiveViewport } from "../options/viewport.ts";
 import type { PooledRequest, SessionWishes } from "../running-session.ts";
 import type { SessionRules } from "../session-runner.ts";
@@ -21,11 +24,20 @@ import type { SessionRow } from "../session-store.ts";
 
 export const defaultViewport = { width: 1920, height: 1080 };
 
+type Vaults = NonNullable<SessionOptions["vaults"]>;
+/** @throws {ServiceError} 404 for an unknown vault. */
+export type ChooseVaults = (
+  projectId: string,
+  vaults: NonNullable<z.output<typeof CreateBrowser>["vaults"]>,
+) => Promise<Vaults>;
+
 interface ChosenRoutes<Request> {
   /** With canonical hosts of routes, and ids instead of names. */
   readonly request: Request;
   readonly routes?: readonly EgressProxyRoute[];
 }
+
+type InheritedOptions = ReturnType<typeof locationFor> & Pick<SessionOptions, "conditions" | "web_bot_auth">;
 
 /** Settings of the network with canonical hosts and ids, and what they lead to. */
 interface ChosenNetwork<Request> extends ChosenRoutes<Request> {
@@ -33,16 +45,24 @@ interface ChosenNetwork<Request> extends ChosenRoutes<Request> {
 }
 
 export interface SessionChoicesParts {
-  readonly placement: Pick<Placement, "abilities" | "kind" | "memory" | "sleep">;
+  readonly placement: Pick<Placement, "abilities" | "kind" | "memory" | "sleep" | "unforkableBecause">;
   readonly proxies: Pick<Proxies, "choose" | "forSession">;
-  readonly profiles: Pick<SessionProfiles, "choose" | "signingOf">;
+  readonly profiles: Pick<SessionProfiles, "choose" | "settingsOf">;
   readonly extensions: Pick<Extensions, "choose">;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
+  readonly networkRecordings: NetworkRecordings;
   readonly openForHosts: OpenForHosts;
+  readonly chooseVaults: ChooseVaults;
   readonly serverId: string;
   readonly region: string;
   readonly rules: SessionRules;
 }
+
+/** Objects of the project that requests name, and how they are found. */
+export type ChosenObjects = Pick<
+  SessionChoicesParts,
+  "chooseVaults" | "destinations" | "networkRecordings" | "openForHosts" | "proxies"
+>;
 
 /** Resolves the proxies, profiles, extensions and destinations that a request names, before anything starts. */
 export class SessionChoices {
@@ -56,6 +76,7 @@ export class SessionChoices {
     const { placement, rules } = this.#parts;
     refuseUnable(request, placement.abilities);
     refuseSleep(request, placement.sleep);
+    refuseForkable(request, placement.unforkableBecause);
     refuseMemory(request, placement.memory, rules.maxMemoryBytes);
   }
 
@@ -137,6 +158,16 @@ export class SessionChoices {
     return openHeaders(projectId, of, { open, abilities: placement.abilities });
   }
 
+  /** May read a whole recording: call it after all other checks. @throws {ServiceError} as {@link chooseRecording}. */
+  recording(
+    projectId: string,
+    request: Parameters<typeof chooseRecording>[1],
+    { signal, usesSecrets }: { readonly signal: AbortSignal; readonly usesSecrets: boolean | undefined },
+  ): Promise<ChosenRecording> {
+    const { networkRecordings: recordings, placement } = this.#parts;
+    return chooseRecording(projectId, request, { recordings, abilities: placement.abilities, usesSecrets, signal });
+  }
+
   async extensions(
     projectId: string,
     { extensions }: Pick<PooledRequest, "extensions">,
@@ -146,19 +177,42 @@ export class SessionChoices {
       : { extension_ids: await this.#parts.extensions.choose(projectId, extensions) };
   }
 
+  /** @throws {ServiceError} 403 for a caller without the right to use vaults, 404. */
+  async vaults(
+    projectId: string,
+    vaults: z.output<typeof CreateBrowser>["vaults"],
+    mayUse: boolean | undefined,
+  ): Promise<Pick<SessionOptions, "vaults">> {
+    if (vaults === undefined || vaults.length === 0) return {};
+    if (mayUse === true) return { vaults: await this.#parts.chooseVaults(projectId, vaults) };
+    throw new ServiceError(403, "forbidden", "needs the right to use vaults", {
+      field: "body.vaults",
+      hint: "Use the key of an administrator, or a key with vaults:use.",
+    });
+  }
+
   profile(projectId: string, request: Parameters<SessionProfiles["choose"]>[1]): Promise<ChosenProfile> {
     return this.#parts.profiles.choose(projectId, request);
   }
 
-  /** Of the request, or of its profile. */
-  async signing(
+  /** Of the request, or of its profile. @throws {ServiceError} 400 for a location that no browser here can have. */
+  async inherited(
     projectId: string,
-    { profile_id, web_bot_auth }: Pick<PooledRequest, "profile_id" | "web_bot_auth">,
-  ): Promise<Pick<PooledRequest, "web_bot_auth">> {
-    if (web_bot_auth !== undefined) return { web_bot_auth };
-    const ofProfile =
-      profile_id === undefined ? undefined : await this.#parts.profiles.signingOf(projectId, profile_id);
-    return ofProfile === undefined ? {} : { web_bot_auth: ofProfile };
+    {
+      conditions,
+      location,
+      profile_id,
+      web_bot_auth,
+    }: Pick<PooledRequest, "conditions" | "location" | "profile_id" | "web_bot_auth">,
+    proxy: Partial<ChosenProxy> | null | undefined,
+  ): Promise<InheritedOptions> {
+    const profile = profile_id === undefined ? {} : await this.#parts.profiles.settingsOf(projectId, profile_id);
+    const bot = web_bot_auth ?? profile.web_bot_auth;
+    return {
+      ...(bot !== undefined && { web_bot_auth: bot }),
+      ...((conditions ?? profile.conditions) && { conditions: { ...profile.conditions, ...conditions } }),
+      ...locationFor({ own: location, profile: profile.location }, this.#parts.placement.abilities, proxy?.country),
+    };
   }
 
   destination(
@@ -175,7 +229,7 @@ export class SessionChoices {
     request: PooledRequest &
       Pick<
         z.output<typeof CreateBrowser>,
-        "connect_timeout_seconds" | "disconnect_timeout_seconds" | "isolation" | "memory"
+        "connect_timeout_seconds" | "disconnect_timeout_seconds" | "forkable" | "isolation" | "memory"
       >,
   ): SessionRow {
     const { placement, region, rules, serverId } = this.#parts;

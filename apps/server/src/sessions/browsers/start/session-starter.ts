@@ -3,8 +3,10 @@ import type { AssignInstance } from "@shoal/instance";
 import {
   assignInstance,
   type EgressProxyRoute,
+  type ExchangePlayer,
   type HeaderSource,
   type Instance,
+  type InstanceCopy,
   InstanceRefusal,
   type Placement,
   type SessionSurroundings,
@@ -30,8 +32,9 @@ import type { ChosenProfile, SessionProfiles } from "../session-profiles.ts";
 import type { SessionRules, SessionRunner } from "../session-runner.ts";
 import type { SessionRow, SessionStore } from "../session-store.ts";
 import type { SessionTelemetry } from "../session-telemetry.ts";
+import type { NetworkRecordings } from "../../network-recordings/network-recordings.ts";
 import { explainStart } from "./explain-start.ts";
-import type { ProfileLoad } from "./profile-load.ts";
+import type { StateLoad } from "./profile-load.ts";
 import { defaultViewport } from "./session-choices.ts";
 
 /** The ways out of a session. */
@@ -39,6 +42,12 @@ export interface ChosenWays {
   readonly proxy?: Partial<ChosenProxy> | null | undefined;
   readonly routes?: readonly EgressProxyRoute[] | undefined;
   readonly headers?: HeaderSource | undefined;
+  /** Answers its requests. */
+  readonly player?: ExchangePlayer | undefined;
+  /** The session starts with this state, not with that of its profile. */
+  readonly fork?: StateLoad | undefined;
+  /** The session starts as this copy of another one, whose browser has all its settings. */
+  readonly copyOf?: InstanceCopy | undefined;
 }
 
 const startTimeoutMs = 60_000;
@@ -53,6 +62,7 @@ export interface SessionStarterParts {
   readonly projectRules: ProjectRules;
   readonly extensions: Pick<Extensions, "open">;
   readonly botIdentities: Pick<BotIdentities, "signerOf">;
+  readonly networkRecordings: Pick<NetworkRecordings, "drop" | "start">;
   readonly telemetry: TelemetryStore;
   readonly rules: SessionRules;
   readonly log: Log;
@@ -63,6 +73,21 @@ export class SessionStarter {
 
   constructor(parts: SessionStarterParts) {
     this.#parts = parts;
+  }
+
+  /** Starts a new session, which ends after its maximum duration. */
+  async run(session: RunningSession, ways: ChosenWays, signal: AbortSignal): Promise<void> {
+    const { runner } = this.#parts;
+    const { id, max_duration_seconds: seconds } = session.row;
+    if (seconds !== null) runner.limit(session, seconds);
+    runner.sessions.set(id, session);
+    try {
+      await this.start(session, ways, signal);
+    } catch (error) {
+      clearTimeout(session.endTimer);
+      runner.sessions.delete(id);
+      throw error;
+    }
   }
 
   /** If the row or the start fails, neither remains. @param isStored - the row exists already. */
@@ -89,9 +114,13 @@ export class SessionStarter {
       return;
     }
     if (acquiring.status === "fulfilled") await acquiring.value.stop();
+    const { log, networkRecordings, runner, store } = this.#parts;
+    if (storing.status === "fulfilled" && session.ending === undefined)
+      await runner.persist(session, () => store.remove(row.id));
+    await networkRecordings.drop(row.id).catch((error: unknown) => {
+      log.warn({ session_id: row.id, err: error }, "the recording of a session that did not start was not removed");
+    });
     if (storing.status === "rejected") throw storing.reason;
-    const { log, runner, store } = this.#parts;
-    if (session.ending === undefined) await runner.persist(session, () => store.remove(row.id));
     if (abort.signal.aborted) throw abort.signal.reason;
     throw explainStart(acquiring.status === "rejected" ? acquiring.reason : undefined, row.id, log);
   }
@@ -122,18 +151,24 @@ export class SessionStarter {
 
   async #acquire(
     session: RunningSession,
-    { headers, proxy, routes: proxyRoutes }: ChosenWays,
+    { copyOf, fork, headers, player, proxy, routes: proxyRoutes }: ChosenWays,
     signal: AbortSignal,
   ): Promise<Instance> {
     const { placement, profiles, projectRules, store } = this.#parts;
     const { row } = session;
     const upstream = proxy?.upstream;
-    const exitHeaders = exitHeadersFrom(headers);
-    const load = await profiles.load(row);
+    const recorder = await this.#recorder(row);
+    const exitHeaders = exitHeadersFrom(headers, { player, recorder });
+    const load = copyOf === undefined ? (fork ?? (await profiles.load(row))) : undefined;
     const rules = { project: await projectRules.of(row.project_id), session: egressRulesOf(row.options) };
+    const assignment =
+      copyOf === undefined
+        ? this.#assignment(session, trustedBy({ upstream, exitHeaders }), fork !== undefined)
+        : assignmentOfCopy(session);
     const instance = await placement
-      .acquire(this.#assignment(session, trustedBy({ upstream, exitHeaders })), signal, {
+      .acquire(assignment, signal, {
         ...this.#surroundings(row, upstream, load),
+        copyOf,
         proxyRoutes,
         exitHeaders,
         rules,
@@ -152,7 +187,11 @@ export class SessionStarter {
     }
   }
 
-  #assignment({ captured, row }: RunningSession, authorities: string): AssignInstance {
+  async #recorder({ id: sessionId, options: { network_recording: id }, project_id: projectId }: SessionRow) {
+    return id === undefined ? undefined : this.#parts.networkRecordings.start({ id, projectId, sessionId });
+  }
+
+  #assignment({ captured, row }: RunningSession, authorities: string, isFork: boolean): AssignInstance {
     const launch = launchOf(row);
     const { web_bot_auth: bot } = row.options;
     return {
@@ -165,18 +204,21 @@ export class SessionStarter {
       ...(captured !== undefined && { telemetry: namesOf(captured) }),
       ...(row.start_url !== null && { start_url: row.start_url }),
       ...(bot !== undefined && { sign_hosts: bot.sign_only ?? [] }),
+      ...(isFork && { opens_tabs: true }),
     };
   }
 
   #surroundings(
     { options, project_id: project }: SessionRow,
     upstream: ChosenProxy["upstream"] | undefined,
-    load: ProfileLoad | undefined,
+    load: StateLoad | undefined,
   ): SessionSurroundings {
     const {
       chrome_policy: policies,
       extensions: ids = [],
+      forkable,
       isolation,
+      location,
       memory,
       private_hosts: privateHosts,
       web_bot_auth: bot,
@@ -188,7 +230,9 @@ export class SessionStarter {
       policies,
       privateHosts,
       isolation,
+      forkable,
       signer: bot && this.#parts.botIdentities.signerOf(project, bot),
+      locale: location?.locale,
       memoryBytes: memory && bytesOfMemory(memory),
       ...((load !== undefined || extensions.length > 0) && {
         files: { extensions, profile: load && (() => load.open()) },
@@ -256,12 +300,21 @@ export class SessionStarter {
   }
 }
 
+/** Without anything that would restart or change the copied browser. */
+function assignmentOfCopy({ captured, row }: RunningSession): AssignInstance {
+  return {
+    session_id: row.id,
+    timeout_seconds: row.timeout_seconds,
+    ...(captured !== undefined && { telemetry: namesOf(captured) }),
+  };
+}
+
 export function hasProfile(sessionId: string, profileId: string): ServiceError {
   return ServiceError.of(browserHasProfile(sessionId, profileId));
 }
 
 /** Explains why the instance did not take a file; returns other errors unchanged. */
-function explainFiles(error: unknown, load: ProfileLoad | undefined): unknown {
+function explainFiles(error: unknown, load: StateLoad | undefined): unknown {
   if (load?.isCauseOf(error) === true) return load.explain(error);
   if (!(error instanceof InstanceRefusal) || error.field !== "extensions") return error;
   const { hint, limit, problem } = error;

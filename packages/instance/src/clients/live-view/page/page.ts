@@ -223,7 +223,7 @@ function onMessage(message: LiveViewMessage): void {
   }
 }
 
-const baseAddress = location.origin + location.pathname.replace(/\/+$/, "");
+const baseAddress = location.origin + location.pathname.replace(/(?<!\/)\/+$/, "");
 const handoff = followHandoff(baseAddress, say);
 const connection = connect(baseAddress, viewerName(), {
   message: onMessage,

@@ -1,6 +1,9 @@
 import type { Refusal } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { withoutCredentials } from "../tabs/shown-address.ts";
+import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
+import type { OpenTab } from "../tabs/session-pages.ts";
+import { Interrupted } from "./act-run.ts";
 import type { Obstacle } from "./element/examine.ts";
 
 const obstacles: Readonly<Record<Exclude<Obstacle, "covered">, readonly [problem: string, hint: string]>> = {
@@ -11,6 +14,17 @@ const obstacles: Readonly<Record<Exclude<Obstacle, "covered">, readonly [problem
   readonly: ["is read-only", "Observe the page again, and use another field."],
   outside: ["cannot be scrolled into view", "Enlarge the viewport, or use another element."],
 };
+
+/** Says why the page of an action stopped answering; returns other errors unchanged while the page exists. */
+export function explainInterruption(error: unknown, { id, page: { session } }: Pick<OpenTab, "id" | "page">): unknown {
+  if (session.ended || (error instanceof Interrupted && error.kind === "gone")) return session.endError();
+  if (!(error instanceof Interrupted)) return error;
+  return ServiceError.of(
+    error.kind === "dialog" && session.dialog !== undefined
+      ? dialogOpen(id, session.dialog)
+      : pageNotResponding(id, "does not answer: a script keeps it busy"),
+  );
+}
 
 /** 409 for a text that the page did not take. */
 export function textRefused(element: string): Refusal {
@@ -38,6 +52,15 @@ export function secretTooLong(element: string): Refusal {
     "Nothing was typed. Use the field of the form that takes the whole value.",
   );
 }
+
+/** 409 for a stored value whose element was checked before. */
+export const secretForOtherElement: Refusal = {
+  status: 409,
+  code: "stale_reference",
+  field: "body.selector",
+  problem: "the selector no longer matches the checked element",
+  hint: "Nothing was typed. Observe the page again.",
+};
 
 /** 409 for a stored value in an editor, for example of a comment that the site publishes. */
 export function secretOutsideField(element: string): Refusal {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import pTimeout from "p-timeout";
 import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
+import type { ElementHandle } from "../follow/element-handle.ts";
 import type { CommandSender, FollowedPage } from "../follow/followed-page.ts";
 import type { Point } from "../follow/points.ts";
 
@@ -27,6 +28,8 @@ export class ActRun implements CommandSender {
   readonly signal: AbortSignal;
   /** The reference of the request, if the page has replaced its element. */
   replacedRef: string | undefined;
+  /** Called when the element of the action is found, also again. */
+  onFound: ((element: ElementHandle) => void) | undefined;
   /** Where the pointer went last. */
   point: Point | undefined;
   /** When the first input was sent, on the clock of `performance.now()`. */

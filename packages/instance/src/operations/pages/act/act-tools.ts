@@ -14,6 +14,15 @@ import { describeActed } from "./element/describe.ts";
 import { Pointer } from "./input/pointer.ts";
 import type { ActedTab, ElementSource } from "../tabs/element-source.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
+import type { NodeAddress } from "../follow/followed-page.ts";
+
+/** A stored value for one action. */
+export interface GivenSecret extends OfferedSecret {
+  /** The only element that gets it; absent = the element that the action finds. */
+  readonly only?: NodeAddress;
+  /** Called before the page can have the value. */
+  readonly onWrite?: () => void;
+}
 
 /** What actions on elements use of the session. */
 export interface ActorParts {
@@ -26,14 +35,14 @@ interface ToolParts {
   readonly pages: ElementSource;
   readonly run: ActRun;
   readonly tab: ActedTab;
-  readonly offered?: OfferedSecret | undefined;
+  readonly offered?: GivenSecret | undefined;
 }
 
 /** One action with everything that it uses. */
 export class ActTools {
   readonly act: Act;
   /** The stored value that the service sent for this action. */
-  readonly offered: OfferedSecret | undefined;
+  readonly offered: GivenSecret | undefined;
   readonly run: ActRun;
   readonly pages: ElementSource;
   readonly tab: ActedTab;

@@ -5,34 +5,38 @@ import pTimeout from "p-timeout";
 import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import type { EgressFailures } from "../../../egress/failures.ts";
 import { Turns } from "../../../system/turns.ts";
-import type { OfferedSecret } from "../../../protocol/offered-secret.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
-import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
+import { dialogOpen } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
-import { noDialog } from "./act-errors.ts";
+import { explainInterruption, noDialog } from "./act-errors.ts";
 import { type Act, type ActType, checkActFields } from "./act-fields.ts";
 import { type ActEvent, ActNote } from "./act-note.ts";
 import { ActRun, Interrupted } from "./act-run.ts";
-import { type ActorParts as ElementParts, ActTools } from "./act-tools.ts";
+import { type ActorParts as ElementParts, ActTools, type GivenSecret } from "./act-tools.ts";
 import { actOnElement } from "./acts.ts";
+import { describeActed } from "./element/describe.ts";
 import { BrowserEffects } from "./effects/browser-effects.ts";
 import { EffectLog } from "./effects/effect-log.ts";
 import { reportEffects } from "./effects/report-effects.ts";
 import { isAnsweredLate, settleNewTab, settlePage } from "./effects/settle-page.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
+import type { ActLog, ActRecording } from "./record/act-log.ts";
 import { checkAddress, goThroughHistory, navigate, reload } from "./navigation.ts";
 
 export interface ActorParts extends ElementParts {
   readonly pages: SessionPages;
   readonly failures: EgressFailures | undefined;
   readonly observe: (options: NonNullable<Act["observe"]>) => Promise<PageObservation>;
+  /** Remembers actions for flows. */
+  readonly recorded: ActLog;
   /** Called after each action. */
   readonly onAct: (event: ActEvent) => void;
 }
 
 interface AskedAct {
   readonly act: Act;
-  readonly offered: OfferedSecret | undefined;
+  readonly recording: ActRecording;
+  readonly offered: GivenSecret | undefined;
   readonly note: ActNote;
 }
 
@@ -78,7 +82,7 @@ export class PageActor {
    * @param offered - the stored value that the service sent for this action.
    * @throws {ServiceError} 400 for wrong fields, 404 or 409 if the action is not possible.
    */
-  async act(act: Act, caller: AbortSignal, offered?: OfferedSecret): Promise<ActResult> {
+  async act(act: Act, caller: AbortSignal, offered?: GivenSecret): Promise<ActResult> {
     const { observe } = this.#parts;
     const signal = AbortSignal.any([caller, this.#closing.signal]);
     try {
@@ -94,12 +98,15 @@ export class PageActor {
     this.#closing.abort();
   }
 
-  async #actNoted(asked: Omit<AskedAct, "note">, signal: AbortSignal): Promise<ActResult> {
-    const { onAct, pages } = this.#parts;
+  async #actNoted(asked: Pick<AskedAct, "act" | "offered">, signal: AbortSignal): Promise<ActResult> {
+    const { onAct, pages, recorded } = this.#parts;
     const note = new ActNote(asked.act, pages.references);
+    // A flow cannot repeat a value that is for one element only, so it gets a parameter.
+    const recording = recorded.begin(asked.act, { isHidden: asked.offered?.only !== undefined });
     try {
-      const result = await this.#actNext({ ...asked, note }, signal);
+      const result = await this.#actNext({ ...asked, note, recording }, signal);
       onAct(note.done(result));
+      await recording.done(result);
       return result;
     } catch (error) {
       onAct(note.failed(error));
@@ -144,14 +151,24 @@ export class PageActor {
     return tab ?? (await pages.tab()).id;
   }
 
-  async #run({ act, note, offered }: AskedAct, id: string | undefined, signal: AbortSignal): Promise<ActResult> {
+  async #run(
+    { act, note, offered, recording }: AskedAct,
+    id: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ActResult> {
     const { pages } = this.#parts;
     const { tab, tabs: before } = act.type === "open_tab" ? await this.#openTab() : await pages.tabsWith(id);
     if (inputTypes.has(act.type) && before.find((one) => one.id === tab.id)?.active !== true)
       await pages.select(tab.id);
     note.tab = tab;
+    recording.startsAt(before.find((one) => one.id === tab.id)?.url ?? "");
     const log = await this.#logOf(tab.page);
     const run = new ActRun(tab.page, { signal, timeoutMs: act.timeout_ms });
+    run.onFound = (element) => {
+      const describe = async () =>
+        pages.references.at(element.address) ?? (await describeActed(pages, tab.id, element));
+      recording.found({ element, describe });
+    };
     const effects = new BrowserEffects(tab.page.cdp);
     const tools = new ActTools(act, { offered: act.secret && offered, pages, run, tab });
     log.begin(run);
@@ -194,12 +211,8 @@ export class PageActor {
     try {
       return await this.#performType(tools, log, effects);
     } catch (error) {
-      if (!(error instanceof Interrupted)) throw run.page.session.ended ? run.page.session.endError() : error;
-      if (run.hasBegun) return undefined;
-      const { dialog } = run.page.session;
-      if (error.kind === "dialog" && dialog !== undefined) throw ServiceError.of(dialogOpen(tab.id, dialog));
-      if (error.kind === "gone") throw run.page.session.endError();
-      throw ServiceError.of(pageNotResponding(tab.id, "does not answer: a script keeps it busy"));
+      if (error instanceof Interrupted && run.hasBegun) return undefined;
+      throw explainInterruption(error, tab);
     }
   }
 

@@ -22,7 +22,7 @@ export function changeRank(
   if (before !== undefined && withoutNumbers(before.text) === withoutNumbers(text) && !hasUsable(line))
     return "ticking";
   const isInvalid = elements.some(({ states }) => states.includes("invalid"));
-  if (isInvalid && !/\[[^\]"]*\binvalid\b/.test(before?.text ?? "")) return "urgent";
+  if (isInvalid && !/\[[^\]"[]*\binvalid\b/.test(before?.text ?? "")) return "urgent";
   let at: OutlineLine | undefined = line;
   for (let level = 0; at !== undefined && level < maxLevels; level++, at = at.parent)
     if (at.element !== undefined && urgentRoles.has(at.element.role)) return "urgent";

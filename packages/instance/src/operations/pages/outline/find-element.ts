@@ -80,7 +80,7 @@ function textOf({ name, role = "element" }: ElementWish): string {
 }
 
 /** Case, spaces and characters that only join others do not matter. */
-function fold(text: string): string {
+export function fold(text: string): string {
   return text
     .toLowerCase()
     .replace(/\p{Cf}/gu, "")

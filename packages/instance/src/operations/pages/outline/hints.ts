@@ -44,7 +44,7 @@ function wordsIn(node: DomNode, attribute: (typeof attributes)[number]): readonl
     ? value
         .slice(0, 500)
         .replace(/^.*[#/]/, "")
-        .replace(/[.?].*$/, "")
+        .replace(/[.?].*/s, "")
     : value;
   return shown.split(/\s+/, 5).filter((one) => word.test(one));
 }

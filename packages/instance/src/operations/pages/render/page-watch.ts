@@ -1,11 +1,10 @@
 import type { PageDialog, RenderRedirect } from "@shoal/schemas";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
-import { withoutCredentials } from "../tabs/shown-address.ts";
+import { shownAddress } from "../tabs/shown-address.ts";
 
 const maxRedirects = 20;
 const maxDialogs = 10;
-const maxUrlCharacters = 8_000;
 const maxHeaderCharacters = 2_000;
 
 /** About the content and its caching. Others may identify a visitor, such as `set-cookie`. */
@@ -128,8 +127,7 @@ export class PageWatch {
   }
 
   #redirected({ status, url }: Protocol.Network.Response): void {
-    if (this.redirects.length < maxRedirects)
-      this.redirects.push({ url: withoutCredentials(url).slice(0, maxUrlCharacters), status });
+    if (this.redirects.length < maxRedirects) this.redirects.push({ url: shownAddress(url), status });
   }
 
   #dismiss({ defaultPrompt, message, type }: Protocol.Page.JavascriptDialogOpeningEvent, sessionId: string): void {

@@ -1,7 +1,7 @@
 import type { CheckedRequestOf, renderPage } from "@shoal/contract";
 import { invalid } from "@shoal/contract/refusals";
+import { renderProblem, typedAddress } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
-import { checkAddress } from "../act/navigation.ts";
 import type { RenderPart } from "../../../protocol/render-frame.ts";
 
 export type RenderRequest = CheckedRequestOf<typeof renderPage>["body"];
@@ -9,10 +9,9 @@ export type RenderRequest = CheckedRequestOf<typeof renderPage>["body"];
 /** @returns the address to open; `about:blank` for HTML. @throws {ServiceError} 400 for another scheme. */
 export function addressOf({ url }: Pick<RenderRequest, "url">): string {
   if (url === undefined) return "about:blank";
-  const address = checkAddress(url);
-  if (!/^https?:/.test(address))
-    throw ServiceError.of(invalid("body.url", "must be an http or https address", { hint: "Send a page as html." }));
-  return address;
+  const refusal = renderProblem(url);
+  if (refusal !== undefined) throw ServiceError.of(invalid("body.url", refusal.problem, { hint: refusal.hint }));
+  return new URL(typedAddress(url.trim())).href;
 }
 
 /** The outputs that are named or have options; else `markdown`. */

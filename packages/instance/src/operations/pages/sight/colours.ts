@@ -82,7 +82,7 @@ export interface GradientStop {
 export function gradientStops(image: string): readonly GradientStop[] | undefined {
   const content = /^(?:repeating-)?(?:linear|radial|conic)-gradient\((.*)\)$/.exec(image)?.[1];
   if (content === undefined || content.includes("gradient(")) return undefined;
-  const stops = [...content.matchAll(/([a-z]+\([^)]*\))\s*(-?[\d.]+%)?/g)];
+  const stops = [...content.matchAll(/(?<![a-z])([a-z]+\([^()]*\))\s*(-?[\d.]+%)?/g)];
   return stops.map(([, colour = "", position], index) => ({
     colour: colourOf(colour),
     at: position === undefined ? index / Math.max(1, stops.length - 1) : Number.parseFloat(position) / 100,

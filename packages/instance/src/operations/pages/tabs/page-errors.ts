@@ -92,12 +92,13 @@ export function pageNotResponding(tab: string, reason: string): Refusal {
 /** Only the dialog receives input, and the page does not answer. */
 export function dialogOpen(
   tab: string,
-  { message, type }: { readonly type: string; readonly message: string },
+  { message, type }: { readonly type: string; readonly message?: string },
 ): Refusal {
+  const shown = message === undefined ? "" : `: ${JSON.stringify(message.slice(0, 200))}`;
   return {
     status: 409,
     code: "dialog_open",
-    problem: `A dialog (${type}: ${JSON.stringify(message.slice(0, 200))}) is open in ${tab} and blocks the page`,
+    problem: `A dialog (${type}${shown}) is open in ${tab} and blocks the page`,
     hint: "Answer it first: `answer_dialog`, with `accept: false` to dismiss it.",
   };
 }

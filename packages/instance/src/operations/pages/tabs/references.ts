@@ -34,6 +34,11 @@ export class References {
     return this.#known.get(ref);
   }
 
+  /** The element at an address, as an outline or a search described it. */
+  at(address: NodeAddress): KnownElement | undefined {
+    return this.#known.get(this.#refs.get(keyOf(address)) ?? "");
+  }
+
   /**
    * Returns the references of all elements of a tab's outline. A new element gets the reference of a removed one with
    * the same identity.

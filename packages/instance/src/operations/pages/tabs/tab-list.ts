@@ -1,6 +1,6 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CdpConnection } from "../../../browser/cdp/cdp-connection.ts";
-import { withoutCredentials } from "./shown-address.ts";
+import { shownAddress } from "./shown-address.ts";
 
 export interface ListedTab {
   /** `t1` */
@@ -10,9 +10,8 @@ export interface ListedTab {
   readonly title: string;
 }
 
-/** Longest reported title and address, in characters. */
+/** Longest reported title, in characters. */
 const maxTitleCharacters = 300;
-const maxUrlCharacters = 8_000;
 
 /** Numbers the tabs of a browser in the order in which they were opened. An id is never used again. */
 export class TabList {
@@ -43,7 +42,7 @@ export class TabList {
       .map(({ targetId, title, url }) => ({
         id: this.#idOf(targetId),
         targetId,
-        url: withoutCredentials(url).slice(0, maxUrlCharacters),
+        url: shownAddress(url),
         title: title.slice(0, maxTitleCharacters),
       }))
       .sort((first, second) => numberOf(first.id) - numberOf(second.id));

@@ -99,7 +99,7 @@ function textOf(items: readonly Item[]): string {
     if (item.str.trim() !== "") last = item;
   }
   return readableText(text)
-    .replaceAll(/[^\S\n]+\n/g, "\n")
+    .replaceAll(/(?<![^\S\n])[^\S\n]+\n/g, "\n")
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim();
 }

@@ -1,3 +1,5 @@
+/** Of the result of a tool, as JSON. */
+export const maxResultCharacters = 1_000_000;
 /** Deeper answers would exceed the stack of some readers. */
 const maxDepth = 64;
 

@@ -1,19 +1,11 @@
 import { ServiceError } from "@shoal/router";
 import type { PageToolResult, PageTools } from "@shoal/schemas";
-import pTimeout from "p-timeout";
-import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import { dialogOpen } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
-import { fitsAsJson } from "./bounded-json.ts";
-import {
-  ambiguousTool,
-  noWebMcp,
-  toolDialog,
-  toolFailed,
-  toolNotFound,
-  toolTimeout,
-  tooManyCalls,
-} from "./tool-errors.ts";
+import { fitsAsJson, maxResultCharacters } from "./bounded-json.ts";
+import type { RunningTools } from "./running-tools.ts";
+import { startTool } from "./start-tool.ts";
+import { ambiguousTool, noWebMcp, toolDialog, toolFailed, toolNotFound, toolTimeout } from "./tool-errors.ts";
 import { type ListedTool, listTools } from "./tool-list.ts";
 import { type ToolResponse, ToolWatch } from "./tool-watch.ts";
 
@@ -25,18 +17,15 @@ interface Call {
   readonly timeout_seconds: number;
 }
 
-/** Each has its sessions in the browser. */
-const maxRunning = 20;
-const maxResultCharacters = 1_000_000;
-
 /** Lists and calls the tools that pages register with WebMCP. */
 export class PageToolCaller {
   readonly #pages: SessionPages;
+  readonly #running: RunningTools;
   readonly #closing = new AbortController();
-  #running = 0;
 
-  constructor(pages: SessionPages) {
+  constructor(pages: SessionPages, running: RunningTools) {
     this.#pages = pages;
+    this.#running = running;
   }
 
   /** @throws {ServiceError} 404 for an unknown tab, 409 without WebMCP or while a dialog is open. */
@@ -62,10 +51,8 @@ export class PageToolCaller {
     this.#closing.abort(new ServiceError(503, "shutting_down", "The session ended during the call."));
   }
 
-  async #watching<T>(tabId: string | undefined, use: (watch: ToolWatch, tab: OpenTab) => Promise<T>): Promise<T> {
-    if (this.#running >= maxRunning) throw ServiceError.of(tooManyCalls(maxRunning));
-    this.#running++;
-    try {
+  #watching<T>(tabId: string | undefined, use: (watch: ToolWatch, tab: OpenTab) => Promise<T>): Promise<T> {
+    return this.#running.count(async () => {
       const tab = await this.#pages.tab(tabId);
       const { dialog } = tab.page.session;
       if (dialog !== undefined) throw ServiceError.of(dialogOpen(tab.id, dialog));
@@ -74,24 +61,15 @@ export class PageToolCaller {
         if (!watch.isSupported) throw ServiceError.of(noWebMcp);
         return await use(watch, tab);
       } finally {
-        await closeAfterDialog(watch);
+        await watch.closeAfterDialog();
       }
-    } finally {
-      this.#running--;
-    }
+    });
   }
 
   async #pageOf({ id }: OpenTab): Promise<Pick<PageTools, "tab" | "url" | "title">> {
     const { title = "", url = "" } = (await this.#pages.tabs()).find((tab) => tab.id === id) ?? {};
     return { tab: id, url, title };
   }
-}
-
-/** A headless shell dismisses a dialog when the last session that has seen it ends. */
-async function closeAfterDialog(watch: ToolWatch): Promise<void> {
-  const { dialog, end } = watch.session;
-  if (dialog === undefined) await watch.close();
-  else void Promise.race([dialog.closed, end]).then(() => watch.close());
 }
 
 /** Without an origin, a tool of the page itself comes before those of its frames. */
@@ -111,32 +89,16 @@ interface Invocation {
   readonly tab: OpenTab;
 }
 
-async function invoke(
-  watch: ToolWatch,
-  { frameId, shown, target }: ListedTool,
-  invocation: Invocation,
-): Promise<ToolResponse> {
+async function invoke(watch: ToolWatch, tool: ListedTool, invocation: Invocation): Promise<ToolResponse> {
   const { call, signal, tab } = invocation;
-  const { cdp, session } = watch;
-  const { name } = shown;
-  const sent = cdp.send("WebMCP.invokeTool", { frameId, toolName: name, input: call.arguments }, target.sessionId);
-  // A tool that begins with a dialog answers after it.
-  const responded = sent.then(
-    ({ invocationId }) => watch.response(invocationId),
-    (error: unknown) => {
-      throw error instanceof CdpError ? ServiceError.of(toolNotFound(name, call.origin, [])) : error;
-    },
-  );
-  const cancel = (): void => {
-    sent
-      .then(({ invocationId }) => cdp.send("WebMCP.cancelInvocation", { invocationId }, target.sessionId))
-      .catch(() => undefined);
-  };
-  const waiting = session.outcome(responded, call.timeout_seconds * 1000);
-  const outcome = await pTimeout(waiting, { milliseconds: Infinity, signal }).catch((error: unknown) => {
-    cancel();
-    throw error;
+  const { session } = watch;
+  const { name } = tool.shown;
+  const started = startTool(watch, tool, {
+    input: call.arguments,
+    missing: () => ServiceError.of(toolNotFound(name, call.origin, [])),
+    signal,
   });
+  const outcome = await started.outcome(started.responded, { seconds: call.timeout_seconds, signal });
   switch (outcome.kind) {
     case "done":
       return outcome.result;
@@ -145,7 +107,6 @@ async function invoke(
     case "gone":
       throw session.endError();
     case "silent":
-      cancel();
       throw ServiceError.of(toolTimeout(name, call.timeout_seconds));
   }
 }

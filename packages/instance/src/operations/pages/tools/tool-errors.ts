@@ -76,7 +76,7 @@ export function toolDialog(
 export const tooManyCalls = (limit: number): Refusal => ({
   status: 409,
   code: "conflict",
-  problem: `More than ${String(limit)} tools run at once`,
+  problem: `More than ${String(limit)} calls and lists of tools run at once`,
   limit,
   hint: "Wait for their answers first.",
 });

@@ -6,8 +6,11 @@ import type { ToolWatch } from "./tool-watch.ts";
 
 export interface ListedTool {
   readonly target: FrameTarget;
-  readonly frameId: string;
+  readonly frame: Protocol.Page.Frame;
   readonly shown: PageTool;
+  readonly title: string | undefined;
+  /** Of a form: whether the tool submits it. */
+  readonly autosubmit: boolean | undefined;
 }
 
 export interface ToolList {
@@ -15,7 +18,10 @@ export interface ToolList {
   readonly leftOut: number;
 }
 
-type ToolTexts = Omit<PageTool, "origin" | "main_frame">;
+type ToolTexts = Omit<PageTool, "origin" | "main_frame"> & {
+  readonly title?: string;
+  readonly autosubmit?: boolean;
+};
 
 const maxTools = 200;
 const maxFrames = 60;
@@ -30,7 +36,8 @@ const readTools = `(async () => {
   const own = ((await document.modelContext?.getTools()) ?? []).filter((tool) => tool.window === window);
   const tools = [];
   let characters = 0;
-  for (const { annotations, description, inputSchema, name } of own) {
+  const form = (name) => [...document.forms].find((one) => one.getAttribute("toolname") === name);
+  for (const { annotations, description, inputSchema, name, title } of own) {
     if (tools.length >= ${String(maxTools)} || name.length > 256) continue;
     const schema = typeof inputSchema === "string" ? inputSchema : JSON.stringify(inputSchema);
     const tool = {
@@ -40,6 +47,8 @@ const readTools = `(async () => {
       read_only: annotations?.readOnlyHint === true,
       consequential: annotations?.consequentialHint === true,
       untrusted_content: annotations?.untrustedContentHint === true,
+      ...(title && { title: String(title).slice(0, 500) }),
+      autosubmit: form(name)?.hasAttribute("toolautosubmit"),
     };
     characters += JSON.stringify(tool).length;
     if (characters > ${String(maxListCharacters)}) break;
@@ -56,11 +65,12 @@ export async function listTools(watch: ToolWatch): Promise<ToolList> {
   for (const { frame, target } of await framesOf(watch)) {
     const read = await readFrame(watch, frame.id, target);
     leftOut += read.left_out;
-    for (const texts of read.tools) {
-      const mainFrame = frame.id === watch.session.targetId;
+    for (const { autosubmit, title, ...texts } of read.tools) {
+      const mainFrame = watch.isMainFrame(target, frame.id);
       const shown: PageTool = { ...texts, origin: frame.securityOrigin, main_frame: mainFrame };
       characters += JSON.stringify(shown).length;
-      if (tools.length < maxTools && characters <= maxListCharacters) tools.push({ target, frameId: frame.id, shown });
+      if (tools.length < maxTools && characters <= maxListCharacters)
+        tools.push({ target, frame, shown, title, autosubmit });
       else leftOut++;
     }
   }

@@ -44,6 +44,21 @@ export class ToolWatch extends FollowedPage {
     return this.#isSupported;
   }
 
+  /** Resolves after the tasks that a frame has now. */
+  async afterTasks(frameId: string, target: FrameTarget): Promise<void> {
+    const contextId = await this.worldOf(frameId, target);
+    if (contextId === undefined) return;
+    const params = { expression: "new Promise((resolve) => setTimeout(resolve))", contextId, awaitPromise: true };
+    await this.send(this.cdp.send("Runtime.evaluate", params, target.sessionId));
+  }
+
+  /** A headless shell dismisses a dialog when the last session that has seen it ends. */
+  async closeAfterDialog(): Promise<void> {
+    const { dialog, end } = this.session;
+    if (dialog === undefined) await this.close();
+    else void Promise.race([dialog.closed, end]).then(() => this.close());
+  }
+
   /** Resolves with the answer of an invocation, which may have arrived before. */
   async response(invocationId: string): Promise<ToolResponse> {
     for (;;) {

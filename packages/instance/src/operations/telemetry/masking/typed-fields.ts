@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { secretFieldHelpers } from "../../../secrets/secret-field.ts";
 
 export const fieldBinding = "shoalTelemetryField";
 const maxCharacters = 1_000;
@@ -6,16 +7,11 @@ const maxCharacters = 1_000;
 const retryMs = 20;
 const maxRetries = 500;
 
-/** Whether an element is a field for secrets. */
-export const isSecretScript = `const isSecret = (element) => element instanceof HTMLInputElement &&
-    (element.type === "password" || /password|one-time-code|^cc-/.test(element.autocomplete) || /passw|passcode|secret|\\bpin\\b|\\bcvv\\b|\\bcvc\\b|\\botp\\b/i.test(element.name + " " + element.id));`;
-
 /** Runs in an isolated world of each frame. Reports the text of fields for secrets, also when they show it. */
 export const fieldScript = `(() => {
   if (globalThis.shoalTelemetryFieldsRun) return;
   globalThis.shoalTelemetryFieldsRun = true;
-  ${isSecretScript}
-  const known = new WeakSet();
+  ${secretFieldHelpers}
   const reported = new WeakMap();
   const waiting = [];
   let retries = 0;
@@ -26,8 +22,7 @@ export const fieldScript = `(() => {
   const look = (event) => {
     const element = event.composedPath()[0];
     if (!event.isTrusted || !(element instanceof HTMLInputElement)) return;
-    if (isSecret(element)) known.add(element);
-    if (event.type === "focusin" || !known.has(element)) return;
+    if (!isSecret(element) || event.type === "focusin") return;
     const value = element.value.slice(0, ${String(maxCharacters)});
     const before = reported.get(element) ?? "";
     if (value === before) return;

@@ -43,7 +43,13 @@ export class TargetFinder {
   }
 
   /** Returns `undefined` if nothing matches now. @throws {ServiceError} like {@link TargetFinder.wait}. */
-  async find({ name, ref, role, selector }: Target, field: string): Promise<ElementHandle | undefined> {
+  async find(target: Target, field: string): Promise<ElementHandle | undefined> {
+    const found = await this.#find(target, field);
+    if (found !== undefined && field === "body") this.#run.onFound?.(found);
+    return found;
+  }
+
+  async #find({ name, ref, role, selector }: Target, field: string): Promise<ElementHandle | undefined> {
     if (ref !== undefined) return this.#byReference(ref);
     if (selector !== undefined) return this.#bySelector(selector, field);
     return role === undefined ? undefined : this.#byRole(role, name);

@@ -32,19 +32,21 @@ export interface FilledText {
   readonly isSecret?: boolean;
   /** Called before the text goes to the field. False looks for the field again; an error refuses it. */
   readonly check?: (field: ElementHandle) => Promise<boolean>;
+  /** Called before the text of a secret goes to the field. */
+  readonly onWrite?: (() => void) | undefined;
 }
 
 /** Replaces the value of a field, as a person who selects its text and types. */
 export async function fill(tools: ActTools, given: FilledText = {}): Promise<ElementHandle> {
   const { act, actionable, run } = tools;
   const { submit = false } = act;
-  const { check, isSecret = false, text = act.text ?? "" } = given;
+  const { check, isSecret = false, onWrite, text = act.text ?? "" } = given;
   const needs = { enabled: true, editable: true };
   const element = await actionable.untilUsed(
     { target: act, field: "body", needs, pick: pickFieldFunction },
     async ({ element: field }) => {
       if ((await check?.(field)) === false) return false;
-      return fillNow(tools, field, { text, isSecret });
+      return fillNow(tools, field, { text, isSecret, onWrite });
     },
   );
   run.hasBegun = true;
@@ -55,7 +57,7 @@ export async function fill(tools: ActTools, given: FilledText = {}): Promise<Ele
 async function fillNow(
   tools: ActTools,
   field: ElementHandle,
-  { isSecret, text }: { readonly isSecret: boolean; readonly text: string },
+  { isSecret, onWrite, text }: { readonly isSecret: boolean; readonly text: string } & Pick<FilledText, "onWrite">,
 ): Promise<boolean> {
   const { run } = tools;
   const prepared = await field.call<PreparedField>(prepareFillFunction, text);
@@ -76,6 +78,7 @@ async function fillNow(
   run.hasBegun = true;
   if (prepared.kind === "steps") return fillSteps(tools, field, text);
   if (prepared.kind === "keys" && !isSecret) return fillByKeys(tools, field, text);
+  onWrite?.();
   const written = await field.call<Written>(writeValueFunction, text, isSecret);
   if (written === "refused") throw ServiceError.of(textRefused(await tools.describe(field)));
   if (written === "short") throw ServiceError.of(secretTooLong(await tools.describe(field)));

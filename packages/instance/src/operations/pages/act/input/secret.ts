@@ -1,11 +1,11 @@
 import { ServiceError } from "@shoal/router";
-import type { OfferedSecret } from "../../../../protocol/offered-secret.ts";
 import { isAmongOrigins } from "../../../../protocol/page.ts";
 import type { TypedSecrets } from "../../../../secrets/typed-secrets.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
 import { maskField } from "../../node-input/field-masks.ts";
-import { secretOnOtherSite, secretOutsideField } from "../act-errors.ts";
-import type { ActTools } from "../act-tools.ts";
+import { keyOf } from "../../tabs/references.ts";
+import { secretForOtherElement, secretOnOtherSite, secretOutsideField } from "../act-errors.ts";
+import type { ActTools, GivenSecret } from "../act-tools.ts";
 import { fill } from "./fields.ts";
 
 const placeFunction = "function () { return [self.origin, this.localName]; }";
@@ -16,14 +16,17 @@ const placeFunction = "function () { return [self.origin, this.localName]; }";
  */
 export function fillSecret(
   tools: ActTools,
-  offered: OfferedSecret,
+  offered: GivenSecret,
   typed: Pick<TypedSecrets, "add">,
 ): Promise<ElementHandle> {
   return fill(tools, {
     text: offered.value,
     isSecret: true,
+    onWrite: offered.onWrite,
     // The document of the field cannot change between this and the value: the field would go with it.
     async check(field) {
+      if (offered.only !== undefined && keyOf(field.address) !== keyOf(offered.only))
+        throw ServiceError.of(secretForOtherElement);
       const [origin, tag] = (await field.call<readonly string[]>(placeFunction)) ?? [];
       if (origin === undefined) return false;
       if (!isAmongOrigins(origin, offered.origins)) throw ServiceError.of(secretOnOtherSite(origin, offered));

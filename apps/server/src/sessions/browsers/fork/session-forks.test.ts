@@ -1,0 +1,103 @@
+import { KeyedMutex } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
+import { pino } from "pino";
+import { expect, it } from "vitest";
+import type { SessionRow } from "../session-store.ts";
+import { SessionForks, type SessionForksParts } from "./session-forks.ts";
+
+const request = { mode: "restored", count: 6 } as const;
+const exit = { url: "http://exit.example:8080" };
+
+/** Forks of one session, with the parts that a test replaces. */
+function forksOf(change: { readonly row?: object; readonly onStart?: (place: number) => void } = {}) {
+  const mutex = new KeyedMutex<string>();
+  const controller = new AbortController();
+  const state = {
+    row: { id: "parent", project_id: "p", profile_id: null, proxy: { id: "proxy" }, options: {}, ...change.row },
+    isTaken: false,
+    starts: [] as unknown[],
+    ended: [] as string[],
+    dropped: 0,
+  };
+  const instance = { upstream: exit as typeof exit | undefined, ended: new Promise(() => undefined) };
+  const sessions = new Map([["parent", { row: state.row, instance, captured: [] }]]);
+  const parts = {
+    runner: {
+      sessions,
+      instanceOf: () => instance,
+      requireRoom: () => undefined,
+      view: (row: SessionRow) => ({ row }),
+      end: ({ row }: { readonly row: SessionRow }) => state.ended.push(row.id),
+    },
+    choices: { network: async () => ({ routes: [], headers: undefined }) },
+    defaults: { record: async () => undefined },
+    starter: {
+      async run(_session: unknown, { proxy }: { readonly proxy: unknown }) {
+        change.onStart?.(state.starts.push(proxy));
+      },
+    },
+    profiles: { readForFork: async () => ({ open: () => undefined, drop: async () => (state.dropped += 1) }) },
+    signInBrowsers: { noteFork: () => undefined },
+    handoffs: {
+      admit: async () => undefined,
+      async requireNone() {
+        if (state.isTaken) throw new ServiceError(409, "handoff_active", "taken");
+      },
+    },
+    updates: { exclusively: <Result>(id: string, work: () => Promise<Result>) => mutex.run(id, work) },
+    existing: async () => state.row,
+    log: pino({ level: "silent" }),
+  } as unknown as SessionForksParts;
+  const by = {
+    apiKeyId: "key",
+    usesSecrets: true,
+    signal: controller.signal,
+    requirePolicy({ profile_id }: SessionRow) {
+      if (profile_id !== null) throw new ServiceError(403, "insufficient_scope", "outside");
+    },
+  };
+  const fork = () => new SessionForks(parts).fork("p", "parent", request, by);
+  return { controller, fork, instance, mutex, sessions, state };
+}
+
+it("keeps the exit of the parent for forks that start after its end", async () => {
+  const { fork, sessions, state } = forksOf({ onStart: () => sessions.delete("parent") });
+  expect((await fork()).views).toHaveLength(6);
+  expect(state.starts).toEqual(Array.from({ length: 6 }, () => ({ upstream: exit })));
+});
+
+it("refuses to fork a session whose proxy is unknown", async () => {
+  const { fork, instance, state } = forksOf();
+  instance.upstream = undefined;
+  await expect(fork()).rejects.toMatchObject({ status: 409 });
+  state.row.proxy = { mode: "direct" } as never;
+  expect((await fork()).views).toHaveLength(6);
+});
+
+it("judges the profile and the handoff that the session has after its running change", async () => {
+  for (const [change, code] of [
+    [{ row: { profile_id: "profile" } }, "insufficient_scope"],
+    [{ isTaken: true }, "handoff_active"],
+  ] as const) {
+    const { fork, mutex, state } = forksOf();
+    const changing = Promise.withResolvers<undefined>();
+    const changed = mutex.run("parent", () => changing.promise);
+    const forking = fork();
+    Object.assign(state, change);
+    changing.resolve(undefined);
+    await changed;
+    await expect(forking).rejects.toMatchObject({ code });
+    expect(state.starts).toEqual([]);
+  }
+});
+
+it("ends the started forks of a caller that has left", async () => {
+  const forks = forksOf({
+    onStart: (place) => {
+      if (place === 4) forks.controller.abort(new Error("the caller left"));
+    },
+  });
+  await expect(forks.fork()).rejects.toThrow("the caller left");
+  expect(forks.state.ended).toHaveLength(4);
+  expect(forks.state.dropped).toBe(1);
+});

@@ -1,0 +1,199 @@
+import { readLocation } from "@shoal/contract/network";
+import { profileNotFound } from "@shoal/contract/refusals";
+import type { Database } from "@shoal/database";
+import { ServiceError } from "@shoal/router";
+import type { Flow, FlowDivergence, StartFlowRun } from "@shoal/schemas";
+import pLimit, { type LimitFunction } from "p-limit";
+import type * as z from "zod/mini";
+import type { Access } from "../../../http/auth/access.ts";
+import { mayUseSecrets } from "../../../http/auth/rights.ts";
+import type { Profiles } from "../../../resources/profiles/profiles.ts";
+import { emitEvent } from "../../../storage/events/emit-event.ts";
+import { untilRow } from "../../../storage/until-row.ts";
+import { RowRun, type RowRunParts } from "./row-run.ts";
+import { needsSecrets, tooManyRows } from "./run-refusals.ts";
+import type { FlowRunStore, RowStatus, RunStatus } from "./run-store.ts";
+import { type RowValues, rowValuesOf } from "./run-values.ts";
+
+export interface FlowRunnerParts extends RowRunParts {
+  readonly database: Pick<Database, "onChange" | "query">;
+  readonly store: FlowRunStore;
+  /** The server stops or drains. */
+  readonly isDraining: () => boolean;
+  readonly profiles: Pick<Profiles, "get">;
+}
+
+type Request = z.output<typeof StartFlowRun>;
+
+interface Started {
+  readonly id: string;
+  readonly flow: Flow;
+  readonly access: Access;
+  readonly request: Request;
+  readonly rows: readonly RowValues[];
+  readonly signal: AbortSignal;
+}
+
+/** Before rows begin. @throws {ServiceError} 400 `invalid_browser_location` for unknown names. */
+function checkLocation(location: Request["browser"]["location"]): void {
+  const read = readLocation(location ?? {});
+  if ("location" in read) return;
+  const { field = "", ...refusal } = read.refusal;
+  throw ServiceError.of({ ...refusal, field: field.replace("body.", "body.browser.") });
+}
+
+/** Of one project on this server. */
+const maxRunningRows = 10;
+const maxRows = 300;
+
+interface ProjectRows {
+  readonly limit: LimitFunction;
+  /** Running and waiting rows of all its runs. */
+  count: number;
+}
+
+/** Runs flows in the process of the server that received the request. */
+export class FlowRunner {
+  readonly #parts: FlowRunnerParts;
+  readonly #projects = new Map<string, ProjectRows>();
+  readonly #running = new Map<string, { readonly cancel: AbortController; readonly done: Promise<void> }>();
+
+  constructor(parts: FlowRunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws {ServiceError} 400 for values, 403 for stored values without the right to them, 409 over the limit. */
+  async start(access: Access, flow: Flow, request: Request): Promise<string> {
+    const { isDraining, store } = this.#parts;
+    if (isDraining())
+      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new runs.", {
+        retryAfterSeconds: 5,
+      });
+    const rows = rowValuesOf(flow.parameters, request);
+    const usesSecrets =
+      flow.steps.some(({ secret }) => secret !== undefined) || flow.parameters.some((one) => one.secret);
+    if (usesSecrets && !mayUseSecrets(access)) throw ServiceError.of(needsSecrets);
+    checkLocation(request.browser.location);
+    await this.#requireProfile(access.projectId, request.browser.profile);
+    const { projectId } = access;
+    const { leave, limit } = this.#enter(projectId, rows.length);
+    try {
+      const id = await store.insert({ projectId, flowId: flow.id, version: flow.version, rowCount: rows.length });
+      const cancel = new AbortController();
+      const done = this.#run({ id, flow, access, request, rows, signal: cancel.signal }, limit).finally(() => {
+        this.#running.delete(id);
+        leave();
+      });
+      this.#running.set(id, { cancel, done });
+      return id;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** Counts the rows of a run until `leave`. @throws {ServiceError} 409 over the limit. */
+  #enter(projectId: string, count: number): { readonly limit: LimitFunction; readonly leave: () => void } {
+    const rows = this.#projects.get(projectId) ?? { limit: pLimit(maxRunningRows), count: 0 };
+    if (rows.count + count > maxRows) throw ServiceError.of(tooManyRows(maxRows));
+    rows.count += count;
+    this.#projects.set(projectId, rows);
+    const leave = (): void => {
+      rows.count -= count;
+      if (rows.count === 0) this.#projects.delete(projectId);
+    };
+    return { limit: rows.limit, leave };
+  }
+
+  /** Ends a run; on another server, its next change does. */
+  async cancel(id: string): Promise<void> {
+    await this.#parts.store.finish(id, "canceled");
+    const running = this.#running.get(id);
+    running?.cancel.abort();
+    await running?.done;
+  }
+
+  /** A row changed, perhaps on another server. */
+  async changed(id: string | undefined): Promise<void> {
+    for (const [runId, { cancel }] of this.#running)
+      if ((id === undefined || runId === id) && !(await this.#parts.store.isRunning(runId))) cancel.abort();
+  }
+
+  /** Waits for the end of a run of any server, or until the signal aborts. */
+  ended(id: string, signal: AbortSignal): Promise<void> {
+    const { database, store } = this.#parts;
+    return untilRow(database, { table: "flow_runs", id }, async () => !(await store.isRunning(id)), signal);
+  }
+
+  /** Ends every run as unknown: a step may have acted. */
+  async close(): Promise<void> {
+    const running = [...this.#running];
+    await Promise.all(
+      running.map(async ([id, { cancel, done }]) => {
+        await this.#parts.store.finish(id, "unknown");
+        cancel.abort();
+        await done;
+      }),
+    );
+  }
+
+  /** An id must not match the name of another profile, or the reverse. @throws {ServiceError} 404. */
+  async #requireProfile(projectId: string, wanted: Request["browser"]["profile"]): Promise<void> {
+    if (wanted === undefined) return;
+    const { id, name = "" } = wanted;
+    const profile = await this.#parts.profiles.get(projectId, id ?? name);
+    if (id === undefined ? profile.name !== name : profile.id !== id)
+      throw ServiceError.of(profileNotFound(id ?? name));
+  }
+
+  /** Never rejects. */
+  async #run(started: Started, limit: LimitFunction): Promise<void> {
+    const { id, request, rows } = started;
+    const own = pLimit(request.concurrency);
+    const statuses = await Promise.all(
+      rows.map((values, index) => own(() => limit(() => this.#row(started, values, index)))),
+    );
+    try {
+      await this.#parts.store.finish(id, statusOf(statuses));
+    } catch (error) {
+      this.#parts.log.warn({ run_id: id, err: error }, "the end of a flow's run could not be stored");
+    }
+  }
+
+  async #row({ access, flow, id, request, signal }: Started, values: RowValues, index: number): Promise<RowStatus> {
+    if (signal.aborted) return "canceled";
+    const { database, store } = this.#parts;
+    const row = new RowRun(this.#parts, {
+      ...{ access, flow, signal, values, browser: request.browser, names: request.names ?? {} },
+      personSeconds: request.person_timeout_seconds,
+      change: (change) => store.change(id, index, change),
+      onDivergence: async (divergence: FlowDivergence, step: number, sessionId: string) => {
+        const { code, expected, seen, url } = divergence;
+        await emitEvent(database.query, access.projectId, {
+          type: "flow_run.diverged",
+          data: {
+            ...{ run_id: id, flow_id: flow.id, flow_version: flow.version, row: index, session_id: sessionId },
+            ...{
+              step,
+              code,
+              expected,
+              seen,
+              url: withoutQuery(url),
+              on_divergence: flow.steps[step]?.on_divergence ?? "stop",
+            },
+          },
+        });
+      },
+    });
+    return row.run();
+  }
+}
+
+/** The query of a form has typed values. */
+const withoutQuery = (url: string): string => url.split(/[?#]/, 1)[0] ?? "";
+
+/** The worst status counts. */
+function statusOf(statuses: readonly RowStatus[]): RunStatus {
+  const worst = (["canceled", "failed", "diverged"] as const).find((one) => statuses.includes(one));
+  return worst ?? "succeeded";
+}

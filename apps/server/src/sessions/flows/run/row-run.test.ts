@@ -1,0 +1,85 @@
+import { PlacementError } from "@shoal/placement";
+import { Readable } from "node:stream";
+import { pino } from "pino";
+import { expect, it } from "vitest";
+import type { Access } from "../../../http/auth/access.ts";
+import { RowRun, type RowRunParts } from "./row-run.ts";
+import type { RowChange } from "./run-store.ts";
+
+const done = JSON.stringify({ found_by: null });
+
+/** A row of one step, whose session a person takes over while the step runs. */
+function takenRow(answer: () => Promise<unknown>) {
+  const log: string[] = [];
+  const active: { id: string }[] = [];
+  const released = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()] as const;
+  const [first, second] = released;
+  const cancel = new AbortController();
+  const canceled = new Promise<void>((resolve) => {
+    cancel.signal.addEventListener("abort", () => {
+      resolve();
+    });
+  });
+  let calls = 0;
+  const request = () => {
+    calls += 1;
+    if (calls === 1) return Promise.resolve(Object.assign(Readable.from([Buffer.from(done)]), { statusCode: 200 }));
+    active.push({ id: "0" }, { id: "1" });
+    return answer();
+  };
+  const parts = {
+    sessions: {
+      create: () => Promise.resolve({ row: { id: "session" } }),
+      delete: () => Promise.resolve(log.push("deleted")),
+      instanceHere: () => Promise.resolve({ request }),
+    },
+    handoffs: { store: { active: () => Promise.resolve(active[0]) } },
+    gate: {
+      async ended(id: string) {
+        await Promise.race([released[id === "0" ? 0 : 1].promise, canceled]);
+        active.shift();
+      },
+    },
+    presentAccess: () => Promise.resolve({}),
+    line: { take: (_project: string, _limits: object, attempt: () => Promise<string>) => attempt() },
+    log: pino({ level: "silent" }),
+  } as unknown as RowRunParts;
+  const step = { action: "expect", expect: [], timeout_ms: 1000, on_divergence: "stop" };
+  const row = new RowRun(parts, {
+    flow: { name: "flow", start_url: "https://shop.example/", steps: [step] },
+    access: { projectId: "project", key: { id: "key", name: "key" } } as Access,
+    values: { texts: new Map(), secrets: new Map() },
+    ...{ names: {}, browser: {}, personSeconds: 60, signal: cancel.signal },
+    change: ({ status }: RowChange) =>
+      Promise.resolve(!cancel.signal.aborted && (status === undefined || log.push(status) > 0)),
+    onDivergence: () => Promise.resolve(),
+  } as unknown as ConstructorParameters<typeof RowRun>[1]);
+  return { cancel, first, log, row, second };
+}
+
+const succeeds = () => Promise.resolve(Object.assign(Readable.from([Buffer.from(done)]), { statusCode: 200 }));
+const breaks = () => Promise.reject(new PlacementError("instance_lost", "No answer."));
+
+it.each([
+  ["succeeds", succeeds, "succeeded"],
+  ["fails", breaks, "failed"],
+] as const)("leaves the session to a person if the last step %s", async (_title, answer, status) => {
+  const { first, log, row, second } = takenRow(answer);
+  const ended = row.run();
+  await expect.poll(() => log).toEqual(["running", "waiting"]);
+  first.resolve(undefined);
+  // Another person took over.
+  await expect.poll(() => log).toEqual(["running", "waiting", "waiting"]);
+  second.resolve(undefined);
+  expect(await ended).toBe(status);
+  expect(log).toEqual(["running", "waiting", "waiting", "deleted", status]);
+});
+
+it("ends the session of a canceled run at once, also under a person", async () => {
+  const { cancel, log, row } = takenRow(succeeds);
+  const ended = row.run();
+  await expect.poll(() => log).toEqual(["running", "waiting"]);
+  cancel.abort();
+  expect(await ended).toBe("canceled");
+  expect(log).toEqual(["running", "waiting", "deleted"]);
+});

@@ -1,0 +1,276 @@
+import { contract } from "@shoal/contract";
+import { connectionOperation } from "@shoal/contract/rights";
+import { instanceControl, type OfferedSecret, type ReplayedStep } from "@shoal/instance";
+import { callInstance, type Instance, InstanceRefusal } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import type { Flow, FlowBrowser, FlowDivergence, FlowStep, FlowStepResult, StoredSecret } from "@shoal/schemas";
+import { laterNoteOf } from "../../../audit/logs/follow.ts";
+import type { AuditRecorder } from "../../../audit/logs/recorder.ts";
+import { RegionElsewhere } from "../../../cluster/elsewhere.ts";
+import type { Access, PresentAccess } from "../../../http/auth/access.ts";
+import { mayUseSecrets } from "../../../http/auth/rights.ts";
+import type { Log } from "../../../log/log.ts";
+import { enderOf } from "../../browsers/lifecycle.ts";
+import type { Sessions } from "../../browsers/sessions.ts";
+import type { Handoffs } from "../../handoff/handoffs.ts";
+import type { HandoffGate } from "../../handoff/handoff-gate.ts";
+import { noAnswer } from "../../instance-plane/no-answer.ts";
+import type { SignInBrowsers } from "../../live-view/sign-in-browsers.ts";
+import type { WaitingLine } from "../../waiting/waiting-line.ts";
+import { needsSecrets } from "./run-refusals.ts";
+import type { RowChange, RowStatus } from "./run-store.ts";
+import { type OtherNames, prepareStep, type PreparedStep } from "./run-step.ts";
+import type { RowValues } from "./run-values.ts";
+
+/** Opens a stored value for one step. */
+export type OpenSecret = (
+  projectId: string,
+  secret: StoredSecret,
+  signal: AbortSignal,
+) => Promise<Omit<OfferedSecret, "ticket">>;
+
+export interface RowRunParts {
+  readonly sessions: Pick<Sessions, "create" | "delete" | "instanceHere">;
+  readonly handoffs: Pick<Handoffs, "request" | "store">;
+  readonly gate: Pick<HandoffGate, "ended">;
+  readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped">;
+  readonly openSecret: OpenSecret;
+  readonly presentAccess: PresentAccess;
+  readonly recorder: Pick<AuditRecorder, "note">;
+  readonly line: WaitingLine;
+  readonly log: Log;
+}
+
+export interface RowOptions {
+  readonly flow: Flow;
+  readonly access: Access;
+  readonly values: RowValues;
+  readonly names: OtherNames;
+  readonly browser: FlowBrowser;
+  readonly personSeconds: number;
+  readonly signal: AbortSignal;
+  /** Stores a change. False ends the row: the run was canceled. */
+  readonly change: (change: RowChange) => Promise<boolean>;
+  readonly onDivergence: (divergence: FlowDivergence, step: number, sessionId: string) => Promise<void>;
+}
+
+/** The session ends then should the server be lost. Seconds. */
+const idleSeconds = 60;
+/** Longest wait for a place for the session. Milliseconds. */
+const placeMs = 300_000;
+/** An instance answers within the times of the step, or is stuck. Milliseconds. */
+const answerGraceMs = 30_000;
+const startStep = -1;
+const startMs = 30_000;
+
+const handoffActive = "handoff_active";
+
+/** The answer for a step that a person prevented, or stopped: it may have acted. */
+function takenOver({ act, target: { name, role } = { fallbacks: [] } }: PreparedStep["step"]): ReplayedStep {
+  const expected = [act?.type ?? "expect", role, name && JSON.stringify(name)].filter((part) => part !== undefined);
+  return {
+    found_by: null,
+    divergence: {
+      ...{ code: handoffActive, expected: expected.join(" "), seen: "A person controls the session.", candidates: [] },
+      ...{ url: "", title: "" },
+    },
+  };
+}
+
+/** The run no longer runs. */
+class RunEnded extends Error {
+  override readonly name = "RunEnded";
+}
+
+/** One pass through a flow, in its own browser. No step acts twice. */
+export class RowRun {
+  readonly #parts: RowRunParts;
+  readonly #options: RowOptions;
+  readonly #steps: FlowStepResult[] = [];
+
+  constructor(parts: RowRunParts, options: RowOptions) {
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async run(): Promise<RowStatus> {
+    const { change, signal } = this.#options;
+    try {
+      const status = await this.#runInSession();
+      return (await change({ status, steps: this.#steps })) ? status : "canceled";
+    } catch (error) {
+      if (error instanceof RunEnded || signal.aborted) return "canceled";
+      const known = ServiceError.isInstance(error) && error.code !== "internal_error" ? error : undefined;
+      if (known === undefined || known.status >= 500)
+        this.#parts.log.warn({ err: error }, "a row of a flow's run failed");
+      const problem = known?.message ?? "The session of the row ended, or did not answer.";
+      // A server that stops begins no row.
+      const status = known?.code === "shutting_down" && this.#steps.length === 0 ? "canceled" : "failed";
+      await change({ status, error: problem.slice(0, 1000), steps: this.#steps }).catch(() => false);
+      return status;
+    }
+  }
+
+  async #runInSession(): Promise<RowStatus> {
+    const { access } = this.#options;
+    await this.#parts.presentAccess(access);
+    const sessionId = await this.#open();
+    try {
+      await this.#store({ status: "running", session_id: sessionId });
+      return await this.#replay(sessionId);
+    } finally {
+      await this.#untilReleased(sessionId);
+      await this.#parts.sessions.delete(access.projectId, sessionId, enderOf(access)).catch((error: unknown) => {
+        // It has ended already.
+        if (!ServiceError.isInstance(error) || error.status !== 404)
+          this.#parts.log.warn({ session_id: sessionId, err: error }, "the session of a flow's run could not be ended");
+      });
+    }
+  }
+
+  async #open(): Promise<string> {
+    const { access, browser, signal } = this.#options;
+    const { location, profile, stealth } = browser;
+    const request = {
+      timeout_seconds: idleSeconds,
+      ...(stealth !== undefined && { stealth }),
+      ...(location && { location }),
+      ...(profile && { profile: { ...profile, save_changes: false } }),
+    };
+    const untilMs = performance.now() + placeMs;
+    return this.#parts.line.take(access.projectId, { signal, untilMs }, async () => {
+      const wishes = { apiKeyId: access.key.id, origin: { dialect: "flow" } };
+      const view = await this.#parts.sessions.create(access.projectId, request, signal, wishes);
+      if (view instanceof RegionElsewhere) throw view.toError();
+      return view.row.id;
+    });
+  }
+
+  async #replay(sessionId: string): Promise<RowStatus> {
+    const { flow, names, values } = this.#options;
+    const start: FlowStep = {
+      ...{ action: "navigate", url: flow.start_url, expect: [], timeout_ms: startMs, on_divergence: "stop" },
+    };
+    let status: RowStatus = "succeeded";
+    for (const [index, step] of [start, ...flow.steps].entries()) {
+      const result = await this.#step(sessionId, index + startStep, prepareStep(step, values, names));
+      if (result.status !== "diverged" || result.divergence === undefined) continue;
+      await this.#options.onDivergence(result.divergence, result.step, sessionId);
+      const waits = step.on_divergence === "wait";
+      // A person in the session keeps it, also with `stop` and `continue`.
+      if ((await this.#isReleased(sessionId, result.divergence, waits)) && waits) {
+        result.status = "by_person";
+        continue;
+      }
+      status = "diverged";
+      if (step.on_divergence !== "continue") break;
+    }
+    return status;
+  }
+
+  /** The step is stored as started before it acts. */
+  async #step(sessionId: string, step: number, prepared: PreparedStep): Promise<FlowStepResult> {
+    const result: FlowStepResult = { step, status: "started", found_by: null, duration_ms: 0 };
+    this.#steps.push(result);
+    await this.#store({ steps: this.#steps });
+    const beganMs = performance.now();
+    const { divergence, found_by: foundBy } = await this.#call(sessionId, prepared);
+    Object.assign(result, {
+      status: divergence === undefined ? "done" : "diverged",
+      found_by: foundBy,
+      duration_ms: Math.round(performance.now() - beganMs),
+      ...(divergence && { divergence }),
+    });
+    return result;
+  }
+
+  async #call(sessionId: string, { secret, step }: PreparedStep): Promise<ReplayedStep> {
+    const { access, signal } = this.#options;
+    const { handoffs, sessions, signInBrowsers } = this.#parts;
+    if ((await handoffs.store.active(sessionId)) !== undefined) return takenOver(step);
+    const instance: Instance = await sessions.instanceHere(access.projectId, sessionId);
+    const offered = secret && (await this.#offer(sessionId, secret));
+    if (secret !== undefined) signInBrowsers.noteTyped(sessionId, "stored");
+    const stuckMs = step.timeout_ms * (2 + step.expect.length) + answerGraceMs;
+    try {
+      return await callInstance(instance, instanceControl.replayStep, {
+        body: { ...step, ...(offered && { offered }) },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(stuckMs)]),
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof InstanceRefusal && error.code === handoffActive) return takenOver(step);
+      if (error instanceof InstanceRefusal && error.status === 400)
+        throw new ServiceError(400, error.code, error.problem);
+      throw noAnswer(error, sessionId);
+    }
+  }
+
+  /** Opens a stored value. @throws {ServiceError} 401, 403 or 404 if the caller has lost the right to it since the start. */
+  async #offer(sessionId: string, secret: StoredSecret): Promise<OfferedSecret> {
+    const { access, signal } = this.#options;
+    const { openSecret, presentAccess, recorder } = this.#parts;
+    if (!mayUseSecrets(await presentAccess(access))) throw ServiceError.of(needsSecrets);
+    const opened = await openSecret(access.projectId, secret, signal);
+    const { operationId } = connectionOperation("credentials.use");
+    recorder.note(laterNoteOf(access, { ...contract.actOnPage, operationId }, sessionId));
+    return { ...opened, ticket: "flow-step-by-service" };
+  }
+
+  /** Waits for the person in the session, or asks one to do the step. @returns whether the person released it. */
+  async #isReleased(sessionId: string, divergence: FlowDivergence, asks: boolean): Promise<boolean> {
+    const { signal } = this.#options;
+    const { gate, handoffs } = this.#parts;
+    const active = await handoffs.store.active(sessionId);
+    if (active === undefined && !asks) return false;
+    await this.#store({ status: "waiting", steps: this.#steps });
+    const id = active?.id ?? (await this.#ask(sessionId, divergence));
+    await gate.ended(id, signal);
+    signal.throwIfAborted();
+    const isReleased = (await handoffs.store.find(id))?.status === "released";
+    await this.#store({ status: "running" });
+    return isReleased;
+  }
+
+  /** Waits until no person has the session, or the run is canceled. Never rejects. */
+  async #untilReleased(sessionId: string): Promise<void> {
+    const { signal } = this.#options;
+    const { gate, handoffs, log } = this.#parts;
+    try {
+      for (;;) {
+        const active = await handoffs.store.active(sessionId);
+        if (active === undefined) return;
+        await this.#store({ status: "waiting", steps: this.#steps });
+        await gate.ended(active.id, signal);
+      }
+    } catch (error) {
+      if (!(error instanceof RunEnded) && !signal.aborted)
+        log.warn({ session_id: sessionId, err: error }, "the session of a flow's run could not wait for its release");
+    }
+  }
+
+  /** Asks a person to do the step. @returns the id of the handoff, which may have begun meanwhile. */
+  async #ask(sessionId: string, { expected, seen }: FlowDivergence): Promise<string> {
+    const { access, flow, personSeconds } = this.#options;
+    const { handoffs } = this.#parts;
+    const message = `The flow ${flow.name} differs from the page. Please do this step: ${expected}. Seen: ${seen}`;
+    try {
+      const { id } = await handoffs.request(access.projectId, sessionId, {
+        body: { message: message.slice(0, 2000), timeout_seconds: personSeconds, on_automation: "refuse" },
+        keyId: access.key.id,
+      });
+      return id;
+    } catch (error) {
+      const begun = await handoffs.store.active(sessionId);
+      if (begun === undefined) throw error;
+      return begun.id;
+    }
+  }
+
+  /** @throws {RunEnded} */
+  async #store(change: RowChange): Promise<void> {
+    this.#options.signal.throwIfAborted();
+    if (!(await this.#options.change(change))) throw new RunEnded();
+  }
+}

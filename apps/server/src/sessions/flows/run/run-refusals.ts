@@ -1,0 +1,35 @@
+import { invalid, type Refusal } from "@shoal/contract/refusals";
+
+/** 404 for a run that the flow does not have, or no longer. */
+export function flowRunNotFound(id: string): Refusal {
+  return {
+    status: 404,
+    code: "not_found",
+    problem: `Run ${id} of this flow was not found.`,
+    hint: "List the runs with flows.runs.list. The latest 200 are kept.",
+  };
+}
+
+/** 409 for a run over the limit of a server. */
+export function tooManyRows(limit: number): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `${String(limit)} rows of this project run or wait on this server, the limit.`,
+    limit,
+    hint: "Wait until a run has ended: flows.runs.get with wait_seconds.",
+  };
+}
+
+/** 400 for a value of a parameter. @param at - `parameters` or `table[2]`. */
+export function badValue(at: string, name: string, problem: string, hint?: string): Refusal {
+  return invalid(`body.${at}.${name}`, problem, hint === undefined ? {} : { hint });
+}
+
+/** 403 for a caller without the right to stored values. */
+export const needsSecrets = {
+  status: 403,
+  code: "forbidden",
+  problem: "The flow types stored values, and the caller has no right to them.",
+  hint: "Use the key of an administrator, or a key with operation:credentials.use",
+} as const satisfies Refusal;

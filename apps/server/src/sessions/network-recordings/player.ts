@@ -1,0 +1,131 @@
+import type { ExchangePlayer, ExchangeRequest, PlayedChunk, PlayedExchange } from "@shoal/placement";
+import { type IndexedExchange, indexKey, type RecordedPiece } from "./recorded-index.ts";
+import { covers, rangeOf, sliceOf } from "./recorded-range.ts";
+import { usualRecordingLimits } from "./recorder.ts";
+import type { SharedRecording } from "./shared-recordings.ts";
+
+/** Pieces of a recording that are read together. */
+const readAhead = 2 ** 20;
+const maxShownUrl = 300;
+const { answerBytes, bytes: maxBytes, requests: maxRequests } = usualRecordingLimits;
+const limits = `${String(answerBytes / 2 ** 20)} MiB an answer, ${String(maxBytes / 2 ** 20)} MiB and ${String(maxRequests)} requests a recording`;
+
+export interface PlayerParts {
+  readonly id: string;
+  /** Sessions that replay the same recording share it. */
+  readonly recorded: SharedRecording;
+  /** A limit of the whole recording was reached. */
+  readonly isTruncated: boolean;
+  readonly passes: boolean;
+  /** Bytes of the recording; inclusive offsets. */
+  readonly read: (start: number, end: number) => AsyncIterable<Uint8Array>;
+}
+
+/** Answers in the recorded order: each answer once, and the last one to GET, HEAD and OPTIONS again. */
+export class Player implements ExchangePlayer {
+  readonly passes: boolean;
+  readonly #parts: PlayerParts;
+  readonly #used = new Set<IndexedExchange>();
+
+  constructor(parts: PlayerParts) {
+    this.passes = parts.passes;
+    this.#parts = parts;
+  }
+
+  knows(request: ExchangeRequest): boolean {
+    return this.#candidates(request).length > 0 || this.#ranged(request) !== undefined;
+  }
+
+  next(request: ExchangeRequest, body: string): PlayedExchange | undefined {
+    const matching = this.#candidates(request).filter((exchange) => exchange.body === body);
+    const unused = matching.find((exchange) => !this.#used.has(exchange));
+    const chosen = unused ?? (isRepeatable(request) ? matching.at(-1) : undefined);
+    if (chosen !== undefined) {
+      this.#used.add(chosen);
+      return this.#played(chosen);
+    }
+    const range = rangeOf(request.range);
+    const ranged = this.#ranged(request);
+    return range && ranged && this.#played(sliceOf(ranged, range));
+  }
+
+  explain(request: ExchangeRequest): string {
+    const { id, isTruncated, recorded } = this.#parts;
+    if (recorded.isGone) return `The recording ${id} was deleted.`;
+    const shown = request.url.length > maxShownUrl ? `${request.url.slice(0, maxShownUrl)}…` : request.url;
+    const name = `${request.method} ${shown}`;
+    const all = this.#all(request);
+    if (all.some(({ isLeftOut }) => isLeftOut))
+      return `The answer to ${name} is not in the recording ${id}, because it exceeded a limit (${limits}). Record fewer pages.`;
+    if (all.length === 0)
+      return isTruncated
+        ? `${name} is not in the recording ${id}, which reached a limit (${limits}). Record fewer pages.`
+        : `${name} is not in the recording ${id}.`;
+    const times = all.length === 1 ? "once" : `${String(all.length)} times`;
+    return `${name} is in the recording ${id} ${times}, but not with this body or range, or not as often.`;
+  }
+
+  #all(request: ExchangeRequest): readonly IndexedExchange[] {
+    const { index, isGone } = this.#parts.recorded;
+    return isGone ? [] : (index.get(indexKey(request)) ?? []);
+  }
+
+  #candidates(request: ExchangeRequest): readonly IndexedExchange[] {
+    const all = this.#all(request);
+    return all.filter(
+      ({ head, isLeftOut, request: { range } }) =>
+        !isLeftOut && range === request.range && (head?.status !== 304 || request.isConditional),
+    );
+  }
+
+  /** Bytes that another request for the same file got: players ask for ranges that depend on time. */
+  #ranged(request: ExchangeRequest): IndexedExchange | undefined {
+    const range = rangeOf(request.range);
+    if (range === undefined || !isRepeatable(request)) return undefined;
+    const all = this.#all(request);
+    return all.find((exchange) => covers(exchange, range));
+  }
+
+  #played({ end, head, pieces }: IndexedExchange): PlayedExchange {
+    return { head, end, chunks: () => this.#chunks(pieces) };
+  }
+
+  async *#chunks(pieces: readonly RecordedPiece[]): AsyncGenerator<PlayedChunk, void, undefined> {
+    for (let next = 0; next < pieces.length;) {
+      const group = groupFrom(pieces, next);
+      const bytes = await this.#bytes(group);
+      const [first] = group;
+      for (const { at, bytes: length, messages, ms } of group) {
+        const start = at - (first?.at ?? 0);
+        yield { bytes: bytes.subarray(start, start + length), afterMs: ms, messages };
+      }
+      next += group.length;
+    }
+  }
+
+  async #bytes(group: readonly RecordedPiece[]): Promise<Buffer> {
+    const [first] = group;
+    const last = group.at(-1);
+    if (first === undefined || last === undefined) return Buffer.alloc(0);
+    const chunks: Buffer[] = [];
+    // Each chunk is valid until the next one.
+    for await (const chunk of this.#parts.read(first.at, last.at + last.bytes - 1)) chunks.push(Buffer.from(chunk));
+    return Buffer.concat(chunks);
+  }
+}
+
+function groupFrom(pieces: readonly RecordedPiece[], from: number): readonly RecordedPiece[] {
+  const start = pieces[from]?.at ?? 0;
+  let to = from + 1;
+  while (to < pieces.length && endOf(pieces[to]) - start <= readAhead) to += 1;
+  return pieces.slice(from, to);
+}
+
+function endOf(piece: RecordedPiece | undefined): number {
+  return piece === undefined ? 0 : piece.at + piece.bytes;
+}
+
+function isRepeatable({ method }: ExchangeRequest): boolean {
+  // Browsers repeat an OPTIONS preflight when they have forgotten it, after seconds.
+  return method === "GET" || method === "HEAD" || method === "OPTIONS";
+}

@@ -1,0 +1,207 @@
+import type { ExchangeRequest, PlayedExchange, RecordedExchange } from "@shoal/placement";
+import { Writable } from "node:stream";
+import { expect, it } from "vitest";
+import { Player } from "./player.ts";
+import { indexRecording } from "./recorded-index.ts";
+import type { SharedRecording } from "./shared-recordings.ts";
+import { Recorder, type RecordingLimits, usualRecordingLimits } from "./recorder.ts";
+
+class Kept extends Writable {
+  bytes = Buffer.alloc(0);
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.bytes = Buffer.concat([this.bytes, chunk]);
+    done();
+  }
+}
+
+let recorded: SharedRecording;
+const site = "https://shop.example";
+const get = (path: string, more: Partial<ExchangeRequest> = {}): ExchangeRequest => ({
+  ...{ method: "GET", url: `${site}${path}`, isConditional: false },
+  ...more,
+});
+
+function recording(limits: Partial<RecordingLimits> = {}) {
+  const kept = new Kept();
+  const recorder = new Recorder(kept, { ...usualRecordingLimits, ...limits });
+  return {
+    recorder,
+    answer: (
+      request: ExchangeRequest,
+      content: string,
+      { body = "", headers = [], status = 200 }: { body?: string; headers?: string[]; status?: number } = {},
+    ): void => {
+      const exchange = recorder.begin(request);
+      exchange.head({ status, statusText: "Fine", headers });
+      for (const part of content.match(/.{1,4}/gs) ?? []) exchange.data(Buffer.from(part), 0);
+      exchange.end("complete", body);
+    },
+    player: async ({ isTruncated = false } = {}): Promise<Player> => {
+      recorder.close();
+      // In small pieces, so that frames are split.
+      async function* pieces(bytes: Buffer, size = 7) {
+        for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+      }
+      const read = (start: number, end: number) => pieces(kept.bytes.subarray(start, end + 1), 3);
+      recorded = { index: await indexRecording(pieces(kept.bytes)), isGone: false };
+      return new Player({ id: "rec", recorded, isTruncated, passes: false, read });
+    },
+  };
+}
+
+async function content(played: PlayedExchange | undefined): Promise<string | undefined> {
+  if (played === undefined) return undefined;
+  let all = "";
+  for await (const { bytes } of played.chunks()) all += Buffer.from(bytes).toString();
+  return all;
+}
+
+it("answers repeated requests in order, GET from the last one again, and others as often as recorded", async () => {
+  const { answer, player } = recording();
+  for (const word of ["one", "two, which is longer"]) answer(get("/a"), word);
+  answer(get("/a", { method: "POST" }), "posted", { body: "digest" });
+  const replay = await player();
+  const turns = [];
+  for (let turn = 0; turn < 3; turn += 1) turns.push(await content(replay.next(get("/a"), "")));
+  expect(turns).toEqual(["one", "two, which is longer", "two, which is longer"]);
+  const post = get("/a", { method: "POST" });
+  expect(replay.next(post, "other")).toBeUndefined();
+  expect(await content(replay.next(post, "digest"))).toBe("posted");
+  expect(replay.next(post, "digest")).toBeUndefined();
+  expect(replay.explain(post)).toBe(
+    `POST ${site}/a is in the recording rec once, but not with this body or range, or not as often.`,
+  );
+  expect(replay.explain(get("/b"))).toBe(`GET ${site}/b is not in the recording rec.`);
+  expect([replay.knows(get("/a")), replay.knows(get("/b"))]).toEqual([true, false]);
+});
+
+it("answers each preflight of a POST, but not a ranged OPTIONS that it does not have", async () => {
+  const { answer, player } = recording();
+  const preflight = get("/api", { method: "OPTIONS" });
+  answer(preflight, "", { status: 204 });
+  const replay = await player();
+  for (let turn = 0; turn < 3; turn += 1) expect(replay.next(preflight, "")?.head?.status).toBe(204);
+  expect(replay.next({ ...preflight, range: "bytes=0-" }, "")).toBeUndefined();
+});
+
+it("answers nothing more after the deletion", async () => {
+  const { answer, player } = recording();
+  answer(get("/a"), "", { status: 204, headers: ["Set-Cookie", "token=1"] });
+  const replay = await player();
+  expect(replay.next(get("/a"), "")?.head?.status).toBe(204);
+  recorded.isGone = true;
+  expect([replay.next(get("/a"), ""), replay.knows(get("/a"))]).toEqual([undefined, false]);
+  expect(replay.explain(get("/a"))).toBe("The recording rec was deleted.");
+});
+
+it("keeps concurrent exchanges apart, with status, headers and ends", async () => {
+  const { player, recorder } = recording();
+  const open: RecordedExchange[] = ["/a", "/b", "/c"].map((path) => recorder.begin(get(path)));
+  for (const [index, exchange] of open.entries())
+    exchange.head({ status: 200 + index, statusText: "Fine", headers: ["X-Index", String(index)] });
+  for (const part of ["x", "y"])
+    for (const [index, exchange] of open.entries()) exchange.data(Buffer.from(`${part}${index}`), 0);
+  open[0]?.end("complete", "");
+  open[0]?.end("broken", "");
+  open[1]?.end("broken", "");
+  const replay = await player();
+  const ends = [];
+  for (const path of ["/a", "/b", "/c"]) {
+    const played = replay.next(get(path), "");
+    ends.push([played?.head?.status, played?.head?.headers, await content(played), played?.end]);
+  }
+  expect(ends).toEqual([
+    [200, ["X-Index", "0"], "x0y0", "complete"],
+    [201, ["X-Index", "1"], "x1y1", "broken"],
+    [202, ["X-Index", "2"], "x2y2", "open"],
+  ]);
+});
+
+it("answers 304 to conditional requests alone", async () => {
+  const { answer, player } = recording();
+  answer(get("/a"), "whole");
+  answer(get("/a", { isConditional: true }), "", { status: 304 });
+  const replay = await player();
+  const statuses = [];
+  for (const isConditional of [false, true, false])
+    statuses.push(replay.next(get("/a", { isConditional }), "")?.head?.status);
+  expect(statuses).toEqual([200, 304, 200]);
+});
+
+it("answers another range out of recorded bytes", async () => {
+  const { answer, player } = recording();
+  const headers = ["Content-Range", "bytes 10-29/100", "Content-Length", "20", "X-Own", "kept"];
+  answer(get("/film", { range: "bytes=10-" }), "0123456789abcdefghij", { headers, status: 206 });
+  const replay = await player();
+  const ask = async (range: string) => {
+    const played = replay.next(get("/film", { range }), "");
+    return played && [played.head?.status, played.head?.headers.join(" "), await content(played)];
+  };
+  expect(await ask("bytes=10-")).toEqual([206, headers.join(" "), "0123456789abcdefghij"]);
+  expect(await ask("bytes=13-18")).toEqual([
+    206,
+    "X-Own kept Content-Range bytes 13-18/100 Content-Length 6",
+    "345678",
+  ]);
+  expect((await ask("bytes=25-"))?.[2]).toBe("fghij");
+  for (const range of ["bytes=0-", "bytes=30-40", "bytes=-5", "bytes=12-13,15-16"])
+    expect(await ask(range)).toBeUndefined();
+});
+
+it("leaves out answers over a limit, and says so", async () => {
+  const { answer, player, recorder } = recording({ answerBytes: 10, requests: 3 });
+  answer(get("/long"), "x".repeat(11));
+  answer(get("/short"), "x".repeat(10));
+  answer(get("/last"), "x");
+  answer(get("/more"), "x");
+  expect(recorder.totals).toMatchObject({ requests: 3, leftOut: 2, isTruncated: true });
+  const replay = await player({ isTruncated: true });
+  expect(replay.next(get("/long"), "")).toBeUndefined();
+  const limits = "32 MiB an answer, 256 MiB and 20000 requests a recording";
+  expect(replay.explain(get("/long"))).toBe(
+    `The answer to GET ${site}/long is not in the recording rec, because it exceeded a limit (${limits}). Record fewer pages.`,
+  );
+  expect(replay.explain(get("/more"))).toBe(
+    `GET ${site}/more is not in the recording rec, which reached a limit (${limits}). Record fewer pages.`,
+  );
+  expect(await content(replay.next(get("/short"), ""))).toBe("x".repeat(10));
+  expect(replay.knows(get("/more"))).toBe(false);
+});
+
+it("stops at the limit of bytes", async () => {
+  const { answer, recorder } = recording({ bytes: 1000 });
+  for (let turn = 0; turn < 20; turn += 1) answer(get("/a"), "x".repeat(100));
+  const { isTruncated, leftOut, requests, sizeBytes } = recorder.totals;
+  expect(isTruncated).toBe(true);
+  expect(requests + leftOut).toBeGreaterThanOrEqual(20);
+  // The frames of the last request may follow.
+  expect(sizeBytes).toBeLessThan(1500);
+});
+
+it("limits what a replay holds in memory: requests with heads, and chunks", async () => {
+  const { answer, player, recorder } = recording({ indexBytes: 2_000 });
+  const headers = ["X-Long", "x".repeat(900)];
+  for (const path of ["/a", "/b", "/c"]) answer(get(path), "content", { headers });
+  answer(get(`/${"d".repeat(2_000)}`), "content");
+  expect(recorder.totals).toMatchObject({ leftOut: 3, isTruncated: true });
+  const replay = await player();
+  expect(await content(replay.next(get("/a"), ""))).toBe("content");
+  for (const path of ["/b", "/c"]) expect(replay.next(get(path), "")).toBeUndefined();
+  const small = recording({ chunks: 3 });
+  for (const path of ["/a", "/b", "/c"]) small.answer(get(path), "content");
+  expect(small.recorder.totals).toMatchObject({ requests: 3, leftOut: 2, isTruncated: true });
+  expect(await content((await small.player()).next(get("/a"), ""))).toBe("content");
+});
+
+it("does not wait in memory for a slow disk, also with requests and heads alone", () => {
+  const stalled = new Writable({ write: () => undefined });
+  const recorder = new Recorder(stalled, { ...usualRecordingLimits, pendingBytes: 10_000 });
+  const headers = ["X-Long", "x".repeat(1_000)];
+  for (let turn = 0; turn < 200; turn += 1) {
+    const exchange = recorder.begin(get(`/${"a".repeat(500)}`));
+    exchange.head({ status: 204, statusText: "Fine", headers });
+    exchange.end("complete", "");
+  }
+  expect(stalled.writableLength).toBeLessThan(20_000);
+  expect(recorder.totals.leftOut).toBeGreaterThan(180);
+});

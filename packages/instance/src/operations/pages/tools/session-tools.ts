@@ -1,0 +1,262 @@
+import { ServiceError } from "@shoal/router";
+import pLimit from "p-limit";
+import pTimeout from "p-timeout";
+import type { BrowserTab, WebMcpInvocation, WebMcpTool, WebMcpTools } from "@shoal/schemas";
+import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
+import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
+import { shownAddress } from "../tabs/shown-address.ts";
+import { fitsAsJson, maxResultCharacters } from "./bounded-json.ts";
+import type { RunningTools } from "./running-tools.ts";
+import { startTool } from "./start-tool.ts";
+import { noWebMcp } from "./tool-errors.ts";
+import { type ListedTool, listTools } from "./tool-list.ts";
+import { type ToolResponse, ToolWatch } from "./tool-watch.ts";
+
+interface Invoke {
+  readonly tool_ref: string;
+  readonly input: Record<string, unknown>;
+  readonly timeout_sec: number;
+}
+
+/** Tabs that are read at once. */
+const maxReading = 10;
+/** A tab that takes longer is busy, or has crashed. */
+const readMs = 10_000;
+const maxErrorCharacters = 4_000;
+/** Of the tools of all tabs, as JSON. */
+const maxListCharacters = 2_000_000;
+/** For the browser to name a call that has begun. */
+const idMs = 500;
+
+/** Lists the tools of all tabs, and calls them by references. */
+export class SessionToolCaller {
+  readonly #pages: SessionPages;
+  readonly #running: RunningTools;
+  readonly #closing = new AbortController();
+  /** Numbers of frames. */
+  readonly #frames = new Map<string, number>();
+  /** Tabs of the references of the latest list. */
+  #tabs: ReadonlyMap<string, string> = new Map();
+
+  constructor(pages: SessionPages, running: RunningTools) {
+    this.#pages = pages;
+    this.#running = running;
+  }
+
+  /** @throws {ServiceError} 409 without WebMCP. Throws the reason of the caller's signal. */
+  list(caller: AbortSignal): Promise<WebMcpTools> {
+    return this.#stoppable(caller, async (signal) => {
+      const read = await pLimit(maxReading).map(await this.#pages.tabs(), (shown) => {
+        signal.throwIfAborted();
+        const reading = this.#watching(shown.id, (watch, tab) => ifThere(this.#toolsOf(watch, tab, shown)));
+        return pTimeout(reading, { milliseconds: readMs, fallback: () => undefined });
+      });
+      const all = read.flatMap((tools) => tools ?? []);
+      let characters = 0;
+      const tools = all.filter((tool) => (characters += JSON.stringify(tool).length) <= maxListCharacters);
+      this.#tabs = new Map(tools.map(({ source, tool_ref }) => [tool_ref, `t${String(source.tab_id)}`]));
+      return { tools };
+    });
+  }
+
+  /** @throws {ServiceError} 404 for an unknown reference, 504 if the tool may have had effects. */
+  async invoke(call: Invoke, caller: AbortSignal): Promise<WebMcpInvocation> {
+    const late = new AbortController();
+    const endsAt = performance.now() + call.timeout_sec * 1000;
+    const timer = setTimeout(() => {
+      late.abort(notFoundInTime(call.timeout_sec));
+    }, call.timeout_sec * 1000);
+    try {
+      return await this.#stoppable(AbortSignal.any([caller, late.signal]), async (signal) => {
+        const known = this.#tabs.get(call.tool_ref);
+        const others = (await this.#pages.tabs()).map(({ id }) => id).filter((id) => id !== known);
+        for (const id of known === undefined ? others : [known, ...others]) {
+          signal.throwIfAborted();
+          const result = await this.#watching(id, async (watch) => {
+            const tool = await ifThere(findTool(watch, call.tool_ref));
+            if (tool === undefined) return undefined;
+            // The call of the tool has its own limit.
+            clearTimeout(timer);
+            return invoke(watch, tool, { call, signal, milliseconds: Math.max(0, endsAt - performance.now()) });
+          });
+          if (result !== undefined) return result;
+        }
+        throw unknownRef();
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  close(): void {
+    this.#closing.abort(new ServiceError(503, "shutting_down", "The session ended during the call."));
+  }
+
+  /** Ends at once when the caller or the session does, although a page may not answer. */
+  #stoppable<T>(caller: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const signal = AbortSignal.any([caller, this.#closing.signal]);
+    return pTimeout(
+      this.#running.count(() => work(signal)),
+      { milliseconds: Infinity, signal },
+    );
+  }
+
+  /** Returns `undefined` for a tab that has gone or has an open dialog. @throws {ServiceError} 409 without WebMCP. */
+  async #watching<T>(id: string, use: (watch: ToolWatch, tab: OpenTab) => Promise<T>): Promise<T | undefined> {
+    const tab = await this.#pages.tab(id).catch(() => undefined);
+    if (tab === undefined || tab.page.session.dialog !== undefined) return undefined;
+    const watch = await ToolWatch.open(tab.page.cdp, tab.targetId).catch(() => undefined);
+    if (watch === undefined) return undefined;
+    try {
+      if (!watch.isSupported) throw ServiceError.of(noWebMcp);
+      return await use(watch, tab);
+    } finally {
+      await watch.closeAfterDialog();
+    }
+  }
+
+  async #toolsOf(watch: ToolWatch, { id, targetId, page }: OpenTab, shown: BrowserTab): Promise<WebMcpTool[]> {
+    const { tools } = await listTools(watch);
+    if (tools.length === 0) return [];
+    const { windowId } = await page.cdp.send("Browser.getWindowForTarget", { targetId });
+    return Promise.all(
+      tools.map(async (tool) => ({
+        tool_ref: await refOf(watch, tool),
+        tool: metadataOf(tool),
+        source: {
+          window_id: windowId,
+          tab_id: Number(id.slice(1)),
+          page_title: shown.title,
+          page_url: withoutFragment(shown.url),
+          frame: tool.shown.main_frame
+            ? null
+            : { frame_id: this.#numberOf(tool.frame.id), url: shownAddress(tool.frame.url) },
+        },
+      })),
+    );
+  }
+
+  #numberOf(frameId: string): number {
+    const number = this.#frames.get(frameId) ?? this.#frames.size + 1;
+    this.#frames.set(frameId, number);
+    return number;
+  }
+}
+
+/** A tab may close, or its page crash, while it is read. */
+function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch((error: unknown) => {
+    if (error instanceof CdpError || (ServiceError.isInstance(error) && error.status === 409)) return undefined;
+    throw error;
+  });
+}
+
+async function findTool(watch: ToolWatch, ref: string): Promise<ListedTool | undefined> {
+  const { tools } = await listTools(watch);
+  const refs = await Promise.all(tools.map(async (tool) => refOf(watch, tool)));
+  return tools[refs.indexOf(ref)];
+}
+
+function metadataOf({ autosubmit, shown, title }: ListedTool): WebMcpTool["tool"] {
+  const { consequential, description, input_schema, name, read_only, untrusted_content } = shown;
+  return {
+    name,
+    description,
+    inputSchema: input_schema ?? { type: "object" },
+    ...(title !== undefined && { title }),
+    annotations: {
+      readOnlyHint: read_only,
+      consequentialHint: consequential,
+      untrustedContentHint: untrusted_content,
+      ...(autosubmit !== undefined && { autosubmit }),
+    },
+  };
+}
+
+/** Changes with the document and the definition of the tool. */
+async function refOf({ session }: ToolWatch, { frame, shown }: ListedTool): Promise<string> {
+  const text = JSON.stringify([session.targetId, frame.id, frame.loaderId, shown]);
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return `wmcp_${Buffer.from(hash).toString("base64url")}`;
+}
+
+function withoutFragment(url: string): string {
+  return url.split("#", 1)[0] ?? "";
+}
+
+async function invoke(
+  watch: ToolWatch,
+  tool: ListedTool,
+  {
+    call,
+    milliseconds,
+    signal,
+  }: { readonly call: Invoke; readonly milliseconds: number; readonly signal: AbortSignal },
+): Promise<WebMcpInvocation> {
+  const started = startTool(watch, tool, { input: call.input, missing: unknownRef, signal });
+  const id = started.invocationId.catch(() => undefined);
+  // The call of a form without autosubmit is answered when the form is submitted, or at once if it cannot be filled.
+  const filled = started.invocationId
+    .then(() => watch.afterTasks(tool.frame.id, tool.target))
+    .then(() => "filled" as const);
+  filled.catch(() => undefined);
+  const ended = tool.autosubmit === false ? Promise.race([started.responded, filled]) : started.responded;
+  const name = JSON.stringify(tool.shown.name.slice(0, 100));
+  const unknown = async (problem: string) =>
+    unknownOutcome(problem, await pTimeout(id, { milliseconds: idMs, fallback: () => undefined }));
+  const waiting = started.outcome(ended, { seconds: milliseconds / 1000, signal });
+  const outcome = await waiting.catch(async (error: unknown) => {
+    if (signal.aborted || (ServiceError.isInstance(error) && error.code === "tool_not_found")) throw error;
+    throw await unknown(`The page of the tool ${name} crashed, or went, during the call.`);
+  });
+  switch (outcome.kind) {
+    case "done":
+      return { invocation_id: (await id) ?? "", ...resultOf(outcome.result) };
+    case "dialog":
+      throw await unknown(`The tool ${name} opened a dialog, and its result is lost.`);
+    case "gone":
+      throw await unknown(`The tab of the tool ${name} was closed during the call.`);
+    case "silent":
+      throw await unknown(`The tool ${name} did not answer within ${String(call.timeout_sec)} seconds.`);
+  }
+}
+
+function resultOf(response: ToolResponse | "filled"): Omit<WebMcpInvocation, "invocation_id"> {
+  if (response === "filled")
+    return { status: "awaiting_submission", output: { form_populated: true, submitted: false } };
+  const { errorText = "", exception, status } = response;
+  const output: unknown = response.output;
+  const reason = (exception?.description ?? errorText).slice(0, maxErrorCharacters);
+  if (status !== "Completed")
+    return { status: status === "Canceled" ? "canceled" : "error", ...(reason !== "" && { error_text: reason }) };
+  if (!fitsAsJson(output, maxResultCharacters))
+    return { status: "error", error_text: `The result exceeds ${String(maxResultCharacters)} characters of JSON.` };
+  return { status: "completed", ...(output !== undefined && { output }) };
+}
+
+function unknownRef(): ServiceError {
+  return new ServiceError(404, "tool_not_found", "No open page has a tool with this reference.", {
+    field: "body.tool_ref",
+    hint: "List the tools again: a reference ends with its document, and with its definition.",
+  });
+}
+
+function notFoundInTime(seconds: number): ServiceError {
+  return new ServiceError(
+    409,
+    "page_not_responding",
+    `No tool was called: pages did not answer for ${String(seconds)} s`,
+    {
+      field: "body.timeout_sec",
+      limit: seconds,
+      hint: "Close tabs that are busy, or send a larger value.",
+    },
+  );
+}
+
+function unknownOutcome(problem: string, invocationId: string | undefined): ServiceError {
+  return new ServiceError(504, "outcome_unknown", problem, {
+    hint: "Observe the page: the tool may have had effects.",
+    ...(invocationId !== undefined && { fields: { invocation_id: invocationId } }),
+  });
+}

@@ -1,0 +1,167 @@
+import { eventually } from "@shoal/testkit";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { afterEach, expect, it } from "vitest";
+import type { Instance, Placement } from "./interface/placement.ts";
+import { openPage, type TestPage } from "./testing/cdp.ts";
+import { openPlacement, temporaryDirectory } from "./testing/placements.ts";
+import { familyOf, stillRunning } from "./testing/processes.ts";
+import { describeWith } from "./testing/requirements.ts";
+import { startServer } from "./testing/servers.ts";
+
+const siblings = 8;
+const page = `<title>0</title><input id=name><canvas id=drawing width=20 height=20></canvas><script>
+  let ticks = 0;
+  setInterval(() => { document.title = String(++ticks) }, 20);
+  const secret = Math.random();
+  window.state = () => JSON.stringify({
+    field: document.querySelector("#name").value,
+    drawing: document.querySelector("#drawing").toDataURL(),
+    secret,
+    stored: history.length,
+  });
+  window.count = () => ticks;
+  window.random = () => crypto.getRandomValues(new Uint8Array(16)).join();
+  document.querySelector("#drawing").getContext("2d").fillRect(2, 3, 4, 5);
+</script>`;
+
+let placements: Placement[] = [];
+afterEach(async () => {
+  await Promise.all(placements.map((each) => each.close()));
+  placements = [];
+});
+
+async function open(): Promise<{
+  readonly placement: Placement;
+  readonly parent: Instance;
+  readonly sessionsDir: string;
+}> {
+  const sessionsDir = await temporaryDirectory();
+  const { placement } = await openPlacement({ kind: "sandbox", sessionsDir, sessionDiskBytes: 256 * 2 ** 20 });
+  placements.push(placement);
+  const parent = await placement.acquire({ session_id: "parent", timeout_seconds: 600 }, undefined, { forkable: true });
+  return { placement, parent, sessionsDir };
+}
+
+/** Runs a command of a shell in an instance. @returns what it printed. */
+async function shell(instance: Instance, command: string): Promise<string> {
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ command: "/bin/sh", args: ["-c", command] });
+  const answer = await instance.request({ method: "POST", path: "/process/exec", headers }, body);
+  const { stdout_b64: printed } = JSON.parse(await text(answer)) as { stdout_b64: string };
+  return Buffer.from(printed, "base64").toString();
+}
+
+const imageFolders = (): readonly string[] => readdirSync("/dev/shm").filter((name) => name.startsWith("shoal-copy-"));
+
+async function textOf(each: TestPage, expression: string): Promise<string> {
+  return String(await each.evaluate(expression));
+}
+
+describeWith(["chromium", "bubblewrap", "root", "copies"], "copies of a running session", () => {
+  it("have its state, go on alone, and leave nothing", async () => {
+    const { placement, parent, sessionsDir } = await open();
+    const original = await openPage(parent);
+    await original.open(`data:text/html,${encodeURIComponent(page)}`);
+    await original.evaluate('document.querySelector("#name").value = "Oslo"');
+    const [state, count] = [await textOf(original, "state()"), Number(await textOf(original, "count()"))];
+
+    const copy = await parent.copy();
+    const copies = await Promise.all(
+      Array.from({ length: siblings }, (_, index) =>
+        placement.acquire({ session_id: `copy-${String(index)}`, timeout_seconds: 600 }, undefined, { copyOf: copy }),
+      ),
+    );
+    await copy.drop();
+    expect(imageFolders()).toEqual([]);
+
+    // The client of the original was not disconnected.
+    expect(await textOf(original, "state()")).toBe(state);
+    const pages = await Promise.all(copies.map((each) => openPage(each, original.targetId)));
+    const states = await Promise.all(pages.map((each) => textOf(each, "state()")));
+    expect(states).toEqual(Array.from({ length: siblings }, () => state));
+    for (const each of pages)
+      await eventually("the counter goes on", async () => Number(await textOf(each, "count()")) > count);
+    const random = await Promise.all([original, ...pages].map((each) => textOf(each, "random()")));
+    expect(new Set(random).size).toBe(siblings + 1);
+
+    await pages[0]?.evaluate('document.querySelector("#name").value = "Bergen"');
+    expect(await textOf(original, "state()")).toBe(state);
+    const family = [parent, ...copies].flatMap(({ pid }) => familyOf(pid));
+    expect(family.length).toBeGreaterThan(5 * siblings);
+    await copies[0]?.stop();
+    await parent.stop();
+    expect(await textOf(pages[1] ?? original, "state()")).toBe(state);
+    await placement.close();
+    expect(readdirSync(sessionsDir).filter((name) => name.startsWith("server-"))).toEqual([]);
+    expect(stillRunning(family)).toEqual([]);
+  });
+
+  it("are not left stopped when the server is killed meanwhile", async () => {
+    const sessionsDir = await temporaryDirectory();
+    const { child, served } = await startServer({ kind: "sandbox", sessionsDir, warm: 0, forkable: true });
+    const family = familyOf(served.instance.pid);
+    const inside = family.filter(({ pid }) => pid !== served.instance.pid).map(({ pid }) => pid);
+    for (const pid of inside) process.kill(pid, "SIGSTOP");
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(stillRunning(family)).toHaveLength(family.length);
+    const { placement } = await openPlacement({ kind: "sandbox", sessionsDir });
+    await placement.close();
+    await eventually("the end of its processes", () => stillRunning(family).length === 0);
+  });
+
+  it("have separate files", async () => {
+    const { placement, parent } = await open();
+    await shell(parent, "echo before >/home/shoal/file");
+    const copy = await parent.copy();
+    const child = await placement.acquire({ session_id: "child", timeout_seconds: 600 }, undefined, { copyOf: copy });
+    await copy.drop();
+    await shell(child, "echo after >>/home/shoal/file");
+    expect(await shell(child, "cat /home/shoal/file")).toBe("before\nafter\n");
+    expect(await shell(parent, "cat /home/shoal/file")).toBe("before\n");
+  });
+
+  it("have the files of shared memory", async () => {
+    const { placement, parent } = await open();
+    await shell(parent, "echo shared >/dev/shm/file");
+    const copy = await parent.copy();
+    const child = await placement.acquire({ session_id: "child", timeout_seconds: 600 }, undefined, { copyOf: copy });
+    expect(await shell(child, "cat /dev/shm/file")).toBe("shared\n");
+  });
+
+  it("are refused after a program has moved the folders that each copy has its own of", async () => {
+    const { parent } = await open();
+    await shell(parent, "mv /run /run2 && mkdir -p /run/shoal");
+    await expect(parent.copy()).rejects.toThrow("has moved /run/shoal");
+    expect(imageFolders()).toEqual([]);
+    expect(await shell(parent, "echo goes on")).toBe("goes on\n");
+  });
+
+  it("have streams that no program of the session can open", async () => {
+    const { parent } = await open();
+    expect(await shell(parent, "readlink /proc/1/fd/0 /proc/1/fd/1; echo none")).toBe("none\n");
+  });
+
+  it("end with bubblewrap and CRIU", async () => {
+    const { placement, parent } = await open();
+    const copy = await parent.copy();
+    const child = await placement.acquire({ session_id: "child", timeout_seconds: 600 }, undefined, { copyOf: copy });
+    for (const each of [parent, child]) {
+      const family = familyOf(each.pid);
+      expect(family.length).toBeGreaterThan(5);
+      process.kill(each.pid ?? 0, "SIGKILL");
+      await each.ended;
+      expect(stillRunning(family)).toEqual([]);
+    }
+  });
+
+  it("leave no images when the server stops before they are dropped", async () => {
+    const { placement, parent } = await open();
+    await parent.copy();
+    expect(imageFolders()).toHaveLength(1);
+    await placement.close();
+    expect(imageFolders()).toEqual([]);
+  });
+});
