@@ -42,6 +42,7 @@ export function appRuntimeOnUse(
       onApiConnection: (socket, app) => {
         boxes.accept(socket, app.deployment_id);
       },
+      outerUrl: () => (config.public_url ?? boxes.serverUrl())?.replace(/(?<!\/)\/+$/, ""),
     }),
   );
   cleanup.add("running apps", () => runtime.close());

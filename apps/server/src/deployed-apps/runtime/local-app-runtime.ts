@@ -24,7 +24,7 @@ import { BuildTools } from "./build-tools.ts";
 import { CompiledCode } from "./compiled-code.ts";
 import { DependencyCache } from "./dependency-cache.ts";
 import { Registry, type RegistrySettings } from "./registry.ts";
-import { RunningApp } from "./running-app.ts";
+import { RunningApp, type ServiceAddresses } from "./running-app.ts";
 
 export interface LocalAppRuntimeOptions {
   readonly placement: Placement;
@@ -41,6 +41,8 @@ export interface LocalAppRuntimeOptions {
   readonly app: { readonly memoryBytes: number; readonly diskBytes: number };
   /** Receives connections of apps to the API. */
   readonly onApiConnection: (socket: Socket, app: RunnableApp) => void;
+  /** Start of the service's addresses for clients outside of boxes, without a slash at the end. */
+  readonly outerUrl: () => string | undefined;
 }
 
 interface Parts {
@@ -188,7 +190,13 @@ export class LocalAppRuntime implements AppRuntime {
     ending.addEventListener("abort", end, { once: true });
     try {
       let serve: Serve | undefined;
+      let addresses: ServiceAddresses | undefined;
+      const outside = this.#options.outerUrl();
       const options = this.#programOptions(app, folder, (made, place) => {
+        if (outside !== undefined) {
+          addresses = { inside: place.apiUrl, outside };
+          made.env.SHOAL_PUBLIC_URL = outside;
+        }
         serve = compiled === undefined ? made : { ...made, compile_cache: compiled.cacheIn(place) };
       });
       const box = await this.#options.placement.startProgram(options, stop).catch((error: unknown) => {
@@ -199,9 +207,12 @@ export class LocalAppRuntime implements AppRuntime {
       timer = setTimeout(() => {
         late.abort();
       }, startMs);
-      const program = new RunningApp(box, on, () => {
-        folder.release();
-        this.#programs.delete(program);
+      const program = new RunningApp(box, on, {
+        addresses,
+        onEnd: () => {
+          folder.release();
+          this.#programs.delete(program);
+        },
       });
       running = program;
       this.#programs.add(program);

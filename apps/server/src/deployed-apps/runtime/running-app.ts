@@ -13,17 +13,31 @@ const lastLinesMs = 30_000;
 const closedMs = 2_000;
 const keptCharacters = 500;
 
+/** Two starts of one service's addresses, with no slash at the end. */
+export interface ServiceAddresses {
+  /** Leads to the service in the box alone. */
+  readonly inside: string;
+  readonly outside: string;
+}
+
 /** A program in a box, from its start to its end. */
 export class RunningApp implements AppProgram {
   readonly ended: Promise<void>;
   readonly #box: ProgramBox;
+  readonly #addresses: ServiceAddresses | undefined;
   readonly #channel: BoxChannel;
   readonly #lines: Promise<unknown>;
   #lastError = "";
   #isUsed = false;
 
-  constructor(box: ProgramBox, on: AppOutput, onEnd: () => void) {
+  /** @param life - `addresses`: outputs get the outer address in place of the inner one. */
+  constructor(
+    box: ProgramBox,
+    on: AppOutput,
+    life: { readonly addresses: ServiceAddresses | undefined; readonly onEnd: () => void },
+  ) {
     this.#box = box;
+    this.#addresses = life.addresses;
     this.#channel = new BoxChannel(box.channel);
     this.#lines = Promise.all([
       followLines(box.stdout, (text) => {
@@ -34,7 +48,7 @@ export class RunningApp implements AppProgram {
         on.line({ source: "stderr", text, at: new Date() });
       }),
     ]);
-    this.ended = box.ended.then(onEnd);
+    this.ended = box.ended.then(life.onEnd);
   }
 
   /**
@@ -95,7 +109,7 @@ export class RunningApp implements AppProgram {
         if (message.type !== "result") throw new ChannelFailure("The program sent an unexpected message.");
         return {
           status: message.status,
-          ...(output !== undefined && { output: storable(output) }),
+          ...(output !== undefined && { output: storable(this.#forCaller(output)) }),
           ...(message.status_reason !== undefined && { status_reason: message.status_reason }),
         };
       }
@@ -104,6 +118,13 @@ export class RunningApp implements AppProgram {
       return failed(messageOf(error));
     }
     return failed(this.#describeEnd(await this.#settle(closedMs), "before the action returned"));
+  }
+
+  /** Addresses of sessions that an app returns work for the caller of the action. */
+  #forCaller(output: string): string {
+    if (this.#addresses === undefined) return output;
+    const translated = withOuterAddresses(output, this.#addresses);
+    return translated.length > maxFrameBytes.value ? output : translated;
   }
 
   /** Waits for the end of the program and its last lines, then ends it. */
@@ -124,6 +145,21 @@ export class RunningApp implements AppProgram {
 
 function failed(reason: string): AppResult {
   return { status: "failed", output: JSON.stringify({ error: reason }), status_reason: reason };
+}
+
+/** @param json - may contain addresses inside of others, as values of queries. */
+export function withOuterAddresses(json: string, { inside, outside }: ServiceAddresses): string {
+  let text = json;
+  for (const scheme of ["http", "ws"])
+    for (const write of [String, encodeURIComponent]) {
+      const [from, to] = [inside, outside].map((url) => write(url.replace(/^http/, scheme)));
+      // With another digit, it is another port.
+      text = text.replaceAll(
+        new RegExp(`${(from ?? "").replaceAll(/\W/g, String.raw`\$&`)}(?!\\d)`, "g"),
+        () => to ?? "",
+      );
+    }
+  return text;
 }
 
 /** PostgreSQL cannot store NUL; in JSON it can only be an escape. */

@@ -65,6 +65,7 @@ export async function openRuntime({
     foldersBytes: 2 ** 30,
     app: { memoryBytes: 512 * 2 ** 20, diskBytes: 64 * 2 ** 20 },
     onApiConnection: (socket) => server.emit("connection", socket),
+    outerUrl: () => undefined,
     ...options,
   });
   onTestFinished(() => runtime.close());

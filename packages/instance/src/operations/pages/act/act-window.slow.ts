@@ -40,6 +40,37 @@ describe.skipIf(isMissing)("a browser with a window", () => {
     ).toMatch(/refused|denied/);
   });
 
+  it("reports no missing icon of a page as a failed request", async () => {
+    const answers = new Map<string, () => Promise<void>>();
+    for (const path of ["/favicon.ico", "/own-icon.png", "/touch-icon.png"])
+      session.handle(path, (_request, response) => {
+        answers.set(
+          path,
+          () =>
+            new Promise((done) => {
+              response.writeHead(404).end(done);
+            }),
+        );
+      });
+    session.handle("/moved-icon.png", (_request, response) => {
+      response.writeHead(302, { location: "/touch-icon.png" }).end();
+    });
+    for (const [icon, path] of [
+      ["", "/favicon.ico"],
+      ["<link rel=icon href=/own-icon.png>", "/own-icon.png"],
+      [`<link rel="shortcut icon" href=/moved-icon.png>`, "/touch-icon.png"],
+    ] as const) {
+      session.page(path.replace(/\.\w+$/, ""), `<!doctype html>${icon}<button>Go</button><p id=p></p>`);
+      await session.done({ type: "navigate", url: session.url(path.replace(/\.\w+$/, "")) });
+      const answer = await eventually(() => answers.get(path));
+      const waiting = session.done({ type: "wait_for", text: "Answered" });
+      await answer();
+      await session.evaluate("fetch('/none').then(() => { p.textContent = 'Answered'; })");
+      const { failed_requests } = await waiting;
+      expect(failed_requests.filter(({ url }) => /icon/.test(url))).toEqual([]);
+    }
+  });
+
   it("starts again each time a person closes its last tab or its window", async () => {
     for (const keys of ["ctrl+w", "alt+F4", "ctrl+w", "alt+F4"]) {
       const restarts = session.instance.events.filter(({ type }) => type === "browser_restarted").length;
