@@ -21,7 +21,7 @@ export interface Remains {
 export interface LocalService {
   readonly pid: number;
   readonly dataDir: string;
-  /** Milliseconds for the removal of sandboxes. Default 10 s. */
+  /** Longest time in milliseconds for the removal of sandboxes. Default 60 s. */
   readonly settleMs?: number;
 }
 
@@ -67,7 +67,7 @@ interface Look {
 
 /** The kernel removes a sandbox some time after the release. */
 async function lookWhile(
-  { dataDir, pid, settleMs = 10_000 }: LocalService,
+  { dataDir, pid, settleMs = 60_000 }: LocalService,
   isUnsettled: (look: Look) => boolean,
 ): Promise<Look> {
   for (let waitedMs = 0; ; waitedMs += lookMs) {

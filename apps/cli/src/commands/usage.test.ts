@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { useAnsweringService } from "../testing/answering-service.ts";
 
 const service = useAnsweringService();
@@ -17,6 +17,8 @@ const row = {
 
 describe("shoal usage", () => {
   it("prints a table with totals, and takes days before today", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-01-31T12:00:00Z") });
+    onTestFinished(() => void vi.useRealTimers());
     service.answers["usage.list"] = () => ({
       items: [row, { ...row, date: "2026-01-30", session_minutes: 0.5 }],
       hasMore: false,
@@ -27,7 +29,6 @@ describe("shoal usage", () => {
     expect(stdout.split("\n")[0]).toMatch(/^DATE +PROJECT +MINUTES +SESSIONS +PEAK +SENT BYTES/);
     expect(stderr).toBe("Total of 2 rows: 1.75 minutes, 4 sessions, 20 sent bytes, 2000 received bytes.\n");
     const [asked] = service.asked.filter(({ operationId }) => operationId === "usage.list");
-    const day = new Date(Date.now() - 7 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
-    expect(asked).toMatchObject({ query: { from: day, group_by: "project" } });
+    expect(asked).toMatchObject({ query: { from: "2026-01-24", group_by: "project" } });
   });
 });

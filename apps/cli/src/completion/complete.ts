@@ -7,6 +7,7 @@ import { printable } from "../output/format.ts";
 import { sendPlain } from "../connection/send.ts";
 import { kebab } from "../table/words.ts";
 
+/** Milliseconds that completion waits for the service by default, because the shell waits for it. */
 const askTimeoutMs = 1500;
 /** Tells the shell to complete file names. */
 const files = ":files";
@@ -182,10 +183,11 @@ async function itemsOf(
   flags: GlobalFlags,
   run: Run,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const seconds = Number(run.env.SHOAL_COMPLETION_TIMEOUT);
   try {
     const answer = await sendPlain(plainRequest(listing.spec, listing.request, reach(flags, run)), {
       signal: run.signal,
-      timeoutMs: askTimeoutMs,
+      timeoutMs: seconds > 0 ? seconds * 1000 : askTimeoutMs,
     });
     const items: unknown = JSON.parse(answer.text);
     return answer.status === 200 && Array.isArray(items) ? (items as Readonly<Record<string, unknown>>[]) : [];

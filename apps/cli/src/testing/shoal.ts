@@ -155,13 +155,15 @@ export async function startTestService(): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-cli-"));
   const dataDir = join(folder, "data");
   const database = await sharedDatabase();
-  const env = { SHOAL_DATA_DIR: dataDir, ...(database !== undefined && { DATABASE_URL: database.url }) };
+  const settings = { SHOAL_DATA_DIR: dataDir, ...(database !== undefined && { DATABASE_URL: database.url }) };
   // A busy machine must not reject requests of tests.
   const service = await startService(
     dataDir,
     ["--warm", "0", "--placement", "process", "--log-level", "warn", "--max-event-loop-delay-ms", "0"],
-    bareEnv({ ...env, SHOAL_DEFAULT_TELEMETRY: "off" }),
+    bareEnv({ ...settings, SHOAL_DEFAULT_TELEMETRY: "off" }),
   );
+  // Completion gives up after its own time.
+  const env = { ...settings, SHOAL_COMPLETION_TIMEOUT: "600" };
   const run = (...args: string[]) => shoal(args, { env });
   return {
     service,

@@ -9,7 +9,7 @@ describe.skipIf((await noChromium()) !== undefined)("shoal console", () => {
   const folder = mkdtempSync(join(tmpdir(), "shoal-console-"));
   let service: ServiceProcess;
   beforeAll(async () => {
-    service = await startService(folder, ["--warm", "0", "--log-level", "silent"]);
+    service = await startService(folder, ["--warm", "0", "--log-level", "silent", "--max-event-loop-delay-ms", "0"]);
   });
   afterAll(async () => {
     await service.stop();

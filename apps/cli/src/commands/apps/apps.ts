@@ -92,8 +92,8 @@ async function wantsCancel(id: string, { terminal }: Run): Promise<boolean> {
 }
 
 async function stopInvocation(id: string, specOf: SpecOf, flags: AppFlags, run: Run): Promise<void> {
-  // The command's own signal is already aborted.
-  const own: Run = { ...run, signal: AbortSignal.timeout(5000) };
+  // The command's own signal is already aborted. A second Ctrl-C exits at once.
+  const own: Run = { ...run, signal: AbortSignal.timeout(30_000) };
   const params = { id };
   await call(
     specOf("invocations.update"),
@@ -141,7 +141,7 @@ export async function logs(
   const done = new AbortController();
   const signal = AbortSignal.any([run.signal, done.signal]);
   const since = flags.since ?? (flags.follow === true ? "5s" : "5m");
-  // Existing lines arrive at once, so silence means that the log has ended.
+  // Existing lines arrive at once after the first event, so silence means that the log has ended.
   let timer: ReturnType<typeof setTimeout> | undefined;
   const rest = () => {
     if (flags.follow === true) return;
@@ -150,7 +150,6 @@ export async function logs(
       done.abort();
     }, quietMs);
   };
-  rest();
   try {
     const events: AsyncIterable<unknown> = connect(flags, run).stream(
       endpointOf(spec),
@@ -158,8 +157,9 @@ export async function logs(
       { signal },
     );
     for await (const event of events) {
-      if (!isFields(event) || event.event === "sse_heartbeat") continue;
-      rest();
+      const isHeartbeat = !isFields(event) || event.event === "sse_heartbeat";
+      if (!isHeartbeat || timer === undefined) rest();
+      if (isHeartbeat) continue;
       if (flags.output !== "table" || event.event === "log") printEvent(run.terminal, event, flags.output);
     }
   } catch (error) {

@@ -16,8 +16,7 @@ afterEach(() => {
 });
 
 const connect = ["auth", "connect", "example.com", "--profile", "shop"];
-const patience = { timeout: 30_000 };
-const seen = (run: TerminalRun, text: string) => expect.poll(() => run.screen(), patience).toContain(text);
+const seen = (run: TerminalRun, text: string) => expect.poll(() => run.screen()).toContain(text);
 
 async function addCredential(values: Readonly<Record<string, string>>): Promise<void> {
   await fake.fetch(`${fake.baseUrl}/credentials`, {
@@ -73,9 +72,9 @@ describe("shoal auth connect without a terminal", () => {
         .split("\n")
         .filter((line) => line !== "")
         .map((line) => JSON.parse(line) as { flow_step: string; flow_status: string });
-    await expect.poll(() => events().at(-1)?.flow_step, patience).toBe("AWAITING_INPUT");
+    await expect.poll(() => events().at(-1)?.flow_step).toBe("AWAITING_INPUT");
     run.stdin.write('{"field_values":{"username":"ada"}}\n');
-    await expect.poll(() => submitted().length, patience).toBe(1);
+    await expect.poll(() => submitted().length).toBe(1);
     run.stdin.write('\n{"field_values":{"username":"ada","password":"hunter2"}}\n');
     const { status, stderr } = await run.outcome;
     expect(status, stderr).toBe(0);

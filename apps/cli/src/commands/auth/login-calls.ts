@@ -14,7 +14,8 @@ export interface WantedConnection {
   readonly login_url?: string;
 }
 
-const cancelTimeoutMs = 5000;
+/** A second Ctrl-C exits at once. */
+const cancelTimeoutMs = 30_000;
 
 /** The calls of one login. */
 export class LoginCalls {

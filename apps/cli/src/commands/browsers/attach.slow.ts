@@ -6,18 +6,19 @@ import { noScript, onTerminal } from "../../testing/terminal.ts";
 
 const missing = noScript() ?? (await noChromium());
 
-/** Finds the terminal of a command by a text in its command line. Linux only. */
-function terminalOf(text: string): string {
+/** Finds the terminal of a command by its last words, among those with a text in their environment. Linux only. */
+function terminalOf(words: string, environment: string): string {
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
       const terminal = readlinkSync(`/proc/${pid}/fd/0`);
-      if (command.includes(text) && !command.startsWith("script") && terminal.startsWith("/dev/pts/")) return terminal;
+      if (!command.trimEnd().endsWith(words) || !terminal.startsWith("/dev/pts/")) continue;
+      if (readFileSync(`/proc/${pid}/environ`, "utf8").includes(environment)) return terminal;
     } catch {
       // The process has exited.
     }
   }
-  throw new Error(`Nothing runs with ${text}.`);
+  throw new Error(`Nothing runs with ${words}.`);
 }
 
 describe.skipIf(missing)(
@@ -26,7 +27,7 @@ describe.skipIf(missing)(
     let test: TestService;
     beforeAll(async () => {
       test = await startTestService();
-      await test.json("browsers", "create", "--name", "shells", "--timeout-seconds", "600");
+      await test.json("browsers", "create", "--name", "shells", "--timeout-seconds", "86400");
     });
     afterAll(() => test.close());
     const shows = (run: { screen(): string }, text: string | RegExp) => expect.poll(() => run.screen()).toMatch(text);
@@ -43,16 +44,15 @@ describe.skipIf(missing)(
       run.type("\x03");
       await shows(run, /\^Ccaught/);
       expect(
-        spawnSync("stty", ["-F", terminalOf("attach shells"), "cols", "71", "rows", "31"], { encoding: "utf8" }).stderr,
+        spawnSync("stty", ["-F", terminalOf("attach shells", test.folder), "cols", "71", "rows", "31"], {
+          encoding: "utf8",
+        }).stderr,
       ).toBe("");
       await expect
-        .poll(
-          () => {
-            run.type("stty size\r");
-            return run.screen();
-          },
-          { timeout: 30_000, interval: 200 },
-        )
+        .poll(() => {
+          run.type("stty size\r");
+          return run.screen();
+        })
         .toMatch(/31 71/);
       run.type("exit 7\r");
       expect(await run.status).toBe(7);

@@ -4,7 +4,8 @@ import { printEvent } from "../../output/event-line.ts";
 import { printable } from "../../output/format.ts";
 import { connect } from "../../connection/transport.ts";
 
-const stopTimeoutMs = 5000;
+/** A second Ctrl-C exits at once. */
+const stopTimeoutMs = 30_000;
 
 /** Prints events until Ctrl-C or until the directory is deleted, and stops the watch. */
 export async function followDirectory(

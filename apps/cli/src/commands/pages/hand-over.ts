@@ -9,7 +9,8 @@ import type { PageFlags } from "./page-flags.ts";
 
 /** Below the default timeout of requests. */
 const waitSeconds = 30;
-const cancelMs = 5_000;
+/** A second Ctrl-C exits at once. */
+const cancelMs = 30_000;
 
 export interface HandOverCalls {
   request(body: Readonly<Record<string, unknown>>): Promise<Handoff>;

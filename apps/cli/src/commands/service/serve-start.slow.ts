@@ -153,8 +153,8 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
     async () => {
       const own = join(folder, "first");
       const run = onTerminal(["serve", ...flags, "--port", "0", "--data-dir", own], { columns: 200 });
-      await expect.poll(() => run.screen(), { timeout: 60_000 }).toMatch(/Admin key \(shown once\): \S*sk_shoal_/);
-      await expect.poll(() => run.screen(), { timeout: 60_000 }).toContain("Ctrl-C stops the service.");
+      await expect.poll(() => run.screen()).toMatch(/Admin key \(shown once\): \S*sk_shoal_/);
+      await expect.poll(() => run.screen()).toContain("Ctrl-C stops the service.");
       // The address, the key, and the next step: only warnings are added, such as that of the process placement.
       const lines = run.screen().trimEnd().split("\n");
       const unexpected = lines.filter(

@@ -87,14 +87,10 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
     writing.stdin.write("some");
     // The request is in progress when its first bytes are in the session's folder.
     await expect
-      .poll(
-        () =>
-          readdirSync(join(dataDir, "sessions"), { recursive: true }).some((name) =>
-            /\.shoal-[a-z0-9]+\.part$/.test(String(name)),
-          ),
-        {
-          timeout: 30_000,
-        },
+      .poll(() =>
+        readdirSync(join(dataDir, "sessions"), { recursive: true }).some((name) =>
+          /\.shoal-[a-z0-9]+\.part$/.test(String(name)),
+        ),
       )
       .toBe(true);
     run.kill("SIGTERM");

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,12 +10,21 @@ import { noScript, onTerminal, type TerminalRun } from "../../testing/terminal.t
 const missing = await noChromium();
 const withoutScript = noScript();
 
+/** Empty for a process that has ended meanwhile. */
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
   let test: TestService;
   const at = (name: string) => join(test.folder, name);
   beforeAll(async () => {
     test = await startTestService();
-    await test.json("browsers", "create", "--name", "box", "--timeout-seconds", "600");
+    await test.json("browsers", "create", "--name", "box", "--timeout-seconds", "86400");
   });
   afterAll(() => test.close());
   const exec = async (...command: string[]) =>
@@ -141,7 +151,7 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
     const shows = (run: TerminalRun, text: string | RegExp) => expect.poll(() => run.screen()).toMatch(text);
 
     it("ends a session after a question, and restores the screen", async () => {
-      await test.json("browsers", "create", "--name", "doomed", "--timeout-seconds", "600");
+      await test.json("browsers", "create", "--name", "doomed", "--timeout-seconds", "86400");
       const run = onTerminal(["top"], { env: test.env, columns: 80 });
       await shows(run, /\?1049h/);
       await shows(run, /2 sessions/);
@@ -160,15 +170,13 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
     });
 
     it("restores the screen when it is killed", async () => {
-      const run = onTerminal(["top"], { env: { ...test.env, SHOAL_TEST_MARK: "killed-top" } });
+      const mark = `killed-${randomUUID()}`;
+      const run = onTerminal(["top"], { env: { ...test.env, SHOAL_TEST_MARK: mark } });
       await shows(run, /> box/);
-      const found = spawnSync("pgrep", ["-f", `${shoalPath} top$`], { encoding: "utf8" })
-        .stdout.trim()
-        .split("\n");
-      const own = found
-        .filter((pid) => readFileSync(`/proc/${pid}/environ`, "utf8").includes("killed-top"))
-        .map(Number);
-      for (const pid of own) process.kill(pid, "SIGTERM");
+      const { stdout } = spawnSync("pgrep", ["-f", `${shoalPath} top$`], { encoding: "utf8" });
+      const own = stdout.split("\n").filter((pid) => pid !== "" && environmentOf(pid).includes(mark));
+      expect(own).toHaveLength(1);
+      for (const pid of own) process.kill(Number(pid), "SIGTERM");
       expect(await run.status).toBe(143);
       expect(run.screen().endsWith(leave)).toBe(true);
     });
@@ -178,15 +186,15 @@ describe.skipIf(missing)(`short commands for sessions${missing === undefined ? "
     expect((await test.run("ps", "box")).stderr).toContain(
       "No running processes. Start one: shoal browsers process spawn",
     );
-    await test.json("browsers", "process", "spawn", "box", "sleep", "100");
+    await test.json("browsers", "process", "spawn", "box", "sleep", "86400");
     await test.json("browsers", "process", "spawn", "box", "false");
     expect((await test.run("ps", "box")).stdout).toMatch(
-      /^PROCESS +PID +(CPU +MEMORY +)?AGE +COMMAND\n[0-9a-f-]{36} .*sleep 100\n(.*false\n)?$/,
+      /^PROCESS +PID +(CPU +MEMORY +)?AGE +COMMAND\n[0-9a-f-]{36} .*sleep 86400\n(.*false\n)?$/,
     );
     await expect
       .poll(async () => (await test.run("ps", "--all", "box")).stdout)
-      .toMatch(/^PROCESS +PID +EXIT .*\n.*sleep 100\n.* 1 .*false\n$/);
-    expect(JSON.parse((await test.run("ps", "box", "-o", "json")).stdout)).toMatchObject([{ command: "sleep 100" }]);
+      .toMatch(/^PROCESS +PID +EXIT .*\n.*sleep 86400\n.* 1 .*false\n$/);
+    expect(JSON.parse((await test.run("ps", "box", "-o", "json")).stdout)).toMatchObject([{ command: "sleep 86400" }]);
     expect((await test.run("ps")).stderr).toContain("no current session");
   });
 });

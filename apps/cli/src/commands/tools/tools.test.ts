@@ -1,7 +1,10 @@
 import { updateAuditLogExportDestination } from "@shoal/contract";
 import { createFakeShoal, type FakeListener } from "@shoal/testing";
 import { execFile, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -27,7 +30,9 @@ afterAll(async () => {
 });
 
 const bare = () => ({ SHOAL_CONFIG_DIR: join(folder, "config"), SHOAL_DATA_DIR: folder, SHOAL_KEYCHAIN: "0" });
-const keyed = () => ({ ...bare(), SHOAL_BASE_URL: listener.baseUrl, SHOAL_API_KEY: fake.apiKey });
+/** Completion gives up after its own time. */
+const patient = { SHOAL_COMPLETION_TIMEOUT: "600" };
+const keyed = () => ({ ...bare(), SHOAL_BASE_URL: listener.baseUrl, SHOAL_API_KEY: fake.apiKey, ...patient });
 const run = (...args: string[]) => shoal(args, { env: keyed() });
 
 describe("login", () => {
@@ -274,9 +279,7 @@ describe("results", () => {
       .toEqual([2, expect.stringMatching(/ID +NAME.*\n\w+ +listed /)]);
     await run("browsers", "delete", "listed");
     await expect
-      .poll(() => lines(watching).map((line) => (JSON.parse(line) as { name: string }[]).map(({ name }) => name)), {
-        timeout: 30_000,
-      })
+      .poll(() => lines(watching).map((line) => (JSON.parse(line) as { name: string }[]).map(({ name }) => name)))
       .toEqual([[], ["listed"], []]);
     for (const running of [watching, table]) {
       running.kill("SIGINT");
@@ -369,6 +372,14 @@ describe("completion", () => {
   });
 
   it("completes nothing when the service does not answer", async () => {
+    await using silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const SHOAL_BASE_URL = `http://127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
+    expect(
+      await shoal(["__complete", "--", "profiles", "get", ""], {
+        env: { ...keyed(), SHOAL_BASE_URL, SHOAL_COMPLETION_TIMEOUT: "0.2" },
+      }),
+    ).toEqual({ status: 0, stdout: "", stderr: "" });
     expect(
       await shoal(["__complete", "--", "profiles", "get", ""], {
         env: { ...bare(), SHOAL_API_KEY: "sk_x", SHOAL_BASE_URL: "http://127.0.0.1:9" },
