@@ -135,7 +135,7 @@ const overrides: OxlintConfig["overrides"] = [
   },
   {
     files: tests,
-    excludeFiles: ["packages/testkit/**", "apps/e2e/src/{contract,behaviour,faults}/**", "apps/cli/src/**"],
+    excludeFiles: ["packages/testkit/**", "apps/e2e/src/{contract,faults}/**"],
     jsPlugins: own,
     rules: { "shoal/no-own-limits": "error", "shoal/no-sleeps": "error" },
   },
