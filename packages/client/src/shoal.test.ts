@@ -177,6 +177,7 @@ describe("against the real router", () => {
       ended = (async () => {
         for await (const event of watch.events("b", started.watch_id)) throw new Error(`unexpected ${event.type}`);
       })();
+      await expect.poll(() => service.requests.some((request) => request.endsWith("/events"))).toBe(true);
     }
     await ended;
     expect(service.requests.filter((request) => request.startsWith("DELETE"))).toHaveLength(1);

@@ -130,7 +130,7 @@ describe("browsers.fetch over browsers.curl", () => {
       method: "post",
       headers: { "X-Own": "1", Connection: "close", "Content-Length": "99" },
       body: new URLSearchParams({ a: "b c" }),
-      timeoutMs: 2000,
+      timeoutMs: 60_000,
     });
     expect(response).toBeInstanceOf(Response);
     expect([response.status, await response.text(), response.url, response.headers.getSetCookie()]).toEqual([
@@ -144,7 +144,7 @@ describe("browsers.fetch over browsers.curl", () => {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded;charset=UTF-8", "x-own": "1" },
       body: "a=b+c",
-      timeout_ms: 2000,
+      timeout_ms: 60_000,
       response_encoding: "base64",
     });
   });

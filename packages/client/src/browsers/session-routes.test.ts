@@ -194,14 +194,14 @@ describe("a session with a base_url", () => {
       method: "PUT",
       body: bytes,
       headers: { "Content-Type": "a/b" },
-      timeoutMs: 1500,
+      timeoutMs: 60_000,
     });
     expect([
       response.status,
       response.url,
       response.headers.get("x-asked"),
       response.headers.get("x-body-type"),
-    ]).toEqual([404, "https://a.example/x?y=1", "PUT https://a.example/x?y=1 1500", "a/b"]);
+    ]).toEqual([404, "https://a.example/x?y=1", "PUT https://a.example/x?y=1 60000", "a/b"]);
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
     const streamed = await browser.fetch("https://a.example/", {
       method: "POST",

@@ -129,9 +129,8 @@ describe("retry", () => {
 
 describe("time", () => {
   it("of one attempt ends at timeoutMs, for the headers and for the body", async () => {
-    let isSilent = true;
-    await using server = await serve((_, response) => {
-      if (isSilent) return;
+    await using server = await serve((request, response) => {
+      if (request.url !== "/dripping") return;
       response.writeHead(200, { "content-type": "application/json" });
       const drip = setInterval(() => response.write(" "), 5);
       response.on("close", () => {
@@ -142,23 +141,31 @@ describe("time", () => {
     expect(TimeoutError.isInstance(silent) && silent.message).toBe(
       "profiles.get timed out after 60 ms: no response arrived. Raise timeoutMs if it needs longer.",
     );
-    isSilent = false;
-    const dripping = await failureOf(make(server, { maxRetries: 0, timeoutMs: 1_500 }).call(getProfile, { params }));
-    expect(TimeoutError.isInstance(dripping) && dripping.message).toContain("the response did not end");
+    // Its headers are here before the call.
+    const dripping = await fetch(`${server.baseUrl}/dripping`);
+    const late = await failureOf(
+      make(server, { maxRetries: 0, timeoutMs: 60, fetch: () => Promise.resolve(dripping) }).call(getProfile, {
+        params,
+      }),
+    );
+    expect(TimeoutError.isInstance(late) && late.message).toContain("the response did not end");
   });
 
   it("of an attempt ends without ending the call", async () => {
-    await using server = await serve((_, response, count) => {
-      if (count > 1) reply(response, 200, profile);
-    });
-    expect(await make(server, { timeoutMs: 1_500 }).call(getProfile, { params })).toEqual(profile);
+    // It never answers.
+    await using server = await serve(() => undefined);
+    let attempts = 0;
+    const answerSecond = (request: Request) =>
+      (attempts += 1) === 1 ? fetch(request) : Promise.resolve(Response.json(profile));
+    expect(await make(server, { timeoutMs: 60, fetch: answerSecond }).call(getProfile, { params })).toEqual(profile);
+    expect(attempts).toBe(2);
   });
 
   it("of all attempts ends at totalTimeoutMs, without an attempt that cannot finish in time", async () => {
     await using server = await serve((_, response, count) => {
-      if (count === 1) reply(response, 503, { code: "x", message: "x" }, { "retry-after-ms": "5000" });
+      if (count === 1) reply(response, 503, { code: "x", message: "x" }, { "retry-after-ms": "55000" });
     });
-    const refused = await failureOf(make(server, { totalTimeoutMs: 3_000 }).call(getProfile, { params }));
+    const refused = await failureOf(make(server, { totalTimeoutMs: 50_000 }).call(getProfile, { params }));
     expect(ApiError.isInstance(refused) && refused.status).toBe(503);
     // No second attempt.
     expect(server.seen).toHaveLength(1);

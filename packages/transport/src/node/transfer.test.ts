@@ -118,8 +118,9 @@ describe("upload of bytes", () => {
   });
 
   it("rejects with the error of the source, and closes the source when the service rejects the upload", async () => {
-    await using server = await serve((_, response) => {
-      response.shouldKeepAlive = false;
+    await using server = await serve((request, response) => {
+      // Bytes that a server has not read when it closes a connection may replace its answer by a reset.
+      request.resume();
       reply(response, 413, { code: "payload_too_large", message: "Too much." });
     });
     const mine = new Error("disk on fire");
@@ -363,16 +364,19 @@ describe("download", () => {
   });
 
   it("rejects when the connection breaks, or when no more bytes arrive", async () => {
-    await using server = await serve((request, response, count) => {
-      response.writeHead(200, { "content-length": "1000" });
-      response.write("some", () => {
-        if (count === 1) setTimeout(() => request.socket.destroy(), 20);
-      });
+    let cut: () => unknown = () => undefined;
+    await using server = await serve((request, response) => {
+      response.writeHead(200, { "content-length": "1000" }).write("some");
+      cut = () => request.socket.destroy();
     });
-    const broken = await make(server).download(readFile, { params, query });
+    const onDownloadProgress = () => void cut();
+    const broken = await make(server).download(readFile, { params, query }, { onDownloadProgress });
     const error = await failureOf(new Response(broken.stream).text());
     expect(ConnectionError.isInstance(error) && error.message).toContain("after 4 bytes");
-    const silent = await make(server, { timeoutMs: 3_000 }).download(readFile, { params, query });
+    // Its headers are here before the call.
+    const begun = await fetch(server.baseUrl);
+    const transport = make(server, { timeoutMs: 60, fetch: () => Promise.resolve(begun) });
+    const silent = await transport.download(readFile, { params, query });
     expect(TimeoutError.isInstance(await failureOf(new Response(silent.stream).text()))).toBe(true);
   });
 
