@@ -196,6 +196,10 @@ it("buffers few pongs for a client that does not read, while the instance sleeps
 });
 
 it("disconnects a client that answers no ping, and keeps a client that does", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
   const [silent, lively] = [linked(400), linked(400)];
   silent.client.resume();
   let pings = 0;
@@ -203,14 +207,39 @@ it("disconnects a client that answers no ping, and keeps a client that does", as
     pings += framesIn(chunk).filter(({ code }) => code === opcode.ping).length;
     lively.client.write(encodeFrame(opcode.pong, Buffer.alloc(0), { masked: true }));
   });
-  await silent.closed();
-  await eventually("both clients had seven pings", () => pings > 6);
+  // Pings come every quarter of the time limit.
+  for (let turn = 0; turn < 16; turn++) {
+    vi.advanceTimersByTime(50);
+    await settled();
+  }
+  expect([silent.client.destroyed || silent.client.readableEnded, pings > 6]).toEqual([true, true]);
   expect([silent.onTimeout.mock.calls.length, lively.onTimeout.mock.calls.length, lively.client.destroyed]).toEqual([
     1,
     0,
     false,
   ]);
   lively.client.destroy();
+});
+
+it("keeps a client when the service itself was paused, and disconnects it if it stays silent", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
+  const { client, onTimeout } = linked(400);
+  client.resume();
+  // The clock advances, and no timer fires meanwhile.
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => now() + 10_000);
+  vi.advanceTimersByTime(100);
+  await settled();
+  expect(onTimeout).not.toHaveBeenCalled();
+  for (let turn = 0; turn < 8; turn++) {
+    vi.advanceTimersByTime(50);
+    await settled();
+  }
+  expect(onTimeout).toHaveBeenCalledOnce();
 });
 
 it("disconnects a client that stops reading within a message", async () => {

@@ -36,6 +36,7 @@ export class ClientLink {
   #isHeld = false;
   #closeFrame: Buffer | undefined;
   #lastSignMs = performance.now();
+  #lookedMs = performance.now();
 
   constructor(parts: ClientLinkParts) {
     this.#parts = parts;
@@ -191,7 +192,12 @@ export class ClientLink {
 
   #look(): void {
     const { client, onTimeout, timeoutMs } = this.#parts;
-    const silentMs = performance.now() - this.#lastSignMs;
+    const nowMs = performance.now();
+    // While this process was paused, it sent no pings and read no answers: that time is not the client's silence.
+    const pausedMs = nowMs - this.#lookedMs - 2 * (timeoutMs / pingsPerTimeout);
+    if (pausedMs > 0) this.#lastSignMs += pausedMs;
+    this.#lookedMs = nowMs;
+    const silentMs = nowMs - this.#lastSignMs;
     if (silentMs >= timeoutMs) {
       onTimeout();
       client.destroy();
