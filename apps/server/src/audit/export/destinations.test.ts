@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { completeConfig } from "../../config/config.ts";
 import { Cleanup } from "../../host/cleanup.ts";
+import { blockedStatements } from "../../testing/blocked-statements.ts";
 import { type ExportTarget, startExportTarget, targetDestination } from "../../testing/export-target.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { openDestinations } from "./feature.ts";
@@ -215,13 +216,7 @@ describe("a destination", () => {
         .where("id", "=", id)
         .execute();
       waiting = patch(id, { prefix: "second/" });
-      const blocked = async () =>
-        (
-          await sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'update%audit_export_destinations%'`.execute(
-            query,
-          )
-        ).rows.length;
-      await expect.poll(blocked).toBe(1);
+      await expect.poll(() => blockedStatements({ query }, "update%audit_export_destinations%")).toBe(1);
     });
     expect(await waiting).toMatchObject({
       status: 409,

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLog } from "../../log/log.ts";
 import type { Access } from "../auth/access.ts";
 import { createSecrets } from "../../storage/secrets.ts";
+import { blockedStatements } from "../../testing/blocked-statements.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../testing/database-proxy.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { createIdempotency } from "./idempotency.ts";
@@ -100,16 +101,7 @@ it("lets a repetition wait for the first request while its outcome is unknown", 
       .values({ id: randomUUID(), project_id: await standardProject(), name: "contended", created_at: new Date() })
       .execute();
     const first = post("/profiles", key, { name: "contended" });
-    await expect
-      .poll(
-        async () =>
-          (
-            await sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into "profiles"%'`.execute(
-              server.database.query,
-            )
-          ).rows.length,
-      )
-      .toBe(1);
+    await expect.poll(() => blockedStatements(server.database, 'insert into "profiles"%')).toBe(1);
     proxy.cut();
     expect((await first).status).toBe(503);
     return [post("/profiles", key, { name: "contended" })];

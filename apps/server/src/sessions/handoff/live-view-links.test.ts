@@ -1,6 +1,7 @@
 import { createId } from "@shoal/primitives";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { blockedStatements } from "../../testing/blocked-statements.ts";
 import { sessionRow } from "../../testing/session-row.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
@@ -9,13 +10,6 @@ beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server.close());
-
-async function waiting(): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*)::int as count from pg_locks where not granted`.execute(
-    server.database.query,
-  );
-  return rows[0]?.count ?? 0;
-}
 
 it("keeps the limit of links of a session when requests arrive at the same time", async () => {
   const { id: projectId } = await server.database.query
@@ -37,7 +31,7 @@ it("keeps the limit of links of a session when requests arrive at the same time"
   const made = await server.database.query.transaction().execute(async (transaction) => {
     await sql`lock table live_view_links in share row exclusive mode`.execute(transaction);
     const calls = Array.from({ length: 5 }, () => create(first));
-    await expect.poll(waiting).toBeGreaterThan(2);
+    await expect.poll(() => blockedStatements(server.database)).toBeGreaterThan(2);
     return calls;
   });
   const all = await Promise.all(made);

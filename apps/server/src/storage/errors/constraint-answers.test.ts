@@ -1,8 +1,8 @@
 import { Browser } from "@shoal/schemas";
-import { eventuallyPasses } from "@shoal/testkit";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { answerOf, constraintAnswers } from "./constraint-answers.ts";
+import { blockedStatements } from "../../testing/blocked-statements.ts";
 import { startTestServer, type TestReply, type TestServer } from "../../testing/test-server.ts";
 
 const endpoint = "http://127.0.0.1:9/";
@@ -38,10 +38,8 @@ async function raced(
     await sql.raw(change).execute(transaction);
     const [method, path, body] = request;
     const answer = server.request(method, path, { body });
-    await eventuallyPasses(async () => {
-      const { rows } = await sql`select 1 from pg_stat_activity where wait_event_type = 'Lock'`.execute(query);
-      expect(rows).toHaveLength(1);
-    });
+    // The keeper of the pools may wait as well.
+    await expect.poll(() => blockedStatements({ query })).toBeGreaterThan(0);
     await transaction.commit().execute();
     return await answer;
   } catch (error) {
@@ -135,7 +133,7 @@ const races: readonly (readonly [
   [
     "the pool to acquire from is deleted",
     () => removed("browser_pools", "acquired"),
-    ["POST", "/browser_pools/acquired/acquire", { acquire_timeout_seconds: 1 }],
+    ["POST", "/browser_pools/acquired/acquire", { acquire_timeout_seconds: 60 }],
     "404 not_found acquired",
   ],
 ];
