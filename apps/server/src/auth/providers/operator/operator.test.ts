@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { waitLimitMs } from "@shoal/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { itemForDomain } from "../domain-match.ts";
 import { createEnvProvider } from "./env.ts";
@@ -25,7 +26,7 @@ beforeAll(() => {
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
-const soon = () => AbortSignal.timeout(20_000);
+const soon = () => AbortSignal.timeout(waitLimitMs);
 const failureOf = (work: Promise<unknown>) =>
   work.then(
     () => "it succeeded",
@@ -133,11 +134,16 @@ describe("a command of the operator", () => {
   });
 
   it("is killed with its children at the deadline and after too much output", async () => {
-    const marker = `shoal-provider-${String(process.pid)}`;
-    const slow = script("slow.sh", `/bin/sh -c 'sleep 987 # ${marker}' &\nwait`);
-    const children = () => processesWith(marker);
+    const child = script("child-of-slow.sh", "sleep 987; exit");
+    const slow = script("slow.sh", `${child} &\nwait`);
+    const children = () => processesWith(child);
     const provider = createExecProvider({ read: [slow], list: undefined });
-    expect(await failureOf(provider.read({ path: "x" }, AbortSignal.timeout(300)))).toMatch(/timeout/);
+    const deadline = new AbortController();
+    const reading = failureOf(provider.read({ path: "x" }, deadline.signal));
+    await expect.poll(children).toBe(1);
+    // As `AbortSignal.timeout` does.
+    deadline.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError"));
+    expect(await reading).toMatch(/timeout/);
     await expect.poll(children).toBe(0);
     const endless = createExecProvider({ read: ["/usr/bin/yes"], list: undefined });
     expect(await failureOf(endless.read({ path: "x" }, soon()))).toMatch(/more than 1048576 bytes/);

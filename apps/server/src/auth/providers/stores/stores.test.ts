@@ -1,6 +1,7 @@
 import { OnePasswordConnect } from "@1password/connect";
 import { createOutboundRule } from "@shoal/placement";
 import { ownProviderTypes } from "@shoal/contract/refusals";
+import { waitLimitMs } from "@shoal/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { itemForDomain } from "../domain-match.ts";
 import type { CredentialProvider } from "../interface/credential-provider.ts";
@@ -11,7 +12,7 @@ import { ownKinds } from "./kinds.ts";
 
 const ruleWith = (...allowPrivateHosts: string[]) => createOutboundRule({ allowPrivateHosts });
 const http = createProviderHttp(ruleWith("127.0.0.1"));
-const soon = () => AbortSignal.timeout(5000);
+const soon = () => AbortSignal.timeout(waitLimitMs);
 
 function opened(kind: string, store: TestStore, changes: { readonly token?: string } = {}): CredentialProvider {
   const found = ownKinds.find((each) => each.kind === kind);
