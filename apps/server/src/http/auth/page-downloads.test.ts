@@ -9,7 +9,7 @@ let cookie: string;
 let pageKey: string;
 beforeAll(async () => {
   server = await startTestServer();
-  session = Browser.parse((await server.request("POST", "/browsers", { body: {} })).body);
+  session = Browser.parse((await server.request("POST", "/browsers", { body: { timeout_seconds: 3600 } })).body);
   await fetch(`${server.baseUrl}${file()}`, {
     method: "PUT",
     headers: { authorization: `Bearer ${server.key}`, "content-type": "application/octet-stream" },
