@@ -98,7 +98,9 @@ it("waits at a limit of invocations, and skips a time while the previous invocat
   await expect.poll(async () => (await listed())[0]?.last_invocation_id).toBeDefined();
   await makeDue(id, 1);
   await expect.poll(async () => (await listed())[0]?.last_problem).toMatch(/still waits/);
-  expect((await invocations()).map(({ status }) => status).toSorted()).toEqual(["queued", "running"]);
+  await expect
+    .poll(async () => (await invocations()).map(({ status }) => status).toSorted())
+    .toEqual(["queued", "running"]);
   await request("PATCH", `/invocations/${running.id}`, { status: "failed" });
   await expect.poll(async () => (await invocations())[0]?.status).toBe("succeeded");
 });
