@@ -1,10 +1,11 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { manifest, zipOf } from "../../testing/zip.ts";
 import { completeConfig } from "../../config/config.ts";
@@ -58,8 +59,8 @@ const developer = signer("rsa");
 const publisher = signer("ec");
 const id = idOfHash(hashOf(developer.publicKey));
 const page = `https://chromewebstore.google.com/detail/some-name/${id}`;
-/** Files left by killed runs. */
-let before: readonly string[] = [];
+/** For temporary files of the service alone. */
+let folder: string;
 let archive: Buffer;
 let store: Server;
 let server: TestServer;
@@ -68,7 +69,7 @@ let location = "/content";
 let answer: { readonly status: number; readonly body: Buffer } = { status: 500, body: Buffer.alloc(0) };
 
 beforeAll(async () => {
-  before = leftovers();
+  folder = mkdtempSync(join(tmpdir(), "shoal-chrome-store-"));
   archive = await zipOf({ "manifest.json": manifest });
   store = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://store");
@@ -81,9 +82,12 @@ beforeAll(async () => {
   server = await startTestServer({
     chrome_store_url: `http://127.0.0.1:${String((store.address() as AddressInfo).port)}/crx`,
   });
+  vi.stubEnv("TMPDIR", folder);
 });
 afterAll(async () => {
+  vi.unstubAllEnvs();
   await server.close();
+  rmSync(folder, { recursive: true, force: true });
   store.closeAllConnections();
   store.close();
 });
@@ -96,7 +100,7 @@ async function download(url: string, more = ""): Promise<{ status: number; bytes
   return { status: response.status, bytes, text: bytes.toString() };
 }
 
-const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("shoal-crx-") && !before.includes(name));
+const leftovers = () => readdirSync(folder);
 
 it("returns the archive of a package, and deletes its temporary file", async () => {
   answer = { status: 200, body: crxOf(archive, [developer, publisher], developer.publicKey) };

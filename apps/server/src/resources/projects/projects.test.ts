@@ -109,7 +109,11 @@ describe("a project that is archived", () => {
       key: string;
     };
     const start = async () =>
-      ((await server.request("POST", "/browsers", { key, body: {} })).body as { session_id: string }).session_id;
+      (
+        (await server.request("POST", "/browsers", { key, body: { timeout_seconds: 3600 } })).body as {
+          session_id: string;
+        }
+      ).session_id;
     const [first, second] = await Promise.all([start(), start()]);
     await server.request("PATCH", `/org/projects/${id}`, { body: { status: "archived" } });
     for (const request of [inProject(id), inProject(name), { key }]) {

@@ -30,7 +30,7 @@ it("lists the last events of a session that is ending", async () => {
   const parsing = { run: (_kind: string, question: HistoryQuestion) => readHistory(question) };
   const store = createTelemetryStore({
     directory,
-    retentionMs: 1000,
+    retentionMs: 3_600_000,
     parsing: parsing as never,
     log: pino({ level: "silent" }),
   });

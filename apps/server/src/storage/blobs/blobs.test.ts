@@ -44,7 +44,8 @@ it.runIf(process.platform === "linux")("closes the file of content that fails be
   const openAndRemoved = () =>
     readdirSync("/proc/self/fd").filter((fd) => {
       try {
-        return readlinkSync(`/proc/self/fd/${fd}`).endsWith(".part (deleted)");
+        const path = readlinkSync(`/proc/self/fd/${fd}`);
+        return path.startsWith(folder) && path.endsWith(".part (deleted)");
       } catch {
         return false;
       }

@@ -121,7 +121,7 @@ describe("the history of a session", () => {
     const parsing = { run: () => Promise.reject(new Error("Nothing is listed here.")) };
     const store = createTelemetryStore({
       directory: folder,
-      retentionMs: 1000,
+      retentionMs: 3_600_000,
       parsing,
       log: pino({ level: "silent" }),
     });
