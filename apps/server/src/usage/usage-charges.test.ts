@@ -1,24 +1,39 @@
+import type { Database } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import fc from "fast-check";
 import { type KyselyPlugin, sql } from "kysely";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { sessionRow } from "../testing/session-row.ts";
-import { startTestServer, type TestServer } from "../testing/test-server.ts";
+import { openTestDatabase } from "../testing/test-database.ts";
 import { UsageCharges } from "./usage-charges.ts";
 
-let server: TestServer;
+// A database without a server, whose jobs would charge between two steps of a test.
+const folder = mkdtempSync(join(tmpdir(), "shoal-usage-"));
+let database: Database;
 let charges: UsageCharges;
 beforeAll(async () => {
-  // The jobs of this server must not charge between two steps of a test.
-  server = await startTestServer({ usage_seconds: 60 });
-  charges = new UsageCharges(server.database);
+  ({ database } = await openTestDatabase(folder));
+  charges = new UsageCharges(database);
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function addProject(): Promise<string> {
+  const id = createId();
+  await database.query.insertInto("projects").values({ id, name: id }).execute();
+  return id;
+}
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const at = (ms: number) => new Date(ms).toISOString();
-const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+/** Of yesterday, so that the half hour after it is over. */
+const midnight = (Math.floor(Date.now() / dayMs) - 1) * dayMs;
 
 interface Interval {
   readonly since: number;
@@ -30,7 +45,7 @@ interface Interval {
 
 async function use(projectId: string, intervals: readonly Interval[]): Promise<void> {
   for (const { key = null, seen, since, until } of intervals)
-    await server.database.query
+    await database.query
       .insertInto("usage_sessions")
       .values({
         session_id: createId(),
@@ -45,7 +60,7 @@ async function use(projectId: string, intervals: readonly Interval[]): Promise<v
 }
 
 async function days(projectId: string, scope: "project" | "api_key" = "project") {
-  return server.database.query
+  return database.query
     .selectFrom("usage_days")
     .select([
       sql<string>`to_char(date, 'YYYY-MM-DD')`.as("date"),
@@ -64,19 +79,19 @@ async function days(projectId: string, scope: "project" | "api_key" = "project")
 }
 
 const addRow = async (projectId: string, id: string) => {
-  await server.database.query
+  await database.query
     .insertInto("sessions")
     .values(sessionRow({ id, project_id: projectId, api_key_id: "key" }))
     .execute();
 };
 const end = (id: string, reason: string) =>
-  server.database.query
+  database.query
     .updateTable("sessions")
     .set({ ended_at: at(Date.now()), ended_reason: reason })
     .where("id", "=", id)
     .execute();
 const setTimes = (id: string, times: { started_at?: string; seen_at?: string }) =>
-  server.database.query.updateTable("usage_sessions").set(times).where("session_id", "=", id).execute();
+  database.query.updateTable("usage_sessions").set(times).where("session_id", "=", id).execute();
 
 it("splits a session at midnight in UTC, and counts its start once", async () => {
   const project = createId();
@@ -98,12 +113,12 @@ it("adds only the time since the last charge, however often it charges", async (
   await charges.charge();
   await charges.charge();
   expect(await days(project)).toMatchObject([{ session_ms: 10 * minuteMs, sessions_started: 1 }]);
-  await server.database.query
+  await database.query
     .updateTable("usage_sessions")
     .set({ seen_at: at(since + 25 * minuteMs), ended_at: at(since + 20 * minuteMs), bytes_sent: 7, bytes_received: 70 })
     .where("project_id", "=", project)
     .execute();
-  await Promise.all([charges.charge(), new UsageCharges(server.database).charge()]);
+  await Promise.all([charges.charge(), new UsageCharges(database).charge()]);
   await charges.charge();
   expect(await days(project)).toMatchObject([
     { session_ms: 20 * minuteMs, sessions_started: 1, bytes_sent: 7, bytes_received: 70 },
@@ -111,7 +126,7 @@ it("adds only the time since the last charge, however often it charges", async (
 });
 
 it("charges a session of a killed server until its last sign of life", async () => {
-  const { id: project } = await server.addProject(createId());
+  const project = await addProject();
   const session = createId();
   await addRow(project, session);
   const since = midnight - 60 * minuteMs;
@@ -122,13 +137,13 @@ it("charges a session of a killed server until its last sign of life", async () 
 });
 
 it("charges a session that ended before its first sign of life, and none whose start failed", async () => {
-  const { id: project } = await server.addProject(createId());
+  const project = await addProject();
   const [short, failed] = [createId(), createId()];
   await addRow(project, short);
   await addRow(project, failed);
   await setTimes(short, { started_at: at(Date.now() - 2_000) });
   await end(short, "deleted");
-  await server.database.query.deleteFrom("sessions").where("id", "=", failed).execute();
+  await database.query.deleteFrom("sessions").where("id", "=", failed).execute();
   await charges.charge();
   const rows = await days(project);
   expect(rows.reduce((sum, row) => sum + row.sessions_started, 0)).toBe(1);
@@ -136,17 +151,17 @@ it("charges a session that ended before its first sign of life, and none whose s
 });
 
 it("does not charge browsers that wait in a pool, and charges a lease to the key that acquired it", async () => {
-  const { id: project } = await server.addProject(createId());
+  const project = await addProject();
   const session = createId();
   const states = { pool_id: "pool", pool_state: "warm" } as const;
-  await server.database.query
+  await database.query
     .insertInto("sessions")
     .values(sessionRow({ id: session, project_id: project, ...states }))
     .execute();
   await charges.charge();
   expect(await days(project)).toEqual([]);
   const change = (values: object) =>
-    server.database.query.updateTable("sessions").set(values).where("id", "=", session).execute();
+    database.query.updateTable("sessions").set(values).where("id", "=", session).execute();
   await change({ pool_state: "leased" });
   await change({ api_key_id: "acquirer" });
   await end(session, "deleted");
@@ -190,7 +205,7 @@ it("finds the exact peak of every day, with charges at any moments in between", 
         for (const moment of [...moments.sort((a, b) => a - b), 1_000].map((step) => base + step * 15 * minuteMs)) {
           for (const { id, key, since, until } of sessions.filter((session) => session.since <= moment)) {
             const state = { seen_at: at(Math.min(moment, until)), ended_at: until <= moment ? at(until) : null };
-            const { query } = server.database;
+            const { query } = database;
             if (since > before)
               await query
                 .insertInto("usage_sessions")
@@ -227,7 +242,7 @@ it("finds the exact peak of every day, with charges at any moments in between", 
 });
 
 it("counts the peak of sessions that start and end between two statements of a charge", async () => {
-  const { query } = server.database;
+  const { query } = database;
   // Older sessions would make every charge read their whole time again.
   await query.deleteFrom("usage_sessions").execute();
   const moment = (minutes: number) => midnight + (minutes - 60) * minuteMs;
@@ -248,7 +263,7 @@ it("counts the peak of sessions that start and end between two statements of a c
     .updateTable("usage_sessions")
     .set({ seen_at: at(moment(30)) })
     .execute();
-  await new UsageCharges({ ...server.database, query: query.withPlugin(afterEach) }).charge();
+  await new UsageCharges({ ...database, query: query.withPlugin(afterEach) }).charge();
   await charges.charge();
   expect(projects.length).toBeGreaterThan(2);
   const found = await Promise.all(projects.map((project) => days(project)));
@@ -256,9 +271,9 @@ it("counts the peak of sessions that start and end between two statements of a c
 });
 
 it("keeps the largest size of stored data of a day", async () => {
-  const { id: project } = await server.addProject(createId());
+  const project = await addProject();
   const extension = { id: createId(), project_id: project, blob: "b", checksum: "c", size_bytes: 5_000 };
-  const { query } = server.database;
+  const { query } = database;
   await query.insertInto("extensions").values(extension).execute();
   await charges.chargeStorage();
   await query.updateTable("extensions").set({ size_bytes: 9_000 }).where("id", "=", extension.id).execute();
@@ -271,15 +286,27 @@ it("keeps the largest size of stored data of a day", async () => {
 
 it("drops days after their retention, and sessions that are charged", async () => {
   const project = createId();
-  await use(project, [{ since: midnight - 10 * dayMs, until: midnight - 9 * dayMs + minuteMs }]);
+  const today = async () => {
+    const { rows } = await sql<{ at: string }>`select (now() at time zone 'utc')::date::text as at`.execute(
+      database.query,
+    );
+    return Date.parse(rows[0]?.at ?? "");
+  };
+  const start = (await today()) - 10 * dayMs;
+  await use(project, [{ since: start, until: start + 3 * dayMs }]);
   await charges.charge();
-  expect(await days(project)).toHaveLength(2);
-  const left = await server.database.query
+  expect(await days(project)).toHaveLength(3);
+  const left = await database.query
     .selectFrom("usage_sessions")
     .select("session_id")
     .where("project_id", "=", project)
     .execute();
   expect(left).toEqual([]);
+  const before = await today();
   await charges.dropBefore(9);
-  expect(await days(project)).toMatchObject([{ session_ms: minuteMs }]);
+  // A day may begin meanwhile.
+  const first = [before, await today()].map((ms) => at(ms - 9 * dayMs).slice(0, 10));
+  const kept = (await days(project)).map(({ date }) => date);
+  expect(first).toContain(kept[0]);
+  expect(kept.at(-1)).toBe(at(start + 2 * dayMs).slice(0, 10));
 });

@@ -2,7 +2,7 @@ import { Webhook, WebhookDelivery, WebhookEvent } from "@shoal/schemas";
 import { createId } from "@shoal/primitives";
 import { createHmac } from "node:crypto";
 import { Webhook as Verifier } from "standardwebhooks";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { emitEvent } from "../storage/events/emit-event.ts";
 import { deploymentRow } from "../testing/deployment-row.ts";
 import { invocationRow } from "../testing/invocation-row.ts";
@@ -184,10 +184,12 @@ describe("webhooks", () => {
 
   it("follow no redirect", async () => {
     const { id } = await create();
-    receiver.respond = (response) => response.writeHead(307, { location: `${receiver.url}/elsewhere` }).end();
+    const elsewhere = await startWebhookReceiver();
+    onTestFinished(() => elsewhere.close());
+    receiver.respond = (response) => response.writeHead(307, { location: elsewhere.url }).end();
     await emit();
     await expect.poll(async () => (await deliveries(id))[0]?.error).toContain(`redirected to http://127.0.0.1`);
-    expect(receiver.received).toHaveLength(1);
+    expect(elsewhere.received).toEqual([]);
   });
 
   it("can be tested, also while they are disabled, and tests are not repeated", async () => {
@@ -207,12 +209,12 @@ describe("webhooks", () => {
     });
     receiver.respond = (response) => response.writeHead(500).end();
     expect((await call("POST", `/webhooks/${id}/test`)).body).toMatchObject({ status: "failed", response_status: 500 });
-    await receiver.close();
+    // No program listens there. Another one could get the port of a closed receiver.
+    await call("PATCH", `/webhooks/${id}`, { url: "http://127.0.0.1:1/hooks" });
     expect((await call("POST", `/webhooks/${id}/test`)).body).toMatchObject({
       status: "failed",
       error: "The receiver cannot be reached (ECONNREFUSED).",
     });
-    receiver = await startWebhookReceiver();
   });
 
   it("are tested once for each Idempotency-Key", async () => {
