@@ -21,6 +21,9 @@ const pages: Readonly<Record<string, string>> = {
   "/slow-part": html(
     `<p id=first>first</p><script>setTimeout(() => { document.body.insertAdjacentHTML("beforeend", "<p id=second>second part</p>") }, 300)</script>`,
   ),
+  "/after-load": html(
+    `<script>onload = () => fetch("/part").then((part) => part.text()).then((text) => document.body.append(text))</script>`,
+  ),
   "/alerts": html(
     `<p id=done></p><script>alert("hello"); document.getElementById("done").textContent = String(confirm("sure?"))</script>`,
   ),
@@ -92,6 +95,9 @@ export async function startRenderSite(): Promise<RenderSite> {
       case "/endless":
         response.writeHead(200, { "content-type": "text/html" });
         response.write("<!doctype html><title>Endless</title><p>begun</p>");
+        return;
+      case "/part":
+        response.writeHead(200, { "content-type": "text/plain" }).end("loaded after the page");
         return;
       case "/silent":
         return;

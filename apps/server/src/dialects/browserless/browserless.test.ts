@@ -1,6 +1,7 @@
 import { Browser } from "@shoal/schemas";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectCdp } from "../../testing/cdp-client.ts";
+import { withEnoughTime } from "../../testing/enough-time.ts";
 import { type RenderSite, startRenderSite } from "../../testing/render-site.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
@@ -108,7 +109,7 @@ describe("pages", () => {
       userAgent: { userAgent: "Mine/2" },
       gotoOptions: { referer: "https://from.example/" },
       rejectResourceTypes: ["image", "xhr"],
-      waitForSelector: { selector: "#headers", visible: true, timeout: 5000 },
+      waitForSelector: { selector: "#headers", visible: true, timeout: 60_000 },
       waitForTimeout: 10,
     });
     expect(answer.headers.get("x-shoal-ignored-fields")).toContain("body.rejectResourceTypes");
@@ -121,8 +122,11 @@ describe("pages", () => {
       authenticate: { username: "me", password: "pass" },
     });
     expect(auth.text).toContain("the secret");
-    const cut = await post("/content", { url: `${site.url}/endless`, bestAttempt: true }, "&timeout=4000");
-    expect(cut.text).toContain("begun");
+    await withEnoughTime({ firstMs: 4_000, longestMs: 120_000 }, async (limitMs) => {
+      const limit = `&timeout=${String(limitMs)}`;
+      const cut = await post("/content", { url: `${site.url}/endless`, bestAttempt: true }, limit);
+      expect(cut.text).toContain("begun");
+    });
   });
 
   it.each([

@@ -21,7 +21,7 @@ const errors = () =>
   server
     .log()
     .split("\n")
-    .filter((line) => line.includes('"level":50'));
+    .filter((line) => line.includes('"level":"error"'));
 
 /** Starts a call that the instance receives but does not answer. */
 async function callInFlight(session: Browser): Promise<{ readonly reply: Promise<TestReply> }> {

@@ -78,14 +78,15 @@ async function send(method: string, path: string): Promise<Response> {
 it("creates a session with one statement, and ends it with two", async () => {
   const creates: number[] = [];
   const ends: number[] = [];
-  for (let round = 0; round < 10; round++) {
+  // Background work adds statements to some rounds: to more of them on a busy machine.
+  const isDone = () => creates.length >= 10 && Math.min(...creates) <= 1 && Math.min(...ends) <= 2;
+  for (let round = 0; round < 500 && !isDone(); round++) {
     let id = "";
     creates.push(
       await countOf(async () => (id = Browser.parse(await (await send("POST", "/browsers")).json()).session_id)),
     );
     ends.push(await countOf(() => send("DELETE", `/browsers/${id}`)));
   }
-  // The lowest count: background work adds statements to some rounds.
   expect({ create: Math.min(...creates), end: Math.min(...ends) }, String([creates, ends])).toEqual({
     create: 1,
     end: 2,

@@ -205,10 +205,12 @@ const page = `data:text/html,<a id=a download=notes.txt href='data:text/plain,no
 
 it("are listed, awaited and read by their project, during the session and after its end", async () => {
   await using server = await startServer();
-  const created = await server.request("POST", "/browsers", { body: { name: "loader", start_url: page } });
+  const created = await server.request("POST", "/browsers", {
+    body: { name: "loader", start_url: page, timeout_seconds: 3600 },
+  });
   const { session_id: id } = created.body as { session_id: string };
   const wait = (body: object) => server.request("POST", `/browsers/${id}/downloads/wait`, { body });
-  const during = await wait({ timeout_seconds: 20 });
+  const during = await wait({ timeout_seconds: 50 });
   expect(during).toMatchObject({ status: 200, body: { state: "completed", name: "notes.txt", size_bytes: 5 } });
   const { download_id: downloadId } = during.body as BrowserDownload;
   const stranger = await server.addProject("stranger");

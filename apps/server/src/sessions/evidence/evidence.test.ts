@@ -17,7 +17,9 @@ const page = `data:text/html,<title>orders</title><a id=a download=notes.txt hre
 console.log('three orders'); a.click()</script>`;
 
 async function create(telemetry: object, startUrl = page): Promise<string> {
-  const { body, status } = await server.request("POST", "/browsers", { body: { telemetry, start_url: startUrl } });
+  const { body, status } = await server.request("POST", "/browsers", {
+    body: { telemetry, start_url: startUrl, timeout_seconds: 3600 },
+  });
   expect(status, JSON.stringify(body)).toBe(200);
   return (body as Browser).session_id;
 }

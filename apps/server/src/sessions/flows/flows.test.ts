@@ -33,7 +33,7 @@ const flows = useFlowServer((request, response) => {
 const { call } = flows;
 
 it("records the actions of a session as a flow, without typed secrets", async () => {
-  const { session_id: id } = Browser.parse(await call("POST", "/browsers", {}));
+  const { session_id: id } = Browser.parse(await call("POST", "/browsers", { timeout_seconds: 3600 }));
   const act = (body: object) => call("POST", `/browsers/${id}/act`, body);
   await act({ type: "navigate", url: `${flows.base}/` });
   await act({ type: "fill", selector: "#query", text: "tea", submit: true });
@@ -82,7 +82,7 @@ it("records the actions of a session as a flow, without typed secrets", async ()
 });
 
 it("keeps nothing that was typed in a field for secrets, however it is found", async () => {
-  const { session_id: id } = Browser.parse(await call("POST", "/browsers", {}));
+  const { session_id: id } = Browser.parse(await call("POST", "/browsers", { timeout_seconds: 3600 }));
   const act = (body: object) => call("POST", `/browsers/${id}/act`, body);
   await act({ type: "navigate", url: `${flows.base}/codes` });
   await act({ type: "click", selector: "#show" });
@@ -121,7 +121,7 @@ it("keeps nothing that was typed in a field for secrets, however it is found", a
 });
 
 it("records the other actions if a flow cannot have one, and starts before redirects", async () => {
-  const { session_id: id } = Browser.parse(await call("POST", "/browsers", {}));
+  const { session_id: id } = Browser.parse(await call("POST", "/browsers", { timeout_seconds: 3600 }));
   const act = (body: object) => call("POST", `/browsers/${id}/act`, body);
   const long = { type: "fill", role: "textbox", name: "Long" };
   const list = { type: "select", role: "listbox", name: "List" };

@@ -10,7 +10,7 @@ let authorization: string;
 beforeAll(async () => {
   server = await startTestServer();
   authorization = `Bearer ${server.key}`;
-  session = Browser.parse((await server.request("POST", "/browsers", { body: { timeout_seconds: 300 } })).body);
+  session = Browser.parse((await server.request("POST", "/browsers", { body: { timeout_seconds: 3600 } })).body);
 });
 afterAll(() => server.close());
 

@@ -47,6 +47,7 @@ describe("addresses of live views", () => {
   });
 
   it("are for a login if a sign-in page gets them, in kiosk mode and until the given time", () => {
+    vi.useFakeTimers({ now: 1_800_000_001_000 });
     const url = addresses.ofLogin("session1", Date.now() + 1500, reader("http://x"));
     expect(url).toMatch(/\?kiosk=true$/);
     const { expiresAtMs, ...access } = addresses.open(tokenOf(url));
@@ -100,7 +101,7 @@ describe("the page", () => {
 
   it("is disconnected when its URL expires", async () => {
     const { session_id: id, browser_live_view_url: usual = "" } = (
-      await server.request("POST", "/browsers", { body: {} })
+      await server.request("POST", "/browsers", { body: { timeout_seconds: 3600 } })
     ).body as Browser;
     const opened = async (address: string): Promise<WebSocket> => {
       const socket = new WebSocket(`${address.replace("http", "ws")}/socket`);
@@ -110,23 +111,31 @@ describe("the page", () => {
       });
       return socket;
     };
-    // Create both sockets before the short-lived URL expires.
     const first = await opened(usual);
-    const text = `${id}.${tokenOf(usual).split(".")[1] ?? ""}.c${Math.ceil(Date.now() / 1000 + 7).toString(36)}`;
-    const url = `${server.baseUrl}/browser/live/${text}.${createSecrets(secretKey).sign("live view", text)}`;
-    const socket = await opened(url);
-    await new Promise((resolve) => {
-      socket.onclose = resolve;
-    });
-    expect(first.readyState).toBe(WebSocket.OPEN);
-    first.close();
-    const refused = await fetch(url);
-    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("has expired")]);
+    // The clock stops until the socket is open: the URL cannot expire before.
+    const nowMs = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now: nowMs });
+    try {
+      const endSeconds = Math.ceil(nowMs / 1000) + 1;
+      const text = `${id}.${tokenOf(usual).split(".")[1] ?? ""}.c${endSeconds.toString(36)}`;
+      const url = `${server.baseUrl}/browser/live/${text}.${createSecrets(secretKey).sign("live view", text)}`;
+      const socket = await opened(url);
+      await new Promise((resolve) => {
+        socket.onclose = resolve;
+      });
+      expect(first.readyState).toBe(WebSocket.OPEN);
+      first.close();
+      vi.setSystemTime(endSeconds * 1000);
+      const refused = await fetch(url);
+      expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("has expired")]);
+    } finally {
+      vi.useRealTimers();
+    }
     expect((await server.request("DELETE", `/browsers/${id}`)).status).toBe(204);
   });
 
   it("is one document with a strict policy, and its URL is redacted in the log", async () => {
-    const session = (await server.request("POST", "/browsers", { body: {} })).body as Browser;
+    const session = (await server.request("POST", "/browsers", { body: { timeout_seconds: 3600 } })).body as Browser;
     const url = session.browser_live_view_url ?? "";
     const page = await fetch(url);
     const html = await page.text();

@@ -2,6 +2,7 @@ import { Browser, RenderedPage, type RenderPage } from "@shoal/schemas";
 import { eventually } from "@shoal/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectCdp } from "../../testing/cdp-client.ts";
+import { withEnoughTime } from "../../testing/enough-time.ts";
 import { type RenderSite, startRenderSite } from "../../testing/render-site.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
@@ -138,12 +139,19 @@ describe("a rendered page", () => {
     expect((await render({ url, outputs: ["text"], wait_for: { text: "SECOND  part" } })).text).toContain(
       "second part",
     );
-    expect((await render({ url, outputs: ["text"], wait_for: { time_ms: 600 } })).text).toContain("second part");
-    expect((await render({ url, outputs: ["text"], wait_until: "network_idle" })).text).toContain("second part");
-    expect(await refusal({ url, wait_for: { selector: "#third" }, timeout_ms: 2000 })).toMatchObject({
+    expect((await render({ url, outputs: ["text"], wait_for: { time_ms: 1 } })).text).toContain("first");
+    expect(await refusal({ url, wait_for: { time_ms: 60_000 }, timeout_ms: 2000 })).toMatchObject({
       status: 409,
       code: "wait_timeout",
-      message: expect.stringContaining("#third") as unknown,
+    });
+    const idle = await render({ url: at("/after-load"), outputs: ["text"], wait_until: "network_idle" });
+    expect(idle.text).toContain("loaded after the page");
+    await withEnoughTime({ firstMs: 2_000, longestMs: 120_000 }, async (timeout_ms) => {
+      expect(await refusal({ url, wait_for: { selector: "#third" }, timeout_ms })).toMatchObject({
+        status: 409,
+        code: "wait_timeout",
+        message: expect.stringContaining("#third") as unknown,
+      });
     });
     expect(await refusal({ url, wait_for: { selector: ":::" } })).toMatchObject({
       status: 400,
@@ -264,8 +272,10 @@ describe("an address of something else than a page", () => {
       status: 409,
       code: "wait_timeout",
     });
-    const page = await render({ url: at("/endless"), timeout_ms: 6000, best_attempt: true, outputs: ["text"] });
-    expect(page).toMatchObject({ timed_out: true, text: "begun", status: 200 });
+    await withEnoughTime({ firstMs: 4_000, longestMs: 120_000 }, async (timeout_ms) => {
+      const page = await render({ url: at("/endless"), timeout_ms, best_attempt: true, outputs: ["text"] });
+      expect(page).toMatchObject({ timed_out: true, text: "begun", status: 200 });
+    });
     expect(await sessions()).toEqual([]);
   });
 });
@@ -273,14 +283,14 @@ describe("an address of something else than a page", () => {
 describe("the session of a rendered page", () => {
   it("is shown while it runs, counts, and ends when its client leaves", async () => {
     const client = new AbortController();
-    const asked = ask({ url: at("/silent") }, client.signal).catch((error: unknown) => error);
+    const asked = ask({ url: at("/silent"), timeout_ms: 120_000 }, client.signal).catch((error: unknown) => error);
     const [session] = await eventually("the session runs", async () => {
       const found = await sessions();
       return found.length > 0 ? found : undefined;
     });
-    expect(session).toMatchObject({ origin: { dialect: "render" }, timeout_seconds: 10, max_duration_seconds: 40 });
+    expect(session).toMatchObject({ origin: { dialect: "render" }, timeout_seconds: 10, max_duration_seconds: 130 });
     expect(await refusal({ html: "<p>x", timeout_ms: 1000 })).toMatchObject({ status: 429 });
-    const waiting = render({ html: "<p>waited", outputs: ["text"] });
+    const waiting = render({ html: "<p>waited", outputs: ["text"], timeout_ms: 120_000 });
     client.abort();
     await asked;
     expect((await waiting).text).toBe("waited");
@@ -288,7 +298,7 @@ describe("the session of a rendered page", () => {
   });
 
   it.each(["crashes", "is deleted"])("ends when its browser %s", async (how) => {
-    const asked = ask({ url: at("/silent") });
+    const asked = ask({ url: at("/silent"), timeout_ms: 120_000 });
     const [session] = await eventually("the session runs", async () => {
       const found = await sessions();
       return found.length > 0 ? found : undefined;

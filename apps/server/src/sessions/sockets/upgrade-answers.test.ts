@@ -25,7 +25,7 @@ let session: Browser;
 beforeAll(async () => {
   instances = await startHostileInstances();
   server = await startTestServer({}, { aroundPlacement: instances.around });
-  session = Browser.parse((await server.request("POST", "/browsers", { body: { timeout_seconds: 600 } })).body);
+  session = Browser.parse((await server.request("POST", "/browsers", { body: { timeout_seconds: 3600 } })).body);
 });
 afterAll(async () => {
   await server.close();
@@ -198,7 +198,7 @@ describe("an accepted WebSocket", () => {
     expect(client.received().split("\r\n\r\n")[0]?.split("\r\n")).toEqual(switching.trim().split("\r\n"));
     client.socket.write("from the client");
     await expect.poll(() => instances.received.join("")).toContain("from the client");
-    const names = (instances.received[0] ?? "")
+    const names = (instances.received.find((request) => request.startsWith("GET /cdp")) ?? "")
       .split("\r\n\r\n")[0]
       ?.split("\r\n")
       .slice(1)

@@ -7,7 +7,7 @@ let server: TestServer;
 let session: Browser;
 beforeAll(async () => {
   server = await startTestServer();
-  session = Browser.parse((await server.request("POST", "/browsers", { body: {} })).body);
+  session = Browser.parse((await server.request("POST", "/browsers", { body: { timeout_seconds: 3600 } })).body);
 });
 afterAll(() => server.close());
 

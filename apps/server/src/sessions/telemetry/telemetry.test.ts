@@ -1,5 +1,5 @@
 import { Browser } from "@shoal/schemas";
-import { eventuallyPasses } from "@shoal/testkit";
+import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connectCdp } from "../../testing/cdp-client.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
@@ -16,7 +16,7 @@ interface Envelope {
 }
 
 async function create(telemetry: object): Promise<Browser> {
-  const { body, status } = await server.request("POST", "/browsers", { body: { timeout_seconds: 600, telemetry } });
+  const { body, status } = await server.request("POST", "/browsers", { body: { timeout_seconds: 3600, telemetry } });
   expect(status, JSON.stringify(body)).toBe(200);
   return Browser.parse(body);
 }
@@ -100,11 +100,12 @@ it("keeps the received events of a killed instance", async () => {
   const { session_id } = await create({ enabled: true });
   await server.request("GET", `/browsers/${session_id}/fs/list_files?path=/home/shoal`);
   await waitFor(session_id, "api_call");
-  const line =
+  const line = await eventually("the start is logged", () =>
     server
       .log()
       .split("\n")
-      .find((text) => text.includes(session_id) && text.includes("session started")) ?? "{}";
+      .find((text) => text.includes(session_id) && text.includes("session started")),
+  );
   process.kill((JSON.parse(line) as { pid: number }).pid, "SIGKILL");
   await expect
     .poll(
