@@ -193,11 +193,11 @@ export async function sessionFeatures(host: Host, needs: SessionRoomNeeds) {
     sessions: core,
     liveViews: people,
     pools,
-    ...(await useFeatures(host, needs, { sessions, stored, gate, signInBrowsers, ...people.provides })),
+    ...(await useFeatures(host, needs, { sessions, stored, gate, signInBrowsers, ...people.provides, ...replicas })),
   };
 }
 
-interface Usable extends Omit<FlowNeeds, "openSecret" | "presentAccess" | "profiles" | "recorder"> {
+interface Usable extends Omit<FlowNeeds, "openSecret" | "presentAccess" | "recorder"> {
   readonly stored: Awaited<ReturnType<typeof fileFeatures>>["stored"];
 }
 
@@ -211,7 +211,6 @@ async function useFeatures(host: Host, needs: SessionRoomNeeds, { stored, ...usa
       openSecret: needs.openSecret,
       presentAccess: needs.presentAccess,
       recorder: needs.recorder,
-      profiles: needs.resources.profiles.provides.profiles,
     }),
     render: renderFeature(host, { sessions }),
     evidence: evidenceFeature(host, { sessions, stores: storesOf(stored) }),

@@ -146,7 +146,7 @@ export const workExamples = {
       created_at: times.created,
     },
   ],
-  StartFlowRun: [{ table: [{ product: "tea" }, { product: "milk" }], concurrency: 2 }],
+  StartFlowRun: [{ session: ids.session }, { table: [{ product: "tea" }, { product: "milk" }], concurrency: 2 }],
   FlowRun: [{ ...flowRun, rows: [flowRunRow] }],
   FlowRunSummary: [flowRun],
   Flow: [wholeFlow],

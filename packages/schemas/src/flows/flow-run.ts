@@ -1,10 +1,14 @@
 import * as z from "zod/mini";
-import { pageFields, Timestamp } from "../base/common.ts";
-import { atMostOne, maxEntries } from "../base/rules.ts";
+import { Id, pageFields, Timestamp } from "../base/common.ts";
+import { atMostOne, maxEntries, rule } from "../base/rules.ts";
 import { checked, lazyObject, noNul, openEnum } from "../base/schema.ts";
 import { StoredSecret } from "../base/stored-secret.ts";
 import { RenderProfile } from "../instance/render.ts";
+import { BrowserConditionsConfig } from "../sessions/browser-conditions.ts";
 import { BrowserLocationConfig } from "../sessions/browser-location.ts";
+import { BrowserProxyConfig } from "../sessions/browser-network.ts";
+import { BrowserViewport } from "../sessions/browser.ts";
+import { BrowserReplayConfig } from "../telemetry/network-recording.ts";
 
 const Version = () => checked(z.int(), z.minimum(1), z.maximum(2_147_483_647));
 
@@ -24,10 +28,18 @@ export interface FlowBrowser extends z.input<typeof FlowBrowser> {}
 export const FlowBrowser = lazyObject(() => ({
   /** Cookies and storage of this profile. It stays as it was. */
   profile: z.optional(RenderProfile),
+  /** What their traffic leaves by: a proxy by id or by name, or none. */
+  proxy: z.optional(BrowserProxyConfig),
+  /** Size of the visible page; that of new sessions when absent. */
+  viewport: z.optional(BrowserViewport),
   /** Hide signs of automation. */
   stealth: z.optional(z.boolean()),
   /** Where pages see them: time zone and language. A field that is absent comes from the profile. */
   location: z.optional(BrowserLocationConfig),
+  /** Permissions, position, color scheme and motion of pages. A field that is absent comes from the profile. */
+  conditions: z.optional(BrowserConditionsConfig),
+  /** A network recording that answers the requests of each of them, instead of the network. Needs the right to stored values. */
+  replay: z.optional(BrowserReplayConfig),
 }));
 
 /** Input of `flows.runs.create`. */
@@ -39,12 +51,14 @@ export const StartFlowRun = z.lazy(() =>
       version: z.optional(Version()),
       /** Values of the parameters, for one row. */
       parameters: z.optional(FlowValues()),
-      /** Values of the parameters for each row, 1 to 100 rows. Each runs in its own browser. */
+      /** Values of the parameters for each row, 1 to 100 rows. Each runs in its own browser, or one after another in `session`. */
       table: z.optional(checked(z.array(FlowValues()), z.minLength(1), z.maxLength(100))),
       /** Rows that run at the same time, 1 to 10. */
       concurrency: z._default(checked(z.int(), z.minimum(1), z.maximum(10)), 1),
-      /** The browsers. */
-      browser: z._default(FlowBrowser, {}),
+      /** A running session of the caller, by id or name: the run opens its first page in the tab in front, and leaves the session open. Give either this or `browser`. Needs the right to act in the session. */
+      session: z.optional(Id),
+      /** The new browsers of the rows. */
+      browser: z.optional(FlowBrowser),
       /** Other names of elements and texts, by the recorded ones, up to 200: for a page in another language. */
       names: z.optional(
         checked(
@@ -59,6 +73,12 @@ export const StartFlowRun = z.lazy(() =>
       person_timeout_seconds: z._default(checked(z.int(), z.minimum(10), z.maximum(14_400)), 900),
     }),
     atMostOne("parameters", "table"),
+    atMostOne("session", "browser"),
+    rule<{ readonly concurrency?: number; readonly session?: unknown }>(
+      ({ concurrency = 1, session }) => session === undefined || concurrency === 1,
+      { path: ["concurrency"], error: "must be 1 with session" },
+      { keywords: { if: { required: ["session"] }, then: { properties: { concurrency: { const: 1 } } } } },
+    ),
   ),
 );
 

@@ -73,7 +73,8 @@ export const flowEntries: Readonly<Record<string, CommandEntry>> = {
       parameters: "Values of the parameters as JSON",
       table: "Values of the parameters for each row as JSON, up to 100 rows",
       concurrency: "Rows that run at the same time, 1 to 10; default: 1",
-      browser: "Profile, stealth and location of the browsers as JSON",
+      session: "A running session by ID or NAME, instead of new browsers; it stays open",
+      browser: "Profile, proxy, viewport, stealth, location, conditions and replay of the new browsers as JSON",
       names: "Other names of elements and texts as JSON: for a page in another language",
       person_timeout_seconds: "Longest wait for a person, 10 to 14400; default: 900",
     },
@@ -83,6 +84,7 @@ export const flowEntries: Readonly<Record<string, CommandEntry>> = {
     examples: [
       `shoal flows run ${exampleId} --parameters '{"product":"tea"}'`,
       `shoal flows run ${exampleId} --table '[{"product":"tea"},{"product":"milk"}]' --concurrency 2`,
+      `shoal flows run ${exampleId} --session research`,
     ],
   },
   "flows.runs.list": {

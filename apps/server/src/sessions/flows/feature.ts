@@ -4,14 +4,16 @@ import type { Sessions } from "../browsers/sessions.ts";
 import { WaitingLine } from "../waiting/waiting-line.ts";
 import { Flows } from "./flows.ts";
 import { flowHandlers } from "./handlers.ts";
+import type { Regions } from "../../cluster/regions.ts";
 import { FlowRunner, type FlowRunnerParts } from "./run/flow-runner.ts";
 import { FlowRunStore } from "./run/run-store.ts";
 
 export interface FlowNeeds extends Pick<
   FlowRunnerParts,
-  "gate" | "handoffs" | "openSecret" | "presentAccess" | "profiles" | "recorder" | "signInBrowsers"
+  "gate" | "handoffs" | "openSecret" | "presentAccess" | "recorder" | "signInBrowsers"
 > {
   readonly sessions: Sessions;
+  readonly regions: Pick<Regions, "ofSession">;
 }
 
 /** Actions on pages that the service repeats without a model. */
@@ -21,7 +23,7 @@ export async function flowsFeature({ database, isStopping, log, serverId }: Host
   const isDraining = () => isStopping() || needs.sessions.isDraining;
   const runner = new FlowRunner({ ...needs, database, isDraining, line: new WaitingLine(), log, store });
   return {
-    handlers: flowHandlers({ flows: new Flows(database), runner, sessions: needs.sessions, store }),
+    handlers: flowHandlers({ ...needs, flows: new Flows(database), runner, store }),
     changes: {
       flow_runs: (id: string | undefined) => {
         runner.changed(id).catch((error: unknown) => {

@@ -2,11 +2,14 @@ import type { OperationsOf } from "@shoal/contract";
 import { instanceControl } from "@shoal/instance";
 import { callInstance } from "@shoal/placement";
 import { type Handlers, ServiceError } from "@shoal/router";
-import type { Flow } from "@shoal/schemas";
+import type { Flow, FlowRun } from "@shoal/schemas";
 import { Readable } from "node:stream";
 import type { Access } from "../../http/auth/access.ts";
 import type { Sessions } from "../browsers/sessions.ts";
+import { Elsewhere } from "../../cluster/elsewhere.ts";
+import type { Regions } from "../../cluster/regions.ts";
 import { noAnswer } from "../instance-plane/no-answer.ts";
+import type { SignInBrowsers } from "../live-view/sign-in-browsers.ts";
 import { flowJson, readFlowFile } from "./export/flow-file.ts";
 import { playwrightFile } from "./export/playwright.ts";
 import { python } from "./export/python.ts";
@@ -15,6 +18,7 @@ import { nothingToRecord } from "./flow-refusals.ts";
 import type { Flows } from "./flows.ts";
 import type { FlowRunner } from "./run/flow-runner.ts";
 import type { FlowRunStore } from "./run/run-store.ts";
+import { findCallersSession } from "./run/row-session.ts";
 import { recordedContent } from "./record/recorded-flow.ts";
 
 /** An instance answers from memory. Milliseconds. */
@@ -24,18 +28,32 @@ interface FlowParts {
   readonly flows: Flows;
   readonly runner: FlowRunner;
   readonly store: FlowRunStore;
-  readonly sessions: Pick<Sessions, "get" | "instanceHere">;
+  readonly sessions: Pick<Sessions, "create" | "delete" | "get" | "instanceHere" | "isHere" | "locate">;
+  readonly regions: Pick<Regions, "ofSession">;
+  readonly signInBrowsers: Pick<SignInBrowsers, "refuse">;
 }
 
 export function flowHandlers(parts: FlowParts): Handlers<OperationsOf<"flows" | "flows.runs">, Access> {
   return { ...definitionHandlers(parts), ...runHandlers(parts) };
 }
 
-function runHandlers({ flows, runner, store }: FlowParts): Handlers<OperationsOf<"flows.runs">, Access> {
+function runHandlers(parts: FlowParts): Handlers<OperationsOf<"flows.runs">, Access> {
+  const { flows, regions, runner, sessions, store } = parts;
   return {
-    async startFlowRun({ body, context, params }) {
+    async startFlowRun(call) {
+      const { body, context, params, signal } = call;
       const flow = await flows.get(context.projectId, params.id, body.version);
-      return store.get(context.projectId, flow.id, await runner.start(context, flow, body));
+      const session = body.session === undefined ? undefined : await findCallersSession(parts, context, body.session);
+      if (session !== undefined && !sessions.isHere(session.id)) {
+        const place = await sessions.locate(context.projectId, session.id, undefined);
+        if (place instanceof Elsewhere) {
+          const forwarded = { ...call, body: { ...body, session: session.id } };
+          // The same operation on another server produced this answer.
+          return (await regions.ofSession(place, `/flows/${flow.id}/runs`, forwarded)) as FlowRun;
+        }
+      }
+      const id = await runner.start(context, { flow, request: body, session, signal });
+      return store.get(context.projectId, flow.id, id);
     },
     async listFlowRuns({ context, params, query }) {
       const flow = await flows.get(context.projectId, params.id);

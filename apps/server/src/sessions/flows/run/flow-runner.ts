@@ -1,5 +1,3 @@
-import { readLocation } from "@shoal/contract/network";
-import { profileNotFound } from "@shoal/contract/refusals";
 import type { Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import type { Flow, FlowDivergence, StartFlowRun } from "@shoal/schemas";
@@ -7,23 +5,36 @@ import pLimit, { type LimitFunction } from "p-limit";
 import type * as z from "zod/mini";
 import type { Access } from "../../../http/auth/access.ts";
 import { mayUseSecrets } from "../../../http/auth/rights.ts";
-import type { Profiles } from "../../../resources/profiles/profiles.ts";
 import { emitEvent } from "../../../storage/events/emit-event.ts";
 import { untilRow } from "../../../storage/until-row.ts";
+import type { Sessions } from "../../browsers/sessions.ts";
+import type { SessionRow } from "../../browsers/session-store.ts";
+import type { HandoffGate } from "../../handoff/handoff-gate.ts";
 import { RowRun, type RowRunParts } from "./row-run.ts";
-import { needsSecrets, tooManyRows } from "./run-refusals.ts";
+import { callersRowSession, newRowSession, requestOf, type RowSessionParts } from "./row-session.ts";
+import { needsSecrets, ofBrowser, sessionInRun, tooManyRows } from "./run-refusals.ts";
 import type { FlowRunStore, RowStatus, RunStatus } from "./run-store.ts";
 import { type RowValues, rowValuesOf } from "./run-values.ts";
 
-export interface FlowRunnerParts extends RowRunParts {
+export interface FlowRunnerParts extends Omit<RowRunParts, "sessions" | "signInBrowsers">, RowSessionParts {
+  readonly sessions: RowRunParts["sessions"] & RowSessionParts["sessions"] & Pick<Sessions, "check">;
+  readonly signInBrowsers: RowRunParts["signInBrowsers"] & RowSessionParts["signInBrowsers"];
+  readonly gate: Pick<HandoffGate, "ended" | "requireNone">;
   readonly database: Pick<Database, "onChange" | "query">;
   readonly store: FlowRunStore;
   /** The server stops or drains. */
   readonly isDraining: () => boolean;
-  readonly profiles: Pick<Profiles, "get">;
 }
 
 type Request = z.output<typeof StartFlowRun>;
+
+export interface NewFlowRun {
+  readonly flow: Flow;
+  readonly request: Request;
+  /** The caller's session of `request.session`, on this server. */
+  readonly session: SessionRow | undefined;
+  readonly signal: AbortSignal;
+}
 
 interface Started {
   readonly id: string;
@@ -31,15 +42,9 @@ interface Started {
   readonly access: Access;
   readonly request: Request;
   readonly rows: readonly RowValues[];
+  /** Id of the caller's session. */
+  readonly sessionId: string | undefined;
   readonly signal: AbortSignal;
-}
-
-/** Before rows begin. @throws {ServiceError} 400 `invalid_browser_location` for unknown names. */
-function checkLocation(location: Request["browser"]["location"]): void {
-  const read = readLocation(location ?? {});
-  if ("location" in read) return;
-  const { field = "", ...refusal } = read.refusal;
-  throw ServiceError.of({ ...refusal, field: field.replace("body.", "body.browser.") });
 }
 
 /** Of one project on this server. */
@@ -57,13 +62,15 @@ export class FlowRunner {
   readonly #parts: FlowRunnerParts;
   readonly #projects = new Map<string, ProjectRows>();
   readonly #running = new Map<string, { readonly cancel: AbortController; readonly done: Promise<void> }>();
+  /** Sessions of callers in which a run acts. */
+  readonly #sessions = new Set<string>();
 
   constructor(parts: FlowRunnerParts) {
     this.#parts = parts;
   }
 
-  /** @throws {ServiceError} 400 for values, 403 for stored values without the right to them, 409 over the limit. */
-  async start(access: Access, flow: Flow, request: Request): Promise<string> {
+  /** @throws {ServiceError} 400 for values, 403 for stored values without the right to them, 409 over the limit or for a busy session. */
+  async start(access: Access, { flow, request, session, signal }: NewFlowRun): Promise<string> {
     const { isDraining, store } = this.#parts;
     if (isDraining())
       throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new runs.", {
@@ -72,15 +79,16 @@ export class FlowRunner {
     const rows = rowValuesOf(flow.parameters, request);
     const usesSecrets =
       flow.steps.some(({ secret }) => secret !== undefined) || flow.parameters.some((one) => one.secret);
-    if (usesSecrets && !mayUseSecrets(access)) throw ServiceError.of(needsSecrets);
-    checkLocation(request.browser.location);
-    await this.#requireProfile(access.projectId, request.browser.profile);
+    if (usesSecrets && !mayUseSecrets(access, session?.id)) throw ServiceError.of(needsSecrets);
+    if (session === undefined) await this.#checkBrowser(access, request, signal);
+    else await this.#parts.gate.requireNone(session.id);
     const { projectId } = access;
-    const { leave, limit } = this.#enter(projectId, rows.length);
+    const { leave, limit } = this.#enter(projectId, rows.length, session?.id);
     try {
       const id = await store.insert({ projectId, flowId: flow.id, version: flow.version, rowCount: rows.length });
       const cancel = new AbortController();
-      const done = this.#run({ id, flow, access, request, rows, signal: cancel.signal }, limit).finally(() => {
+      const started = { id, flow, access, request, rows, sessionId: session?.id, signal: cancel.signal };
+      const done = this.#run(started, limit).finally(() => {
         this.#running.delete(id);
         leave();
       });
@@ -92,13 +100,29 @@ export class FlowRunner {
     }
   }
 
-  /** Counts the rows of a run until `leave`. @throws {ServiceError} 409 over the limit. */
-  #enter(projectId: string, count: number): { readonly limit: LimitFunction; readonly leave: () => void } {
+  /** Before rows begin. @throws {ServiceError} as creating a session. */
+  async #checkBrowser(access: Access, { browser }: Request, signal: AbortSignal): Promise<void> {
+    if (browser === undefined) return;
+    const by = { signal, usesSecrets: mayUseSecrets(access) };
+    await this.#parts.sessions.check(access.projectId, requestOf(browser), by).catch((error: unknown) => {
+      throw ofBrowser(error);
+    });
+  }
+
+  /** Counts the rows of a run until `leave`. @throws {ServiceError} 409 over the limit, or for a session with a run. */
+  #enter(
+    projectId: string,
+    count: number,
+    sessionId: string | undefined,
+  ): { readonly limit: LimitFunction; readonly leave: () => void } {
+    if (sessionId !== undefined && this.#sessions.has(sessionId)) throw ServiceError.of(sessionInRun(sessionId));
     const rows = this.#projects.get(projectId) ?? { limit: pLimit(maxRunningRows), count: 0 };
     if (rows.count + count > maxRows) throw ServiceError.of(tooManyRows(maxRows));
     rows.count += count;
     this.#projects.set(projectId, rows);
+    if (sessionId !== undefined) this.#sessions.add(sessionId);
     const leave = (): void => {
+      if (sessionId !== undefined) this.#sessions.delete(sessionId);
       rows.count -= count;
       if (rows.count === 0) this.#projects.delete(projectId);
     };
@@ -137,15 +161,6 @@ export class FlowRunner {
     );
   }
 
-  /** An id must not match the name of another profile, or the reverse. @throws {ServiceError} 404. */
-  async #requireProfile(projectId: string, wanted: Request["browser"]["profile"]): Promise<void> {
-    if (wanted === undefined) return;
-    const { id, name = "" } = wanted;
-    const profile = await this.#parts.profiles.get(projectId, id ?? name);
-    if (id === undefined ? profile.name !== name : profile.id !== id)
-      throw ServiceError.of(profileNotFound(id ?? name));
-  }
-
   /** Never rejects. */
   async #run(started: Started, limit: LimitFunction): Promise<void> {
     const { id, request, rows } = started;
@@ -160,19 +175,24 @@ export class FlowRunner {
     }
   }
 
-  async #row({ access, flow, id, request, signal }: Started, values: RowValues, index: number): Promise<RowStatus> {
+  async #row(started: Started, values: RowValues, index: number): Promise<RowStatus> {
+    const { access, flow, id, request, sessionId, signal } = started;
     if (signal.aborted) return "canceled";
     const { database, store } = this.#parts;
+    const session =
+      sessionId === undefined
+        ? newRowSession(this.#parts, access, request.browser)
+        : callersRowSession(this.#parts, access, sessionId);
     const row = new RowRun(this.#parts, {
-      ...{ access, flow, signal, values, browser: request.browser, names: request.names ?? {} },
+      ...{ access, flow, session, signal, values, names: request.names ?? {} },
       personSeconds: request.person_timeout_seconds,
       change: (change) => store.change(id, index, change),
-      onDivergence: async (divergence: FlowDivergence, step: number, sessionId: string) => {
+      onDivergence: async (divergence: FlowDivergence, step: number, inSession: string) => {
         const { code, expected, seen, url } = divergence;
         await emitEvent(database.query, access.projectId, {
           type: "flow_run.diverged",
           data: {
-            ...{ run_id: id, flow_id: flow.id, flow_version: flow.version, row: index, session_id: sessionId },
+            ...{ run_id: id, flow_id: flow.id, flow_version: flow.version, row: index, session_id: inSession },
             ...{
               step,
               code,

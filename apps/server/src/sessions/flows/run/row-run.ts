@@ -3,20 +3,18 @@ import { connectionOperation } from "@shoal/contract/rights";
 import { instanceControl, type OfferedSecret, type ReplayedStep } from "@shoal/instance";
 import { callInstance, type Instance, InstanceRefusal } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
-import type { Flow, FlowBrowser, FlowDivergence, FlowStep, FlowStepResult, StoredSecret } from "@shoal/schemas";
+import type { Flow, FlowDivergence, FlowStep, FlowStepResult, StoredSecret } from "@shoal/schemas";
 import { laterNoteOf } from "../../../audit/logs/follow.ts";
 import type { AuditRecorder } from "../../../audit/logs/recorder.ts";
-import { RegionElsewhere } from "../../../cluster/elsewhere.ts";
 import type { Access, PresentAccess } from "../../../http/auth/access.ts";
 import { mayUseSecrets } from "../../../http/auth/rights.ts";
 import type { Log } from "../../../log/log.ts";
-import { enderOf } from "../../browsers/lifecycle.ts";
 import type { Sessions } from "../../browsers/sessions.ts";
 import type { Handoffs } from "../../handoff/handoffs.ts";
 import type { HandoffGate } from "../../handoff/handoff-gate.ts";
 import { noAnswer } from "../../instance-plane/no-answer.ts";
 import type { SignInBrowsers } from "../../live-view/sign-in-browsers.ts";
-import type { WaitingLine } from "../../waiting/waiting-line.ts";
+import type { RowSession } from "./row-session.ts";
 import { needsSecrets } from "./run-refusals.ts";
 import type { RowChange, RowStatus } from "./run-store.ts";
 import { type OtherNames, prepareStep, type PreparedStep } from "./run-step.ts";
@@ -30,14 +28,13 @@ export type OpenSecret = (
 ) => Promise<Omit<OfferedSecret, "ticket">>;
 
 export interface RowRunParts {
-  readonly sessions: Pick<Sessions, "create" | "delete" | "instanceHere">;
+  readonly sessions: Pick<Sessions, "instanceHere">;
   readonly handoffs: Pick<Handoffs, "request" | "store">;
   readonly gate: Pick<HandoffGate, "ended">;
   readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped">;
   readonly openSecret: OpenSecret;
   readonly presentAccess: PresentAccess;
   readonly recorder: Pick<AuditRecorder, "note">;
-  readonly line: WaitingLine;
   readonly log: Log;
 }
 
@@ -46,7 +43,7 @@ export interface RowOptions {
   readonly access: Access;
   readonly values: RowValues;
   readonly names: OtherNames;
-  readonly browser: FlowBrowser;
+  readonly session: RowSession;
   readonly personSeconds: number;
   readonly signal: AbortSignal;
   /** Stores a change. False ends the row: the run was canceled. */
@@ -54,10 +51,6 @@ export interface RowOptions {
   readonly onDivergence: (divergence: FlowDivergence, step: number, sessionId: string) => Promise<void>;
 }
 
-/** The session ends then should the server be lost. Seconds. */
-const idleSeconds = 60;
-/** Longest wait for a place for the session. Milliseconds. */
-const placeMs = 300_000;
 /** An instance answers within the times of the step, or is stuck. Milliseconds. */
 const answerGraceMs = 30_000;
 const startStep = -1;
@@ -82,7 +75,7 @@ class RunEnded extends Error {
   override readonly name = "RunEnded";
 }
 
-/** One pass through a flow, in its own browser. No step acts twice. */
+/** One pass through a flow. No step acts twice. */
 export class RowRun {
   readonly #parts: RowRunParts;
   readonly #options: RowOptions;
@@ -113,38 +106,16 @@ export class RowRun {
   }
 
   async #runInSession(): Promise<RowStatus> {
-    const { access } = this.#options;
+    const { access, session, signal } = this.#options;
     await this.#parts.presentAccess(access);
-    const sessionId = await this.#open();
+    const sessionId = await session.open(signal);
     try {
       await this.#store({ status: "running", session_id: sessionId });
       return await this.#replay(sessionId);
     } finally {
-      await this.#untilReleased(sessionId);
-      await this.#parts.sessions.delete(access.projectId, sessionId, enderOf(access)).catch((error: unknown) => {
-        // It has ended already.
-        if (!ServiceError.isInstance(error) || error.status !== 404)
-          this.#parts.log.warn({ session_id: sessionId, err: error }, "the session of a flow's run could not be ended");
-      });
+      if (session.endsWithRow) await this.#untilReleased(sessionId);
+      await session.end(sessionId);
     }
-  }
-
-  async #open(): Promise<string> {
-    const { access, browser, signal } = this.#options;
-    const { location, profile, stealth } = browser;
-    const request = {
-      timeout_seconds: idleSeconds,
-      ...(stealth !== undefined && { stealth }),
-      ...(location && { location }),
-      ...(profile && { profile: { ...profile, save_changes: false } }),
-    };
-    const untilMs = performance.now() + placeMs;
-    return this.#parts.line.take(access.projectId, { signal, untilMs }, async () => {
-      const wishes = { apiKeyId: access.key.id, origin: { dialect: "flow" } };
-      const view = await this.#parts.sessions.create(access.projectId, request, signal, wishes);
-      if (view instanceof RegionElsewhere) throw view.toError();
-      return view.row.id;
-    });
   }
 
   async #replay(sessionId: string): Promise<RowStatus> {
@@ -186,8 +157,9 @@ export class RowRun {
   }
 
   async #call(sessionId: string, { secret, step }: PreparedStep): Promise<ReplayedStep> {
-    const { access, signal } = this.#options;
+    const { access, session, signal } = this.#options;
     const { handoffs, sessions, signInBrowsers } = this.#parts;
+    await session.admit();
     if ((await handoffs.store.active(sessionId)) !== undefined) return takenOver(step);
     const instance: Instance = await sessions.instanceHere(access.projectId, sessionId);
     const offered = secret && (await this.#offer(sessionId, secret));
@@ -211,7 +183,7 @@ export class RowRun {
   async #offer(sessionId: string, secret: StoredSecret): Promise<OfferedSecret> {
     const { access, signal } = this.#options;
     const { openSecret, presentAccess, recorder } = this.#parts;
-    if (!mayUseSecrets(await presentAccess(access))) throw ServiceError.of(needsSecrets);
+    if (!mayUseSecrets(await presentAccess(access), sessionId)) throw ServiceError.of(needsSecrets);
     const opened = await openSecret(access.projectId, secret, signal);
     const { operationId } = connectionOperation("credentials.use");
     recorder.note(laterNoteOf(access, { ...contract.actOnPage, operationId }, sessionId));

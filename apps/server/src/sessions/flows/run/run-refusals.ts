@@ -1,4 +1,5 @@
 import { invalid, type Refusal } from "@shoal/contract/refusals";
+import { ServiceError } from "@shoal/router";
 
 /** 404 for a run that the flow does not have, or no longer. */
 export function flowRunNotFound(id: string): Refusal {
@@ -33,3 +34,25 @@ export const needsSecrets = {
   problem: "The flow types stored values, and the caller has no right to them.",
   hint: "Use the key of an administrator, or a key with operation:credentials.use",
 } as const satisfies Refusal;
+
+/** 409 for a session in which another run acts. */
+export function sessionInRun(sessionId: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `A run of a flow acts in browser ${sessionId}`,
+    field: "body.session",
+    hint: "Wait for its end with flows.runs.get, or cancel it with flows.runs.cancel.",
+  };
+}
+
+/** Names a field of `browsers.create` as the field of a run. */
+export function ofBrowser(error: unknown): unknown {
+  if (!ServiceError.isInstance(error) || error.field?.startsWith("body.") !== true) return error;
+  const { code, hint, limit, problem, status } = error;
+  const field = error.field.replace("body.", "body.browser.");
+  return ServiceError.of(
+    { status, code, problem, field, ...(limit !== undefined && { limit }), ...(hint !== undefined && { hint }) },
+    { cause: error },
+  );
+}
