@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { expect, it } from "vitest";
 import type { Access } from "../../../http/auth/access.ts";
 import { RowRun, type RowRunParts } from "./row-run.ts";
+import { newRowSession, type RowSessionParts } from "./row-session.ts";
 import type { RowChange } from "./run-store.ts";
 
 const done = JSON.stringify({ found_by: null });
@@ -27,6 +28,7 @@ function takenRow(answer: () => Promise<unknown>) {
     active.push({ id: "0" }, { id: "1" });
     return answer();
   };
+  const access = { projectId: "project", key: { id: "key", name: "key", deployment_id: null } } as Access;
   const parts = {
     sessions: {
       create: () => Promise.resolve({ row: { id: "session" } }),
@@ -40,16 +42,17 @@ function takenRow(answer: () => Promise<unknown>) {
         active.shift();
       },
     },
-    presentAccess: () => Promise.resolve({}),
+    presentAccess: () => Promise.resolve(access),
     line: { take: (_project: string, _limits: object, attempt: () => Promise<string>) => attempt() },
     log: pino({ level: "silent" }),
-  } as unknown as RowRunParts;
+  } as unknown as RowRunParts & RowSessionParts;
   const step = { action: "expect", expect: [], timeout_ms: 1000, on_divergence: "stop" };
   const row = new RowRun(parts, {
     flow: { name: "flow", start_url: "https://shop.example/", steps: [step] },
-    access: { projectId: "project", key: { id: "key", name: "key" } } as Access,
+    access,
+    session: newRowSession(parts, access, undefined),
     values: { texts: new Map(), secrets: new Map() },
-    ...{ names: {}, browser: {}, personSeconds: 60, signal: cancel.signal },
+    ...{ names: {}, personSeconds: 60, signal: cancel.signal },
     change: ({ status }: RowChange) =>
       Promise.resolve(!cancel.signal.aborted && (status === undefined || log.push(status) > 0)),
     onDivergence: () => Promise.resolve(),
