@@ -17,6 +17,7 @@ export const toolGroups = [
   "sessions",
   "profiles",
   "handoff",
+  "flows",
 ] as const;
 /** One of {@link toolGroups}. */
 export type ToolGroup = (typeof toolGroups)[number];

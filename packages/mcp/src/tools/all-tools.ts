@@ -2,6 +2,7 @@ import { handoffTools } from "./handoff.ts";
 import { type LifecycleOptions, lifecycleTools, profileTools, sessionTools } from "./browsers.ts";
 import { debugTools } from "./debug.ts";
 import { fileTools } from "./files.ts";
+import { flowTools } from "./flows.ts";
 import { pageOperations } from "./page.ts";
 import { pdfTools } from "./pdf.ts";
 import { pageTools } from "./page-tools.ts";
@@ -26,6 +27,7 @@ export function toolsOf(
       ...sessionTools,
       ...profileTools,
       ...handoffTools,
+      ...flowTools,
     ].filter(({ group }) => group !== undefined && groups.has(group)),
   ];
 }

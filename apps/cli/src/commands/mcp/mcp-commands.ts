@@ -57,7 +57,7 @@ function withServerFlags(command: Command): Command {
   return command
     .option(
       "--tools <groups>",
-      "Groups of tools, comma-separated: observe, act, secrets, read, screenshot, files, debug, processes, sessions, profiles, handoff; or all (default: observe,act,read,screenshot,files)",
+      "Groups of tools, comma-separated: observe, act, secrets, read, screenshot, files, debug, processes, sessions, profiles, handoff, flows; or all (default: observe,act,read,screenshot,files)",
     )
     .option("--session <id-or-name>", "Use this running session and do not end it")
     .option("--profile <id-or-name>", "Profile to start from")
