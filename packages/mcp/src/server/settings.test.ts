@@ -40,7 +40,7 @@ it("has defaults, also for empty texts", () => {
     isStructured: true,
     browser: { timeout_seconds: 600 },
   });
-  expect(readSettings({ tools: "all" })).toMatchObject({ groups: expect.objectContaining({ size: 11 }) as object });
+  expect(readSettings({ tools: "all" })).toMatchObject({ groups: expect.objectContaining({ size: 12 }) as object });
 });
 
 it.each([
