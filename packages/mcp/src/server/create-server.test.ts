@@ -226,6 +226,7 @@ it("marks reading and destructive tools", async () => {
     "render",
     "list_browsers",
     "list_profiles",
+    "list_flows",
   ]);
   expect(named((annotations) => "destructiveHint" in annotations && annotations.destructiveHint === true)).toEqual([
     "close_browser",
