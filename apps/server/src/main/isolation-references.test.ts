@@ -73,6 +73,7 @@ const others: readonly string[] = [
   ...["browsers.create", "browserPools.create", "browserPools.update", "profiles.create", "profiles.update"].map(
     (operation) => `${operation} body.conditions.permissions[].name`,
   ),
+  "flows.runs.create body.browser.conditions.permissions[].name",
   "browserPools.update body.expected_network.headers[].name",
   // Compared with the pool's own settings: every other proxy is a 409.
   "browserPools.update body.expected_network.proxy_routes[].proxy.id",
