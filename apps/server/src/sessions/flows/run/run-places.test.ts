@@ -1,5 +1,6 @@
 import { createId } from "@shoal/primitives";
 import { Browser, CreatedApiKey, Flow, FlowRun } from "@shoal/schemas";
+import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { useFlowServer } from "../testing/flow-server.ts";
 
@@ -94,11 +95,8 @@ it("runs in a session only for keys that may act in it", async () => {
 it("does not run in the browser of a login for callers without the right to secrets", async () => {
   const id = await open();
   const flow = await flowOf([save]);
-  await flows.server.database.query
-    .updateTable("sessions")
-    .set({ options: JSON.stringify({ signs_in: true }) })
-    .where("id", "=", id)
-    .execute();
+  const signsIn = sql`update sessions set options = '{"signs_in": true}' where id = ${id}`;
+  await signsIn.execute(flows.server.database.query);
   const { key } = CreatedApiKey.parse(await call("POST", "/org/api_keys", { name: "operator", role: "operator" }));
   expect(await refused(flow, { session: id }, key)).toMatchObject({ status: 403, body: { code: "forbidden" } });
 });
