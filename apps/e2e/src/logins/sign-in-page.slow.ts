@@ -120,7 +120,7 @@ it("tells the browser what each field is for", async () => {
   } as const;
   for (const name of ["login", "code", "newPassword"] as const) {
     const { page } = await open(signInStates[name]);
-    expect(await attributesOf(page)).toEqual(expected[name]);
+    await expect.poll(() => attributesOf(page)).toEqual(expected[name]);
     await page.close();
   }
 });
@@ -185,8 +185,8 @@ it("shows hostile texts of a site as texts", async () => {
       choices: [{ id: "y", type: "other", label: text, description: text, context: text }],
     };
     const { page } = await open(state, { viewport: phone });
-    expect([name, await page.title()]).toEqual([name, "Sign in to shop.example"]);
-    expect([name, await widthOf(page)]).toEqual([name, phone.width]);
+    await expect.poll(() => page.title(), { message: name }).toBe("Sign in to shop.example");
+    await expect.poll(() => widthOf(page), { message: name }).toBe(phone.width);
     expect(await page.locator("img, #view script").count()).toBe(0);
     await expect.poll(() => page.locator("button[type=submit]").textContent()).toBe("Continue");
     if (pictures !== undefined) await page.screenshot({ path: `${pictures}/hostile-${name}.png`, fullPage: true });

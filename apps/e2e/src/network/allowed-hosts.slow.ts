@@ -1,11 +1,12 @@
 import type { CreateBrowser, TelemetryEnvelope } from "@shoal/client";
-import { eventually } from "@shoal/testkit";
+import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { createServer, type IncomingHttpHeaders, request as httpRequest, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocketServer } from "ws";
 import { placements } from "../testing/components.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 
@@ -27,7 +28,9 @@ sockets.on("connection", (socket) => {
   socket.send("hello");
 });
 const proxied: { proxy: string; url: string; headers: IncomingHttpHeaders }[] = [];
-const proxies = ["one", "two"].map((name) => startProxy(name));
+/** Of each placement, because its test closes one. */
+const proxiesOf = new Map(placements.map(({ placement }) => [placement, ["one", "two"].map(startProxy)]));
+const servers = [site, ...[...proxiesOf.values()].flat()];
 const at = (host: string, path = "/", scheme = "http"): string => `${scheme}://${host}:${port(site)}${path}`;
 
 function port(server: Server): string {
@@ -54,11 +57,11 @@ function startProxy(proxy: string): Server {
 }
 
 beforeAll(async () => {
-  for (const server of [site, ...proxies]) await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  for (const server of servers) await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 afterAll(() => {
   sockets.close();
-  for (const server of [site, ...proxies]) {
+  for (const server of servers) {
     server.closeAllConnections();
     server.close();
   }
@@ -91,12 +94,8 @@ const socketIn = (page: Page, url: string, name: string): Promise<string> =>
     [url, name],
   );
 
-async function firstPage(browser: Browser): Promise<Page> {
-  const [page] = browser.contexts()[0]?.pages() ?? [];
-  return page ?? (await browser.newPage());
-}
-
 describe.each(placements)("allowed hosts in the placement $title", ({ placement, skip }) => {
+  const proxies = proxiesOf.get(placement) ?? [];
   const test = useService(() => [
     "--placement",
     placement,
@@ -112,7 +111,7 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
       await browser.close();
       await test.shoal.browsers.delete(session.session_id);
     };
-    return { id: session.session_id, page: await firstPage(browser), close };
+    return { id: session.session_id, page: await firstPageOf(browser), close };
   }
 
   async function program(id: string, script: string): Promise<string> {
@@ -139,7 +138,7 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
       const reading = (async () => {
         for await (const event of test.shoal.browsers.telemetry.stream(id, { replay: "all" })) events.push(event);
       })().catch(() => undefined);
-      await eventually("the start page", () => asked.some(({ path }) => path === "/start"));
+      await page.waitForURL("**/start");
       const answer = await page.goto(at("no.localhost"));
       expect([answer?.status(), answer?.headers()["x-kernel-proxy-error"]]).toEqual([403, "network_policy_denied"]);
       expect(await page.evaluate("document.body.innerText")).toContain("Pages may not reach no.localhost");
@@ -227,9 +226,11 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
         );
       });
       expect(codes).toBe(true);
-      expect(events.flatMap(({ event }) => (event.type === "network_refused" ? [event.data] : []))).toContainEqual(
-        expect.objectContaining({ host: "no.localhost", rules_of: "session", list: "allowed_hosts" }),
-      );
+      await eventuallyPasses(() => {
+        expect(events.flatMap(({ event }) => (event.type === "network_refused" ? [event.data] : []))).toContainEqual(
+          expect.objectContaining({ host: "no.localhost", rules_of: "session", list: "allowed_hosts" }),
+        );
+      });
       await close();
       await reading;
     });
@@ -243,6 +244,7 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
         network: { allowed_hosts: ["a.localhost", "c.localhost"] },
         start_url: at("c.localhost", "/c"),
       });
+      await page.waitForURL("**/c");
       expect(await page.title()).toBe("/c");
       await page.goto(at("a.localhost"));
       expect(await socketIn(page, at("a.localhost", "/", "ws"), "kept")).toBe("hello");
@@ -266,7 +268,7 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
       const lease = async () => {
         const session = await test.shoal.browserPools.acquire(pool.id, {});
         const browser = await chromium.connectOverCDP(session.cdp_ws_url);
-        return { session, browser, page: await firstPage(browser) };
+        return { session, browser, page: await firstPageOf(browser) };
       };
       const first = await lease();
       await first.page.goto(at("a.localhost"));
@@ -335,7 +337,7 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
           { hosts: ["pay.shop.localhost"], proxy: { id: two.id } },
         ],
       });
-      await eventually("the start page by its route", () => proxied.some(({ url }) => url.endsWith("/start")));
+      await page.waitForURL("**/start");
       await page.goto(at("pay.shop.localhost", "/pay"));
       expect(await page.title()).toBe("/pay");
       await page.goto(at("shop.localhost", "/direct"));
@@ -345,7 +347,6 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
         .map(({ proxy, url }) => `${proxy} ${url}`);
       expect(seen).toEqual([`one ${at("x.shop.localhost", "/start")}`, `two ${at("pay.shop.localhost", "/pay")}`]);
       const [, server = site] = proxies;
-      const itsPort = Number(port(server));
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       asked.splice(0);
@@ -355,8 +356,6 @@ describe.each(placements)("allowed hosts in the placement $title", ({ placement,
         "destination_route_unavailable",
       ]);
       expect(asked.filter(({ path }) => path === "/again")).toEqual([]);
-      // For the next placement.
-      await new Promise<void>((resolve) => server.listen(itsPort, "127.0.0.1", resolve));
       await close();
     });
   });

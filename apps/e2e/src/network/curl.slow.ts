@@ -1,6 +1,7 @@
 import { ApiError } from "@shoal/client";
 import Kernel from "@onkernel/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { closedPort } from "../testing/closed-port.ts";
 import { placements } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
@@ -87,13 +88,13 @@ describe.each(placements)("requests through a session's browser, in the placemen
         "net::ERR_TUNNEL_CONNECTION_FAILED",
         expect.stringContaining("nothing.invalid") as string,
       ]);
-      const gone = await serveSite();
-      await gone.close();
-      expect(await refusal(gone.url)).toEqual([
+      const closed = await closedPort();
+      expect(await refusal(`http://${closed.host}/`)).toEqual([
         502,
         "net::ERR_CONNECTION_REFUSED",
         expect.stringContaining("it refused the connection") as string,
       ]);
+      closed.close();
     });
 
     it("browsers.fetch returns a site's answer unchanged", async () => {

@@ -2,6 +2,7 @@ import { Shoal, type BrowserSession } from "@shoal/client";
 import { type Instance, type Placement, withAcquire } from "@shoal/placement";
 import { loadConfig, type RunningServer, startServer } from "@shoal/server";
 import { eventually } from "@shoal/testkit";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
@@ -124,11 +125,12 @@ describe.skipIf(missing)(
 
       it.skipIf(isMissing)(`ends a command when its caller disconnects${note}`, async () => {
         const gone = new AbortController();
-        const runs = () => allProcesses().some(({ command }) => command.includes("sleep 7309"));
+        const seconds = String(randomInt(1_000_000, 10_000_000));
+        const runs = () => allProcesses().some(({ command }) => command.includes(`sleep ${seconds}`));
         // Not by the client: its Idempotency-Key lets the command continue for 5 seconds.
         const asked = fetch(`${proxy.baseUrl}/browsers/${id}/process/exec`, {
           method: "POST",
-          body: JSON.stringify({ command: "sleep", args: ["7309"] }),
+          body: JSON.stringify({ command: "sleep", args: [seconds] }),
           headers: { authorization: `Bearer ${server.apiKey ?? ""}`, "content-type": "application/json" },
           signal: gone.signal,
         }).catch(() => "disconnected");

@@ -2,7 +2,7 @@ import { type BrowserHeader, type CreateBrowser, Shoal } from "@shoal/client";
 import { CertificateAuthority } from "@shoal/primitives/certificates";
 import { eventually } from "@shoal/testkit";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -189,7 +189,7 @@ it("adds headers and HTTP authentication for named hosts alone, and no stored by
   const secrets = [token, password, basic.slice(6), Buffer.from(token).toString("base64").slice(0, -4)];
   for (const secret of secrets) {
     expect(answers).not.toContain(secret);
-    for (const path of filesBelow(test.folder)) expect(readFileSync(path, "latin1").includes(secret), path).toBe(false);
+    for (const [path, content] of filesBelow(test.folder)) expect(content.includes(secret), path).toBe(false);
   }
 });
 

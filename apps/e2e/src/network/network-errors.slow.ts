@@ -1,7 +1,9 @@
 import { ApiError } from "@shoal/client";
 import { findChromium } from "@shoal/placement";
+import { eventuallyPasses } from "@shoal/testkit";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { closedPort } from "../testing/closed-port.ts";
 import { placements } from "../testing/components.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
@@ -14,11 +16,15 @@ async function observe(context: BrowserContext, origin: string, address: string)
   // Two pages: Playwright reports the first one's error page as an interruption of the next navigation.
   const [visited, page] = [await context.newPage(), await context.newPage()];
   const failed: string[] = [];
+  let running = 0;
+  context.on("request", (request) => (running += Number(request.url().startsWith(address))));
+  context.on("requestfinished", (request) => (running -= Number(request.url().startsWith(address))));
   context.on("requestfailed", (request) => {
-    if (request.url().startsWith(address))
-      failed.push(
-        `${new URL(request.url()).pathname} ${request.failure()?.errorText.replace(/net::ERR_\w+/, "net error") ?? ""}`,
-      );
+    if (!request.url().startsWith(address)) return;
+    running -= 1;
+    failed.push(
+      `${new URL(request.url()).pathname} ${request.failure()?.errorText.replace(/net::ERR_\w+/, "net error") ?? ""}`,
+    );
   });
   const goto = await visited.goto(`${address}/page`).then(
     () => "loaded",
@@ -78,8 +84,15 @@ async function observe(context: BrowserContext, origin: string, address: string)
     };
   }, address);
   const frames = page.frames().map((frame) => frame.url().replace(/^chrome-error:.*/, "error page"));
+  // The event of a request's end may come later than the page's own result.
+  await eventuallyPasses(() => {
+    expect(failed.map((told) => told.split(" ")[0])).toEqual(
+      expect.arrayContaining(["/page", "/fetch", "/no-cors", "/post", "/image", "/frame", "/xhr"]),
+    );
+    expect(running).toBe(0);
+  });
   await Promise.all([visited.close(), page.close()]);
-  context.removeAllListeners("requestfailed");
+  for (const name of ["request", "requestfinished", "requestfailed"]) context.removeAllListeners(name);
   return { goto, ...inPage, frames: frames.slice(1), failed: failed.toSorted() };
 }
 
@@ -87,14 +100,14 @@ describe.each(placements)("addresses that cannot be reached, in the placement $t
   describe.skipIf(skip)("with a service", () => {
     let site: Site;
     let local: Browser;
+    let port: Awaited<ReturnType<typeof closedPort>>;
     let closed: string;
     beforeAll(async () => {
       site = await serveSite((_request, response) =>
         response.setHeader("content-type", "text/html").end("<title>start</title>"),
       );
-      const gone = await serveSite(() => undefined);
-      closed = new URL(gone.url).host;
-      await gone.close();
+      port = await closedPort();
+      closed = port.host;
       const installed = await findChromium();
       local = await chromium.launch({
         executablePath: installed?.executable ?? "",
@@ -102,6 +115,7 @@ describe.each(placements)("addresses that cannot be reached, in the placement $t
       });
     });
     afterAll(async () => {
+      port.close();
       await local.close();
       await site.close();
     });

@@ -2,7 +2,7 @@ import { Shoal } from "@shoal/client";
 import { CertificateAuthority } from "@shoal/primitives/certificates";
 import { eventually } from "@shoal/testkit";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -81,8 +81,7 @@ it("replays twenty pages twice with the same outlines, without a connection", as
   const stored = await networkRecordings.get(recording);
   expect(stored).toMatchObject({ left_out: 0, truncated: false });
   expect(stored.requests).toBeGreaterThan(40);
-  for (const path of filesBelow(test.folder))
-    expect(readFileSync(path, "latin1").includes("hidden=secret")).toBe(false);
+  for (const [path, content] of filesBelow(test.folder)) expect(content.includes("hidden=secret"), path).toBe(false);
   const before = requests();
   for (const turn of [1, 2]) {
     const replay = await browsers.create({ timeout_seconds: 600, replay: { recording } });

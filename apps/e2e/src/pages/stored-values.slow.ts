@@ -1,6 +1,5 @@
 import { ApiError, Shoal } from "@shoal/client";
 import { eventually } from "@shoal/testkit";
-import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { McpConnection } from "../mcp/mcp-clients.ts";
@@ -186,7 +185,7 @@ describe("stored values in actions", () => {
     });
     expectNone("answers", answers);
     expectNone("telemetry", JSON.stringify(events));
-    for (const path of filesBelow(test.folder)) expectNone(path, readFileSync(path, "latin1"));
+    for (const [path, content] of filesBelow(test.folder)) expectNone(path, content);
   });
 
   it("types a one-time code in fields of one character each, and hides them", async () => {

@@ -59,9 +59,9 @@ describe.each(windowPlacements.filter(({ placement }) => placement === "sandbox"
             });
           expect(seen.get("foreign")).toMatchObject({ dark: true, still: true });
           await using client = await chromium.connectOverCDP(session.cdp_ws_url);
-          const pages = client.contexts()[0]?.pages() ?? [];
-          expect(pages.length).toBeGreaterThan(1);
-          for (const page of pages) {
+          const pages = () => client.contexts()[0]?.pages() ?? [];
+          await expect.poll(() => pages().length).toBeGreaterThan(1);
+          for (const page of pages()) {
             await page.bringToFront();
             expect(await page.evaluate(position)).toEqual([47.37, 8.54, 10]);
           }

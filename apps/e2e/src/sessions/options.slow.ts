@@ -63,9 +63,11 @@ describe.each(fullChromiumPlacements)(
         expect(seen.filter(({ url }) => url === "/stealthy").map(({ agent }) => agent)).toEqual([
           expect.stringMatching(/ Chrome\/\d+\.0\.0\.0 Safari\/537\.36$/),
         ]);
-        const popup = page.waitForEvent("popup");
+        const opening = page.waitForEvent("popup");
         await page.evaluate("void open('/popup')");
-        expect(await (await popup).evaluate("navigator.webdriver + navigator.userAgent")).not.toMatch(/true|Headless/);
+        const popup = await opening;
+        await popup.waitForURL("**/popup");
+        expect(await popup.evaluate("navigator.webdriver + navigator.userAgent")).not.toMatch(/true|Headless/);
         await client.close();
         await test.shoal.browsers.delete(session.session_id);
       });

@@ -1,12 +1,24 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** The paths of all files below a folder that exist when they are reached. */
-export function* filesBelow(directory: string): Generator<string> {
-  for (const name of readdirSync(directory)) {
+/** The paths of all files below a folder, with their bytes as latin1. Leaves out what disappears meanwhile. */
+export function* filesBelow(directory: string): Generator<[path: string, content: string]> {
+  for (const name of unlessGone(() => readdirSync(directory)) ?? []) {
     const path = join(directory, name);
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat?.isDirectory() === true) yield* filesBelow(path);
-    else if (stat?.isFile() === true) yield path;
+    else if (stat?.isFile() === true) {
+      const content = unlessGone(() => readFileSync(path, "latin1"));
+      if (content !== undefined) yield [path, content];
+    }
+  }
+}
+
+function unlessGone<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
   }
 }

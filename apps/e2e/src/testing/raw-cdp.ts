@@ -1,3 +1,4 @@
+import { waitLimitMs } from "@shoal/testkit";
 import { WebSocket } from "ws";
 
 export interface CdpAnswer {
@@ -32,7 +33,12 @@ export class RawCdp implements Disposable {
   }
 
   /** Never rejects for an error of the browser; resolves with `undefined` if it does not answer in time. */
-  send(method: string, params: object = {}, sessionId?: string, timeoutMs = 15_000): Promise<CdpAnswer | undefined> {
+  send(
+    method: string,
+    params: object = {},
+    sessionId?: string,
+    timeoutMs = waitLimitMs,
+  ): Promise<CdpAnswer | undefined> {
     const id = this.#nextId++;
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs, undefined);

@@ -1,4 +1,5 @@
 import { ErrorBody } from "@shoal/schemas";
+import { waitLimitMs } from "@shoal/testkit";
 import { connect, type Socket } from "node:net";
 import { expect } from "vitest";
 
@@ -36,7 +37,7 @@ export async function dial(baseUrl: string): Promise<Socket> {
  */
 export async function sendRaw(
   baseUrl: string,
-  { bytes, halfClose = false, timeoutMs = 60_000 }: RawRequest,
+  { bytes, halfClose = false, timeoutMs = waitLimitMs }: RawRequest,
 ): Promise<RawAnswer | undefined> {
   const socket = await dial(baseUrl);
   const chunks: Buffer[] = [];

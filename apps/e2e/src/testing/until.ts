@@ -1,3 +1,4 @@
+import { waitLimitMs } from "@shoal/testkit";
 import { setTimeout as delay } from "node:timers/promises";
 
 const intervalMs = 20;
@@ -6,7 +7,7 @@ const intervalMs = 20;
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
-  timeoutMs = 60_000,
+  timeoutMs = waitLimitMs,
 ): Promise<Exclude<T, undefined | false>> {
   const end = performance.now() + timeoutMs;
   for (;;) {

@@ -2,25 +2,19 @@ import Kernel from "@onkernel/sdk";
 import { type CreateBrowser, type TelemetryEnvelope } from "@shoal/client";
 import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { closedPort } from "../testing/closed-port.ts";
 import { placements } from "../testing/components.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
 const report = Buffer.alloc(200_000, "shoal ");
 let site: Site;
-/** A host without a listener: its port is that of a client, so that no other program can listen there. */
-let closedHost: string;
-const listener = createServer();
-let client: Socket;
+let closed: Awaited<ReturnType<typeof closedPort>>;
 beforeAll(async () => {
-  await once(listener.listen(0, "127.0.0.1"), "listening");
-  client = connect((listener.address() as AddressInfo).port, "127.0.0.1");
-  await once(client, "connect");
-  closedHost = `127.0.0.1:${String(client.localPort)}`;
+  closed = await closedPort();
   site = await serveSite((request, response) => {
     if (request.url === "/report.csv")
       response
@@ -37,14 +31,13 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  client.destroy();
-  listener.close();
+  closed.close();
   await site.close();
 });
 
 describe.each(placements)("telemetry in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("of sessions", () => {
-    const test = useService(() => ["--placement", placement, "--allow-private-hosts", `${site.host},${closedHost}`]);
+    const test = useService(() => ["--placement", placement, "--allow-private-hosts", `${site.host},${closed.host}`]);
 
     /** A session and its stream, from beginning to end. */
     async function follow(telemetry: CreateBrowser["telemetry"], startUrl?: string) {
@@ -69,7 +62,7 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
       });
       expect(browser.telemetry?.browser).toMatchObject({ console: { enabled: true }, screenshot: { enabled: false } });
       const client = await chromium.connectOverCDP(browser.cdp_ws_url);
-      const page = client.contexts()[0]?.pages()[0] ?? (await client.newPage());
+      const page = await firstPageOf(client);
       await page.goto(`${site.url}first`);
       await shoal.browsers.fs.listFiles(id, { path: "/home/shoal" });
       await eventually(
@@ -120,7 +113,7 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
 
     it("reports why a request was blocked, over http and https", async () => {
       const { shoal, id, seen, ended } = await follow({ browser: { network: {} } });
-      const targets = [closedHost, "10.11.12.13"].flatMap((host) =>
+      const targets = [closed.host, "10.11.12.13"].flatMap((host) =>
         ["http", "https"].map((scheme) => `${scheme}://${host}/`),
       );
       await shoal.browsers.playwright.execute(id, {
@@ -133,7 +126,8 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
             : [],
         );
       await eventuallyPasses(() => {
-        expect(told()).toEqual(
+        // Chromium repeats a failed connection now and then.
+        expect([...new Set(told())]).toEqual(
           targets.map(
             (url) => `${url} ${url.includes("//10.") ? "destination_blocked" : "upstream_connect_failed"} 502`,
           ),
