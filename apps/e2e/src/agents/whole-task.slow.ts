@@ -93,7 +93,8 @@ it("signs in, asks a person, and gets a file, with the tools of MCP alone", asyn
   const link =
     linkIn(await call("hand_over", { message: "Please confirm." })) ?? expect.fail("The answer has no link.");
   const helped = help(link);
-  expect(await call("hand_over", {})).toContain("The user returned control.");
+  // A call waits for a limited time.
+  await expect.poll(() => call("hand_over", {})).toContain("The user returned control.");
   await helped;
   await call("wait_for", { text: "Your orders" });
   const clicked = await call("click", { ref: ref(await call("snapshot", {}), /link "Report"/) });

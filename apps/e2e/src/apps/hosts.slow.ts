@@ -66,7 +66,7 @@ describe.skipIf(missing !== undefined).each([
   });
   afterAll(async () => {
     await test.end();
-    expect(await host.names()).toEqual([]);
+    await expect.poll(() => host.names()).toEqual([]);
     await Promise.all([host.end(), site.close()]);
   });
 

@@ -202,7 +202,8 @@ describe.skipIf(skip)(`an app of @shoal/client/app in the placement ${title}`, (
     await eventually("no process is left", () => below().length === 0);
     expect((await test.shoal.browsers.list()).items).toEqual([]);
     await eventually("no folder is left", () => test.dataDirs.flatMap(sessionFolders).length === 0);
-    for (const folder of test.dataDirs)
-      expect(readdirSync(join(folder, "apps/artifacts")).filter((name) => name.startsWith("."))).toEqual([]);
+    await expect
+      .poll(() => test.dataDirs.flatMap((folder) => readdirSync(join(folder, "apps/artifacts"))))
+      .not.toContainEqual(expect.stringMatching(/^\./));
   });
 });

@@ -30,8 +30,8 @@ describe.skipIf(missing !== undefined)(
       const page = await withPuppeteer.newPage();
       await page.setContent("<title>by port</title>");
       const withPlaywright = await chromium.connectOverCDP(address);
-      const pages = withPlaywright.contexts().flatMap((context) => context.pages());
-      expect(await Promise.all(pages.map((open) => open.title()))).toContain("by port");
+      const pages = () => withPlaywright.contexts().flatMap((context) => context.pages());
+      await expect.poll(() => Promise.all(pages().map((open) => open.title()))).toContain("by port");
       await withPlaywright.close();
       await withPuppeteer.disconnect();
       const targets = (await (await fetch(`${address}/json/list`)).json()) as { webSocketDebuggerUrl: string }[];

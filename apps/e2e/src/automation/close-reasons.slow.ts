@@ -36,7 +36,7 @@ describe.skipIf(missing !== undefined)(
     it("close with its ended_reason: deleted or max_duration", async () => {
       const [deleted, limited] = await Promise.all([
         test.shoal.browsers.create(),
-        test.shoal.browsers.create({ max_duration_seconds: 10 }),
+        test.shoal.browsers.create({ max_duration_seconds: 40 }),
       ]);
       const [closes, later] = await Promise.all([closesOf(deleted), closesOf(limited)]);
       await test.shoal.browsers.delete(deleted.session_id);

@@ -5,6 +5,7 @@ import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { missingFor } from "../testing/components.ts";
 import { McpProgram } from "../testing/mcp-program.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
@@ -51,7 +52,7 @@ describe.skipIf(missing !== undefined)(
     ])("Playwright connects by %s", async (_what, address, more) => {
       await follow(async () => {
         const browser = await chromium.connectOverCDP(address(), { headers: more?.() ?? {} });
-        const page = browser.contexts()[0]?.pages()[0] ?? (await browser.newPage());
+        const page = await firstPageOf(browser);
         await page.goto(site.url);
         expect(await page.title()).toBe("shop");
         return () => browser.close();

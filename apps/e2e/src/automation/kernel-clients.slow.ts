@@ -8,6 +8,7 @@ import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { AgentBrowser, agentBrowserTests } from "../testing/agent-browser.ts";
 import { missingFor } from "../testing/components.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
@@ -44,12 +45,12 @@ describe.skipIf(missing !== undefined)(
       for await (const { session_id } of client.browsers.list()) listed.push(session_id);
       expect(listed).toContain(session.session_id);
       const browser = await chromium.connectOverCDP(session.cdp_ws_url);
-      const [page] = browser.contexts()[0]?.pages() ?? [];
-      await page?.goto(site.url);
-      await page?.fill("#name", "Ann");
-      await page?.click("button");
-      expect(await page?.title()).toBe("hello Ann");
-      expect(await page?.evaluate(() => innerWidth)).toBe(1000);
+      const page = await firstPageOf(browser);
+      await page.goto(site.url);
+      await page.fill("#name", "Ann");
+      await page.click("button");
+      expect(await page.title()).toBe("hello Ann");
+      expect(await page.evaluate(() => innerWidth)).toBe(1000);
       await client.browsers.fs.writeFile(session.session_id, new Blob(["hello"]), { path: "/home/shoal/note.txt" });
       const read = await client.browsers.fs.readFile(session.session_id, { path: "/home/shoal/note.txt" });
       expect(await read.text()).toBe("hello");

@@ -21,6 +21,7 @@ import { startCdpPort } from "../testing/cdp-port.ts";
 import { startChromedriver } from "../testing/chromedriver.ts";
 import { chromedriverTests, missingFor } from "../testing/components.ts";
 import { McpProgram } from "../testing/mcp-program.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { type PasswordProxy, startPasswordProxy } from "../testing/password-proxy.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
@@ -229,7 +230,7 @@ describe.skipIf(missing !== undefined)(
         `http://further.invalid:${port}/`,
       ]);
       expect([requestsFinished, titles]).toEqual([2, ["hello Ann", "hello Ann"]]);
-      expect(proxy.asked.toSorted()).toEqual([`far.invalid:${port}`, `further.invalid:${port}`]);
+      expect([...new Set(proxy.asked)].toSorted()).toEqual([`far.invalid:${port}`, `further.invalid:${port}`]);
     });
 
     it("@computesdk/kernel creates, finds and ends a session and a profile", async () => {
@@ -250,12 +251,12 @@ describe.skipIf(missing !== undefined)(
       expect(await sessions.getById(session.sessionId)).toMatchObject({ connectUrl: session.connectUrl });
       expect((await sessions.list()).map(({ sessionId }) => sessionId)).toContain(session.sessionId);
       const browser = await chromium.connectOverCDP(await provider.getConnectUrl(session.sessionId));
-      const page = browser.contexts()[0]?.pages()[0];
-      await page?.goto(site.url);
-      await page?.fill("#name", "Ann");
-      await page?.click("button");
-      expect(await page?.title()).toBe("hello Ann");
-      expect(await page?.evaluate(() => innerWidth)).toBe(1280);
+      const page = await firstPageOf(browser);
+      await page.goto(site.url);
+      await page.fill("#name", "Ann");
+      await page.click("button");
+      await expect.poll(() => page.title()).toBe("hello Ann");
+      expect(await page.evaluate(() => innerWidth)).toBe(1280);
       await browser.close();
       await sessions.destroy(session.sessionId);
       expect(await sessions.getById(session.sessionId)).toBeNull();

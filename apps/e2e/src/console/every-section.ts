@@ -37,7 +37,7 @@ export async function fillLists(shoal: Shoal): Promise<ShownSection[]> {
   });
   await shoal.telemetry.destinations.create({ name: "collector", endpoint: "https://otlp.example.com" });
   await shoal.apiKeys.create({ name: "order-agent" });
-  const { session_id: id } = await shoal.browsers.create({ name: "shop-watch", timeout_seconds: 600 });
+  const { session_id: id } = await shoal.browsers.create({ name: "shop-watch", timeout_seconds: 3600 });
   const { items: projects } = await shoal.projects.list({ limit: 1 });
   const tabs = ["live", "console", "network", "events", "files", "terminal", "processes", "logs", "recordings"];
   return [

@@ -45,6 +45,8 @@ const film = (page: Page) =>
       at: video?.currentTime ?? -1,
       length: Number.isFinite(video?.duration) ? (video?.duration ?? 0) : 0,
       isPlaying: video?.paused === false,
+      // It may be at its end before the first look.
+      hasPlayed: (video?.played.length ?? 0) > 0,
       rate: video?.playbackRate,
       isMuted: video?.muted,
     };
@@ -120,8 +122,8 @@ it("moves the lists with the film, and the film with the lists", async () => {
   const present = page.locator('[aria-current="true"]');
   await page.getByRole("button", { name: /stock 42/ }).click();
   await eventually("it plays from the line", async () => {
-    const { at, isPlaying } = await film(page);
-    return isPlaying && at > 1.5;
+    const { at, hasPlayed } = await film(page);
+    return hasPlayed && at > 1.5;
   });
   await page.keyboard.press("k");
   await eventually("it pauses", async () => !(await film(page)).isPlaying);
@@ -216,7 +218,7 @@ it.each(["light", "dark"] as const)("fits on a phone in %s colors", async (color
   const { page, problems } = await person.openSignedIn(path(), { colorScheme, viewport: phone });
   await eventually("the film is known", async () => (await film(page)).length > 4);
   await page.getByRole("button", { name: /stock 42/ }).waitFor();
-  expect(await widthOf(page)).toBe(phone.width);
+  await expect.poll(() => widthOf(page)).toBe(phone.width);
   await expect.poll(() => violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.close();

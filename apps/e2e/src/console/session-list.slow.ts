@@ -130,7 +130,7 @@ it.each(["light", "dark"] as const)("shows cards on a phone in %s colors", async
   const cards = page.getByRole("list", { name: "Sessions" }).getByRole("listitem");
   await cards.first().waitFor();
   expect(await cards.count()).toBeLessThan(20);
-  expect(await widthOf(page)).toBe(phone.width);
+  await expect.poll(() => widthOf(page)).toBe(phone.width);
   await expect.poll(() => violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.close();

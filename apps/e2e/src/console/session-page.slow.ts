@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -187,8 +188,11 @@ it("is used with the keyboard", async () => {
   const { page } = await person.openSignedIn();
   await page.locator("#page-title").waitFor();
   const focused = () => page.evaluate(() => document.activeElement?.id ?? "");
-  await page.keyboard.press("2");
-  await page.getByRole("heading", { name: "Sessions" }).waitFor();
+  // The page shows its title before it listens for keys.
+  await eventually("the sessions are open", async () => {
+    await page.keyboard.press("2");
+    return page.getByRole("heading", { name: "Sessions" }).isVisible();
+  });
   await expect.poll(focused).toBe("page-title");
   await page.getByRole("textbox", { name: /^Search/ }).waitFor();
   await page.keyboard.press("/");

@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)(
   () => {
     const test = useService(() => ["--placement", "sandbox", "--max-sessions", "1"]);
 
-    it(`get answers of the document, and no 500 (SHOAL_FUZZ_SEED=${seed})`, { timeout: 300_000 }, async () => {
+    it(`get answers of the document, and no 500 (SHOAL_FUZZ_SEED=${seed})`, async () => {
       const { session_id: session } = await test.shoal.browsers.create({ timeout_seconds: 3600 });
       const profile = await test.shoal.profiles.create({ name: "fuzzed" });
       const folder = mkdtempSync(join(tmpdir(), "shoal-fuzz-"));
@@ -48,12 +48,12 @@ describe.skipIf(missing !== undefined)(
             ...["--checks", "status_code_conformance,content_type_conformance,response_schema_conformance"],
             ...["--phases", "examples,fuzzing", "--mode", "positive", "--max-time", seconds, "--max-examples", "6"],
             ...["--seed", seed, "--no-shrink", "--continue-on-failure", "--suppress-health-check", "all"],
-            ...["--request-timeout", "20", "--workers", "2", "--exclude-operation-id-regex", left],
+            ...["--request-timeout", "60", "--workers", "2", "--exclude-operation-id-regex", left],
           ],
           {
             cwd: folder,
             maxBuffer: 2 ** 28,
-            timeout: 240_000,
+            timeout: 900_000,
             env: {
               ...process.env,
               SCHEMATHESIS_HOOKS: "schemathesis_hooks",

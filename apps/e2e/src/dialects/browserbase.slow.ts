@@ -3,6 +3,7 @@ import { eventually } from "@shoal/testkit";
 import { chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { missingFor } from "../testing/components.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 import { firstFileIn, namesIn } from "../testing/zip.ts";
@@ -37,8 +38,7 @@ describe.skipIf(missing !== undefined)(
 
     async function open(connectUrl: string): Promise<{ page: Page; close: () => Promise<void> }> {
       const browser = await chromium.connectOverCDP(connectUrl);
-      const context = browser.contexts()[0] ?? (await browser.newContext());
-      return { page: context.pages()[0] ?? (await context.newPage()), close: () => browser.close() };
+      return { page: await firstPageOf(browser), close: () => browser.close() };
     }
 
     const statusOf = async (id: string) => (await sdk().sessions.retrieve(id)).status;

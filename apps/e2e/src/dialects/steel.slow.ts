@@ -2,6 +2,7 @@ import { chromium } from "playwright-core";
 import Steel from "steel-sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { missingFor } from "../testing/components.ts";
+import { firstPageOf } from "../testing/page.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 
@@ -25,14 +26,15 @@ describe.skipIf(missing !== undefined)(
       new Steel({ steelAPIKey, baseURL: `${test.service.baseUrl}/steel`, maxRetries: 0 });
 
     it("creates a session, connects with a key appended, and releases it", async () => {
-      const session = await sdk().sessions.create({ timeout: 60_000, dimensions: { width: 900, height: 700 } });
+      const session = await sdk().sessions.create({ timeout: 600_000, dimensions: { width: 900, height: 700 } });
       const browser = await chromium.connectOverCDP(`${session.websocketUrl}?apiKey=${test.service.apiKey}`);
       const [context] = browser.contexts();
-      const page = context?.pages()[0] ?? (await context?.newPage());
-      await page?.goto(site.url);
-      expect(await page?.title()).toBe("shop");
-      const live = await sdk().sessions.liveDetails(session.id);
-      expect(live.pages.map(({ title }) => title)).toEqual(["shop"]);
+      const page = await firstPageOf(browser);
+      await page.goto(site.url);
+      expect(await page.title()).toBe("shop");
+      await expect
+        .poll(async () => (await sdk().sessions.liveDetails(session.id)).pages.map(({ title }) => title))
+        .toEqual(["shop"]);
       await context?.addCookies([{ name: "user", value: "ann", url: site.url }]);
       const { cookies = [] } = await sdk().sessions.context(session.id);
       expect(cookies.map(({ name, value }) => [name, value])).toEqual([["user", "ann"]]);

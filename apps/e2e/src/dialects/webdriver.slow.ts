@@ -103,7 +103,7 @@ describe.skipIf(missing !== undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
       await writeFile(join(folder, "letter.txt"), "hello");
       await driver.get(site.url);
       await driver.findElement(By.id("file")).sendKeys(join(folder, "letter.txt"));
-      await driver.wait(until.titleIs("letter.txt"), 20_000);
+      await driver.wait(until.titleIs("letter.txt"), 60_000);
       await driver.findElement(By.css("a")).click();
       const id = (await driver.getSession()).getId();
       const files = `${test.service.baseUrl}/wd/hub/session/${id}/se/files`;
@@ -155,7 +155,7 @@ describe.skipIf(missing !== undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
         const client = join(import.meta.dirname, "selenium_client.py");
         const { stdout } = await promisify(execFile)(python, [client, addressOf(), site.url]);
         expect(stdout).toBe("Hello Ann\nfrom the page\nletter.txt\na,b\n");
-        expect((await test.shoal.browsers.list()).items).toEqual([]);
+        await expect.poll(async () => (await test.shoal.browsers.list()).items).toEqual([]);
       },
     );
 
@@ -187,7 +187,7 @@ describe.skipIf(missing !== undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
     });
 
     it("a session of a client that was killed ends when no command comes", async () => {
-      const driver = await open({ "shoal:options": { timeout_seconds: 10 } });
+      const driver = await open({ "shoal:options": { timeout_seconds: 30 } });
       await driver.get(site.url);
       const id = await shoalId(driver);
       await eventually("the session has ended", async () => {

@@ -157,9 +157,11 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       await until("the command has been killed", () => sleepers() === 0);
       expect((await test.shoal.browsers.process.status(browser.session_id, flight.sleeper)).state).toBe("running");
       await works(browser.session_id);
-      expect(
-        (await test.shoal.browsers.fs.listFiles(browser.session_id, { path: "/home/shoal" })).map(({ name }) => name),
-      ).toEqual([".incoming-downloads", "Downloads", "made"]);
+      await expect
+        .poll(async () =>
+          (await test.shoal.browsers.fs.listFiles(browser.session_id, { path: "/home/shoal" })).map(({ name }) => name),
+        )
+        .toEqual([".incoming-downloads", "Downloads", "made"]);
       await test.shoal.browsers.delete(browser.session_id);
     });
 

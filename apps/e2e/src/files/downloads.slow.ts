@@ -64,7 +64,7 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
       const { downloads } = test.shoal.browsers;
       const seen: string[] = [];
       for (let after: string | undefined; seen.length < 3;) {
-        const download = await downloads.waitForDownload(session.id, { after, timeoutMs: 20_000 });
+        const download = await downloads.waitForDownload(session.id, { after, timeoutMs: 120_000 });
         expect(download).toMatchObject({
           state: "completed",
           name: "report.pdf",

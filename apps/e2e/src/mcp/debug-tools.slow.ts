@@ -40,13 +40,21 @@ it("shows an agent the errors and failed requests of its pages", async () => {
   });
   expect(requests).not.toContain("/ok");
   expect(requests).not.toContain("302");
-  const errors = (await mcp.call("console_messages")).text;
-  expect(errors).toMatch(/^#\d+ [\d:]{8} uncaught: .*thrown.* \(http.*:\d+\)$/m);
+  const errors = await eventuallyPasses(async () => {
+    const { text } = await mcp.call("console_messages");
+    expect(text).toMatch(/^#\d+ [\d:]{8} uncaught: .*thrown.* \(http.*:\d+\)$/m);
+    expect(text).toContain("error: first line");
+    return text;
+  });
   expect(errors).toMatch(/^#\d+ [\d:]{8} error: first line #99 00:00:00 error: forged line .*42/m);
   expect(errors).not.toContain("loaded");
   expect((await mcp.call("console_messages", { all: true })).text).toContain("log: loaded");
 
-  const all = (await mcp.call("network_requests", { all: true, url: "/OK" })).text;
+  const all = await eventuallyPasses(async () => {
+    const { text } = await mcp.call("network_requests", { all: true, url: "/OK" });
+    expect(text).toContain(" 200 GET ");
+    return text;
+  });
   expect(all).toMatch(/^#\d+ [\d:]{8} 200 GET http:\/\/\S+\/ok$/);
   const number = Number(/#(\d+) \S+ 410/.exec(requests)?.[1]);
   const { text: detail } = await mcp.call("network_requests", { request: number });

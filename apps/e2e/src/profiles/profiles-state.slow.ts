@@ -190,16 +190,16 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
     it("is saved during a session, and after its timeout", async () => {
       const { profiles, browsers } = test.shoal;
       await profiles.create({ name: "often" });
-      const { session_id: id, cdp_ws_url } = await browsers.create({ ...saving("often"), timeout_seconds: 10 });
-      await signIn(cdp_ws_url, "first");
-      expect(await browsers.saveProfile(id)).toMatchObject({ name: "often", version: 1 });
-      // A connected client keeps the session in use, however long the other one takes.
-      await onPage(cdp_ws_url, () =>
-        session(test, reading("often"), async (url) => {
+      const { session_id: id, cdp_ws_url } = await browsers.create({ ...saving("often"), timeout_seconds: 30 });
+      // A connected client keeps the session in use, however long the others take.
+      await onPage(cdp_ws_url, async () => {
+        await signIn(cdp_ws_url, "first");
+        expect(await browsers.saveProfile(id)).toMatchObject({ name: "often", version: 1 });
+        await session(test, reading("often"), async (url) => {
           expect((await whoIs(url)).cookies).toBe("first first");
-        }),
-      );
-      await signIn(cdp_ws_url, "second");
+        });
+        await signIn(cdp_ws_url, "second");
+      });
       await eventually(
         "it has ended automatically",
         async () => (await browsers.get(id, { include_deleted: true })).ended_reason === "timeout",
@@ -250,7 +250,9 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       await profiles.create({ name: "crashing" });
       const { session_id: id, cdp_ws_url } = await browsers.create({ ...saving("crashing"), timeout_seconds: 600 });
       const crash = async () => {
-        const client = await chromium.connectOverCDP(cdp_ws_url);
+        const client = await eventually("it accepts clients", () =>
+          chromium.connectOverCDP(cdp_ws_url).catch(() => undefined),
+        );
         // The crash leaves the call without an answer.
         (await client.newBrowserCDPSession()).send("Browser.crash").catch(() => undefined);
         await new Promise((resolve) => client.once("disconnected", resolve));
@@ -375,13 +377,13 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       for (const blob of stored)
         expect([blob.includes("findable"), blob.subarray(0, 6).toString("latin1")]).toEqual([false, "shoal\u0001"]);
       expect(await codeOf(profiles.download("archive", { version: 7 }))).toBe("404 not_found");
-      const { items } = await test.shoal.auditLogs.list({
-        start: new Date(Date.now() - 3_600_000).toISOString(),
-        end: new Date(Date.now() + 3_600_000).toISOString(),
+      await eventually("the download is in the audit log", async () => {
+        const { items } = await test.shoal.auditLogs.list({
+          start: new Date(Date.now() - 3_600_000).toISOString(),
+          end: new Date(Date.now() + 3_600_000).toISOString(),
+        });
+        return items.some(({ operation, path }) => operation === "profiles.download" && path.includes("archive"));
       });
-      expect(items.some(({ operation, path }) => operation === "profiles.download" && path.includes("archive"))).toBe(
-        true,
-      );
     });
 
     it("is loaded by the browsers of a pool, also after a change", async () => {
@@ -455,7 +457,7 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
           (await second.shoal.profiles.storageState.get("kept"))?.cookies.some(({ value }) => value === "killed") ===
           true,
       );
-      process.kill(second.service.pid, "SIGKILL");
+      await second.service.stop("SIGKILL");
 
       const third = await runService(flags, { dataDir: first.dataDir });
       try {
