@@ -108,7 +108,8 @@ async function usage(pair: Pair): Promise<Work> {
       const lostMs = Date.parse((await ended()) ?? "");
       // The other server notices the loss after some seconds. That time does not count.
       expect(lostMs).toBeLessThanOrEqual(killedMs);
-      expect(lostMs).toBeGreaterThan(killedMs - 5_000);
+      // Heartbeats of a busy machine are late.
+      expect(lostMs).toBeGreaterThan(Math.max(beganMs, killedMs - 30_000));
       await pair.send(other, `DELETE /browsers/${here}`);
       await expect.poll(async () => (await today(other)).started).toBe(2);
       await expect.poll(async () => (await today(other)).seconds).toBeGreaterThan((lostMs - beganMs) / 1000);
@@ -127,7 +128,14 @@ async function handoff(pair: Pair): Promise<Work> {
   const there = (address: string) => other.baseUrl + new URL(address).pathname;
   expect((await fetch(`${there(url)}/handoff/take`, { method: "POST" })).status).toBe(200);
   expect(Handoff.parse(await pair.send(other, `GET ${path}`))).toMatchObject({ status: "taken", taken_by: "person" });
-  const waiting = pair.send(other, `GET ${path}?wait_seconds=50`);
+  // A wait is limited to a minute.
+  const ending = async (): Promise<Handoff> => {
+    for (;;) {
+      const present = Handoff.parse(await pair.send(other, `GET ${path}?wait_seconds=50`));
+      if (present.status !== "taken") return present;
+    }
+  };
+  const waiting = ending();
   // Reported by the outcome.
   waiting.catch(() => undefined);
   return {
@@ -135,7 +143,7 @@ async function handoff(pair: Pair): Promise<Work> {
       expect(Handoff.parse(await pair.send(other, `GET ${path}`)).status).toBe("taken");
     },
     outcome: async () => {
-      const ended = Handoff.parse(await waiting);
+      const ended = await waiting;
       expect(ended.status).toBe("canceled");
       expect(ended.url).toBeUndefined();
       expect(ended).toMatchObject({ released_by: null, session_id: id, ended_at: expect.any(String) as string });

@@ -150,7 +150,7 @@ it("ends only the sessions of a server that is killed under load", async () => {
 });
 
 it("begins to drain on the operator's command, and ends sessions at the deadline", async () => {
-  const leaving = await servers.start("four", { SHOAL_SESSION_DRAIN_SECONDS: "15" });
+  const leaving = await servers.start("four", { SHOAL_SESSION_DRAIN_SECONDS: "40" });
   const session = await create(leaving.baseUrl);
   const output = new PassThrough();
   const said: string[] = [];

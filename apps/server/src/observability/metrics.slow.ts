@@ -1,5 +1,6 @@
 import { parser } from "@prometheus-io/lezer-promql";
 import { Browser } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -42,10 +43,13 @@ it("counts requests by operation and status, without names chosen by clients", a
   await expect
     .poll(async () => (await scrape()).get('shoal_http_requests_total{operation="profiles.get",status="404"}'))
     .toBe(1);
-  const samples = await scrape();
-  expect(samples.get('shoal_http_requests_total{operation="profiles.create",status="201"}')).toBe(1);
-  expect(samples.get('shoal_http_requests_total{operation="none",status="404"}')).toBe(1);
-  expect(samples.get('shoal_http_request_duration_seconds_count{operation="profiles.get",status_class="2xx"}')).toBe(1);
+  const samples = await eventuallyPasses(async () => {
+    const found = await scrape();
+    expect(found.get('shoal_http_requests_total{operation="profiles.create",status="201"}')).toBe(1);
+    expect(found.get('shoal_http_requests_total{operation="none",status="404"}')).toBe(1);
+    expect(found.get('shoal_http_request_duration_seconds_count{operation="profiles.get",status_class="2xx"}')).toBe(1);
+    return found;
+  });
   const text = [...samples.keys()].join("\n");
   for (const chosen of ["counted-by-nobody", "missing-name", "wp-login"]) expect(text).not.toContain(chosen);
   // All connections may be busy for a moment.
@@ -75,14 +79,16 @@ it("counts sessions by state, how long they took to start, streams, sockets and 
     signal: ended.signal,
   });
   expect(stream.status).toBe(200);
-  const live = await scrape();
-  expect(live.get('shoal_sessions{state="running"}')).toBe(1);
-  expect(live.get("shoal_session_create_seconds_count")).toBe(1);
-  expect(live.get('shoal_instance_start_seconds_count{outcome="started"}')).toBe(1);
-  expect(live.get("shoal_event_streams")).toBe(1);
-  expect(live.get(`shoal_warm_browsers{state="target"}`)).toBe(0);
-  expect(live.get(`shoal_warm_takes_total{outcome="miss"}`)).toBe(1);
-  expect(live.get("shoal_websockets")).toBe(1);
+  await eventuallyPasses(async () => {
+    const live = await scrape();
+    expect(live.get('shoal_sessions{state="running"}')).toBe(1);
+    expect(live.get("shoal_session_create_seconds_count")).toBe(1);
+    expect(live.get('shoal_instance_start_seconds_count{outcome="started"}')).toBe(1);
+    expect(live.get("shoal_event_streams")).toBe(1);
+    expect(live.get(`shoal_warm_browsers{state="target"}`)).toBe(0);
+    expect(live.get(`shoal_warm_takes_total{outcome="miss"}`)).toBe(1);
+    expect(live.get("shoal_websockets")).toBe(1);
+  });
   await expect.poll(async () => (await scrape()).get("shoal_egress_connections")).toBeGreaterThan(0);
   await expect
     .poll(async () => (await scrape()).get('shoal_egress_bytes_total{direction="received"}'))
@@ -92,8 +98,7 @@ it("counts sessions by state, how long they took to start, streams, sockets and 
   socket.close();
   await server.request("DELETE", `/browsers/${browser.session_id}`);
   await expect.poll(async () => (await scrape()).get('shoal_sessions_ended_total{reason="deleted"}')).toBe(1);
-  const after = await scrape();
-  expect(after.get('shoal_sessions{state="running"}')).toBe(0);
+  await expect.poll(async () => (await scrape()).get('shoal_sessions{state="running"}')).toBe(0);
   await expect
     .poll(async () => [(await scrape()).get("shoal_event_streams"), (await scrape()).get("shoal_websockets")])
     .toEqual([0, 0]);

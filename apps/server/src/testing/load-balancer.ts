@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,18 +11,25 @@ export interface LoadBalancer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Not reserved: another program may take them. */
+/** Not reserved, but outside the range of the system's own choices. */
 export async function freePorts(count: number): Promise<number[]> {
-  const listeners = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const listener = createServer().listen(0, "127.0.0.1");
-      await once(listener, "listening");
-      return listener;
-    }),
-  );
-  const ports = listeners.map((listener) => (listener.address() as AddressInfo).port);
-  for (const listener of listeners) listener.close();
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(12_000, 30_000);
+    const listener = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      listener.once("error", () => {
+        resolve(false);
+      });
+      listener.listen(port, "127.0.0.1", () => {
+        resolve(true);
+      });
+    });
+    if (!isFree) continue;
+    ports.add(port);
+    await new Promise((resolve) => listener.close(resolve));
+  }
+  return [...ports];
 }
 
 /** Starts HAProxy: round robin over HTTP, to the servers whose `/ready` answers 200. */

@@ -34,22 +34,22 @@ async function ended(id: string): Promise<Browser> {
   });
 }
 /**
- * At most one second early, and a few seconds late on a busy machine; `npm run bench -- idle` measures the accuracy.
+ * At most one second early, and far later on a busy machine; `npm run bench -- idle` measures the accuracy.
  */
 function expectMoment(actual: string | undefined, expectedMs: number): void {
   expect(ms(actual) - expectedMs).toBeGreaterThan(-1_000);
-  expect(ms(actual) - expectedMs).toBeLessThan(15_000);
+  expect(ms(actual) - expectedMs).toBeLessThan(60_000);
 }
 
 it.concurrent("ends when its timeout has passed since its last use", async () => {
-  const { session_id: id } = await create({ timeout_seconds: 10 });
+  const { session_id: id } = await create({ timeout_seconds: 40 });
   // A use in between moves the end by this time.
   const unusedMs = 3_000;
   await delay(unusedMs);
   await use(id);
   const usedMs = Date.now();
   await eventuallyPasses(async () => {
-    expectMoment((await get(id)).expires_at, usedMs + 10_000);
+    expectMoment((await get(id)).expires_at, usedMs + 40_000);
   });
   const { expires_at } = await get(id);
   const browser = await ended(id);
@@ -59,9 +59,9 @@ it.concurrent("ends when its timeout has passed since its last use", async () =>
 
 it.concurrent("ends at its maximum duration even if it is used, and reports the reason", async () => {
   // The start counts, and several sessions start concurrently here.
-  const browser = await create({ timeout_seconds: 600, max_duration_seconds: 20 });
-  expect(browser.max_duration_seconds).toBe(20);
-  expectMoment(browser.ends_at, ms(browser.created_at) + 20_000);
+  const browser = await create({ timeout_seconds: 600, max_duration_seconds: 45 });
+  expect(browser.max_duration_seconds).toBe(45);
+  expectMoment(browser.ends_at, ms(browser.created_at) + 45_000);
   const client = await connectCdp(browser.cdp_ws_url);
   expect(await client.send("Browser.getVersion")).toHaveProperty("product");
   await client.closed;
@@ -76,8 +76,8 @@ it.concurrent("ends at its maximum duration even if it is used, and reports the 
 
 it.concurrent("runs longer when it is extended", async () => {
   // Far longer than the starts of the three sessions and the steps before they are extended.
-  const limited = await create({ timeout_seconds: 600, max_duration_seconds: 30 });
-  const idle = await create({ timeout_seconds: 20 });
+  const limited = await create({ timeout_seconds: 600, max_duration_seconds: 60 });
+  const idle = await create({ timeout_seconds: 60 });
   const unlimited = await create({ timeout_seconds: 600 });
   const runningMs = 5_000;
   await delay(runningMs);
@@ -93,7 +93,7 @@ it.concurrent("runs longer when it is extended", async () => {
   expectMoment(given.ends_at, Date.now() + 10_000);
   // After its first limit.
   await eventuallyPasses(() => {
-    expect(Date.now() - ms(limited.created_at)).toBeGreaterThan(32_000);
+    expect(Date.now() - ms(limited.created_at)).toBeGreaterThan(62_000);
   });
   expect((await get(limited.session_id)).ended_reason).toBeUndefined();
   expect((await server.request("GET", "/browsers")).body).toEqual(
@@ -101,7 +101,7 @@ it.concurrent("runs longer when it is extended", async () => {
   );
   const afterIdle = await ended(idle.session_id);
   expect(afterIdle.ended_reason).toBe("timeout");
-  expect(ms(afterIdle.deleted_at) - ms(idle.created_at)).toBeGreaterThan(24_000);
+  expect(ms(afterIdle.deleted_at) - ms(idle.created_at)).toBeGreaterThan(64_000);
   expect((await ended(unlimited.session_id)).ended_reason).toBe("max_duration");
   expect((await server.request("DELETE", `/browsers/${limited.session_id}`)).status).toBe(204);
 });

@@ -9,7 +9,7 @@ import type { RunningServer } from "../../main/running-server.ts";
 import { sharedSecret, startSecondServer } from "../../testing/second-server.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
-const settings = { secret_key: sharedSecret, websocket_timeout_seconds: 2 };
+const settings = { secret_key: sharedSecret, websocket_timeout_seconds: 10 };
 let first: TestServer;
 let second: RunningServer;
 /** Runs on the first server. */
@@ -117,7 +117,7 @@ it("keeps a client that answers pings", async () => {
       // An idle CDP connection carries only pings.
       pings += chunk.length / 2;
       socket.write(encodeFrame(opcode.pong, Buffer.alloc(0), { masked: true }));
-      if (pings > 6) resolve();
+      if (pings > 3) resolve();
     });
   });
   await answered;

@@ -54,7 +54,7 @@ it("moves recordings, telemetry and downloads to the store, where every server r
     timeout_seconds: 600,
   });
   const { replay_id: replayId } = await there<Replay>("POST", `/browsers/${id}/replays`, {});
-  const download = await there<BrowserDownload>("POST", `/browsers/${id}/downloads/wait`, { timeout_seconds: 20 });
+  const download = await there<BrowserDownload>("POST", `/browsers/${id}/downloads/wait`, { timeout_seconds: 50 });
   await there("POST", `/browsers/${id}/replays/${replayId}/stop`);
   // A finished film is stored while its session runs.
   const local = join(secondDir(), "replays", id);
@@ -68,7 +68,7 @@ it("moves recordings, telemetry and downloads to the store, where every server r
   await there("DELETE", `/browsers/${id}`);
   await expect.poll(() => isStored(id)).toBe(true);
   for (const name of ["replays", "telemetry", "downloads"])
-    expect([name, readdirSync(join(secondDir(), name))]).toEqual([name, []]);
+    await expect.poll(() => readdirSync(join(secondDir(), name)), { message: name }).toEqual([]);
 
   const events = await here<{ event: { type: string } }[]>(`/browsers/${id}/telemetry/events?since=1h&limit=100`);
   expect(events.map(({ event }) => event.type)).toContain("api_call");
@@ -126,7 +126,7 @@ it("ends sessions while the store is unavailable, and uploads their files later"
   s3.fault = undefined;
   await expect.poll(() => isStored(id)).toBe(true);
   expect(await here(`/browsers/${id}/telemetry/events?since=1h`)).toEqual(local);
-  expect(existsSync(join(first.dataDir, "telemetry", id))).toBe(false);
+  await expect.poll(() => existsSync(join(first.dataDir, "telemetry", id))).toBe(false);
 });
 
 it("marks a session without files soon after its end", async () => {
