@@ -43,11 +43,11 @@ describeChromium("the control channel", (chromium) => {
     await using instance = await runInstance({ chromium });
     expect((await instance.event(() => true)).type).toBe("state");
     await instance.ready();
-    const second = instance.call("GET", "/_instance/events");
+    const second = await instance.follow("/_instance/events");
     await eventuallyPasses(async () => {
       expect((await instance.call("POST", "/_instance/stop")).status).toBe(204);
     });
-    const lines = (await second).text.trim().split("\n");
+    const lines = (await second.text).trim().split("\n");
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "state", browser: "ready", browser_restarts: 0 });
     expect(JSON.parse(lines.at(-1) ?? "")).toEqual({ type: "ending", reason: "stopped" });
     expect(await instance.exited).toBe(0);

@@ -6,6 +6,8 @@ import { runInstance } from "../testing/run-instance.ts";
 describeChromium("the operations of an instance", (chromium) => {
   it("serve the contract's paths without the prefix", async () => {
     await using instance = await runInstance({ chromium });
+    // The folders of downloads exist when the browser is ready.
+    await instance.ready();
     const written = await instance.call("PUT", "/fs/write_file?path=/home/shoal/a.txt", "hello", {
       "content-type": "application/octet-stream",
     });
@@ -37,7 +39,7 @@ describeChromium("the operations of an instance", (chromium) => {
     await using instance = await runInstance({ chromium });
     const { text } = await instance.call("POST", "/fs/watch", JSON.stringify({ path: "/home/shoal" }));
     const { watch_id } = JSON.parse(text) as { watch_id: string };
-    const followed = instance.call("GET", `/fs/watch/${watch_id}/events`);
+    const followed = await instance.follow(`/fs/watch/${watch_id}/events`);
     await instance.assign({ timeout_seconds: 3 });
     await instance.event((event) => event.type === "activity" && event.idle_since_ms === null);
     await instance.call("PUT", "/fs/write_file?path=/home/shoal/b.txt", "b");
@@ -45,7 +47,7 @@ describeChromium("the operations of an instance", (chromium) => {
     await eventually(() => Date.now() > longerThanTheTimeout);
     expect(instance.events.some(({ type }) => type === "ending")).toBe(false);
     await instance.call("POST", "/_instance/stop");
-    expect((await followed).text).toContain("/home/shoal/b.txt");
+    expect(await followed.text).toContain("/home/shoal/b.txt");
     expect(await instance.exited).toBe(0);
   });
 });

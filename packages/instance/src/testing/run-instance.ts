@@ -1,4 +1,4 @@
-import { eventually } from "@shoal/testkit";
+import { eventually, waitLimitMs } from "@shoal/testkit";
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
 import { WebSocket } from "ws";
 import * as z from "zod/mini";
 import { InstanceEvent, instanceProgramPath, type AssignInstance, type InstanceConfig } from "../index.ts";
@@ -29,6 +30,8 @@ export interface RunningInstance extends AsyncDisposable {
     body?: string,
     headers?: OutgoingHttpHeaders,
   ): Promise<{ status: number; headers: IncomingMessage["headers"]; text: string }>;
+  /** Resolves when the answer of a stream has begun: a stream counts as use, and misses nothing from then on. */
+  follow(path: string): Promise<{ readonly text: Promise<string> }>;
   connect(path?: string): Promise<WebSocket>;
   readonly exited: Promise<number | string | null>;
   browserPids(): number[];
@@ -101,7 +104,7 @@ class InstanceProgram {
   /** Ends the program, with a signal if it does not end on its own. */
   async end(): Promise<void> {
     this.process.stdin.end();
-    const timer = setTimeout(() => this.process.kill("SIGKILL"), 30_000);
+    const timer = setTimeout(() => this.process.kill("SIGKILL"), waitLimitMs);
     await this.exited;
     clearTimeout(timer);
   }
@@ -191,7 +194,7 @@ class ProgramRun implements RunningInstance {
     const { status } = await this.call(
       "POST",
       "/_instance/assign",
-      JSON.stringify({ session_id: "session", timeout_seconds: 60, ...assign }),
+      JSON.stringify({ session_id: "session", timeout_seconds: 3_600, ...assign }),
     );
     return status;
   }
@@ -217,6 +220,16 @@ class ProgramRun implements RunningInstance {
       sent.on("error", reject);
       sent.end(body);
     });
+
+  follow(path: string): Promise<{ readonly text: Promise<string> }> {
+    return new Promise((resolve, reject) => {
+      httpRequest({ socketPath: this.config.listen_path, path }, (response) => {
+        resolve({ text: textOf(response) });
+      })
+        .on("error", reject)
+        .end();
+    });
+  }
 
   connect(path = "/cdp"): Promise<WebSocket> {
     return new Promise((resolve, reject) => {
@@ -246,6 +259,9 @@ class ProgramRun implements RunningInstance {
   }
 }
 
+const disconnected = { error: { message: "The connection has closed." } };
+
+/** Commands of a closed connection are answered with an error, so that no test waits for them. */
 export function cdpClient(socket: WebSocket): {
   send(method: string, params?: object, sessionId?: string): Promise<Record<string, unknown>>;
   readonly closed: Promise<{ code: number; reason: string }>;
@@ -259,6 +275,7 @@ export function cdpClient(socket: WebSocket): {
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     socket.on("close", (code, reason) => {
       resolve({ code, reason: reason.toString() });
+      for (const answer of pending.values()) answer(disconnected);
     });
   });
   socket.on("error", () => undefined);
@@ -266,6 +283,10 @@ export function cdpClient(socket: WebSocket): {
     closed,
     send: (method, params, sessionId) =>
       new Promise((resolve) => {
+        if (socket.readyState === WebSocket.CLOSED) {
+          resolve(disconnected);
+          return;
+        }
         const id = nextId++;
         pending.set(id, resolve);
         socket.send(JSON.stringify({ id, method, params, ...(sessionId !== undefined && { sessionId }) }));

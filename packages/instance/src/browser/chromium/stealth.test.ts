@@ -1,4 +1,4 @@
-import { eventuallyPasses } from "@shoal/testkit";
+import { eventually, eventuallyPasses } from "@shoal/testkit";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -113,9 +113,12 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`stealth${re
       expect(Object.keys(agents).sort()).toEqual(["service", "shared", "worker"]);
     });
     expect(await evaluate("/main", signs)).toEqual(aPersons);
-    expect(await evaluate("/frame", "navigator.webdriver + ' ' + navigator.userAgent")).toMatch(
-      /^false .*\) Chrome\/\d+\.0\.0\.0 Safari\/537\.36$/,
-    );
+    await eventually("the frame has loaded", () => requests.has("/frame"));
+    await eventuallyPasses(async () => {
+      expect(await evaluate("/frame", "navigator.webdriver + ' ' + navigator.userAgent")).toMatch(
+        /^false .*\) Chrome\/\d+\.0\.0\.0 Safari\/537\.36$/,
+      );
+    });
 
     // An override would be too late for this page's first request.
     await client.send("Target.createTarget", { url: `${base}/created` });

@@ -20,9 +20,12 @@ function api(instance: RunningInstance) {
   const get = async (path: string) => JSON.parse((await call("GET", path)).text) as unknown;
   return {
     list: (query = "") => get(`/downloads${query}`) as Promise<BrowserDownload[]>,
-    async wait(after?: string, timeout_seconds = 20) {
+    async wait(after?: string, timeout_seconds = 50) {
       const body = JSON.stringify({ ...(after !== undefined && { after }), timeout_seconds });
-      const { status, text } = await call("POST", "/downloads/wait", body, { "content-type": "application/json" });
+      const ask = () => call("POST", "/downloads/wait", body, { "content-type": "application/json" });
+      let answer = await ask();
+      while (answer.status === 204 && timeout_seconds > 0) answer = await ask();
+      const { status, text } = answer;
       return { status, ...(text !== "" && (JSON.parse(text) as BrowserDownload)) } as {
         status: number;
       } & BrowserDownload;

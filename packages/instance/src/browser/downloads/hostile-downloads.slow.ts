@@ -19,8 +19,11 @@ const names = [
 ];
 
 async function next(instance: RunningInstance, after?: string): Promise<BrowserDownload> {
-  const body = JSON.stringify({ after, timeout_seconds: 30 });
-  const { status, text } = await instance.call("POST", "/downloads/wait", body, { "content-type": "application/json" });
+  const body = JSON.stringify({ after, timeout_seconds: 50 });
+  const ask = () => instance.call("POST", "/downloads/wait", body, { "content-type": "application/json" });
+  let answer = await ask();
+  while (answer.status === 204) answer = await ask();
+  const { status, text } = answer;
   expect(status).toBe(200);
   return JSON.parse(text) as BrowserDownload;
 }

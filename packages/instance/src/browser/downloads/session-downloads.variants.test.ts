@@ -156,7 +156,7 @@ describeChromium("a download", (chromium) => {
     const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
     const code = `await page.goto("${url}/page"); const begun = page.waitForEvent("download");
       await page.evaluate(() => { location.href = "/slow"; }); return (await begun).suggestedFilename();`;
-    const { text } = await instance.call("POST", "/playwright/execute", JSON.stringify({ code, timeout_sec: 20 }));
+    const { text } = await instance.call("POST", "/playwright/execute", JSON.stringify({ code, timeout_sec: 300 }));
     expect(JSON.parse(text)).toMatchObject({ success: true, result: "slow.txt", stdout: "", stderr: "" });
     const home = join(instance.config.root, "home/shoal");
     expect(existsSync(join(home, "Downloads/slow.txt"))).toBe(false);
@@ -204,7 +204,7 @@ describeChromium("a download", (chromium) => {
     const { text } = await instance.call(
       "POST",
       "/playwright/execute",
-      JSON.stringify({ code: "return [...new Set(context.pages().map((page) => page.url()))]", timeout_sec: 20 }),
+      JSON.stringify({ code: "return [...new Set(context.pages().map((page) => page.url()))]", timeout_sec: 300 }),
     );
     // Chrome closes the download's tab, the headless shell keeps it.
     expect(JSON.parse(text)).toMatchObject({ success: true, result: ["about:blank"] });

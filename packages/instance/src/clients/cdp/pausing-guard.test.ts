@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { AutomationPause } from "../../pause/automation-pause.ts";
 import type { GuardVerdict } from "./guard.ts";
 import { createPausingGuard, maxHeldBytes } from "./pausing-guard.ts";
@@ -82,6 +82,10 @@ it("holds commands in order until the end, within its limits", async () => {
 });
 
 it("ends at its deadline without the service, and counts as use of the session", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
   const uses: string[] = [];
   const pause = new AutomationPause(() => {
     uses.push("began");
@@ -89,6 +93,8 @@ it("ends at its deadline without the service, and counts as use of the session",
   });
   await pause.begin({ id: "h1", on_automation: "wait", remaining_ms: 20 });
   expect(uses).toEqual(["began"]);
-  expect(await pause.admit()).toBeUndefined();
+  const admitted = pause.admit();
+  vi.advanceTimersByTime(20);
+  expect(await admitted).toBeUndefined();
   expect(uses).toEqual(["began", "ended"]);
 });

@@ -44,8 +44,8 @@ describeChromium("commands of WebDriver", (chromium) => {
       const [element] = Object.values(found.value as Readonly<Record<string, string>>);
       await command("POST", `element/${element ?? ""}/click`);
       expect(await command("GET", "title")).toEqual({ status: 200, value: "2" });
-      const targets = await instance.call("GET", "/json/list");
-      expect(targets.text).toContain('"title":"2"');
+      // The process of the browser hears of a title from the page.
+      await expect.poll(async () => (await instance.call("GET", "/json/list")).text).toContain('"title":"2"');
       const opened = await command("POST", "window/new", { type: "tab" });
       expect(opened).toMatchObject({ status: 200, value: { type: "tab" } });
     });
@@ -127,7 +127,12 @@ function childrenOf(parent: number, name: string): number[] {
     .filter((pid) => commandLineOf(pid).includes(name) && parentOf(pid) === parent);
 }
 
-function parentOf(pid: number): number {
-  const stat = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
-  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+/** Nothing if the process has ended. */
+function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return undefined;
+  }
 }

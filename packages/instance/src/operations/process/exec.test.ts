@@ -1,8 +1,8 @@
 import { eventuallyPasses } from "@shoal/testkit";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { serveProcesses, type ServedProcesses } from "./testing/serve-processes.ts";
 
 function processesWith(text: string): number[] {
@@ -65,15 +65,25 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
   });
 
   it("kills a program and its descendants at the timeout, and returns the previous output", async () => {
-    const answer = await served.exec({
-      command: "echo before; sleep 7001 & setsid sleep 7002 & sleep 7003",
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    // Names the processes of this run.
+    const seconds = `7001.${String(process.pid)}${String(Date.now())}`;
+    const asked = served.exec({
+      command: `echo before; sleep ${seconds} & setsid sleep ${seconds} & echo > begun; sleep ${seconds}`,
       timeout_sec: 1,
     });
+    await expect.poll(() => existsSync(join(served.root, "home/shoal/begun"))).toBe(true);
+    vi.advanceTimersByTime(1_000);
+    vi.useRealTimers();
+    const answer = await asked;
     expect(answer).toMatchObject({ status: 200, stdout: "before\n", body: { timed_out: true, exit_code: 137 } });
     expect(answer.body.duration_ms).toBeGreaterThanOrEqual(1000);
     if (process.platform === "linux")
       await eventuallyPasses(() => {
-        expect(processesWith("sleep 700")).toEqual([]);
+        expect(processesWith(seconds)).toEqual([]);
       });
   });
 

@@ -38,7 +38,7 @@ describe("a REPL", () => {
   };
   const getReady = () => writeFile(join(directory, "ready"), "");
   const run = (code: string, signal = new AbortController().signal) =>
-    repl.run({ code, reset: false, timeoutSeconds: 10, signal });
+    repl.run({ code, reset: false, timeoutSeconds: 300, signal });
   const isAlive = (pid: number): boolean => {
     try {
       return process.kill(pid, 0);

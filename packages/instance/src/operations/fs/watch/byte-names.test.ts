@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { serveWatches, type ServedWatches } from "./testing/served-watches.ts";
 
-const generous = { timeout: 120_000 };
-
 const prelude = `
   import * as fs from "node:fs";
   const at = (text) => Buffer.from("w/" + text, "latin1");
@@ -34,7 +32,7 @@ function lineOf({ type, path, name, dest_path, is_dir, is_escaped }: FileSystemE
 }
 
 describe("a directory watch", () => {
-  it("reports names that contain U+FFFD, and escapes and flags names that are not UTF-8", generous, async () => {
+  it("reports names that contain U+FFFD, and escapes and flags names that are not UTF-8", async () => {
     await using served = await prepared();
     const lines = await linesOf(
       served,
@@ -53,7 +51,7 @@ describe("a directory watch", () => {
     ]);
   });
 
-  it("distinguishes names that differ only in invalid bytes", generous, async () => {
+  it("distinguishes names that differ only in invalid bytes", async () => {
     await using served = await prepared(`fs.writeFileSync(at("a\\xff"), "1"); fs.writeFileSync(at("a\\xfe"), "1");`);
     expect(await linesOf(served, `fs.rmSync(at("a\\xfe")); fs.writeFileSync(at("a\\xfd"), "1");`)).toEqual([
       "DELETE /w/a\\xfe !",
@@ -61,7 +59,7 @@ describe("a directory watch", () => {
     ]);
   });
 
-  it("pairs moves from, to and between names that are not UTF-8", generous, async () => {
+  it("pairs moves from, to and between names that are not UTF-8", async () => {
     await using served = await prepared(
       `fs.writeFileSync("w/valid", "1"); fs.writeFileSync(at("b\\xff"), "1"); fs.writeFileSync(at("c\\xff"), "1");`,
     );
@@ -76,7 +74,7 @@ describe("a directory watch", () => {
     ]);
   });
 
-  it("covers directories whose names are not UTF-8: their content, moves and removal", generous, async () => {
+  it("covers directories whose names are not UTF-8: their content, moves and removal", async () => {
     await using served = await prepared(`fs.mkdirSync(at("old\\xff/inner"), { recursive: true });`);
     const id = await served.start("/w");
     const reader = await served.read(id);
@@ -112,7 +110,7 @@ describe("a directory watch", () => {
     ]);
   });
 
-  it("skips paths above the system's limit until they are shorter", generous, async () => {
+  it("skips paths above the system's limit until they are shorter", async () => {
     await using served = await prepared();
     const id = await served.start("/w");
     const reader = await served.read(id);
@@ -130,7 +128,7 @@ describe("a directory watch", () => {
     expect(served.faults).toEqual([]);
   });
 
-  it("covers a directory until it is gone when its name or a parent's name is not ASCII", generous, async () => {
+  it("covers a directory until it is gone when its name or a parent's name is not ASCII", async () => {
     await using served = await serveWatches();
     await mkdir(join(served.root, "\u00fcber/w\u{1f41f}"), { recursive: true });
     const id = await served.start("/\u00fcber/w\u{1f41f}");

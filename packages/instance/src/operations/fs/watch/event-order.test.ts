@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { misplaced, replay, serveWatches, treeOf, type Frame } from "./testing/served-watches.ts";
 
-const generous = { timeout: 120_000 };
 const sleep = new Int32Array(new SharedArrayBuffer(4));
 
 interface Scene {
@@ -40,23 +39,19 @@ async function expectOrder({ before, programs, late }: Scene): Promise<readonly 
   return frames;
 }
 
-it("reports both files when two files swap their names", generous, async () => {
+it("reports both files when two files swap their names", async () => {
   const before = `fs.mkdirSync("w/a"); fs.mkdirSync("w/b"); fs.writeFileSync("w/a/u", "1"); fs.writeFileSync("w/b/u", "22");`;
   const swap = `fs.renameSync("w/a/u", "t"); fs.renameSync("w/b/u", "w/a/u"); fs.renameSync("t", "w/b/u");`;
   const frames = await expectOrder({ before, programs: [swap], late: true });
   expect(frames.map(({ event }) => `${event?.type ?? ""} ${event?.path ?? ""}`)).toContain("CREATE /w/a/u");
 });
 
-it(
-  "reports the content of a moved directory under its new path when another directory has its old path",
-  generous,
-  async () => {
-    const before = `fs.mkdirSync("w/b/z", { recursive: true }); fs.mkdirSync("w/p");`;
-    // The kernel's first event is about z, whose directory is no longer at w/b when the service checks.
-    const moves = `fs.renameSync("w/b/z", "z"); fs.renameSync("w/b", "b"); fs.mkdirSync("w/b"); fs.renameSync("w/p", "w/b/z"); fs.renameSync("b", "w/p");`;
-    await expectOrder({ before, programs: [moves], late: true });
-  },
-);
+it("reports the content of a moved directory under its new path when another directory has its old path", async () => {
+  const before = `fs.mkdirSync("w/b/z", { recursive: true }); fs.mkdirSync("w/p");`;
+  // The kernel's first event is about z, whose directory is no longer at w/b when the service checks.
+  const moves = `fs.renameSync("w/b/z", "z"); fs.renameSync("w/b", "b"); fs.mkdirSync("w/b"); fs.renameSync("w/p", "w/b/z"); fs.renameSync("b", "w/p");`;
+  await expectOrder({ before, programs: [moves], late: true });
+});
 
 function storm(seed: number): string {
   return `
@@ -77,7 +72,6 @@ function storm(seed: number): string {
 
 it.each([1, 2, 3, 4, 5, 6, 7, 8])(
   "reports a storm of renames and writes in an order that can be replayed: seed %i",
-  generous,
   async (seed) => {
     const before = `for (const d of "ab") { fs.mkdirSync("w/" + d); for (const f of "xyz") fs.writeFileSync("w/" + d + "/" + f, "1"); }`;
     await expectOrder({
