@@ -61,7 +61,7 @@ for (const endpoint of endpoints) {
   };
   router.mount(endpoint, handler);
 }
-const server = createServer((request, response) => {
+const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
   router.handle(request, response);
 });
 let shoal: Shoal;

@@ -21,7 +21,8 @@ export class ReferenceMock implements AsyncDisposable {
       .map((operation) => ({ operation, pattern: patternOf(operation.path) }))
       // `/browsers/{id}` after `/browsers/settings`.
       .toSorted((a, b) => a.operation.path.split("{").length - b.operation.path.split("{").length);
-    this.#server = createServer((request, response) => {
+    // With a limit, a pause of this process makes the server close the connection of a request that is on its way.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       this.#serve(request, response);
     });
   }

@@ -83,7 +83,7 @@ export async function startAppService(): Promise<AppService> {
       getInvocation: () => ({ ...invocation, app_name: "shop", version: "latest", started_at: timestamp }),
     },
   );
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     router.handle(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -29,7 +29,7 @@ export async function startPartialService(
   // The parameter's type matches each name with its handler.
   for (const [name, handler] of Object.entries(handlers))
     router.mount<Endpoint>(contract[name as keyof typeof contract], handler as unknown as Handler<Endpoint>);
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     requests.push({ line: `${request.method ?? ""} ${request.url ?? ""}`, headers: request.headers });
     if (options.otherwise?.(request, response) !== true) router.handle(request, response);
   });

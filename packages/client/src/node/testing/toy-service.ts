@@ -46,7 +46,7 @@ export async function startToyService(apiKey: string): Promise<ToyService> {
   // `ToyHandlers` matches each name with its handler.
   for (const [name, handler] of Object.entries(handlers))
     router.mount<Endpoint>(contract[name as keyof typeof handlers], handler as Handler<Endpoint>);
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     router.handle(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -20,7 +20,7 @@ export async function serve(
   handler: (request: IncomingMessage, response: ServerResponse, count: number) => void,
 ): Promise<TestServer> {
   const seen: Seen[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     seen.push({ method: request.method ?? "", url: request.url ?? "", headers: request.headers });
     handler(request, response, seen.length);
   });
