@@ -13,9 +13,11 @@ import { appRuntimeOnUse } from "./app-runtime-on-use.ts";
 import { sdkFeature } from "./sdk-feature.ts";
 import { SdkPackages } from "./registry/sdk-packages.ts";
 import { schedulesFeature } from "./schedules/feature.ts";
+import type { ScheduledFlows } from "./schedules/scheduled-flow.ts";
 
 interface AppNeeds {
   readonly boxes: BoxConnections;
+  readonly flows: ScheduledFlows;
   readonly isDoubtful: () => boolean;
   readonly origins: RequestOrigins;
   readonly placement: Placement;
@@ -26,7 +28,7 @@ interface AppNeeds {
 }
 
 /** Deployed apps. The server must be registered. */
-export async function appFeatures(host: Host, { boxes, origins, placement, ...needs }: AppNeeds) {
+export async function appFeatures(host: Host, { boxes, flows, origins, placement, ...needs }: AppNeeds) {
   const sdk = new SdkPackages();
   const shared = {
     ...needs,
@@ -37,7 +39,7 @@ export async function appFeatures(host: Host, { boxes, origins, placement, ...ne
   const invocations = await invocationsFeature(host, shared);
   return {
     sdk: sdkFeature(sdk, origins),
-    schedules: schedulesFeature(host),
+    schedules: schedulesFeature(host, flows),
     invocations,
     deployments: deploymentsFeature(host, {
       ...shared,

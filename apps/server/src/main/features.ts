@@ -134,7 +134,7 @@ export async function openFeatures(
   });
   const sessions: Sessions = room.sessions.provides.sessions;
   const { isDoubtful } = room.cluster.provides.replicas;
-  const apps = await appFeatures(host, { ...known, boxes, isDoubtful, runtime, sessions });
+  const apps = await appFeatures(host, { ...known, boxes, flows: room.flows.provides, isDoubtful, runtime, sessions });
   const auth = await authFeatures(host, { ...known, canHide: placement.abilities.fullChromium, sessions: room });
   const entry = openEntry(host, {
     ...known,

@@ -58,6 +58,10 @@ const names: Readonly<Record<string, Kind>> = {
 const others: readonly string[] = [
   "invocations.create body.action_name",
   "schedules.create body.action_name",
+  // Checked as in flows.runs.create.
+  ...["profile.id", "profile.name", "proxy.id", "proxy.name", "conditions.permissions[].name"].map(
+    (field) => `schedules.create body.flow_run.browser.${field}`,
+  ),
   "browsers.act body.to.name",
   "browsers.render body.cookies[].name",
   // Elements of pages, and names inside a flow.

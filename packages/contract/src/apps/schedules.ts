@@ -1,14 +1,14 @@
 import { CreateSchedule, Id, lazyObject, ListSchedules, Schedule } from "@shoal/schemas";
 import { defineEndpoint, empty, json, page } from "../base/endpoint.ts";
 
-/** Regular invocations of an app's action. */
+/** Regular invocations of an app's action, or runs of a flow. */
 const area = "Schedules";
 const id = lazyObject(() => ({
   /** The schedule's id. */
   id: Id,
 }));
 
-/** Each due time starts one invocation, on any server, of the deployment that has the version's label then. At a limit of concurrent invocations it waits. Deleting the deployment deletes the schedule. */
+/** Each due time starts one invocation, on any server, of the deployment that has the version's label then. At a limit of concurrent invocations it waits. Deleting the deployment deletes the schedule. With `flow`, each due time starts one run with the rights that the caller has then, unless the previous run goes on; no run starts twice. Deleting the flow deletes the schedule. */
 export const createSchedule = defineEndpoint({
   operationId: "schedules.create",
   area,
@@ -16,7 +16,7 @@ export const createSchedule = defineEndpoint({
   moves: ["write schedules", "write invocation_data"],
   method: "POST",
   path: "/schedules",
-  summary: "Invoke an action regularly.",
+  summary: "Invoke an action or run a flow regularly.",
   body: json(CreateSchedule),
   responses: { 201: json(Schedule) },
   errors: [400, 401, 403, 404, 409, 500],

@@ -134,7 +134,10 @@ export const workExamples = {
     { event: "invocation_state", invocation, timestamp: times.updated },
   ],
   UpdateInvocation: [{ status: "failed", output: '{"reason":"stopped by hand"}' }],
-  CreateSchedule: [{ ...schedule, time_zone: "Europe/Berlin", payload: '{"since":"2026-03-01"}' }],
+  CreateSchedule: [
+    { ...schedule, time_zone: "Europe/Berlin", payload: '{"since":"2026-03-01"}' },
+    { flow: flowSummary.id, flow_run: { parameters: { product: "tea" } }, cron: schedule.cron },
+  ],
   Schedule: [
     {
       id: "sch_1",

@@ -80,7 +80,7 @@ export function actionNotFound(
 export function scheduleNotFound(id: string): Refusal {
   return notFound(
     `Schedule ${id} was not found in this project.`,
-    "It ends with the deployment of its app; list schedules with schedules.list.",
+    "It ends with the deployment of its app, or with its flow; list schedules with schedules.list.",
   );
 }
 
@@ -90,6 +90,17 @@ export function tooManySchedules(app: string, limit: number): Refusal {
     status: 409,
     code: "conflict",
     problem: `App ${app} has ${String(limit)} schedules, the limit.`,
+    limit,
+    hint: "Delete one with schedules.delete.",
+  };
+}
+
+/** 409 for a schedule over the limit of its flow. */
+export function tooManyFlowSchedules(flowId: string, limit: number): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Flow ${flowId} has ${String(limit)} schedules, the limit.`,
     limit,
     hint: "Delete one with schedules.delete.",
   };

@@ -50,6 +50,7 @@ export {
   repositoryExpected,
   reservedVariables,
   scheduleNotFound,
+  tooManyFlowSchedules,
   tooManySchedules,
   variableNameExpected,
 } from "./apps.ts";

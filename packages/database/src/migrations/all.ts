@@ -11,6 +11,7 @@ import { profileLocation } from "./0009-profile-location.ts";
 import { flowRuns } from "./0010-flow-runs.ts";
 import { profileConditions } from "./0011-profile-conditions.ts";
 import { networkRecordings } from "./0012-network-recordings.ts";
+import { schedulesOfFlows } from "./0013-schedules-of-flows.ts";
 
 /** Every migration by name; they run in the order of their names. Never change or remove a released one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -26,4 +27,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0010_flow_runs": flowRuns,
   "0011_profile_conditions": profileConditions,
   "0012_network_recordings": networkRecordings,
+  "0013_schedules_of_flows": schedulesOfFlows,
 };

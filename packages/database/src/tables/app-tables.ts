@@ -80,12 +80,28 @@ export interface AppLogChunksTable {
   lines: string;
 }
 
+interface StoredFlowStart {
+  /** The key of the caller, whose rights count at each due time. */
+  key_id: string;
+  /** As the caller saw the service. */
+  base_url: string;
+  /** Input of `flows.runs.create`. */
+  run: Record<string, unknown>;
+}
+
 export interface SchedulesTable {
   id: string;
   project_id: string;
-  app_name: string;
-  version: string;
-  action_name: string;
+  /** `null` for a flow. */
+  app_name: string | null;
+  /** `null` for a flow. */
+  version: string | null;
+  /** `null` for a flow. */
+  action_name: string | null;
+  /** `null` for an app. */
+  flow_id: Generated<string | null>;
+  /** How the flow starts; `null` for an app. */
+  flow_start: ColumnType<StoredFlowStart | null, string | null | undefined, never>;
   cron: string;
   time_zone: string;
   /** JSON. */
@@ -97,7 +113,8 @@ export interface SchedulesTable {
   next_at: ColumnType<string | null, string | Date | null, string | Date | null>;
   last_at: OptionalTimestamp;
   last_invocation_id: Generated<string | null>;
-  /** Why the last due time started no invocation. */
+  last_flow_run_id: Generated<string | null>;
+  /** Why the last due time started nothing. */
   last_problem: Generated<string | null>;
   created_at: TimestampOfInsert;
 }

@@ -22,7 +22,7 @@ export function scheduleHandlers(store: Store): Handlers<OperationsOf<"schedules
     store.schedules.filter(
       (row) =>
         row.projectId === projectId &&
-        findVersion(store, projectId, { app: row.app_name, version: row.version }) !== undefined,
+        findVersion(store, projectId, { app: row.app_name ?? "", version: row.version ?? "" }) !== undefined,
     );
   const existing = (projectId: string, id: string): ScheduleRow => {
     const found = ofProject(projectId).find((row) => row.id === id);
@@ -34,8 +34,10 @@ export function scheduleHandlers(store: Store): Handlers<OperationsOf<"schedules
     return toSchedule(row);
   };
   return {
-    createSchedule: ({ body: { payload, ...body }, context: { projectId } }) => {
-      const { action_name: action, app_name: app, version } = body;
+    createSchedule: ({ body: { flow, flow_run: _, payload, ...body }, context: { projectId } }) => {
+      const { action_name: action = "", app_name: app = "", version } = body;
+      if (flow !== undefined)
+        throw new ServiceError(501, "not_implemented", "body.flow: the fake has no flows. Test with a service.");
       const target = findVersion(store, projectId, { app, version });
       if (target === undefined) throw ServiceError.of(appVersionNotFound(app, version));
       const actions = target.found.actions.map(({ name }) => name);
@@ -54,11 +56,12 @@ export function scheduleHandlers(store: Store): Handlers<OperationsOf<"schedules
       store.schedules.push(row);
       return toSchedule(row);
     },
-    listSchedules: ({ query: { app_name, version, ...window }, context }) =>
+    listSchedules: ({ query: { app_name, flow, version, ...window }, context }) =>
       pageOf(
         ofProject(context.projectId)
           .filter(
             (row) =>
+              flow === undefined &&
               (app_name === undefined || row.app_name === app_name) &&
               (version === undefined || row.version === version),
           )

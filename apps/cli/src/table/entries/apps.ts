@@ -77,16 +77,20 @@ export const appEntries: Readonly<Record<string, CommandEntry>> = {
     examples: [`shoal deployments follow ${exampleId}`, `shoal deployments follow ${exampleId} --since 1h`],
   },
   "schedules.create": {
-    summary: "Invoke an action of an app regularly",
+    summary: "Invoke an action of an app, or run a flow, regularly",
     about: "Deployments that take over the version keep the schedule.",
     help: {
       app_name: "App to invoke",
+      action_name: "Action of the app",
+      flow: "ID of a flow to run, instead of an app",
+      flow_run: "Settings of the runs of the flow as JSON: see shoal flows run --help",
       cron: "Minute, hour, day, month and day of the week, optionally after seconds: 0 9 * * 1-5",
       time_zone: "Time zone of --cron: Europe/Berlin; default: UTC",
     },
     first: ["id", "next_run_at"],
     examples: [
       `shoal schedules create --app-name shop --action-name report --cron "0 9 * * 1-5" --time-zone Europe/Berlin`,
+      `shoal schedules create --flow m3x1p0v2k7c9q5w8z6t4r2yh --flow-run '{"parameters":{"product":"tea"}}' --cron "0 9 * * 1-5"`,
     ],
   },
   "schedules.list": {
@@ -97,6 +101,7 @@ export const appEntries: Readonly<Record<string, CommandEntry>> = {
       ["APP", "app_name"],
       ["VERSION", "version"],
       ["ACTION", "action_name"],
+      ["FLOW", "flow_id"],
       ["CRON", "cron"],
       ["ORIGIN", "origin"],
       ["STATUS", "status"],

@@ -20,9 +20,15 @@ const refreshMs = 10_000;
 const columns: readonly Column<Schedule>[] = [
   {
     name: "Action",
-    cell: ({ app_name, action_name, version, origin }) => (
-      <NameCell below={`Version ${version}, ${origin === "code" ? "declared by the app" : "created by a request"}`}>
-        {app_name} / {action_name}
+    cell: ({ flow_id: flow, version, origin, ...target }) => (
+      <NameCell
+        below={
+          flow === undefined
+            ? `Version ${version ?? ""}, ${origin === "code" ? "declared by the app" : "created by a request"}`
+            : "Flow"
+        }
+      >
+        {targetOf({ ...target, flow_id: flow })}
       </NameCell>
     ),
     share: 1.5,
@@ -50,6 +56,10 @@ const columns: readonly Column<Schedule>[] = [
   { name: "Next run", cell: ({ next_run_at: at }) => at !== null && <Moment at={at} /> },
   { name: "Last run", cell: (schedule) => <LastRun schedule={schedule} />, share: 1.3 },
 ];
+
+function targetOf({ action_name, app_name, flow_id }: Pick<Schedule, "action_name" | "app_name" | "flow_id">): string {
+  return flow_id ?? `${app_name ?? ""} / ${action_name ?? ""}`;
+}
 
 function LastRun({
   schedule: { last_run_at: at, last_invocation_id: id, last_problem },
@@ -83,7 +93,7 @@ export function SchedulesPage() {
   return (
     <ListPage
       title="Schedules"
-      description="Times at which the service invokes actions of apps."
+      description="Times at which the service invokes actions of apps, or runs flows."
       create={canOperate && { label: "New schedule", run: creating.open }}
       search="Name of an app"
       programs={{
@@ -131,9 +141,10 @@ export function SchedulesPage() {
 
 const changes = [["schedules"]];
 
-function ScheduleMenu({ schedule: { id, app_name, action_name, status } }: { readonly schedule: Schedule }) {
+function ScheduleMenu({ schedule }: { readonly schedule: Schedule }) {
+  const { id, status } = schedule;
   const { shoal } = useSignedIn();
-  const name = `${app_name} / ${action_name}`;
+  const name = targetOf(schedule);
   const isActive = status === "active";
   const change = useAction({
     act: () => (isActive ? shoal.schedules.pause(id) : shoal.schedules.resume(id)),

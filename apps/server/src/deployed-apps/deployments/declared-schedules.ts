@@ -74,7 +74,9 @@ async function replaceOfApp(
     .where("app_name", "=", app_name)
     .execute();
   const replaced = new Map(
-    present.filter((row) => row.version === version && row.origin === "code").map((row) => [row.id, identityOf(row)]),
+    present
+      .filter((row) => row.version === version && row.origin === "code")
+      .map((row) => [row.id, identityOf({ ...row, action_name: row.action_name ?? "" })]),
   );
   const added = schedules.filter((schedule) => {
     const same = [...replaced].find(([, identity]) => identity === identityOf(schedule));

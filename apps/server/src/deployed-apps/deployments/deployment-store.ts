@@ -219,7 +219,7 @@ export class DeploymentStore {
         .set({ is_current: false })
         .where("deployment_id", "=", id)
         .execute();
-      await sql`delete from schedules where project_id = ${projectId} and not exists (
+      await sql`delete from schedules where project_id = ${projectId} and flow_id is null and not exists (
         select 1 from app_versions as current
         where current.project_id = schedules.project_id and current.app_name = schedules.app_name
           and current.version = schedules.version and current.is_current)`.execute(transaction);

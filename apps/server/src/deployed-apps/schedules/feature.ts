@@ -2,11 +2,12 @@ import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
 import { scheduleHandlers } from "./handlers.ts";
 import { ScheduleTimer } from "./schedule-timer.ts";
+import type { ScheduledFlows } from "./scheduled-flow.ts";
 import { Schedules } from "./schedules.ts";
 
-export function schedulesFeature({ cleanup, database, log, settings }: Host) {
-  const schedules = new Schedules(database, () => settings.inForce.min_schedule_seconds);
-  const timer = new ScheduleTimer(database, log);
-  cleanup.add("schedules of apps", () => timer.close());
+export function schedulesFeature({ cleanup, database, log, settings }: Host, flows: ScheduledFlows) {
+  const schedules = new Schedules(database, () => settings.inForce.min_schedule_seconds, flows);
+  const timer = new ScheduleTimer(database, log, flows);
+  cleanup.add("schedules", () => timer.close());
   return { handlers: scheduleHandlers(schedules) } satisfies Feature;
 }

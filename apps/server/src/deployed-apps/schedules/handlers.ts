@@ -5,7 +5,7 @@ import type { Schedules } from "./schedules.ts";
 
 export function scheduleHandlers(schedules: Schedules): Handlers<OperationsOf<"schedules">, Access> {
   return {
-    createSchedule: ({ body, context }) => schedules.create(context.projectId, body),
+    createSchedule: ({ body, context, signal }) => schedules.create(context, body, signal),
     listSchedules: ({ query, context }) => schedules.list(context.projectId, query),
     pauseSchedule: ({ params, context }) => schedules.pause(context.projectId, params.id),
     resumeSchedule: ({ params, context }) => schedules.resume(context.projectId, params.id),

@@ -7,18 +7,21 @@ import { Lookout } from "../../work/lookout.ts";
 import { findVersion } from "../deployments/deployed-apps.ts";
 import { InvocationStore } from "../invocations/invocation-store.ts";
 import { dueAfter } from "../cron/due-times.ts";
+import type { FlowStart, ScheduledFlows } from "./scheduled-flow.ts";
 import type { ScheduleRow } from "./schedules.ts";
 
 const lookEveryMs = 500;
 const timeoutSeconds = 900;
 
-/** Starts an invocation for each due time, on whichever server sees it first. */
+/** Starts an invocation or a run of a flow for each due time, on whichever server sees it first. */
 export class ScheduleTimer {
   readonly #query: Database["query"];
   readonly #lookout: Lookout;
+  readonly #flows: ScheduledFlows;
 
-  constructor({ query }: Pick<Database, "query">, log: Log) {
+  constructor({ query }: Pick<Database, "query">, log: Log, flows: ScheduledFlows) {
     this.#query = query;
+    this.#flows = flows;
     this.#lookout = new Lookout({
       everyMs: lookEveryMs,
       look: () => this.#runDue(),
@@ -32,17 +35,42 @@ export class ScheduleTimer {
   }
 
   async #runDue(): Promise<void> {
-    while (!this.#lookout.isClosed && (await this.#runOne()));
+    for (;;) {
+      const row = this.#lookout.isClosed ? undefined : await this.#takeOne();
+      if (row === undefined) return;
+      if (row.flow_id === null || row.flow_start === null || row.last_problem !== null) continue;
+      // After the due time is stored as handled: a run never starts twice.
+      const { flow_id: flowId, flow_start: start, id, project_id: projectId } = row;
+      const outcome = await this.#start({ flowId, projectId, start });
+      await this.#query.updateTable("schedules").set(outcome).where("id", "=", id).execute();
+    }
   }
 
-  /** The row's lock makes other servers skip it; they see the new due time afterwards. @returns whether one was due. */
-  #runOne(): Promise<boolean> {
+  async #start(of: {
+    readonly flowId: string;
+    readonly projectId: string;
+    readonly start: FlowStart;
+  }): Promise<Outcome> {
+    try {
+      return { last_flow_run_id: await this.#flows.start(of) };
+    } catch (error) {
+      if (!ServiceError.isInstance(error)) throw error;
+      return { last_problem: error.message.slice(0, 1000) };
+    }
+  }
+
+  /**
+   * The row's lock makes other servers skip it; they see the new due time afterwards.
+   * @returns the row that was due, with a problem if its flow must not start.
+   */
+  #takeOne(): Promise<ScheduleRow | undefined> {
     return this.#query.transaction().execute(async (transaction) => {
       const row = await transaction
         .selectFrom("schedules")
         .selectAll()
         .select(sql<string>`now()::timestamptz(3)`.as("now"))
         .where("next_at", "<=", sql<string>`now()`)
+        .$if(!this.#flows.mayStart(), (rows) => rows.where("flow_id", "is", null))
         .where(
           sql<boolean>`exists (select 1 from projects where projects.id = schedules.project_id and status = 'active' and deleted_at is null)`,
         )
@@ -51,8 +79,8 @@ export class ScheduleTimer {
         .forUpdate()
         .skipLocked()
         .executeTakeFirst();
-      if (row === undefined) return false;
-      const outcome = await invoke(transaction, row);
+      if (row === undefined) return undefined;
+      const outcome = row.flow_id === null ? await invoke(transaction, row) : await unlessRunning(transaction, row);
       await transaction
         .updateTable("schedules")
         .set({
@@ -64,16 +92,27 @@ export class ScheduleTimer {
         })
         .where("id", "=", row.id)
         .execute();
-      return true;
+      return { ...row, last_problem: outcome.last_problem ?? null };
     });
   }
 }
 
-type Outcome = Partial<Pick<ScheduleRow, "last_invocation_id" | "last_problem">>;
+type Outcome = Partial<Pick<ScheduleRow, "last_flow_run_id" | "last_invocation_id" | "last_problem">>;
+
+async function unlessRunning(
+  transaction: Transaction<Tables>,
+  { last_flow_run_id: last }: ScheduleRow,
+): Promise<Outcome> {
+  if (last === null) return {};
+  const run = transaction.selectFrom("flow_runs").select("id").where("id", "=", last).where("status", "=", "running");
+  const isRunning = (await run.executeTakeFirst()) !== undefined;
+  return isRunning ? { last_problem: "The previous run of this schedule goes on." } : {};
+}
 
 /** The invocation waits in the queue, so that a limit delays it. */
 async function invoke(transaction: Transaction<Tables>, row: ScheduleRow): Promise<Outcome> {
-  const { action_name, app_name, payload, project_id, version } = row;
+  const { payload, project_id } = row;
+  const [action_name, app_name, version] = [row.action_name ?? "", row.app_name ?? "", row.version ?? ""];
   if (await stillWaits(transaction, row))
     return { last_problem: "The previous invocation of this schedule still waits for a free place." };
   const found = await findVersion(transaction, { projectId: project_id, appName: app_name, version });

@@ -24,6 +24,7 @@ const withheld: ReadonlyMap<string, Withheld> = new Map<string, Withheld>([
   ["env_vars", { data: "secrets", replacement: {} }],
   ["output", { data: "invocation_data" }],
   ["payload", { data: "invocation_data" }],
+  ["flow_run", { data: "invocation_data" }],
 ]);
 
 /** What a caller may read. */

@@ -7,6 +7,7 @@ import { flowHandlers } from "./handlers.ts";
 import type { Regions } from "../../cluster/regions.ts";
 import { FlowRunner, type FlowRunnerParts } from "./run/flow-runner.ts";
 import { FlowRunStore } from "./run/run-store.ts";
+import { ScheduledRuns } from "./run/scheduled-runs.ts";
 
 export interface FlowNeeds extends Pick<
   FlowRunnerParts,
@@ -22,8 +23,10 @@ export async function flowsFeature({ database, isStopping, log, serverId }: Host
   await store.loseOwn();
   const isDraining = () => isStopping() || needs.sessions.isDraining;
   const runner = new FlowRunner({ ...needs, database, isDraining, line: new WaitingLine(), log, store });
+  const flows = new Flows(database);
   return {
-    handlers: flowHandlers({ ...needs, flows: new Flows(database), runner, store }),
+    provides: new ScheduledRuns({ ...needs, flows, isDraining, runner }),
+    handlers: flowHandlers({ ...needs, flows, runner, store }),
     changes: {
       flow_runs: (id: string | undefined) => {
         runner.changed(id).catch((error: unknown) => {

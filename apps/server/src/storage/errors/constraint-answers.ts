@@ -68,6 +68,7 @@ export const constraintAnswers: Readonly<Record<string, ConstraintAnswer | Never
   flow_run_rows_pkey: ownKey,
   flow_run_rows_run_id_fkey: { because: "the same transaction inserts the run" },
   flow_runs_flow_id_fkey: gone("Flow", "flows.list"),
+  schedules_flow_id_fkey: gone("Flow", "flows.list"),
   flow_versions_flow_id_fkey: gone("Flow", "flows.list"),
   flow_versions_pkey: ownKey,
   handoffs_active: ownKey,

@@ -12,7 +12,7 @@ import type { SessionRow } from "../../browsers/session-store.ts";
 import type { HandoffGate } from "../../handoff/handoff-gate.ts";
 import { RowRun, type RowRunParts } from "./row-run.ts";
 import { callersRowSession, newRowSession, requestOf, type RowSessionParts } from "./row-session.ts";
-import { needsSecrets, ofBrowser, sessionInRun, tooManyRows } from "./run-refusals.ts";
+import { needsSecrets, sessionInRun, tooManyRows, within } from "./run-refusals.ts";
 import type { FlowRunStore, RowStatus, RunStatus } from "./run-store.ts";
 import { type RowValues, rowValuesOf } from "./run-values.ts";
 
@@ -69,19 +69,26 @@ export class FlowRunner {
     this.#parts = parts;
   }
 
-  /** @throws {ServiceError} 400 for values, 403 for stored values without the right to them, 409 over the limit or for a busy session. */
-  async start(access: Access, { flow, request, session, signal }: NewFlowRun): Promise<string> {
-    const { isDraining, store } = this.#parts;
-    if (isDraining())
-      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new runs.", {
-        retryAfterSeconds: 5,
-      });
+  /** @throws {ServiceError} 400 for values, 403 for stored values without the right to them, 409 for a session under a person. */
+  async check(access: Access, { flow, request, session, signal }: NewFlowRun): Promise<readonly RowValues[]> {
     const rows = rowValuesOf(flow.parameters, request);
     const usesSecrets =
       flow.steps.some(({ secret }) => secret !== undefined) || flow.parameters.some((one) => one.secret);
     if (usesSecrets && !mayUseSecrets(access, session?.id)) throw ServiceError.of(needsSecrets);
     if (session === undefined) await this.#checkBrowser(access, request, signal);
     else await this.#parts.gate.requireNone(session.id);
+    return rows;
+  }
+
+  /** @throws {ServiceError} as {@link FlowRunner.check}, and 409 over the limit or for a busy session. */
+  async start(access: Access, run: NewFlowRun): Promise<string> {
+    const { isDraining, store } = this.#parts;
+    const { flow, request, session } = run;
+    if (isDraining())
+      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new runs.", {
+        retryAfterSeconds: 5,
+      });
+    const rows = await this.check(access, run);
     const { projectId } = access;
     const { leave, limit } = this.#enter(projectId, rows.length, session?.id);
     try {
@@ -105,7 +112,7 @@ export class FlowRunner {
     if (browser === undefined) return;
     const by = { signal, usesSecrets: mayUseSecrets(access) };
     await this.#parts.sessions.check(access.projectId, requestOf(browser), by).catch((error: unknown) => {
-      throw ofBrowser(error);
+      throw within(error, "browser");
     });
   }
 

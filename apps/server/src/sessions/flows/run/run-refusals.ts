@@ -46,11 +46,11 @@ export function sessionInRun(sessionId: string): Refusal {
   };
 }
 
-/** Names a field of `browsers.create` as the field of a run. */
-export function ofBrowser(error: unknown): unknown {
+/** Names a field of a body as the field of an object in the body. */
+export function within(error: unknown, place: string): unknown {
   if (!ServiceError.isInstance(error) || error.field?.startsWith("body.") !== true) return error;
   const { code, hint, limit, problem, status } = error;
-  const field = error.field.replace("body.", "body.browser.");
+  const field = error.field.replace("body.", `body.${place}.`);
   return ServiceError.of(
     { status, code, problem, field, ...(limit !== undefined && { limit }), ...(hint !== undefined && { hint }) },
     { cause: error },

@@ -1,0 +1,72 @@
+import { contract } from "@shoal/contract";
+import { outsidePolicy } from "@shoal/contract/refusals";
+import { badInput, ServiceError } from "@shoal/router";
+import { StartFlowRun } from "@shoal/schemas";
+import type { Access, PresentAccess } from "../../../http/auth/access.ts";
+import { refuseWithoutRights } from "../../../http/auth/rights.ts";
+import type { Flows } from "../flows.ts";
+import type { FlowRunner } from "./flow-runner.ts";
+import { within } from "./run-refusals.ts";
+
+type Settings = Parameters<typeof StartFlowRun.parse>[0];
+
+interface ScheduledRunsParts {
+  readonly flows: Pick<Flows, "get">;
+  readonly runner: Pick<FlowRunner, "check" | "start">;
+  readonly presentAccess: PresentAccess;
+  readonly isDraining: () => boolean;
+}
+
+/** Runs of flows that schedules start. */
+export class ScheduledRuns {
+  readonly #parts: ScheduledRunsParts;
+
+  constructor(parts: ScheduledRunsParts) {
+    this.#parts = parts;
+  }
+
+  readonly mayStart = (): boolean => !this.#parts.isDraining();
+
+  /** @throws {ServiceError} as `flows.runs.create`, with fields of `flow_run`. */
+  readonly check = async (
+    access: Access,
+    { flowId, run, signal }: { readonly flowId: string; readonly run: unknown; readonly signal: AbortSignal },
+  ): Promise<void> => {
+    const request = StartFlowRun.parse(run as Settings);
+    if (request.session !== undefined)
+      throw badInput("body.flow_run.session", "a schedule runs its flow in new browsers", { hint: "Omit it." });
+    requireRightToRun(access);
+    const flow = await this.#parts.flows.get(access.projectId, flowId, request.version);
+    await this.#parts.runner.check(access, { flow, request, session: undefined, signal }).catch((error: unknown) => {
+      throw within(error, "flow_run");
+    });
+  };
+
+  /** With the present rights of the key. @returns the id of the run. @throws {ServiceError} */
+  readonly start = async ({
+    flowId,
+    projectId,
+    start: { base_url: baseUrl, key_id: keyId, run },
+  }: {
+    readonly flowId: string;
+    readonly projectId: string;
+    readonly start: { readonly base_url: string; readonly key_id: string; readonly run: unknown };
+  }): Promise<string> => {
+    const present = await this.#parts.presentAccess({ key: { id: keyId }, projectId, baseUrl } as Access);
+    const access: Access = { ...present, baseUrl, namedProjectId: undefined };
+    requireRightToRun(access);
+    const request = StartFlowRun.parse(run as Settings);
+    const flow = await this.#parts.flows.get(projectId, flowId, request.version);
+    const signal = new AbortController().signal;
+    return this.#parts.runner.start(access, { flow, request, session: undefined, signal });
+  };
+}
+
+/** @throws {ServiceError} 403. */
+function requireRightToRun(access: Access): void {
+  const { startFlowRun } = contract;
+  const { key, projectId } = access;
+  refuseWithoutRights(access, startFlowRun);
+  if (key.policy !== undefined && key.policy.permit(startFlowRun, projectId) === undefined)
+    throw ServiceError.of(outsidePolicy(startFlowRun.operationId, undefined));
+}
