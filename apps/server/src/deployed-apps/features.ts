@@ -13,11 +13,11 @@ import { appRuntimeOnUse } from "./app-runtime-on-use.ts";
 import { sdkFeature } from "./sdk-feature.ts";
 import { SdkPackages } from "./registry/sdk-packages.ts";
 import { schedulesFeature } from "./schedules/feature.ts";
-import type { ScheduledFlows } from "./schedules/scheduled-flow.ts";
+import type { ScheduledRuns } from "../sessions/flows/run/scheduled-runs.ts";
 
 interface AppNeeds {
   readonly boxes: BoxConnections;
-  readonly flows: ScheduledFlows;
+  readonly flows: ScheduledRuns;
   readonly isDoubtful: () => boolean;
   readonly origins: RequestOrigins;
   readonly placement: Placement;

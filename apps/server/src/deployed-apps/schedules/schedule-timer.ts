@@ -7,7 +7,7 @@ import { Lookout } from "../../work/lookout.ts";
 import { findVersion } from "../deployments/deployed-apps.ts";
 import { InvocationStore } from "../invocations/invocation-store.ts";
 import { dueAfter } from "../cron/due-times.ts";
-import type { FlowStart, ScheduledFlows } from "./scheduled-flow.ts";
+import type { FlowToStart, ScheduledRuns } from "../../sessions/flows/run/scheduled-runs.ts";
 import type { ScheduleRow } from "./schedules.ts";
 
 const lookEveryMs = 500;
@@ -17,9 +17,9 @@ const timeoutSeconds = 900;
 export class ScheduleTimer {
   readonly #query: Database["query"];
   readonly #lookout: Lookout;
-  readonly #flows: ScheduledFlows;
+  readonly #flows: Pick<ScheduledRuns, "mayStart" | "start">;
 
-  constructor({ query }: Pick<Database, "query">, log: Log, flows: ScheduledFlows) {
+  constructor({ query }: Pick<Database, "query">, log: Log, flows: Pick<ScheduledRuns, "mayStart" | "start">) {
     this.#query = query;
     this.#flows = flows;
     this.#lookout = new Lookout({
@@ -46,11 +46,7 @@ export class ScheduleTimer {
     }
   }
 
-  async #start(of: {
-    readonly flowId: string;
-    readonly projectId: string;
-    readonly start: FlowStart;
-  }): Promise<Outcome> {
+  async #start(of: FlowToStart): Promise<Outcome> {
     try {
       return { last_flow_run_id: await this.#flows.start(of) };
     } catch (error) {

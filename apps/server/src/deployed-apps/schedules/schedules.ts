@@ -18,7 +18,7 @@ import { lockVersions } from "../deployments/current-versions.ts";
 import { maxSchedulesPerApp } from "../deployments/declared-schedules.ts";
 import { findVersion } from "../deployments/deployed-apps.ts";
 import { checkTimes, dueAfter } from "../cron/due-times.ts";
-import type { FlowRunSettings, ScheduledFlows } from "./scheduled-flow.ts";
+import type { ScheduledRuns } from "../../sessions/flows/run/scheduled-runs.ts";
 
 export type ScheduleRow = Selectable<SchedulesTable>;
 
@@ -48,10 +48,10 @@ export function toSchedule(row: ScheduleRow): Schedule {
 export class Schedules {
   readonly #query: Database["query"];
   readonly #minSeconds: () => number;
-  readonly #flows: Pick<ScheduledFlows, "check">;
+  readonly #flows: Pick<ScheduledRuns, "check">;
 
   /** @param minSeconds - between two due times. */
-  constructor({ query }: Pick<Database, "query">, minSeconds: () => number, flows: Pick<ScheduledFlows, "check">) {
+  constructor({ query }: Pick<Database, "query">, minSeconds: () => number, flows: Pick<ScheduledRuns, "check">) {
     this.#query = query;
     this.#minSeconds = minSeconds;
     this.#flows = flows;
@@ -97,7 +97,7 @@ export class Schedules {
   async #createOfFlow(
     times: NewTimes,
     access: Access,
-    { flow: flowId, flow_run: run = {} }: { readonly flow: string; readonly flow_run?: FlowRunSettings | undefined },
+    { flow: flowId, flow_run: run = {} }: { readonly flow: string; readonly flow_run?: object | undefined },
     signal: AbortSignal,
   ): Promise<Schedule> {
     await this.#flows.check(access, { flowId, run, signal });

@@ -8,7 +8,18 @@ import type { Flows } from "../flows.ts";
 import type { FlowRunner } from "./flow-runner.ts";
 import { within } from "./run-refusals.ts";
 
-type Settings = Parameters<typeof StartFlowRun.parse>[0];
+/** A flow that a schedule starts. */
+export interface FlowToStart {
+  readonly flowId: string;
+  readonly projectId: string;
+  readonly start: {
+    readonly base_url: string;
+    /** The key of the caller of the schedule. */
+    readonly key_id: string;
+    /** Input of `flows.runs.create`. */
+    readonly run: unknown;
+  };
+}
 
 interface ScheduledRunsParts {
   readonly flows: Pick<Flows, "get">;
@@ -25,14 +36,17 @@ export class ScheduledRuns {
     this.#parts = parts;
   }
 
-  readonly mayStart = (): boolean => !this.#parts.isDraining();
+  /** Whether this server starts runs now. */
+  mayStart(): boolean {
+    return !this.#parts.isDraining();
+  }
 
   /** @throws {ServiceError} as `flows.runs.create`, with fields of `flow_run`. */
-  readonly check = async (
+  async check(
     access: Access,
     { flowId, run, signal }: { readonly flowId: string; readonly run: unknown; readonly signal: AbortSignal },
-  ): Promise<void> => {
-    const request = StartFlowRun.parse(run as Settings);
+  ): Promise<void> {
+    const request = StartFlowRun.parse(run);
     if (request.session !== undefined)
       throw badInput("body.flow_run.session", "a schedule runs its flow in new browsers", { hint: "Omit it." });
     requireRightToRun(access);
@@ -40,26 +54,19 @@ export class ScheduledRuns {
     await this.#parts.runner.check(access, { flow, request, session: undefined, signal }).catch((error: unknown) => {
       throw within(error, "flow_run");
     });
-  };
+  }
 
   /** With the present rights of the key. @returns the id of the run. @throws {ServiceError} */
-  readonly start = async ({
-    flowId,
-    projectId,
-    start: { base_url: baseUrl, key_id: keyId, run },
-  }: {
-    readonly flowId: string;
-    readonly projectId: string;
-    readonly start: { readonly base_url: string; readonly key_id: string; readonly run: unknown };
-  }): Promise<string> => {
+  async start({ flowId, projectId, start }: FlowToStart): Promise<string> {
+    const { base_url: baseUrl, key_id: keyId, run } = start;
     const present = await this.#parts.presentAccess({ key: { id: keyId }, projectId, baseUrl } as Access);
     const access: Access = { ...present, baseUrl, namedProjectId: undefined };
     requireRightToRun(access);
-    const request = StartFlowRun.parse(run as Settings);
+    const request = StartFlowRun.parse(run);
     const flow = await this.#parts.flows.get(projectId, flowId, request.version);
     const signal = new AbortController().signal;
     return this.#parts.runner.start(access, { flow, request, session: undefined, signal });
-  };
+  }
 }
 
 /** @throws {ServiceError} 403. */
