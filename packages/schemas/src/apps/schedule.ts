@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Id, pageFields, Timestamp } from "../base/common.ts";
 import { checkedLater, exactlyOne, needs, rule } from "../base/rules.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
-import { StartFlowRun } from "../flows/flow-run.ts";
+import { ScheduledFlowRun } from "../flows/flow-run.ts";
 import { jsonText } from "./invocation.ts";
 
 const name = () => checked(z.string(), z.minLength(1), z.maxLength(255));
@@ -59,8 +59,8 @@ export const CreateSchedule = z.lazy(() =>
       action_name: z.optional(name()),
       /** Id of the flow to run; give either this or `app_name`. Needs the right to run it, now and at each due time. */
       flow: z.optional(Id),
-      /** Settings of each run of the flow, as in `flows.runs.create`, in new browsers. */
-      flow_run: z.optional(StartFlowRun),
+      /** Settings of each run of the flow, as in `flows.runs.create`, without `session`. */
+      flow_run: z.optional(ScheduledFlowRun),
       /** Minute, hour, day of the month, month and day of the week, with an optional first field for seconds: `0 9 * * 1-5`. */
       cron: checked(
         z.string(),

@@ -42,35 +42,39 @@ export const FlowBrowser = lazyObject(() => ({
   replay: z.optional(BrowserReplayConfig),
 }));
 
+const runFields = () => ({
+  /** An earlier version of the flow; the latest when absent. */
+  version: z.optional(Version()),
+  /** Values of the parameters, for one row. */
+  parameters: z.optional(FlowValues()),
+  /** Values of the parameters for each row, 1 to 100 rows. Each runs in its own browser. */
+  table: z.optional(checked(z.array(FlowValues()), z.minLength(1), z.maxLength(100))),
+  /** Rows that run at the same time, 1 to 10. */
+  concurrency: z._default(checked(z.int(), z.minimum(1), z.maximum(10)), 1),
+  /** The new browsers of the rows. */
+  browser: z.optional(FlowBrowser),
+  /** Other names of elements and texts, by the recorded ones, up to 200: for a page in another language. */
+  names: z.optional(
+    checked(
+      z.record(
+        checked(z.string(), z.minLength(1), z.maxLength(1000)),
+        checked(z.string(), z.minLength(1), z.maxLength(1000), noNul()),
+      ),
+      maxEntries(200, "names"),
+    ),
+  ),
+  /** Longest wait for a person, in seconds, 10 to 14,400. */
+  person_timeout_seconds: z._default(checked(z.int(), z.minimum(10), z.maximum(14_400)), 900),
+});
+
 /** Input of `flows.runs.create`. */
 export interface StartFlowRun extends z.input<typeof StartFlowRun> {}
 export const StartFlowRun = z.lazy(() =>
   checked(
     z.object({
-      /** An earlier version of the flow; the latest when absent. */
-      version: z.optional(Version()),
-      /** Values of the parameters, for one row. */
-      parameters: z.optional(FlowValues()),
-      /** Values of the parameters for each row, 1 to 100 rows. Each runs in its own browser, or one after another in `session`. */
-      table: z.optional(checked(z.array(FlowValues()), z.minLength(1), z.maxLength(100))),
-      /** Rows that run at the same time, 1 to 10. */
-      concurrency: z._default(checked(z.int(), z.minimum(1), z.maximum(10)), 1),
-      /** A running session of the caller, by id or name: the run opens its first page in the tab in front, and leaves the session open. Give either this or `browser`. Needs the right to act in the session. */
+      ...runFields(),
+      /** A running session of the caller, by id or name: the rows run in it one after another. The run opens its first page in the tab in front, and leaves the session open. Give either this or `browser`. Needs the right to act in the session. */
       session: z.optional(Id),
-      /** The new browsers of the rows. */
-      browser: z.optional(FlowBrowser),
-      /** Other names of elements and texts, by the recorded ones, up to 200: for a page in another language. */
-      names: z.optional(
-        checked(
-          z.record(
-            checked(z.string(), z.minLength(1), z.maxLength(1000)),
-            checked(z.string(), z.minLength(1), z.maxLength(1000), noNul()),
-          ),
-          maxEntries(200, "names"),
-        ),
-      ),
-      /** Longest wait for a person, in seconds, 10 to 14,400. */
-      person_timeout_seconds: z._default(checked(z.int(), z.minimum(10), z.maximum(14_400)), 900),
     }),
     atMostOne("parameters", "table"),
     atMostOne("session", "browser"),
@@ -81,6 +85,10 @@ export const StartFlowRun = z.lazy(() =>
     ),
   ),
 );
+
+/** Settings of runs that a schedule starts, always in new browsers. */
+export interface ScheduledFlowRun extends z.input<typeof ScheduledFlowRun> {}
+export const ScheduledFlowRun = z.lazy(() => checked(z.object(runFields()), atMostOne("parameters", "table")));
 
 /** A step that differed from the flow. */
 export interface FlowDivergence extends z.output<typeof FlowDivergence> {}

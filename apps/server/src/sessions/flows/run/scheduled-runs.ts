@@ -1,6 +1,6 @@
 import { contract } from "@shoal/contract";
 import { outsidePolicy } from "@shoal/contract/refusals";
-import { badInput, ServiceError } from "@shoal/router";
+import { ServiceError } from "@shoal/router";
 import { StartFlowRun } from "@shoal/schemas";
 import type { Access, PresentAccess } from "../../../http/auth/access.ts";
 import { refuseWithoutRights } from "../../../http/auth/rights.ts";
@@ -47,8 +47,6 @@ export class ScheduledRuns {
     { flowId, run, signal }: { readonly flowId: string; readonly run: unknown; readonly signal: AbortSignal },
   ): Promise<void> {
     const request = StartFlowRun.parse(run);
-    if (request.session !== undefined)
-      throw badInput("body.flow_run.session", "a schedule runs its flow in new browsers", { hint: "Omit it." });
     requireRightToRun(access);
     const flow = await this.#parts.flows.get(access.projectId, flowId, request.version);
     await this.#parts.runner.check(access, { flow, request, session: undefined, signal }).catch((error: unknown) => {
