@@ -59,6 +59,7 @@ function standIn(id: string, { agent, kind, socketPath }: Surroundings): Instanc
     exitHeaders: undefined,
     transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
     setRules: () => undefined,
+    setLocale: () => Promise.resolve(),
     setPolicies: () => Promise.resolve("0"),
     copy: () => Promise.reject(new Error("A stand-in has no processes to copy.")),
     onEvent(listener) {

@@ -41,6 +41,7 @@ export const flagHelp: Readonly<Record<string, string>> = {
   "config.zip": "US ZIP code of the exit",
   conditions: "Permissions, position and preferences of pages, as an object",
   "conditions.color_scheme": "light or dark; default: light",
+  "conditions.downloads": "allow or deny; default: allow",
   "conditions.geolocation": "Position of pages with the permission geolocation, as an object",
   "conditions.permissions": 'Answers to permission prompts: [{"name":"geolocation"}]; default: denied',
   "conditions.reduced_motion": "reduce or no-preference; default: no-preference",

@@ -79,6 +79,34 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       );
     });
 
+    it("have a location and conditions, which can be changed and removed field by field", async () => {
+      const { browsers } = test.shoal;
+      await using made = await browsers.create({ conditions: { color_scheme: "dark", downloads: "deny" } });
+      const id = made.session_id;
+      expect(made.conditions).toEqual({ color_scheme: "dark", downloads: "deny" });
+      const moved = await browsers.update(id, {
+        location: { timezone: "asia/tokyo" },
+        conditions: { downloads: null, geolocation: { latitude: 47, longitude: 8 } },
+      });
+      const tokyo = { timezone: "Asia/Tokyo", timezone_source: "override", locale: "en-US", locale_source: "default" };
+      const conditions = { color_scheme: "dark", geolocation: { latitude: 47, longitude: 8, accuracy: 10 } };
+      expect(moved).toMatchObject({ location: tokyo, conditions });
+      expect(await codeOf(browsers.update(id, { location: { timezone: "Mars/Base" } }))).toBe(
+        "400 invalid_browser_location",
+      );
+      expect(await codeOf(browsers.update(id, { location: { timezone: "exit" } }))).toBe(
+        "400 invalid_browser_location",
+      );
+      const same = await browsers.update(id, { tags: { a: "b" } });
+      expect(same).toMatchObject({ location: tokyo, conditions });
+      expect(same.conditions).toEqual(conditions);
+      const back = await browsers.update(id, {
+        location: { timezone: null, locale: null },
+        conditions: { color_scheme: null, geolocation: null },
+      });
+      expect([back.location, back.conditions]).toEqual([undefined, undefined]);
+    });
+
     it("have network rules in one notation, which can be changed", async () => {
       const { browsers } = test.shoal;
       const { session_id, network } = await browsers.create({

@@ -17,7 +17,6 @@ export const fieldGaps: Readonly<Record<string, Gap>> = {
   "browser.control.cdp": "missing",
   "browser.platform": "missing",
   "browser.region": "missing",
-  location: "missing",
   skill_mode: "missing",
   "telemetry.storage": "missing",
   "browser_telemetry.storage": "missing",

@@ -40,6 +40,11 @@ with Kernel(_strict_response_validation=True, max_retries=0) as client:
     assert denied.status == 403, denied
     headers = {name.lower(): values for name, values in denied.headers.items()}
     assert headers["x-kernel-proxy-error"] == ["network_policy_denied"], denied.headers
+    moved = client.browsers.update(browser.session_id, location={"timezone": "asia/tokyo"})
+    assert (moved.location.timezone, moved.location.timezone_source) == ("Asia/Tokyo", "override"), moved.location
+    unknown = lambda: client.browsers.update(browser.session_id, location={"timezone": "Mars/Base"})
+    assert status_of(unknown) == (400, "invalid_browser_location")
+    assert client.browsers.update(browser.session_id, location={"timezone": None}).location is None
     removed = client.browsers.update(browser.session_id, network={"allowed_hosts": None})
     assert removed.network.allowed_hosts is None and removed.network.allowlist_state is not None
     client.browsers.delete_by_id(browser.session_id)

@@ -111,6 +111,40 @@ describe.each(windowPlacements.filter(({ placement }) => placement === "sandbox"
         await shoal.browsers.delete(session.session_id);
       });
 
+      it.each([true, false])(
+        "let no page download with downloads: deny, until it is removed (headless: %s)",
+        async (headless) => {
+          const { shoal } = test;
+          const session = await shoal.browsers.create({ headless, conditions: { downloads: "deny" } });
+          const id = session.session_id;
+          const download = async () => {
+            // Accepts downloads, as every client of Playwright does.
+            await using client = await chromium.connectOverCDP(session.cdp_ws_url);
+            const page = await firstPageOf(client);
+            await page.goto(`${site.url}popup`);
+            const begun = page.waitForEvent("download");
+            await page.evaluate(`(() => {
+            const link = document.createElement("a");
+            link.href = URL.createObjectURL(new Blob(["content"]));
+            link.download = "file.txt";
+            link.click();
+          })()`);
+            return await (await begun).failure();
+          };
+          expect(await download()).toBe("canceled");
+          const { items: denied } = await shoal.browsers.downloads.list(id);
+          expect(denied.map(({ state }) => state)).toEqual(["canceled"]);
+          const names = async () =>
+            (await shoal.browsers.fs.listFiles(id, { path: "/home/shoal/Downloads" })).map(({ name }) => name);
+          expect(await names()).toEqual([]);
+          const changed = await shoal.browsers.update(id, { conditions: { downloads: null, color_scheme: "dark" } });
+          expect(changed.conditions).toEqual({ color_scheme: "dark" });
+          expect(await download()).toBe(null);
+          await expect.poll(names).toEqual(["file.txt"]);
+          await shoal.browsers.delete(id);
+        },
+      );
+
       it("come field by field from the session and its profile", async () => {
         const { shoal } = test;
         const profile = await shoal.profiles.create({

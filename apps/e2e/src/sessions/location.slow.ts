@@ -1,4 +1,5 @@
 import { chromium } from "playwright-core";
+import type { UpdateBrowser } from "@shoal/schemas";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { windowPlacements } from "../testing/components.ts";
@@ -100,6 +101,28 @@ describe.each(windowPlacements.filter(({ placement }) => placement === "sandbox"
         for (const { session_id } of [leased, created].filter((each) => each !== undefined))
           await shoal.browsers.delete(session_id);
         await shoal.browserPools.delete(pool.id, { force: true });
+      });
+
+      it("changes in a running session, whose cookies stay", async () => {
+        const { shoal } = test;
+        const session = await shoal.browsers.create({ start_url: site.url });
+        const id = session.session_id;
+        const cookie = { name: "kept", value: "1", url: site.url };
+        {
+          await using client = await chromium.connectOverCDP(session.cdp_ws_url);
+          await client.contexts()[0]?.addCookies([cookie]);
+        }
+        const reportsAfter = (change: UpdateBrowser) =>
+          site.reports(() => shoal.browsers.update(id, { ...change, start_url: site.url }));
+        const moved = await reportsAfter({ location: { timezone: "America/New_York", locale: "de-CH" } });
+        for (const place of places)
+          expect({ place, ...moved.get(place) }).toMatchObject({ place, ...swiss, isForeign: place === "foreign" });
+        const back = await reportsAfter({ location: { timezone: null } });
+        expect(back.get("page")).toMatchObject({ timezone: "UTC", offset: 0, languages: "de-CH,de" });
+        expect((await shoal.browsers.get(id)).location).toMatchObject({ timezone_source: "default", locale: "de-CH" });
+        await using client = await chromium.connectOverCDP(session.cdp_ws_url);
+        expect(await client.contexts()[0]?.cookies(site.url)).toMatchObject([{ name: "kept", value: "1" }]);
+        await shoal.browsers.delete(id);
       });
 
       it("is refused with the field for unknown zones and locales, and for exits without a country", async () => {

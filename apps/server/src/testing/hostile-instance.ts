@@ -98,6 +98,7 @@ function instanceAt(port: number): Instance {
     transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
     setRules: () => undefined,
     upstream: undefined,
+    setLocale: () => Promise.resolve(),
     setPolicies: () => Promise.resolve("0"),
     copy: () => Promise.reject(new Error("This instance has no copies.")),
     onEvent: () => () => undefined,

@@ -1,3 +1,4 @@
+export { changedFields, type FieldChange, setFields } from "./changed-fields.ts";
 export {
   defaultLocation,
   exitTimezone,

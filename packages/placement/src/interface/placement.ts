@@ -229,6 +229,8 @@ export interface Instance {
    * @returns their revision in hexadecimal, by which the instance recognizes that they are active.
    */
   setPolicies(policies: ChromePolicies): Promise<string>;
+  /** Makes a locale usable for the next start of its browser, where the box can. */
+  setLocale(locale: string): Promise<void>;
   /**
    * Stores it, so that {@link SessionSurroundings.copyOf} starts copies. It continues afterwards, with its clients.
    * @throws {PlacementError} `bad_option` if it is not forkable, `no_space`, `start_failed`, `instance_lost`.

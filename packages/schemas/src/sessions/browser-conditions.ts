@@ -49,26 +49,45 @@ export const BrowserPermissionConfig = lazyObject(() => ({
   origin: z.optional(PermissionOrigin()),
 }));
 
+const Permissions = () => checked(z.array(BrowserPermissionConfig), z.maxLength(100));
+const Geolocation = () =>
+  z.object({
+    /** Degrees north, -90 to 90. */
+    latitude: checked(z.number(), z.minimum(-90), z.maximum(90)),
+    /** Degrees east, -180 to 180. */
+    longitude: checked(z.number(), z.minimum(-180), z.maximum(180)),
+    /** Meters, 0 to 10000000. */
+    accuracy: z._default(checked(z.number(), z.minimum(0), z.maximum(10_000_000)), 10),
+  });
+
 /** What pages find in the browser, as requested. */
 export interface BrowserConditionsConfig extends z.output<typeof BrowserConditionsConfig> {}
 export const BrowserConditionsConfig = lazyObject(() => ({
   /** Answers to permission prompts, at most 100; the last one for a permission and an origin counts. A prompt without an answer is denied. */
-  permissions: z.optional(checked(z.array(BrowserPermissionConfig), z.maxLength(100))),
+  permissions: z.optional(Permissions()),
   /** Position for pages with the permission `geolocation`. */
-  geolocation: z.optional(
-    z.object({
-      /** Degrees north, -90 to 90. */
-      latitude: checked(z.number(), z.minimum(-90), z.maximum(90)),
-      /** Degrees east, -180 to 180. */
-      longitude: checked(z.number(), z.minimum(-180), z.maximum(180)),
-      /** Meters, 0 to 10000000. */
-      accuracy: z._default(checked(z.number(), z.minimum(0), z.maximum(10_000_000)), 10),
-    }),
-  ),
+  geolocation: z.optional(Geolocation()),
   /** `prefers-color-scheme`; `light` when absent. */
   color_scheme: z.optional(z.enum(["light", "dark"])),
   /** `prefers-reduced-motion`; `no-preference` when absent. */
   reduced_motion: z.optional(z.enum(["reduce", "no-preference"])),
+  /** `deny` cancels every download, also of pages whose client accepts downloads. `allow` keeps them without a question, also several of one page. `allow` when absent. */
+  downloads: z.optional(z.enum(["allow", "deny"])),
+}));
+
+/** Other conditions for a running session. A field that is absent stays, `null` goes back to the default. */
+export interface BrowserConditionsUpdate extends z.output<typeof BrowserConditionsUpdate> {}
+export const BrowserConditionsUpdate = lazyObject(() => ({
+  /** Answers to permission prompts, at most 100, in place of the present ones. */
+  permissions: z.optional(z.nullable(Permissions())),
+  /** Position for pages with the permission `geolocation`. */
+  geolocation: z.optional(z.nullable(Geolocation())),
+  /** `prefers-color-scheme`. */
+  color_scheme: z.optional(z.nullable(z.enum(["light", "dark"]))),
+  /** `prefers-reduced-motion`. */
+  reduced_motion: z.optional(z.nullable(z.enum(["reduce", "no-preference"]))),
+  /** Whether pages can download. */
+  downloads: z.optional(z.nullable(z.enum(["allow", "deny"]))),
 }));
 
 /** The answer to a permission prompt. */
@@ -102,4 +121,6 @@ export const BrowserConditions = lazyObject(() => ({
   color_scheme: z.optional(openEnum("light", "dark")),
   /** `prefers-reduced-motion`; `no-preference` when absent. */
   reduced_motion: z.optional(openEnum("reduce", "no-preference")),
+  /** `deny`: every download is canceled; `allow` when absent. */
+  downloads: z.optional(openEnum("allow", "deny")),
 }));

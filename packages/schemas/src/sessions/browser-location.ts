@@ -13,6 +13,15 @@ export const BrowserLocationConfig = lazyObject(() => ({
   locale: z.optional(Locale()),
 }));
 
+/** Another place for a running session. A field that is absent stays. */
+export interface BrowserLocationUpdate extends z.output<typeof BrowserLocationUpdate> {}
+export const BrowserLocationUpdate = lazyObject(() => ({
+  /** Time zone by its IANA name; `exit` for the time zone of the proxy's country; `null` for UTC. */
+  timezone: z.optional(z.nullable(Timezone())),
+  /** Language and region as a BCP 47 tag; `null` for `en-US`. */
+  locale: z.optional(z.nullable(Locale())),
+}));
+
 /** Where pages see a session's browser. */
 export interface BrowserLocation extends z.output<typeof BrowserLocation> {}
 export const BrowserLocation = lazyObject(() => ({

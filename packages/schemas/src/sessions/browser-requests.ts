@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
 import { BrowserProxyConfig, BrowserRegionName, UpdateBrowserNetwork } from "./browser-network.ts";
 import { DeletionStatus, pageFields, SlugName, Tags } from "../base/common.ts";
+import { BrowserConditionsUpdate } from "./browser-conditions.ts";
+import { BrowserLocationUpdate } from "./browser-location.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { Browser, BrowserProfile, BrowserTelemetryRequest, BrowserViewportUpdate } from "./browser.ts";
 import { disconnectTimeout } from "./timeouts.ts";
@@ -40,6 +42,10 @@ export const UpdateBrowser = z.lazy(() =>
       start_url: z.optional(checked(z.string(), z.maxLength(8192))),
       /** The new enterprise policies, at most 1000, and 5 MiB as JSON; they replace the old ones, `{}` takes them away. They need a sandbox and a full Chromium. Where the browser has to be started again for them, CDP clients are closed with 1012. */
       chrome_policy: z.optional(z.record(z.string(), z.unknown())),
+      /** Where pages see it from now on. Another place restarts the browser: cookies and storage stay, tabs close, and CDP clients are closed with 1012. */
+      location: z.optional(BrowserLocationUpdate),
+      /** Permissions, position, color scheme, motion and downloads of pages from now on. Other conditions restart the browser, as another `location` does. */
+      conditions: z.optional(BrowserConditionsUpdate),
       /** What telemetry is to capture from now on. */
       telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
     }),

@@ -49,6 +49,7 @@ import {
   locationOf,
   sessionLocation,
 } from "../sessions/browser-options.ts";
+import { seenAfter, seenFields } from "../sessions/seen-change.ts";
 import { findProfile } from "./profiles.ts";
 
 type Create = z.output<typeof CreateBrowser>;
@@ -150,8 +151,8 @@ class FakeBrowsers {
     refuseImpossible({ start_url: undefined, viewport: body.viewport });
     refusePage(body.start_url);
     const row = this.#existing(projectId, idOrName);
-    if (row.shown.isolation === "context") refuseSharing(body);
-    if (row.forkable) refuseForkable(body);
+    if (row.shown.isolation === "context") refuseSharing({ ...body, ...seenFields(body) });
+    if (row.forkable) refuseForkable({ ...body, ...seenFields(body) });
     const network = networkRulesOf(body.network, row.network);
     const allowlist = changedAllowlistOf(body.network, row.allowlist);
     refuseOutsidePage(body.start_url, allowlist);
@@ -159,13 +160,14 @@ class FakeBrowsers {
       throw ServiceError.of(browserHasProfile(row.id, row.profile.row.id));
     if (typeof body.name === "string") this.#refuseTaken(projectId, body.name, row);
     const profile = this.#profileFor(projectId, body.profile);
+    const seen = seenAfter(body, row.shown);
     if (body.name !== undefined) row.name = body.name;
     if (body.tags) row.tags = body.tags;
     if (body.disconnect_timeout_seconds !== undefined)
       row.disconnectTimeoutSeconds = body.disconnect_timeout_seconds ?? undefined;
     if (body.sleep_after_seconds !== undefined) row.sleepAfterSeconds = body.sleep_after_seconds;
     if (body.viewport !== undefined) row.viewport = sizeOf(body.viewport);
-    if (body.start_url) row.shown = { ...row.shown, start_url: body.start_url };
+    row.shown = { ...seen, ...(body.start_url && { start_url: body.start_url }) };
     if (body.network !== undefined) Object.assign(row, { allowlist, network });
     if (profile !== undefined) row.profile = profile;
     return toBrowser(row, baseUrl);

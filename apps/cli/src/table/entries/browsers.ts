@@ -120,6 +120,8 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
       tags: "Label; the given labels replace all existing ones",
       viewport: "New size of the visible page",
       start_url: "Page to open in the front tab, after the other changes",
+      location: "New time zone and language, as an object; restarts the browser",
+      conditions: "New permissions, position and preferences of pages, as an object; restarts the browser",
       chrome_policy: "New policies, replacing the old ones; {} removes them. CDP clients may be disconnected",
     },
     first: ["session_id", "name"],
@@ -134,6 +136,7 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
       "shoal browsers update research --start-url https://example.com",
       "shoal browsers update research --deny '*.example.com'",
       "shoal browsers update research --tag team=search --tag stage=2",
+      "shoal browsers update research --location-timezone America/New_York",
     ],
   },
   // No confirmation: sessions are short-lived, scripts end many, and profiles are saved first.

@@ -1,5 +1,6 @@
 import type { Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
+import { seenWishes, type SeenOptions } from "./options/seen-change.ts";
 import { assignAgain } from "./start/assign-again.ts";
 
 /** A browser restart takes some seconds on a busy machine. */
@@ -45,5 +46,26 @@ async function trust(
       500,
       "internal_error",
       `The session keeps its old proxy and headers, because its browser did not accept the new certificate authorities: ${refusal}`,
+    );
+}
+
+/** Restarts the browser if it differs. @throws {ServiceError} 500 if the browser cannot start with them. */
+export async function changeSeen(
+  instance: Instance,
+  { id, timeoutSeconds }: { readonly id: string; readonly timeoutSeconds: number },
+  options: SeenOptions,
+): Promise<void> {
+  const launch = seenWishes(options);
+  if (launch.locale !== undefined) await instance.setLocale(launch.locale);
+  const refusal = await assignAgain(
+    instance,
+    { session_id: id, timeout_seconds: timeoutSeconds, launch },
+    AbortSignal.timeout(applyTimeoutMs),
+  );
+  if (refusal !== undefined)
+    throw new ServiceError(
+      500,
+      "internal_error",
+      `The session keeps its old location and conditions, because its browser did not start with the new ones: ${refusal}`,
     );
 }

@@ -41,6 +41,7 @@ const aroundPlacement = (placement: Placement) =>
       exitHeaders: undefined,
       transferred: () => ({ sentBytes: 0, receivedBytes: 0 }),
       setRules: () => undefined,
+      setLocale: () => Promise.resolve(),
       setPolicies: () => Promise.resolve("0"),
       copy: () => Promise.reject(new Error("This instance has no copies.")),
       onEvent: () => () => undefined,

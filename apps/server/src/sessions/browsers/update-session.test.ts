@@ -69,7 +69,7 @@ const patch = (body: object): Promise<TestReply> => server.request("PATCH", `/br
 
 /** Returns the visible state of the session, as the API and the browser show it. */
 async function seen() {
-  const { name, tags, viewport, profile, telemetry, proxy } = Browser.parse(
+  const { location, name, tags, viewport, profile, telemetry, proxy } = Browser.parse(
     (await server.request("GET", `/browsers/${id}`)).body,
   );
   const client = await connectCdp(session.cdp_ws_url);
@@ -88,7 +88,7 @@ async function seen() {
     )) as {
       result: { value: unknown };
     };
-    return { name, tags, viewport, profile, telemetry, proxy, inside: result.value };
+    return { location, name, tags, viewport, profile, telemetry, proxy, inside: result.value };
   } finally {
     client.close();
     await client.closed;
@@ -105,6 +105,7 @@ describe("a change that is refused changes nothing", () => {
   const others = {
     tags: { team: "b" },
     viewport: { width: 1000, height: 700 },
+    location: { timezone: "Asia/Tokyo" },
     telemetry: { browser: { network: { enabled: true } } },
   };
   it.each([

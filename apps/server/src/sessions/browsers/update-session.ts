@@ -12,13 +12,14 @@ import { selectCategories } from "../telemetry/categories.ts";
 import { explainDestination } from "../telemetry/export/choice.ts";
 import { refuseSavedReplay } from "../network-recordings/recording-options.ts";
 import { answeringInstance } from "./answering-instance.ts";
-import { changeWays } from "./change-ways.ts";
+import { changeSeen, changeWays } from "./change-ways.ts";
 import { exitHeadersFrom, refuseHeaders } from "./options/exit-headers.ts";
 import { allowlistAfter, egressRulesOf, refuseOutsidePage } from "./options/allowlist.ts";
 import { refuseWebRtcPolicies } from "./options/possible-options.ts";
 import { applyPolicies } from "./options/chrome-policy.ts";
 import { networkRulesOf } from "../../resources/projects/network-rules.ts";
 import type { SessionOptions } from "./options/session-options.ts";
+import { seenFields, type SeenOptions } from "./options/seen-change.ts";
 import { openStartPage, refuseAddress } from "./options/start-page.ts";
 import { changeViewport, effectiveViewport } from "./options/viewport.ts";
 import type { RunningSession, SessionView } from "./running-session.ts";
@@ -78,7 +79,7 @@ export class SessionUpdates {
     if (!by.usesSecrets) refuseHeaders(request.network);
     const { handoffs } = this.#parts;
     const { chrome_policy, sleep_after_seconds } = request;
-    this.#parts.choices.refuseUnable({ chrome_policy, sleep_after_seconds });
+    this.#parts.choices.refuseUnable({ ...seenFields(request), chrome_policy, sleep_after_seconds });
     refuseImpossible({ viewport: request.viewport, start_url: request.start_url });
     if (request.start_url) refuseAddress(request.start_url);
     const { id } = await this.#parts.existing(projectId, idOrName);
@@ -121,10 +122,12 @@ export class SessionUpdates {
     const { isolation } = present.options;
     const { chrome_policy, profile: wanted, sleep_after_seconds } = request;
     refuseSavedReplay(wanted, present.options.replay);
-    const unforkable = present.options.forkable === true ? refuseFullBrowserOptions(request) : undefined;
+    const seenFrom = seenFields(request);
+    const unforkable =
+      present.options.forkable === true ? refuseFullBrowserOptions({ ...request, ...seenFrom }) : undefined;
     if (unforkable !== undefined) throw ServiceError.of(unforkable);
     if (isolation !== undefined)
-      choices.refuseUnable({ chrome_policy, isolation, profile: wanted, sleep_after_seconds });
+      choices.refuseUnable({ ...seenFrom, chrome_policy, isolation, profile: wanted, sleep_after_seconds });
     const [profile, chosen] = await Promise.all([
       request.profile && choices.profile(project_id, request.profile),
       choices.proxy(project_id, { ...request, isolation }, id),
@@ -134,6 +137,7 @@ export class SessionUpdates {
     const options = optionsWith(
       headers === undefined ? request : { ...request, network: headers.network },
       present.options,
+      await choices.seen(present, request, chosen),
     );
     refuseOutsidePage(request.start_url, options ?? present.options);
     refuseWebRtcPolicies((options ?? present.options).chrome_policy, options ?? present.options);
@@ -226,9 +230,13 @@ export class SessionUpdates {
         undo.push(() => applyPolicies(instance, present.options.chrome_policy ?? {}));
         await applyPolicies(instance, options.chrome_policy ?? {});
       }
+      const of = { id, timeoutSeconds: present.timeout_seconds };
+      if (options && (request.location !== undefined || request.conditions !== undefined)) {
+        undo.push(() => changeSeen(instance, of, present.options));
+        await changeSeen(instance, of, options);
+      }
       if (chosen !== undefined || headers !== undefined) {
         const { exitHeaders, upstream } = instance;
-        const of = { id, timeoutSeconds: present.timeout_seconds };
         await changeWays(instance, of, {
           upstream: chosen === undefined ? upstream : chosen?.upstream,
           exitHeaders: headers === undefined ? exitHeaders : changedHeaders(exitHeaders, headers.source),
@@ -294,6 +302,7 @@ function changesWhatIsSeen({
 function optionsWith(
   { chrome_policy, disconnect_timeout_seconds: disconnect, network, sleep_after_seconds: sleep }: Request,
   present: SessionOptions,
+  seen: SeenOptions | undefined,
 ): SessionOptions | undefined {
   const {
     allowlist: _presentList,
@@ -303,6 +312,9 @@ function optionsWith(
     http_auth: presentAuth = [],
     network_rules: presentRules,
     sleep_after_seconds: presentSleep = 0,
+    conditions,
+    exit_timezone,
+    location,
     ...others
   } = present;
   const sleepAfter = sleep ?? presentSleep;
@@ -311,10 +323,15 @@ function optionsWith(
   const allowlist = allowlistAfter(network ?? {}, present);
   const removesNothing = Object.keys(policies).length === 0 && Object.keys(presentPolicies).length === 0;
   const disconnectTimeout = disconnect === undefined ? presentDisconnect : (disconnect ?? undefined);
-  const isRest = network === undefined && sleep === undefined && disconnect === undefined;
+  const isRest = network === undefined && sleep === undefined && disconnect === undefined && seen === undefined;
   if (isRest && (chrome_policy === undefined || removesNothing)) return undefined;
   return {
     ...others,
+    ...(seen ?? {
+      ...(location && { location }),
+      ...(exit_timezone !== undefined && { exit_timezone }),
+      ...(conditions && { conditions }),
+    }),
     ...(disconnectTimeout !== undefined && { disconnect_timeout_seconds: disconnectTimeout }),
     ...(sleepAfter > 0 && { sleep_after_seconds: sleepAfter }),
     ...(rules && { network_rules: rules }),

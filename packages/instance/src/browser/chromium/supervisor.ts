@@ -131,7 +131,7 @@ class Supervisor implements BrowserSupervisor {
     this.#viewport = launched.headless ? controlViewport(current.cdp, launched.program.kind, launched.page) : undefined;
     const [endpoint] = await Promise.all([
       current.endpoint,
-      this.downloads.attach(current.cdp),
+      this.downloads.attach(current.cdp, { denies: launched.conditions.downloads === "deny" }),
       this.#sizePages(),
       launched.program.kind === "chrome" ? followDialogs(current.cdp) : undefined,
       this.#applyConditions(current, launched),

@@ -30,7 +30,7 @@ export class ClientDownloads {
       : typeof params.browserContextId === "string"
         ? params.browserContextId
         : "";
-    if (behavior === "default") return this.#keep(params, contextId);
+    if (behavior === "default" || this.#downloads.denies) return this.#keep(params, contextId);
     if (behavior !== "allow" && behavior !== "allowAndName") {
       if (behavior === "deny") this.#claim(contextId, { behavior });
       return params;
@@ -74,7 +74,8 @@ export class ClientDownloads {
   #keep(params: Parameters, contextId: string | undefined): Parameters {
     const { behavior } = this.#downloads;
     this.#claim(contextId, behavior);
-    return { ...params, ...behavior };
+    const { downloadPath: _own, ...others } = params;
+    return { ...others, ...behavior };
   }
 
   #claim(contextId: string | undefined, behavior: DownloadBehavior): void {

@@ -55,6 +55,7 @@ export class SessionDownloads {
   #cdp: CdpConnection | undefined;
   /** Id of the default context. */
   #ownContext: string | undefined;
+  #denies = false;
 
   constructor(config: Pick<InstanceConfig, "root" | "home">, reports?: Pick<DownloadReports, "report">) {
     this.#places = new DownloadPlaces(join(config.root, config.home));
@@ -70,12 +71,18 @@ export class SessionDownloads {
   }
 
   get behavior(): DownloadBehavior {
-    return { behavior: "allowAndName", downloadPath: this.#places.incoming };
+    return this.#denies ? { behavior: "deny" } : { behavior: "allowAndName", downloadPath: this.#places.incoming };
   }
 
-  /** Makes a new browser save the downloads of all contexts, including later ones. */
-  async attach(cdp: CdpConnection): Promise<void> {
+  /** Clients cannot allow downloads either. */
+  get denies(): boolean {
+    return this.#denies;
+  }
+
+  /** Makes a new browser save the downloads of all contexts, including later ones, or cancel them. */
+  async attach(cdp: CdpConnection, { denies = false } = {}): Promise<void> {
     this.#cdp = cdp;
+    this.#denies = denies;
     this.list.interrupt(this.#completing);
     this.#unplaced.clear();
     this.#contexts.clear();
@@ -185,7 +192,7 @@ export class SessionDownloads {
 
   async #set(cdp: CdpConnection, contextId: string, behavior = this.behavior): Promise<void> {
     await cdp.send("Browser.setDownloadBehavior", {
-      ...behavior,
+      ...(this.#denies ? this.behavior : behavior),
       ...(contextId !== "" && { browserContextId: contextId }),
       eventsEnabled: true,
     });

@@ -16,6 +16,7 @@ import { type HeaderSettings, openHeaders, type OpenForHosts, refuseHeaders } fr
 import { routeHostsOf, routeWithAuthorities } from "../options/proxy-routes.ts";
 import { memoryText, refuseMemory } from "../options/session-memory.ts";
 import { optionsOf, type RequestedOptions, type SessionOptions } from "../options/session-options.ts";
+import { seenAfter, type SeenOptions } from "../options/seen-change.ts";
 import { effectiveViewport } from "../options/viewport.ts";
 import type { PooledRequest, SessionWishes } from "../running-session.ts";
 import type { SessionRules } from "../session-runner.ts";
@@ -213,6 +214,22 @@ export class SessionChoices {
       ...((conditions ?? profile.conditions) && { conditions: { ...profile.conditions, ...conditions } }),
       ...locationFor({ own: location, profile: profile.location }, this.#parts.placement.abilities, proxy?.country),
     };
+  }
+
+  /**
+   * What pages of a running session see after an update. @param chosen - the new proxy, as {@link SessionChoices.proxy} returns it.
+   * @returns `undefined` without a change. @throws {ServiceError} 400 for a location that no browser here can have.
+   */
+  async seen(
+    { id, options, project_id: projectId, proxy }: SessionRow,
+    request: Pick<z.output<typeof UpdateBrowser>, "conditions" | "location">,
+    chosen: Partial<ChosenProxy> | null | undefined,
+  ): Promise<SeenOptions | undefined> {
+    const country = async () => {
+      if (chosen !== undefined || proxy?.id === undefined) return chosen?.country;
+      return (await this.#parts.proxies.choose(projectId, { id: proxy.id }, id)).country;
+    };
+    return seenAfter(request, options, { abilities: this.#parts.placement.abilities, country });
   }
 
   destination(
