@@ -69,7 +69,6 @@ it("runs a flow with the present rights of the caller alone", async () => {
 
 it.each([
   ["body.flow_run.parameters.other", 400, { flow_run: { parameters: { other: "x" } } }],
-  ["session", 400, { flow_run: { session: "own" } }],
   [
     "body.flow_run.browser.replay.recording",
     404,
