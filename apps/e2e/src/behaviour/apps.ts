@@ -57,7 +57,7 @@ export function describeApps(test: ServiceUnderTest): void {
     deployApp(test.shoal, ...rest);
   const running = async (version?: string, more?: { force?: boolean }): Promise<Deployment> => {
     const { deployments } = test.shoal;
-    const ended = await deployments.wait((await deploy(version, more)).id, { totalTimeoutMs: 60_000 });
+    const ended = await deployments.wait((await deploy(version, more)).id);
     expect(ended.status, ended.status_reason).toBe("running");
     return ended;
   };
@@ -89,7 +89,7 @@ export function describeApps(test: ServiceUnderTest): void {
         { app_name: appName, version: "latest", deployment: made.id, env_vars: { TOKEN: "" } },
       ]);
       expect(items[0]?.actions.map(({ name }) => name)).toEqual(["echo", "nothing", "fail", "wait"]);
-    }, 90_000);
+    });
 
     it("fail to deploy without their entry file, with the reason", async () => {
       const { deployments } = test.shoal;
@@ -98,7 +98,7 @@ export function describeApps(test: ServiceUnderTest): void {
         status: "failed",
         status_reason: expect.stringContaining("missing.js is not in the sources") as unknown,
       });
-    }, 90_000);
+    });
 
     it("keep a version of a label unless they are forced, return to an earlier deployment, and end", async () => {
       const { apps, deployments } = test.shoal;
@@ -133,7 +133,7 @@ export function describeApps(test: ServiceUnderTest): void {
       await deployments.delete(first.id);
       expect(await current()).toEqual([]);
       expect(await codeOf(deployments.get(first.id))).toBe("404 not_found");
-    }, 90_000);
+    });
 
     it("have schedules that are paused, resumed and deleted, also with their deployment", async () => {
       const { deployments, schedules } = test.shoal;
@@ -158,7 +158,7 @@ export function describeApps(test: ServiceUnderTest): void {
       expect(await codeOf(schedules.create({ ...given, cron: "daily" }))).toBe("400 bad_request");
       await deployments.delete(deployment);
       expect(await all()).toEqual([]);
-    }, 90_000);
+    });
 
     it("answer synchronous invocations with the output, or with the reason of a failure", async () => {
       const { invocations } = test.shoal;
@@ -176,7 +176,7 @@ export function describeApps(test: ServiceUnderTest): void {
       expect((await call("nothing")).output).toBeUndefined();
       expect(await codeOf(call("unknown"))).toBe("404 not_found");
       expect(await codeOf(invocations.create({ app_name: "unknown", action_name: "echo" }))).toBe("404 not_found");
-    }, 90_000);
+    });
 
     it("report asynchronous invocations as events", async () => {
       await anyRunning();
@@ -187,7 +187,7 @@ export function describeApps(test: ServiceUnderTest): void {
         if (event.event === "invocation_state") states.push(event.invocation.status);
       expect(states.at(-1)).toBe("succeeded");
       expect((await test.shoal.invocations.list({ app_name: appName, limit: 1 })).items[0]?.id).toBe(id);
-    }, 90_000);
+    });
 
     it("end with their browsers when they are cancelled, once", async () => {
       const { browsers, invocations } = test.shoal;
@@ -200,6 +200,6 @@ export function describeApps(test: ServiceUnderTest): void {
       expect((await invocations.update(id, { status: "succeeded" })).status).toBe("failed");
       expect(await codeOf(browsers.create({ invocation_id: id }))).toBe("409 conflict");
       expect(await codeOf(browsers.create({ invocation_id: "unknown" }))).toBe("404 not_found");
-    }, 90_000);
+    });
   });
 }

@@ -202,6 +202,6 @@ export function describeSameAnswers(test: ServiceUnderTest, other: Shoal): void 
         { numRuns, plugins: [fc.interruptAfterTimeLimit(20_000)] },
       );
       await Promise.all([test.shoal, other].map((shoal, index) => shoal.browsers.delete(ids[index] ?? "")));
-    }, 60_000);
+    });
   });
 }

@@ -201,10 +201,8 @@ const apps: Refused = async function* ({ clientWith, shoal }, name) {
   yield ["a branch with half a pair", deployments.create({ source: { ...source, ref: "a\ud800" } })];
   yield ["a variable with a space", deployments.create({ file, entrypoint_rel_path, env_vars: { "A B": "1" } })];
 
-  const { id: first } = await deployments.wait((await deployApp(own)).id, { totalTimeoutMs: 60_000 });
-  const failed = await deployments.wait((await deployApp(own, "v1", { entry: "none.js" })).id, {
-    totalTimeoutMs: 60_000,
-  });
+  const { id: first } = await deployments.wait((await deployApp(own)).id);
+  const failed = await deployments.wait((await deployApp(own, "v1", { entry: "none.js" })).id);
   yield ["to return to the running deployment", deployments.rollback(first)];
   yield ["to return to a failed deployment", deployments.rollback(failed.id)];
   yield ["to return to a missing deployment", deployments.rollback(missing)];

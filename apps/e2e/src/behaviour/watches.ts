@@ -144,22 +144,18 @@ export function describeWatches(test: ServiceUnderTest): void {
       const { watch_id } = await fs.watch.start(id, { path: home });
       for (const name of ["a", "b", "c"]) await fs.writeFile(id, name, { path: `${home}/${name}` });
       const path = `/browsers/${id}/fs/watch/${watch_id}/events`;
-      const first = test.send("GET", path);
-      const resumed = test.send("GET", path, { headers: { "last-event-id": "2" } });
+      // All readers have their headers before the watch is stopped.
+      const open = (more: Readonly<Record<string, string>> = {}) =>
+        test.fetch(test.baseUrl + path, { headers: { authorization: `Bearer ${test.apiKey}`, ...more } });
+      const [first, second, resumed] = [await open(), await open(), await open({ "last-event-id": "2" })];
+      const idsIn = async (answer: Response) => (await answer.text()).match(/^id: \d+$/gm);
+      const read = Promise.all([first, second, resumed].map(idsIn));
       expect((await test.send("GET", path, { headers: { "last-event-id": "4" } })).status).toBe(400);
       expect((await test.send("GET", path, { headers: { "last-event-id": "nonsense" } })).status).toBe(400);
-      // Both readers have received their headers before the watch is stopped.
-      const reading = await test.fetch(test.baseUrl + path, { headers: { authorization: `Bearer ${test.apiKey}` } });
-      await new Promise((resolve) => setImmediate(resolve));
-      const text = (async () => reading.text())();
       await fs.watch.stop(id, watch_id);
-      expect((await text).match(/^id: \d+$/gm)).toEqual(["id: 1", "id: 2", "id: 3"]);
-      expect(String((await first).body).match(/^id: \d+$/gm)).toEqual(["id: 1", "id: 2", "id: 3"]);
-      const { body, headers } = await resumed;
-      expect([headers.get("content-type"), String(body).match(/^id: \d+$/gm)]).toEqual([
-        "text/event-stream",
-        ["id: 3"],
-      ]);
+      const all = ["id: 1", "id: 2", "id: 3"];
+      expect(await read).toEqual([all, all, ["id: 3"]]);
+      expect(resumed.headers.get("content-type")).toBe("text/event-stream");
       expect(await codeOf(allOf(fs.watch.events(id, watch_id)))).toBe("404 not_found");
     });
 

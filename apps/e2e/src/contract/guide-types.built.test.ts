@@ -16,4 +16,4 @@ it("the programs of the guide and the READMEs compile with the types of the pack
   );
   // Ignore messages about the packages themselves.
   expect(said.split("\n").filter((line) => /^(?!\.\.|\s|$)/.test(line))).toEqual([]);
-}, 120_000);
+});

@@ -4,22 +4,12 @@ import { join } from "node:path";
 import puppeteer, { type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
+import { navigationFailure } from "../testing/page.ts";
 import { listeningSockets } from "../testing/listening.ts";
 import { chromiums, descendantsOf, type ProcessEntry } from "../testing/processes.ts";
 import { codeOf } from "../testing/refusal.ts";
 import { runService, type TestService } from "../testing/service.ts";
 import { serverCount } from "../testing/several-servers.ts";
-
-/** Chromium ends a navigation with `ERR_NETWORK_CHANGED` if it learns of its network late; the next navigation is judged. */
-async function refusalOf(page: Page, url: string): Promise<string> {
-  for (;;) {
-    const refusal = await page.goto(url, { timeout: 30_000 }).then(
-      () => "The page loaded.",
-      (error: unknown) => String(error),
-    );
-    if (!refusal.includes("net::ERR_NETWORK_CHANGED")) return refusal;
-  }
-}
 
 describe.each(placements)("two sessions in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("of one service", () => {
@@ -37,11 +27,11 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
       });
       test = running;
       end = () => running.end();
-      one = await test.shoal.browsers.create({ timeout_seconds: 600 });
+      one = await test.shoal.browsers.create({ timeout_seconds: 86_400 });
       // With several servers, the tests that look at processes skip themselves.
       const ofService = () => (serverCount > 1 ? [] : descendantsOf(test.service.pid));
       const before = new Set(ofService().map(({ pid }) => pid));
-      two = await test.shoal.browsers.create({ timeout_seconds: 600 });
+      two = await test.shoal.browsers.create({ timeout_seconds: 86_400 });
       familyOfTwo = ofService().filter(({ pid }) => !before.has(pid));
       await test.shoal.browsers.fs.writeFile(two.session_id, canary, { path: "/home/shoal/secret" });
       const client = await puppeteer.connect({ browserWSEndpoint: one.cdp_ws_url });
@@ -80,7 +70,9 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
         "100.64.0.1",
         "169.254.169.254",
       ]) {
-        expect(await refusalOf(page, `http://${host}:${port}/health`), host).toContain("net::ERR_EMPTY_RESPONSE");
+        expect(await navigationFailure(page, `http://${host}:${port}/health`), host).toContain(
+          "net::ERR_EMPTY_RESPONSE",
+        );
         // The reason of this refusal, which no answer of the service has.
         await expect.poll(() => page.evaluate("document.body?.innerText"), { message: host }).toMatch(/may not reach/);
       }
@@ -110,10 +102,11 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
       expect(
         listening.filter(({ address }) => address !== "0100007F" && address !== "00000000000000000000000001000000"),
       ).toEqual([]);
-      const refused = (port: number) =>
-        expect(page.goto(`http://127.0.0.1:${port}/json/version`, { timeout: 30_000 })).rejects.toThrow(
+      const refused = async (port: number) => {
+        expect(await navigationFailure(page, `http://127.0.0.1:${port}/json/version`)).toContain(
           "net::ERR_EMPTY_RESPONSE",
         );
+      };
       for (const { port } of listening) await refused(port);
       const own = ofService.filter(
         ({ pid, command }) => familyOfTwo.every((other) => other.pid !== pid) && !command.includes("postgres"),
