@@ -1,5 +1,5 @@
 // Builds everything that runs in a clone: the modules of each package, as tsc would write them, the programs, and the
-// pages; with `--types` also the types of the SDK. `turbo run build` writes types as well, and finishes the packages for
+// pages; with `--programs` without the console, with `--types` also the types of the SDK. `turbo run build` writes types as well, and finishes the packages for
 // the registry.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -97,12 +97,13 @@ async function buildConsole() {
   await run("apps/console", programOf("apps/console", "vite"), "build", "--logLevel=error", "--mode=replay");
 }
 
-const parts = stale();
-const record = recordBuild();
+const programsOnly = process.argv.includes("--programs");
+const parts = stale(programsOnly);
+const record = recordBuild(parts);
 if (parts.includes("programs")) await buildPrograms();
 if (parts.includes("console")) await buildConsole();
 // The pages of the server include the console.
-if (parts.length > 0) await run("apps/server", "build.mjs");
+if (parts.length > 0) await run("apps/server", "build.mjs", ...(programsOnly ? ["--without-console"] : []));
 record();
 if (process.argv.includes("--types")) {
   const sdk = "packages/client";

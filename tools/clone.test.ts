@@ -5,6 +5,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -44,7 +45,8 @@ write(
 for (const path of ["tools/start.mjs", "tools/clone", "shoal"])
   cpSync(join(import.meta.dirname, "..", path), join(clone, path), { recursive: true });
 for (const file of ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml"]) write(file, "{}");
-write("node_modules/.pnpm-workspace-state-v1.json", JSON.stringify({ filteredInstall: true }));
+write("node_modules/.modules.yaml", "{}");
+write("node_modules/.pnpm-workspace-state-v1.json", "{}");
 utimesSync(join(clone, "node_modules/.pnpm-workspace-state-v1.json"), new Date(), new Date(Date.now() + 60_000));
 
 const built = (await import(
@@ -76,21 +78,69 @@ it("builds only the parts whose sources or output changed", () => {
   expect(built.stale()).toEqual(["programs"]);
   write("apps/cli/dist/commands/index.json", "{}");
   built.recordBuild()();
-  expect(built.isBuilt()).toBe(true);
+  expect(built.stale()).toEqual([]);
+  // The demo needs no console.
+  appendFileSync(join(clone, "packages/client/src/index.ts"), " ");
+  expect(built.stale(true)).toEqual(["programs"]);
+  built.recordBuild(["programs"])();
+  expect(built.stale()).toEqual(["console"]);
+  built.recordBuild()();
 });
 
-it("installs again after a change of the lockfile, and the packages of tests after an installation without them", () => {
-  expect(packages.isInstalled(packages.serviceFolders())).toBe(true);
-  expect(packages.isInstalled(packages.packageFolders())).toBe(false);
+const stateFile = "node_modules/.pnpm-workspace-state-v1.json";
+const age = (path: string, ms: number) => {
+  utimesSync(join(clone, path), new Date(), new Date(ms));
+};
+
+it("installs again after a change of the lockfile, and everything after an installation of a part", () => {
+  expect(packages.isInstalled("service")).toBe(true);
+  expect(packages.isInstalled("all")).toBe(true);
   write("packages/schemas/package.json", '{ "dependencies": { "zod": "1" } }');
-  utimesSync(join(clone, "packages/schemas/package.json"), new Date(0), new Date(0));
+  age("packages/schemas/package.json", 0);
   // Its dependencies have never been installed.
-  expect(packages.isInstalled(packages.serviceFolders())).toBe(false);
+  expect(packages.isInstalled("service")).toBe(false);
   mkdirSync(join(clone, "packages/schemas/node_modules"));
-  expect(packages.isInstalled(packages.serviceFolders())).toBe(true);
-  utimesSync(join(clone, "pnpm-lock.yaml"), new Date(), new Date(Date.now() + 120_000));
-  expect(packages.isInstalled(packages.serviceFolders())).toBe(false);
-  utimesSync(join(clone, "pnpm-lock.yaml"), new Date(0), new Date(0));
+  expect(packages.isInstalled("service")).toBe(true);
+  age("pnpm-lock.yaml", Date.now() + 120_000);
+  expect(packages.isInstalled("service")).toBe(false);
+  age("pnpm-lock.yaml", 0);
+  write(stateFile, JSON.stringify({ filteredInstall: true }));
+  age(stateFile, Date.now() + 60_000);
+  expect(packages.isInstalled("service")).toBe(false);
+  write(stateFile, "{}");
+  age(stateFile, Date.now() + 60_000);
+});
+
+it("installs a part from a smaller lockfile, and again when that lockfile changes", async () => {
+  const lockfile = (version: string) =>
+    `lockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    devDependencies:\n      vitest:\n        specifier: 1\n        version: 1\n\n` +
+    `  packages/schemas:\n    dependencies:\n      zod:\n        specifier: 1\n        version: ${version}\n\npackages:\n\n  zod@${version}: {}\n`;
+  const other = join(folder, "other");
+  cpSync(clone, other, { recursive: true });
+  for (const name of [".modules.yaml", ".pnpm-workspace-state-v1.json"]) rmSync(join(other, "node_modules", name));
+  writeFileSync(join(other, "pnpm-lock.yaml"), lockfile("1.0.0"));
+  // In the place of pnpm, a program that keeps its arguments.
+  mkdirSync(join(folder, "bin"));
+  writeFileSync(join(folder, "bin/pnpm"), `#!/bin/sh\nprintf '%s\\n' "$@" >"${folder}/arguments"\n`, { mode: 0o755 });
+  const { install, isInstalled } = (await import(
+    pathToFileURL(join(other, "tools/clone/packages.mjs")).href
+  )) as typeof packages;
+  const env = { PATH: `${join(folder, "bin")}:${process.env.PATH ?? ""}` };
+  expect(isInstalled("demo")).toBe(false);
+  expect(await install(env, "demo")).toBe(0);
+  const written = readFileSync(join(other, "node_modules/.service/pnpm-lock.yaml"), "utf8");
+  expect(written).toContain("  ../../packages/schemas:\n    dependencies:\n      zod:");
+  expect(written).not.toContain("vitest");
+  const names = readFileSync(join(folder, "arguments"), "utf8").split("\n");
+  expect(names).toContain("--filter=./apps/cli");
+  expect(names).not.toContain("--filter=./apps/console");
+  expect([isInstalled("demo"), isInstalled("service"), isInstalled("all")]).toEqual([true, false, false]);
+  expect(await install(env, "service")).toBe(0);
+  expect([isInstalled("demo"), isInstalled("service"), isInstalled("all")]).toEqual([true, true, false]);
+  writeFileSync(join(other, "pnpm-lock.yaml"), lockfile("1.0.1"));
+  expect(isInstalled("demo")).toBe(false);
+  expect(await install(env, "all")).toBe(0);
+  expect(readFileSync(join(folder, "arguments"), "utf8")).not.toContain("--filter");
 });
 
 const run = (program: string, args: readonly string[]) => {

@@ -3,8 +3,8 @@
 // output alone goes to stdout. Needs Node 18 and npm.
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isBuilt } from "./clone/built.mjs";
-import { install, isInstalled, root, serviceFolders } from "./clone/packages.mjs";
+import { stale } from "./clone/built.mjs";
+import { install, isInstalled, root } from "./clone/packages.mjs";
 import { runToEnd } from "./clone/run-to-end.mjs";
 import { nodeProgram, scriptEnvironment } from "./clone/toolchain.mjs";
 
@@ -17,19 +17,22 @@ try {
   process.exitCode = 1;
 }
 
+/** Installs while Node arrives. @param {import("./clone/needed.mjs").Need} need */
+async function installPackages(need) {
+  if (isInstalled(need)) return;
+  console.error(`Installing the packages that ${need === "demo" ? "the demo" : "the command"} needs …`);
+  const status = await install(await scriptEnvironment(), need);
+  if (status !== 0) throw new Error("pnpm could not install the packages: see its message above.");
+}
+
 async function start() {
-  const node = nodeProgram();
-  const folders = serviceFolders();
-  if (!isInstalled(folders)) {
-    console.error("Installing the packages of the lockfile; the first time takes about 20 seconds …");
-    const status = install(scriptEnvironment(node), folders);
-    if (status !== 0) throw new Error("pnpm could not install the packages: see its message above.");
-  }
-  // The editor of a new app reads the types of the SDK.
-  const types = args[0] === "init" ? ["--types"] : [];
-  if (!isBuilt() || types.length > 0) {
-    console.error(`Building the ${types.length > 0 ? "SDK" : "programs"}, a few seconds …`);
-    const build = ["--conditions=@shoal/source", join(root, "tools/build.mjs"), ...types];
+  const need = name.startsWith("apps/demo/") ? "demo" : "service";
+  const [node] = await Promise.all([nodeProgram(), installPackages(need)]);
+  // The demo shows no page of the console. The editor of a new app reads the types of the SDK.
+  const options = need === "demo" ? ["--programs"] : args[0] === "init" ? ["--types"] : [];
+  if (stale(options.includes("--programs")).length > 0 || options.includes("--types")) {
+    console.error(`Building the ${options.includes("--types") ? "SDK" : "programs"}, a few seconds …`);
+    const build = ["--conditions=@shoal/source", join(root, "tools/build.mjs"), ...options];
     const status = await runToEnd(node, build, { stdio: ["ignore", 2, 2] });
     if (status !== 0) throw new Error("The build failed: see its message above.");
   }

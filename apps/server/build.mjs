@@ -36,6 +36,8 @@ for (const [name, folder] of pages) {
 // builds stay until the new ones are complete, for a running server reads them once.
 for (const name of ["console", "docs"]) {
   if (name === "docs" && !existsSync("../docs/dist")) continue;
+  // The demo shows no page.
+  if (name === "console" && process.argv.includes("--without-console")) continue;
   const unfinished = `dist/pages/.${name}-${process.pid}`;
   await cp(`../${name}/dist`, unfinished, { recursive: true, filter: (path) => !path.endsWith(".vite") });
   await rm(`dist/pages/${name}`, { recursive: true, force: true });

@@ -47,24 +47,26 @@ function readRecord() {
   }
 }
 
-/** @returns {(keyof typeof parts)[]} the parts that the build has to make */
-export function stale() {
+/** @param {boolean} programsOnly @returns {(keyof typeof parts)[]} the parts that the build has to make */
+export function stale(programsOnly = false) {
   const written = readRecord();
   return Object.keys(parts).filter((name) => {
+    if (programsOnly && name !== "programs") return false;
     const { sources, builtMs } = stateOf(parts[name]);
     // Another build may have replaced the output by that of other sources.
     return builtMs === undefined || written[name]?.sources !== sources || written[name]?.builtMs !== builtMs;
   });
 }
 
-export const isBuilt = () => stale().length === 0;
-
-/** @returns {() => void} records the sources as they were before the build; to be called after it */
-export function recordBuild() {
-  const before = Object.entries(parts).map(([name, part]) => ({ name, part, sources: stateOf(part).sources }));
+/**
+ * @param {readonly string[]} made - the parts that the build makes
+ * @returns {() => void} records the sources as they were before the build; to be called after it
+ */
+export function recordBuild(made = Object.keys(parts)) {
+  const before = made.map((name) => ({ name, part: parts[name], sources: stateOf(parts[name]).sources }));
   return () => {
     mkdirSync(dirname(record), { recursive: true });
     const written = before.map(({ name, part, sources }) => [name, { sources, builtMs: stateOf(part).builtMs }]);
-    writeFileSync(record, JSON.stringify(Object.fromEntries(written)));
+    writeFileSync(record, JSON.stringify({ ...readRecord(), ...Object.fromEntries(written) }));
   };
 }

