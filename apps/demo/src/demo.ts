@@ -118,6 +118,12 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 transcript.end(`Done. The screenshot is in ${screenshot}; nothing else is left of this.`);
+process.stdout.write(`
+Next, in this folder:
+  ./shoal serve                         start the service; README.md has ten lines of TypeScript, Python and curl
+  ./shoal mcp install                   give your agent a browser (Claude Code, Cursor, VS Code, …)
+  npm run pack -- ../shoal-sdk client   build the SDK for your program
+`);
 
 async function refused(what: string, call: () => Promise<unknown>): Promise<void> {
   const refusal = await step(`see what ${what} gets`, async () => {
