@@ -1,4 +1,5 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
@@ -21,8 +22,10 @@ function missing(program: string): string | undefined {
   return `${program} is missing`;
 }
 
+/** An address of this machine whose ports other programs do not take before nginx does. */
+const host = process.platform === "linux" ? `127.${[0, 0, 0].map(() => randomInt(1, 255)).join(".")}` : "127.0.0.1";
 async function freePort(): Promise<number> {
-  const server = createSocketServer().listen(0, "127.0.0.1");
+  const server = createSocketServer().listen(0, host);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   server.close();
@@ -48,8 +51,8 @@ describe.skipIf(withoutNginx)(
       const [secure, plain] = [await freePort(), await freePort()];
       const site = readFileSync(join(root, "docs/service/nginx.conf"), "utf8")
         .replace(/^\s*listen \[::\].*$/gm, "")
-        .replace("listen 443", `listen 127.0.0.1:${String(secure)}`)
-        .replace("listen 80", `listen 127.0.0.1:${String(plain)}`)
+        .replace("listen 443", `listen ${host}:${String(secure)}`)
+        .replace("listen 80", `listen ${host}:${String(plain)}`)
         .replace("127.0.0.1:7777", `127.0.0.1:${String((upstream.address() as AddressInfo).port)}`)
         .replace(/\S+fullchain\.pem/, join(root, "tools/certificates/localhost.pem"))
         .replace(/\S+privkey\.pem/, join(root, "tools/certificates/localhost.key"));
@@ -66,7 +69,7 @@ describe.skipIf(withoutNginx)(
       expect([checked.status, checked.stderr]).toEqual([0, expect.not.stringMatching(/warn|emerg/)]);
       const nginx = spawn("nginx", args, { stdio: "ignore" });
       try {
-        const target = { host: "127.0.0.1", port: secure, rejectUnauthorized: false };
+        const target = { host, port: secure, rejectUnauthorized: false };
         let answer: { url: string; headers: Record<string, string> } | undefined;
         await eventually("nginx answers", async () => {
           answer = await textOf(
@@ -93,7 +96,7 @@ describe.skipIf(withoutNginx)(
         const [upgraded] = (await once(socket, "upgrade")) as [{ headers: Record<string, string> }];
         expect(upgraded.headers["x-host"]).toBe("shoal.example");
         const redirect = request({
-          host: "127.0.0.1",
+          host,
           port: plain,
           path: "/console/",
           headers: { host: "shoal.example" },

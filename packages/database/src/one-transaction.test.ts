@@ -1,3 +1,4 @@
+import { testLimitMs } from "@shoal/testkit";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type ClosablePool, createPool } from "./connect.ts";
@@ -21,13 +22,16 @@ beforeAll(async () => {
   url = await server.createDatabase();
   await runOn(url, "create table notes (text text primary key)");
   only = createPool({ url }, recordingLog(), 1);
-  const { pool, ...rest } = joining(
-    preparing(only.pool, () => 5000),
-    2000,
-  );
-  one = rest;
-  query = new Kysely<Notes>({ dialect: new PostgresDialect({ pool }) });
+  ({ one, query } = patientFor(testLimitMs));
 });
+/** Queries on the only connection, which wait for each other for the given time. */
+function patientFor(ms: number): { readonly one: OneTransaction; readonly query: Kysely<Notes> } {
+  const { pool, ...rest } = joining(
+    preparing(only.pool, () => testLimitMs),
+    ms,
+  );
+  return { one: rest, query: new Kysely<Notes>({ dialect: new PostgresDialect({ pool }) }) };
+}
 afterAll(async () => {
   await only.close();
   await server.stop();
@@ -157,9 +161,15 @@ it("waits for a nested transaction that the work left open, and runs later queri
 });
 
 it("times out a query that waits for itself", async () => {
-  const failure: unknown = await together(() =>
-    query.transaction().execute(() => write("not in the part that it waits for")),
-  ).catch((error: unknown) => error);
+  const short = patientFor(200);
+  const failure: unknown = await short.one
+    .hold(async (connection) => {
+      await connection.send("begin");
+      await connection.share(() =>
+        short.query.transaction().execute(() => write("not in the part that it waits for", short.query)),
+      );
+    })
+    .catch((error: unknown) => error);
   expect(outageOf(failure)).toBe("busy");
   expect(await kept()).toEqual([]);
 });

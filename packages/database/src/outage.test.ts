@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { sql } from "kysely";
@@ -90,11 +91,13 @@ it("reports an unreachable server at once, and recovers with it", async () => {
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };
-  proxy.listen(0, "127.0.0.1");
+  // Other programs do not take a port of this address while the proxy is down.
+  const host = process.platform === "linux" ? `127.${[0, 0, 0].map(() => randomInt(1, 255)).join(".")}` : "127.0.0.1";
+  proxy.listen(0, host);
   await once(proxy, "listening");
   const { port } = proxy.address() as { port: number };
   const url = new URL(target);
-  url.port = String(port);
+  url.host = `${host}:${String(port)}`;
   const database = await openDatabase({ url: url.href, dataDir: "", log: recordingLog() });
   try {
     const sleeping = failure(sql`select pg_sleep(30)`.execute(database.query));
@@ -103,7 +106,7 @@ it("reports an unreachable server at once, and recovers with it", async () => {
     cut();
     expect(outageOf(await sleeping)).toBe("unreachable");
     expect(outageOf(await failure(sql`select 1`.execute(database.query)))).toBe("unreachable");
-    proxy.listen(port, "127.0.0.1");
+    proxy.listen(port, host);
     await once(proxy, "listening");
     await expect.poll(() => failure(sql`select 1`.execute(database.query))).toBeUndefined();
   } finally {

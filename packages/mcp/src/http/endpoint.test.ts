@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { readSettings } from "../server/settings.ts";
 import { PretendService } from "../testing/pretend-service.ts";
 import type { Caller } from "./caller.ts";
@@ -97,7 +97,9 @@ it("answers 404 to another key, as for an unknown session", async () => {
 });
 
 it("ends an idle connection with its browser", async () => {
-  const { endpoint, post, service } = start({ idleMs: 50 });
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { endpoint, post, service } = start({ idleMs: 60_000 });
   const initialize = {
     jsonrpc: "2.0",
     id: 1,
@@ -110,6 +112,10 @@ it("ends an idle connection with its browser", async () => {
   const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "snapshot", arguments: {} } };
   await (await post(call, { "mcp-session-id": id })).text();
   expect(service.created).toHaveLength(1);
+  vi.advanceTimersByTime(59_000);
+  expect(endpoint.connections).toBe(1);
+  // The endpoint looks every five seconds.
+  vi.advanceTimersByTime(6_000);
   await expect.poll(() => [endpoint.connections, service.running().length]).toEqual([0, 0]);
   expect((await post(call, { "mcp-session-id": id })).status).toBe(404);
 });

@@ -14,9 +14,11 @@ it.each([
 });
 
 it.each([".", "a.", "%2e", "\u3002", "xn--", "é", "\u00ad"])("reads a name that repeats %s in time", (part) => {
-  const beganMs = performance.now();
-  expect(canonicalName(`a${part.repeat(60_000)}x.example`)?.length ?? 0).toBeLessThan(254);
-  expect(performance.now() - beganMs).toBeLessThan(1500);
+  // Other programs may take the processor meanwhile.
+  const before = process.threadCpuUsage();
+  expect(canonicalName(`a${part.repeat(200_000)}x.example`)?.length ?? 0).toBeLessThan(254);
+  const { system, user } = process.threadCpuUsage(before);
+  expect(system + user).toBeLessThan(10_000_000);
 });
 
 it("removes characters from the end alone", () => {

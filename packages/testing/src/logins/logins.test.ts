@@ -114,6 +114,8 @@ describe("a login of the fake", () => {
   });
 
   it("uses stored values and one-time codes without a person", async () => {
+    // Otherwise the code may change meanwhile.
+    vi.useFakeTimers({ toFake: ["Date"] });
     const asked: unknown[] = [];
     const started = await start(
       async (login) => {
@@ -250,6 +252,7 @@ describe("a login of the fake", () => {
   });
 
   it("exchanges the code of a hosted page, twice within seconds, for a token to one connection", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
     const { connections, fake, id, shoal } = await start();
     const { id: other } = await connections.create({ domain, profile_name: "other" });
     const { handoff_code: code = "", hosted_url } = await connections.login(id);
