@@ -13,7 +13,7 @@ for (const kind of testedKinds())
       const burst = async (name: string) => {
         const instances = await Promise.all(
           ["a", "b", "c", "d", "e", "f"].map((each) =>
-            placement.acquire({ session_id: `${name}${each}`, timeout_seconds: 60 }),
+            placement.acquire({ session_id: `${name}${each}`, timeout_seconds: 3_600 }),
           ),
         );
         const counts = placement.warm();

@@ -35,7 +35,7 @@ afterAll(() => {
 
 const isBrowser = ({ name }: Known): boolean => name.startsWith("chrom") || name.startsWith("headless");
 const browsers = installedPlaces().filter((path) => existsSync(path));
-const assign = { session_id: "s1", timeout_seconds: 60 };
+const assign = { session_id: "s1", timeout_seconds: 3_600 };
 
 for (const kind of testedKinds()) {
   describeWith(needsOf(kind), `a browser in a ${kind} placement`, () => {

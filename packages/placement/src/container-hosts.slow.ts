@@ -10,7 +10,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
 
-const assign = { session_id: "s1", timeout_seconds: 60 };
+const assign = { session_id: "s1", timeout_seconds: 3_600 };
 const image = "registry.example/shoal:1";
 
 async function startEngine(memoryBytes?: number): Promise<FakeEngine> {

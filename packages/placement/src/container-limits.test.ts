@@ -8,7 +8,7 @@ import { mkdir, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 
-const assign = { session_id: "s1", timeout_seconds: 60 };
+const assign = { session_id: "s1", timeout_seconds: 3_600 };
 
 describeWith(needsOf("docker"), "a container of a session", () => {
   it("has no network, privileges, writable system or sleep, and a limit of memory", async () => {

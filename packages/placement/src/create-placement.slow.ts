@@ -11,7 +11,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 
-const assign = (session_id: string) => ({ session_id, timeout_seconds: 60 });
+const assign = (session_id: string) => ({ session_id, timeout_seconds: 3_600 });
 
 for (const kind of testedKinds()) {
   describeWith(["linux", ...needsOf(kind)], `a ${kind} placement`, () => {

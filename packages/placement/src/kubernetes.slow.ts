@@ -22,7 +22,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished, vi } from "vitest";
 
-const assign = { session_id: "s1", timeout_seconds: 60 };
+const assign = { session_id: "s1", timeout_seconds: 3_600 };
 const image = "registry.example/shoal:1";
 
 interface Opened extends TestPlacement {

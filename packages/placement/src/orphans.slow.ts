@@ -72,7 +72,7 @@ for (const kind of kinds) {
       ];
       it.each(victims)("ends the session when %s is killed, and removes its files", async (_name, victimOf) => {
         const { placement, sessionsDir } = await openPlacement({ kind });
-        const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+        const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 3_600 });
         const family = familyOf(instance.pid);
         expect(family.some(isBrowser)).toBe(true);
         process.kill(victimOf(instance) ?? expect.unreachable("The process was not found."), "SIGKILL");
@@ -86,7 +86,7 @@ for (const kind of kinds) {
 
       it("survives one crash of its browser, and ends with the reason after the second", async () => {
         const { placement, sessionsDir } = await openPlacement({ kind });
-        const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+        const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 3_600 });
         const events: string[] = [];
         instance.onEvent(({ type }) => events.push(type));
         const family = [...familyOf(instance.pid)];
@@ -126,7 +126,7 @@ describeWith(["linux", "chromium", "bubblewrap", "root"], "after kill -9, a sand
 describeWith(["linux", "chromium"], "a process placement", () => {
   it("ends processes that a session started with setsid", async () => {
     const { placement } = await openPlacement({ kind: "process", standIn: "fine" });
-    const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+    const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 3_600 });
     await instance
       .request(
         { method: "POST", path: "/run" },

@@ -146,7 +146,7 @@ it("records a refused connection as broken without an answer", async () => {
   const port = await listen(gone);
   await new Promise((resolve) => gone.close(resolve));
   await ask("GET", `http://site.example:${port}/`);
-  expect(noted).toMatchObject([{ content: "", ended: "broken" }]);
+  await expect.poll(() => noted).toMatchObject([{ content: "", ended: "broken" }]);
   expect(noted[0]?.status).toBeUndefined();
 });
 
@@ -296,7 +296,7 @@ it("records no 407 of a proxy, which asks the browser to repeat the request", as
   expect(await ask("GET", "http://site.example/", { lines })).toMatch(/^HTTP\/1\.1 407 /);
   const credentials = [...lines, "Proxy-Authorization: Basic eDp5"];
   expect(await ask("GET", "http://site.example/", { lines: credentials })).toContain("through the proxy");
-  expect(noted).toMatchObject([{ ended: "dropped" }, { status: 200, ended: "complete" }]);
+  await expect.poll(() => noted).toMatchObject([{ ended: "dropped" }, { status: 200, ended: "complete" }]);
   expect(noted[0]?.status).toBeUndefined();
 });
 
@@ -366,5 +366,7 @@ it("survives an answer that breaks while the browser still sends", async () => {
   const closed = new Promise((resolve) => socket.resume().once("close", resolve));
   socket.write("more");
   await closed;
-  expect(noted).toMatchObject([{ content: "half", ended: expect.stringMatching(/^broken [0-9a-f]{12}$/) as unknown }]);
+  await expect
+    .poll(() => noted)
+    .toMatchObject([{ content: "half", ended: expect.stringMatching(/^broken [0-9a-f]{12}$/) as unknown }]);
 });

@@ -141,12 +141,14 @@ it("refuses a name that resolves to a private address", async () => {
 it("refuses names with thousands of dots in time", async () => {
   const { path } = await openDoor([]);
   const host = `a${".".repeat(15_500)}x`;
-  const beganMs = performance.now();
+  const began = process.threadCpuUsage();
   for (let count = 0; count < 6; count += 1) {
     expect((await get(path, `http://${host}/`)).statusCode).toBeGreaterThanOrEqual(400);
     expect((await tunnel(path, `${host}:443`)).head).toMatch(/^HTTP\/1\.1 [45]/);
   }
-  expect(performance.now() - beganMs).toBeLessThan(2000);
+  // The gateway works in this thread; other programs do not count.
+  const { system, user } = process.threadCpuUsage(began);
+  expect((system + user) / 1_000).toBeLessThan(2_000);
 });
 
 it("joins the bytes of a body that a site or a client sends one by one", async () => {

@@ -1,4 +1,4 @@
-import { eventuallyPasses } from "@shoal/testkit";
+import { eventually, eventuallyPasses, withoutPauses } from "@shoal/testkit";
 import type { EgressLimits } from "../interface/egress.ts";
 import { createEgressGateway, type EgressDoor, type EgressGateway } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
@@ -8,7 +8,7 @@ import { describeWith } from "../testing/requirements.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Server, Socket } from "node:net";
 import { join } from "node:path";
 import { json, text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -81,8 +81,15 @@ async function tunnel(path: string, target = `127.0.0.1:${String(port)}`): Promi
   return { head, socket };
 }
 
+/** The gateway's connections to the server, which are in this process. */
 function outside(): number {
-  return process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap").length - accepted.size;
+  const all = process as unknown as { _getActiveHandles(): readonly unknown[] };
+  return all._getActiveHandles().filter((handle) => handle instanceof Socket && handle.remotePort === port).length;
+}
+
+/** Resolves at the end of what the client receives. */
+function endOf(socket: Socket): Promise<unknown> {
+  return new Promise((resolve) => socket.resume().once("end", resolve).once("close", resolve));
 }
 
 async function failures(path: string): Promise<readonly { target: string; status: number; message: string }[]> {
@@ -92,37 +99,40 @@ async function failures(path: string): Promise<readonly { target: string; status
 }
 
 it("closes an idle tunnel after the timeout, and keeps one with traffic in either direction", async () => {
-  const { path, gateway } = await openDoor({ idleMs: 400 });
-  const [silentOne, busy] = [await tunnel(path), await tunnel(path)];
-  let echoed = 0;
-  busy.socket.on("data", (data: Buffer) => (echoed += data.length));
-  const ticking = setInterval(() => busy.socket.write("."), 50);
-  closing.push(() => {
-    clearInterval(ticking);
+  await withoutPauses(400, async () => {
+    const { path, gateway } = await openDoor({ idleMs: 1_000 });
+    const [silentOne, busy] = [await tunnel(path), await tunnel(path)];
+    let echoed = 0;
+    busy.socket.on("data", (data: Buffer) => (echoed += data.length));
+    const ticking = setInterval(() => busy.socket.write("."), 50);
+    closing.push(() => {
+      clearInterval(ticking);
+    });
+    const ended = [silentOne, busy].map(({ socket }) => endOf(socket));
+    await Promise.race(ended);
+    const before = echoed;
+    await Promise.race([ended[1], eventually("more traffic", () => echoed > before + 8)]);
+    expect([silentOne, busy].map(({ socket }) => socket.readableEnded)).toEqual([true, false]);
+    expect(gateway.traffic()).toMatchObject({ connections: 1, ended: { idle: 1 } });
   });
-  silentOne.socket.resume();
-  await once(silentOne.socket, "end");
-  const before = echoed;
-  await eventuallyPasses(() => {
-    expect(echoed).toBeGreaterThan(before + 8);
-  });
-  expect(busy.socket.readableEnded).toBe(false);
-  expect(gateway.traffic()).toMatchObject({ connections: 1, ended: { idle: 1 } });
 });
 
 it.each(["ends", "vanishes"])(
   "closes both connections of a tunnel when the session's side %s and the server's does not",
   async (how) => {
-    const { path, gateway } = await openDoor({ waitingMs: 200 });
-    const before = outside();
-    const { socket } = await tunnel(path);
-    expect(outside()).toBe(before + 1);
-    if (how === "ends") {
-      socket.end("last words");
-      expect(await text(socket)).toBe("last words");
-    } else socket.destroy();
-    await eventuallyPasses(() => {
-      expect([outside(), gateway.traffic().connections]).toEqual([before, 0]);
+    await withoutPauses(400, async () => {
+      await eventually("the connections of other tests have ended", () => outside() === 0);
+      const { path, gateway } = await openDoor({ waitingMs: 1_000 });
+      const { head, socket } = await tunnel(path);
+      expect(head).toMatch(/ 200 /);
+      expect(outside()).toBe(1);
+      if (how === "ends") {
+        socket.end("last words");
+        expect(await text(socket)).toBe("last words");
+      } else socket.destroy();
+      await eventuallyPasses(() => {
+        expect([outside(), gateway.traffic().connections]).toEqual([0, 0]);
+      });
     });
   },
 );

@@ -1,4 +1,4 @@
-import { eventuallyPasses } from "@shoal/testkit";
+import { eventuallyPasses, waitLimitMs } from "@shoal/testkit";
 import type { EgressUpstream } from "../interface/egress.ts";
 import { createEgressGateway, type EgressDoor } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
@@ -184,7 +184,11 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
 
     it("returns the page and the latency", async () => {
       expect(
-        await probe().probe(upstream({ bypassHosts: ["localhost"] }), new URL(`http://localhost:${port}/`), 10_000),
+        await probe().probe(
+          upstream({ bypassHosts: ["localhost"] }),
+          new URL(`http://localhost:${port}/`),
+          waitLimitMs,
+        ),
       ).toEqual({
         outcome: "answered",
         status: 200,
@@ -196,7 +200,7 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
     it("reports the problem of the proxy", async () => {
       const page = new URL(`http://localhost:${port}/`);
       const reasonOf = async (url: string, target = page) => {
-        const result = await probe().probe({ url, bypassHosts: [] }, target, 10_000);
+        const result = await probe().probe({ url, bypassHosts: [] }, target, waitLimitMs);
         return result.outcome === "answered" ? "none" : `${result.outcome}: ${result.reason}`;
       };
       expect(await reasonOf(`${protocol}://someone:wrong-secret@127.0.0.1:${String(proxy().port)}`)).toMatch(
@@ -226,10 +230,12 @@ it("requires the certificate of a TLS proxy to match its name", async () => {
       : { outcome: "answered" };
     for (const host of ["localhost", "127.0.0.1"])
       expect(
-        await probe.probe({ url: url(host), bypassHosts: [] }, new URL(page), 10_000),
+        await probe.probe({ url: url(host), bypassHosts: [] }, new URL(page), waitLimitMs),
         `${host} for ${page}`,
       ).toMatchObject(reached);
-    expect(await probe.probe({ url: url("proxy.localhost"), bypassHosts: [] }, new URL(page), 10_000)).toMatchObject({
+    expect(
+      await probe.probe({ url: url("proxy.localhost"), bypassHosts: [] }, new URL(page), waitLimitMs),
+    ).toMatchObject({
       outcome: "failed",
       reason: expect.stringMatching(
         page.startsWith("https")
@@ -249,7 +255,7 @@ it("trusts the authority of a proxy only for the proxy and the pages that it dec
   const page = new URL(`https://localhost:${String((secure.address() as AddressInfo).port)}/`);
   const probe = createEgressProbe({ allowPrivateHosts: ["127.0.0.1", "localhost"], log });
   const outcome = async (url: string, authorities?: string) => {
-    const result = await probe.probe({ url, bypassHosts: [], authorities }, page, 15_000);
+    const result = await probe.probe({ url, bypassHosts: [], authorities }, page, waitLimitMs);
     return result.outcome === "answered" ? result.text : result.reason;
   };
   const [plain, inTls] = [

@@ -23,7 +23,7 @@ describeWith(["linux", "chromium", "bubblewrap"], `the memory of a box${reason}`
   it.skipIf(isSkipped)("is limited: the kernel kills a process above the limit, and the others continue", async () => {
     const { placement, lines } = await openPlacement({ kind: "sandbox", standIn: "fine", sessionMemoryBytes: limit });
     const [one, two] = await Promise.all(
-      ["s1", "s2"].map((session_id) => placement.acquire({ session_id, timeout_seconds: 60 })),
+      ["s1", "s2"].map((session_id) => placement.acquire({ session_id, timeout_seconds: 3_600 })),
     );
     if (one === undefined || two === undefined) throw new Error("Expected two boxes.");
     const { stdout } = await runInside(one, "head -c 700000000 /dev/zero | tail >/dev/null; echo ended with $?");
@@ -48,7 +48,7 @@ describeWith(["linux", "chromium", "bubblewrap"], `the memory of a box${reason}`
       expect(placement.memory.unlimitedBecause).toBeUndefined();
       expect(placement.memory.usualBytes).toBe(usual ?? placement.memory.machineBytes);
       const asked = 600 * 2 ** 20;
-      const session = await placement.acquire({ session_id: "s1", timeout_seconds: 60 }, undefined, {
+      const session = await placement.acquire({ session_id: "s1", timeout_seconds: 3_600 }, undefined, {
         memoryBytes: asked,
       });
       const [group = ""] = pathsOf(`shoal-box-*-${session.id}`);
@@ -95,7 +95,7 @@ describeWith(["chromium"], "the memory of a plain process", () => {
     expect(placement.memory.usualBytes).toBe(placement.memory.machineBytes);
     expect(placement.memory.unlimitedBecause).toContain("plain processes");
     await expect(
-      placement.acquire({ session_id: "s1", timeout_seconds: 60 }, undefined, { memoryBytes: limit }),
+      placement.acquire({ session_id: "s1", timeout_seconds: 3_600 }, undefined, { memoryBytes: limit }),
     ).rejects.toMatchObject({
       code: "bad_option",
     });

@@ -32,7 +32,7 @@ const code = `
 describeWith(["linux", "chromium", "bubblewrap"], "pages in a box", () => {
   it.skipIf(!hasInterfaces)("are online, and hear when a client takes them offline and back", async () => {
     const { placement } = await openPlacement({ kind: "sandbox" });
-    const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+    const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 3_600 });
     const answer = await instance.request(
       { method: "POST", path: "/playwright/execute", headers: { "content-type": "application/json" } },
       JSON.stringify({ code }),

@@ -34,7 +34,7 @@ describeWith(["root", "bubblewrap", "chromium"], `a server that runs as a plain 
     ]);
     for (const path of [home, join(home, "stand-in.mjs"), join(home, "behaviour")]) await chown(path, nobody, nobody);
     const command =
-      "id -u; stat -f -c %c /home/shoal; stat -c %U /home/shoal; grep -c . /proc/net/dev; grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status; grep processes /proc/self/limits; (: >> /proc/sys/kernel/core_pattern) 2>&1; (: >> /usr/x) 2>&1; ls /home; unshare --user --map-root-user id -u; (i=0; while [ $i -lt 1200 ]; do sleep 60 & i=$((i+1)); done) >/dev/null 2>&1; set -- /proc/[0-9]*; echo $#";
+      "id -u; stat -f -c %c /home/shoal; stat -c %U /home/shoal; grep -c . /proc/net/dev; grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status; grep processes /proc/self/limits; (: >> /proc/sys/kernel/core_pattern) 2>&1; (: >> /usr/x) 2>&1; ls /home; unshare --user --map-root-user id -u; (i=0; while [ $i -lt 1200 ]; do sleep 3600 & i=$((i+1)); done) >/dev/null 2>&1; set -- /proc/[0-9]*; echo $#";
     const { served } = await startServer(
       {
         kind: "sandbox",

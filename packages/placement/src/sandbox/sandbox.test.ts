@@ -13,7 +13,7 @@ const hasInterfaces = support.works && support.interfaces;
 
 const acquireBox = async (): Promise<Instance> => {
   const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine" });
-  return placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+  return placement.acquire({ session_id: "s1", timeout_seconds: 3_600 });
 };
 const inside = async (box: Instance, command: string): Promise<string> => (await runInside(box, command)).stdout.trim();
 
@@ -99,7 +99,7 @@ describeWith(["linux", "chromium", "bubblewrap"], "a box", () => {
 
   it("hides the name of its instance's socket, and cannot replace it by a link", async () => {
     const { placement, sessionsDir } = await openPlacement({ kind: "sandbox", standIn: "fine" });
-    const box = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+    const box = await placement.acquire({ session_id: "s1", timeout_seconds: 3_600 });
     expect(await inside(box, "find / -name instance.sock -not -path '/proc/*' 2>/dev/null")).toBe("");
     expect((await runInside(box, "rm -f /run/shoal/egress.sock")).stderr).toContain("Read-only file system");
     await inside(box, `ln -s ${sessionsDir}/elsewhere.sock /var/lib/shoal/instance.sock`);
@@ -141,7 +141,7 @@ describeWith(["linux", "chromium", "bubblewrap"], "a box", () => {
     expect((await runInside(box, "head -c 600M /dev/zero > /dev/shm/full")).stderr).toContain("No space left");
     const forked = await inside(
       box,
-      "(i=0; while [ $i -lt 1200 ]; do sleep 60 & i=$((i+1)); done) >/dev/null 2>&1; set -- /proc/[0-9]*; echo $#",
+      "(i=0; while [ $i -lt 1200 ]; do sleep 3600 & i=$((i+1)); done) >/dev/null 2>&1; set -- /proc/[0-9]*; echo $#",
     );
     expect(Number(forked)).toBeGreaterThan(900);
     expect(Number(forked)).toBeLessThan(1024);

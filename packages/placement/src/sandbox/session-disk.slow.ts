@@ -22,7 +22,7 @@ describeWith(["linux", "chromium", "bubblewrap"], "files of a box in memory", ()
     let instance: Instance;
     beforeEach(async () => {
       const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine", sessionDiskBytes: diskBytes });
-      instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+      instance = await placement.acquire({ session_id: "s1", timeout_seconds: 3_600 });
     });
 
     it("are limited to the configured size", async () => {
@@ -74,7 +74,7 @@ describeWith(["linux", "chromium", "bubblewrap"], "files of a box in memory", ()
 
   it("leave enough space for a browser", async () => {
     const { placement } = await openPlacement({ kind: "sandbox", sessionDiskBytes: 200 * 2 ** 20 });
-    const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+    const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 3_600 });
     const answer = await instance.request(
       { method: "POST", path: "/playwright/execute", headers: { "content-type": "application/json" } },
       JSON.stringify({ code: 'await page.goto("data:text/html,<title>in memory</title>"); return page.title();' }),

@@ -6,6 +6,7 @@ import { familyOf } from "../testing/processes.ts";
 import { describeWith } from "../testing/requirements.ts";
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
+import { eventuallyPasses } from "@shoal/testkit";
 import { describe, expect, it } from "vitest";
 
 const errors = { allowed: 0, notPermitted: 1, unknownCall: 38, unknownProtocol: 93, unknownFamily: 97 } as const;
@@ -148,7 +149,7 @@ function runFilter(filter: Buffer, { architecture, number, args, upperHalf = 0 }
 describeWith(["linux", "chromium", "bubblewrap"], "system calls in a box", () => {
   it("are allowed or rejected as the filter specifies", async () => {
     const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine" });
-    const box = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+    const box = await placement.acquire({ session_id: "s1", timeout_seconds: 3_600 });
     // An allowed `clone` would create a process.
     const tried = calls.filter(([, call, , outcome]) => call !== "clone" || outcome !== "allowed");
     const program = tried
@@ -170,13 +171,15 @@ describeWith(["linux", "chromium", "bubblewrap"], "system calls in a box", () =>
     const { placement } = await openPlacement({ kind: "sandbox" });
     const instance: Instance = await placement.acquire({
       session_id: "s1",
-      timeout_seconds: 60,
+      timeout_seconds: 3_600,
       ...(kind === "full browser" && { launch: { headless: true, stealth: true } }),
     });
-    const depths = familyOf(instance.pid)
-      .filter(({ name }) => /^(?:chrom|headless)/.test(name))
-      .flatMap(({ pid }) => namespaceDepth(pid));
-    expect(Math.max(...depths)).toBeGreaterThan(Math.min(...depths));
+    await eventuallyPasses(() => {
+      const depths = familyOf(instance.pid)
+        .filter(({ name }) => /^(?:chrom|headless)/.test(name))
+        .flatMap(({ pid }) => namespaceDepth(pid));
+      expect(Math.max(...depths)).toBeGreaterThan(Math.min(...depths));
+    });
     const answer = await instance.request(
       { method: "POST", path: "/playwright/execute", headers: { "content-type": "application/json" } },
       JSON.stringify({ code: 'await page.goto("data:text/html,<title>drawn</title>"); return page.title();' }),

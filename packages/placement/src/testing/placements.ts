@@ -5,6 +5,7 @@ import { createNameResolver } from "../policy/resolve-name.ts";
 import { certificate, certificateKey } from "./certificate.ts";
 import { testEngine } from "./requirements.ts";
 import { instanceProgramPath } from "@shoal/instance";
+import { waitLimitMs } from "@shoal/testkit";
 import { chmod, cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,7 +60,7 @@ const lacksSandbox = { works: false, tools: undefined, reason: "bubblewrap is mi
 /** Uses real instances by default. Closed after the test. */
 export async function openPlacement({
   standIn,
-  readyMs = 30_000,
+  readyMs = waitLimitMs,
   closed,
   sharedIdleMs,
   noSandbox,

@@ -42,7 +42,7 @@ const placement = await createPlacementWith(
   { resolveName: createNameResolver(), programPath: programPath ?? instanceProgramPath, readyMs: 30_000 },
 );
 await placement.warmReady();
-const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 }, undefined, { forkable });
+const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 3_600 }, undefined, { forkable });
 await placement.warmReady();
 const post = async (path: string, body: object): Promise<string> =>
   text(
