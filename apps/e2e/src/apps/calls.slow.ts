@@ -11,14 +11,14 @@ import { setTimeout as delay } from "node:timers/promises";
 const actions = new Map();
 (globalThis[Symbol.for("shoal.apps.v1")] ??= new Map()).set("calls", { name: "calls", actions });
 const action = (name, handler) => actions.set(name, { handler, payload: undefined, output: undefined });
-action("slow", async () => (await delay(32_000), "done"));
+action("slow", async () => (await delay(65_000), "done"));
 action("count", async (_context, number) => (console.log("ran " + number), await delay(50), number));
 `;
 
 const [{ placement, skip, title } = { placement: "sandbox", skip: true, title: "" }] = placements;
 const limit = 5;
 /** More than the 20 seconds after which headers of the answer arrive, and less than the action takes. */
-const timeoutMs = 28_000;
+const timeoutMs = 55_000;
 
 describe.skipIf(skip)(`calls of an app in the placement ${title}`, () => {
   const test = useService(() => ["--placement", placement, "--max-invocations-per-project", String(limit)]);

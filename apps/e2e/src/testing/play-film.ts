@@ -1,4 +1,24 @@
+import { eventually } from "@shoal/testkit";
 import type { Page } from "playwright-core";
+
+/** The part of a recording that is stored, while it goes on; `undefined` if nothing is. @param url - of its page. */
+export async function filmSoFar(url: string): Promise<Buffer | undefined> {
+  const info = (await (await fetch(`${url}/info`)).json()) as { readonly recorded_bytes?: number };
+  if (info.recorded_bytes === undefined) return undefined;
+  const part = await fetch(`${url}/film?bytes=${String(info.recorded_bytes)}`);
+  return Buffer.from(await part.arrayBuffer());
+}
+
+/** Waits until the stored part of a recording ends red in the middle. @returns the seconds of this part. */
+export function recordedRed(page: Page, url: string): Promise<number> {
+  return eventually("the film is red", async () => {
+    const film = await filmSoFar(url);
+    if (film === undefined || film.length === 0) return undefined;
+    const { last, seconds } = await play(page, film);
+    const [red = 0, green = 0, blue = 0] = last;
+    return red > 200 && green < 60 && blue < 60 ? seconds : undefined;
+  });
+}
 
 export function play(
   page: Page,

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { placements } from "../testing/components.ts";
 import { usePage } from "../testing/page.ts";
-import { play } from "../testing/play-film.ts";
+import { play, recordedRed } from "../testing/play-film.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { useSession } from "../testing/session.ts";
@@ -29,9 +29,10 @@ describe.each(placements)("recordings in the placement $title", ({ placement, sk
       await page.setContent(moving);
       const { replay_id: id } = await replays.start(session.id, { framerate: 15 });
       const short = await replays.start(session.id, { max_duration_in_seconds: 1 });
-      // The film is longer than the limit of the short one.
-      const filmedMs = 2500;
-      await new Promise((resolve) => setTimeout(resolve, filmedMs));
+      // The film is longer than the short one.
+      await expect
+        .poll(async () => (await replays.list(session.id)).map(({ finished_at }) => finished_at ?? "none"))
+        .toEqual(["none", expect.stringMatching(/Z$/)]);
       await replays.stop(session.id, id);
       const film = await buffer(Readable.from((await replays.download(session.id, id)).stream));
       await replays.download(session.id, short.replay_id).then(({ stream }) => stream.cancel());
@@ -50,16 +51,10 @@ describe.each(placements)("recordings in the placement $title", ({ placement, sk
     it("follows the page in front", async () => {
       const { replays } = test.shoal.browsers;
       await page.setContent("<body style='background:lime'>");
-      const { replay_id: id } = await replays.start(session.id);
+      const { replay_id: id, replay_view_url: url = "" } = await replays.start(session.id);
       const second = await page.context().newPage();
       await second.setContent("<body style='background:red'>");
-      // One second of frames, however long they take.
-      await second.evaluate(async () => {
-        for (let frame = 0; frame < 60; frame += 1) await new Promise(requestAnimationFrame);
-      });
-      // A film contains pictures until its end.
-      const filmedMs = 2000;
-      await new Promise((resolve) => setTimeout(resolve, filmedMs));
+      await recordedRed(second, url);
       await replays.stop(session.id, id);
       const film = await buffer(Readable.from((await replays.download(session.id, id)).stream));
       await second.close();
