@@ -174,9 +174,10 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
         expect(await viewer.locator("#open-tab").isVisible()).toBe(false);
         const { x, y } = await placeOf(viewer);
         await seen();
-        await viewer.mouse.click(x + 50, y + 50);
         // It disappears automatically after some seconds.
-        await viewer.waitForSelector("#notice:visible");
+        const noticed = viewer.waitForSelector("#notice:visible");
+        await viewer.mouse.click(x + 50, y + 50);
+        await noticed;
       }
       // Without the page, at the same address.
       const socket = new WebSocket(`${readOnly.replace("http", "ws")}/socket?readOnly=false&mode=control`);
@@ -253,9 +254,15 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await using proxy = await startCuttingProxy(test.service.baseUrl);
       const address = await addressOf();
       const viewer = await watch(address.replace(test.service.baseUrl, proxy.baseUrl));
-      const lost = viewer.waitForSelector("body:not(.showing)");
+      // The page may connect again before a look from outside.
+      const lost = await viewer.evaluateHandle(() => {
+        const seen = { lost: false };
+        const look = () => (seen.lost ||= !document.body.classList.contains("showing"));
+        new MutationObserver(look).observe(document.body, { attributes: true });
+        return seen;
+      });
       proxy.cut();
-      await lost;
+      await expect.poll(() => lost.evaluate((seen) => seen.lost)).toBe(true);
       await viewer.waitForSelector("body.showing");
       await clear();
       const { x, y } = await placeOf(viewer);
@@ -301,9 +308,16 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       const killed = await eventually("no other browser runs", () =>
         running().length === 1 ? running()[0] : undefined,
       );
-      const restarting = viewer.waitForSelector("text=The browser is restarting");
+      const covers = await viewer.evaluateHandle(() => {
+        const texts: string[] = [];
+        const title = document.querySelector("#cover-title");
+        if (title === null) throw new Error("The page has no cover.");
+        const look = () => texts.push(title.textContent);
+        new MutationObserver(look).observe(title, { childList: true, characterData: true, subtree: true });
+        return texts;
+      });
       process.kill(killed.pid, "SIGKILL");
-      await restarting;
+      await expect.poll(() => covers.evaluate((texts) => texts.join())).toContain("The browser is restarting");
       await viewer.waitForSelector("body.showing");
       await eventually("a page is listed again", async () => (await viewer.locator("#tab-list .shown").count()) === 1);
       const other = await test.shoal.browsers.create();
