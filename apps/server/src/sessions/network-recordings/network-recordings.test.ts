@@ -118,6 +118,11 @@ it("limits the running recordings of a project, and the bytes of all of them", a
   const recordings = open();
   const running = [await record(recordings), await record(recordings)];
   await expect(record(recordings)).rejects.toMatchObject({ status: 409, limit: 2 });
+  const other = open();
+  const parallel = await Promise.allSettled(Array.from({ length: 5 }, () => record(other)));
+  expect(parallel.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+  for (const started of parallel) if (started.status === "fulfilled") await other.drop(started.value.sessionId);
+  await other.drop((await record(other)).sessionId);
   for (const { sessionId } of running) await recordings.finish(sessionId);
   await recordings.settled();
   const full = open({ quota: { maxRunning: 2, maxBytes: 100 } });

@@ -3,7 +3,7 @@ import { networkRecordingNotFound } from "@shoal/contract/refusals";
 import type { Database, Tables } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import type { BrowserReplay, ListNetworkRecordings, NetworkRecording } from "@shoal/schemas";
-import { type Selectable, sql, type Updateable } from "kysely";
+import { sql, type Updateable } from "kysely";
 import pLimit from "p-limit";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
@@ -19,10 +19,9 @@ import { type KeyOfStream, openRange, openStream, sealStream } from "../../stora
 import type { Secrets } from "../../storage/secrets.ts";
 import { Player } from "./player.ts";
 import { indexRecording } from "./recorded-index.ts";
-import { type RecordedTotals, Recorder, type RecordingLimits, usualRecordingLimits } from "./recorder.ts";
+import { Recorder, type RecordingLimits, usualRecordingLimits } from "./recorder.ts";
+import { columnsOf, isRunning, type RecordingRow as Row, shown } from "./recording-row.ts";
 import { SharedRecordings } from "./shared-recordings.ts";
-
-type Row = Selectable<Tables["network_recordings"]>;
 
 interface Recorded {
   readonly id: string;
@@ -68,6 +67,8 @@ export class NetworkRecordings {
   readonly #parts: NetworkRecordingsParts;
   /** By session. */
   readonly #running = new Map<string, Running>();
+  /** Have a place in the limit, and no file yet. */
+  readonly #starting = new Set<Recorded>();
   readonly #shared = new SharedRecordings();
   readonly #stopping = new AbortController();
   readonly #fewAtOnce = pLimit(4);
@@ -78,8 +79,18 @@ export class NetworkRecordings {
 
   /** Starts the recording of a new session. @throws {ServiceError} 409 or 507 at a limit of the project. */
   async start(of: Recorded): Promise<Recorder> {
+    this.#requirePlace(of.projectId);
+    this.#starting.add(of);
+    try {
+      return await this.#start(of);
+    } finally {
+      this.#starting.delete(of);
+    }
+  }
+
+  async #start(of: Recorded): Promise<Recorder> {
     const { database, folder, limits = usualRecordingLimits, log, serverId } = this.#parts;
-    await this.#requireRoom(of.projectId);
+    await this.#requireBytes(of.projectId);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await database.query
       .insertInto("network_recordings")
@@ -184,23 +195,31 @@ export class NetworkRecordings {
     }
   }
 
-  async #requireRoom(projectId: string): Promise<void> {
+  #runningOf(projectId: string): readonly Running[] {
+    return [...this.#running.values()].filter((each) => each.projectId === projectId && each.stored === undefined);
+  }
+
+  /** Synchronous: starts at the same time share the limit. */
+  #requirePlace(projectId: string): void {
+    const { maxRunning } = this.#parts.quota;
+    const starting = [...this.#starting].filter((each) => each.projectId === projectId);
+    if (this.#runningOf(projectId).length + starting.length < maxRunning) return;
+    throw new ServiceError(
+      409,
+      "conflict",
+      `This project has ${String(maxRunning)} running network recordings on this server, the limit (replay_max_running).`,
+      { limit: maxRunning, field: "body.recording", hint: "End one of its browsers with browsers.delete." },
+    );
+  }
+
+  async #requireBytes(projectId: string): Promise<void> {
     const { database, quota } = this.#parts;
     const stored = await database.query
       .selectFrom("network_recordings")
       .select(({ fn }) => fn.coalesce(fn.sum<string>("size_bytes"), sql<string>`0`).as("bytes"))
       .where("project_id", "=", projectId)
       .executeTakeFirstOrThrow();
-    const running = [...this.#running.values()].filter(
-      (each) => each.projectId === projectId && each.stored === undefined,
-    );
-    if (running.length >= quota.maxRunning)
-      throw new ServiceError(
-        409,
-        "conflict",
-        `This project has ${String(quota.maxRunning)} running network recordings on this server, the limit (replay_max_running).`,
-        { limit: quota.maxRunning, field: "body.recording", hint: "End one of its browsers with browsers.delete." },
-      );
+    const running = this.#runningOf(projectId);
     const bytes = running.reduce((sum, { recorder }) => sum + (recorder?.totals.sizeBytes ?? 0), Number(stored.bytes));
     if (bytes >= quota.maxBytes)
       throw new ServiceError(
@@ -374,27 +393,4 @@ export class NetworkRecordings {
   #keyOf({ id, projectId }: Pick<Recorded, "id" | "projectId">): KeyOfStream {
     return (salt) => this.#parts.secrets.keyOfStream(salt, `network recording ${projectId}/${id}`);
   }
-}
-
-function columnsOf({ isTruncated: truncated, leftOut: left_out, requests, sizeBytes: size_bytes }: RecordedTotals) {
-  return { truncated, left_out, requests, size_bytes };
-}
-
-function shown(row: Row): NetworkRecording {
-  const { created_at, expires_at, finished_at, id, left_out, requests, session_id, size_bytes, truncated } = row;
-  return {
-    ...{ id, session_id, size_bytes, requests, left_out, truncated, created_at },
-    status: finished_at === null ? "recording" : row.blob === null ? "failed" : "complete",
-    ...(finished_at !== null && { finished_at }),
-    ...(expires_at !== null && { expires_at }),
-  };
-}
-
-function isRunning({ id, session_id: session }: Row, done: string): ServiceError {
-  return new ServiceError(
-    409,
-    "conflict",
-    `Network recording ${id} cannot be ${done} yet: browser ${session} runs, or its recording is being stored.`,
-    { hint: "End the browser with browsers.delete, and try again.", retryAfterSeconds: 1 },
-  );
 }
