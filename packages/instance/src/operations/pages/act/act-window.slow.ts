@@ -54,10 +54,10 @@ describe.skipIf(isMissing)("a browser with a window", () => {
 });
 
 describe.skipIf(isMissing)("icons of pages in a browser with a window", () => {
-  // Chromium asks for a missing icon once, so other tests must not have opened pages of this site.
+  // Chromium requests a missing icon once, so other tests must not have opened pages of this site.
   const session = new ActingSession({ kind: "chrome", executable: executable ?? "missing" }, { headless: false });
 
-  it("are no failed requests if they are missing", async () => {
+  it("that are missing are not in failed_requests", async () => {
     const answers = new Map<string, () => Promise<void>>();
     for (const path of ["/favicon.ico", "/own-icon.png", "/touch-icon.png"])
       session.handle(path, (_request, response) => {
