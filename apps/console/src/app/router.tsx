@@ -104,6 +104,24 @@ const pool = createRoute({
   component: pageOf(() => import("../pages/pools/pool-page.tsx"), "PoolPage"),
 });
 
+const flows = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/flows",
+  component: pageOf(() => import("../pages/flows/flows-page.tsx"), "FlowsPage"),
+});
+
+const flow = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/flows/$id",
+  component: pageOf(() => import("../pages/flows/flow-page.tsx"), "FlowPage"),
+});
+
+const flowRun = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/flows/$id/runs/$run",
+  component: pageOf(() => import("../pages/flows/flow-run-page.tsx"), "FlowRunPage"),
+});
+
 const proxies = createRoute({
   getParentRoute: () => rootRoute,
   path: "/proxies",
@@ -261,6 +279,9 @@ export const router = createRouter({
     extensions,
     keys,
     audit,
+    flows,
+    flow,
+    flowRun,
     webhooks,
     webhook,
     telemetry,

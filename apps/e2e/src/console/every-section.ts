@@ -35,6 +35,13 @@ export async function fillLists(shoal: Shoal): Promise<ShownSection[]> {
     url: "https://hooks.example.com/shoal",
     event_types: ["browser.ended"],
   });
+  const flow = await shoal.flows.create({
+    name: "order-tea",
+    start_url: "about:blank",
+    parameters: [{ name: "product", default: "tea" }],
+    steps: [{ action: "click", target: { role: "button", name: "Order {{product}}" }, timeout_ms: 0 }],
+  });
+  const run = await shoal.flows.runs.create(flow.id);
   await shoal.telemetry.destinations.create({ name: "collector", endpoint: "https://otlp.example.com" });
   await shoal.apiKeys.create({ name: "order-agent" });
   const { session_id: id } = await shoal.browsers.create({ name: "shop-watch", timeout_seconds: 3600 });
@@ -45,6 +52,8 @@ export async function fillLists(shoal: Shoal): Promise<ShownSection[]> {
     { name: "Profile", path: `profiles/${profile.id}` },
     { name: "Pool", path: `pools/${pool.id}` },
     { name: "Connection", path: `connections/${connection.id}` },
+    { name: "Flow", path: `flows/${flow.id}` },
+    { name: "Run of a flow", path: `flows/${flow.id}/runs/${run.id}` },
     { name: "Webhook", path: `webhooks/${webhook.id}` },
     { name: "Project", path: `projects/${projects[0]?.id ?? ""}` },
   ];

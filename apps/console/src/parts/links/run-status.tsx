@@ -7,9 +7,13 @@ const shown: Readonly<Record<string, readonly [color: string, text: string]>> = 
   failed: ["red", "Failed"],
   stopped: ["gray", "Stopped"],
   succeeded: ["green", "Succeeded"],
+  diverged: ["orange", "Page differed"],
+  waiting: ["yellow", "Waits for a person"],
+  canceled: ["gray", "Canceled"],
+  unknown: ["yellow", "Unknown"],
 };
 
-/** The status of a deployment or of an invocation. */
+/** The status of a deployment, an invocation or a run. */
 export function RunStatus({ status }: { readonly status: string }) {
   const [color, text] = shown[status] ?? ["gray", status];
   return (

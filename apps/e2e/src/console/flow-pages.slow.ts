@@ -1,0 +1,64 @@
+import { expect, it } from "vitest";
+import { useService } from "../testing/service.ts";
+import { phone, showIn, usePerson, violationsOf, widthOf } from "./open-console.ts";
+
+const test = useService();
+const person = usePerson(test);
+
+const page =
+  "data:text/html,<title>shop</title><label>Product <input></label><button onclick='title = document.title = `ordered`'>Buy</button>";
+
+it("shows a flow in words, runs it by a form, shows how the page differed, and exports it", async () => {
+  const { flows } = test.shoal;
+  const { id } = await flows.create({
+    name: "order",
+    start_url: page,
+    parameters: [{ name: "product", default: "tea" }],
+    steps: [
+      { action: "fill", target: { role: "textbox", name: "Product" }, text: "{{product}}" },
+      { action: "click", target: { role: "button", name: "Order" }, timeout_ms: 0, expect: [{ text: "Thank you" }] },
+    ],
+  });
+  const { page: tab, problems } = await person.openSignedIn("flows");
+  await tab.getByRole("link", { name: "order" }).click();
+  await tab.getByText("Fill textbox “Product” with {{product}}").waitFor();
+  await tab.getByText("“Thank you” is visible").waitFor();
+  await tab.getByText("No runs").waitFor();
+  await tab.getByRole("button", { name: "Export" }).click();
+  await tab.getByRole("dialog").getByText("@playwright/test").waitFor();
+  await tab.getByLabel("Format").selectOption("json");
+  await tab.getByRole("dialog").getByText("start_url").first().waitFor();
+  await expect.poll(() => violationsOf(tab)).toEqual([]);
+  await tab.keyboard.press("Escape");
+
+  await tab.getByRole("button", { name: "Run" }).press("Enter");
+  await tab.getByRole("dialog").getByLabel("product").fill("milk");
+  await tab.getByRole("dialog").getByLabel("Session").fill("none");
+  await tab.keyboard.press("Enter");
+  await tab
+    .getByRole("dialog")
+    .getByText(/Browser none was not found/)
+    .waitFor();
+  await tab.getByRole("dialog").getByLabel("Session").fill("");
+  await tab.keyboard.press("Enter");
+  await tab.getByRole("heading", { name: "Run of order" }).waitFor();
+  await tab.getByText("Page differed").first().waitFor();
+  await tab.getByText('Expected: click button "Order"').waitFor();
+  await tab.getByText('Elements that could be meant: button "Buy"').waitFor();
+  for (const colors of ["light", "dark"] as const) {
+    await showIn(tab, colors);
+    await expect.poll(() => violationsOf(tab)).toEqual([]);
+  }
+  await tab.setViewportSize(phone);
+  await expect.poll(() => widthOf(tab)).toBeLessThanOrEqual(phone.width);
+  await tab.goto(`${test.service.baseUrl}/console/flows/${id}`);
+  await tab.getByRole("table", { name: "Runs" }).getByText("Page differed").waitFor();
+  await expect.poll(() => widthOf(tab)).toBeLessThanOrEqual(phone.width);
+  await tab.getByRole("button", { name: "Actions for the flow order" }).click();
+  await tab.getByRole("menuitem", { name: "Delete" }).click();
+  await tab.getByRole("button", { name: "Delete the flow" }).click();
+  await tab.getByText("No flows").waitFor();
+  // Chromium logs the refusal.
+  expect(problems).toEqual([expect.stringContaining("status of 404")]);
+  await tab.close();
+});
