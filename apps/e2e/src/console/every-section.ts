@@ -41,7 +41,8 @@ export async function fillLists(shoal: Shoal): Promise<ShownSection[]> {
     parameters: [{ name: "product", default: "tea" }],
     steps: [{ action: "click", target: { role: "button", name: "Order {{product}}" }, timeout_ms: 0 }],
   });
-  const run = await shoal.flows.runs.create(flow.id);
+  let run = await shoal.flows.runs.create(flow.id);
+  while (run.status === "running") run = await shoal.flows.runs.get(flow.id, run.id, { wait_seconds: 50 });
   await shoal.telemetry.destinations.create({ name: "collector", endpoint: "https://otlp.example.com" });
   await shoal.apiKeys.create({ name: "order-agent" });
   const { session_id: id } = await shoal.browsers.create({ name: "shop-watch", timeout_seconds: 3600 });
