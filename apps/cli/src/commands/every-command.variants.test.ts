@@ -39,6 +39,10 @@ const special: Readonly<
     args: ["--url", "https://example.com/", "--outputs", "text"],
     body: { url: "https://example.com/" },
   },
+  "schedules.create": {
+    args: ["--flow", "some-flow", "--cron", "0 9 * * 1-5"],
+    body: { flow: "some-flow", cron: "0 9 * * 1-5" },
+  },
   "browsers.logs.stream": {
     args: ["some-id", "--source", "path", "--path", "/home/shoal/a.log"],
     query: { source: "path", path: "/home/shoal/a.log" },
