@@ -17,19 +17,16 @@ const session = useSession(test, {
 class Way {
   readonly #target: URL;
   readonly #sockets = new Set<Socket>();
-  #server: Server | undefined;
-  #port = 0;
+  readonly #server: Server;
+  #isCut = false;
 
   constructor(target: string) {
     this.#target = new URL(target);
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${String(this.#port)}`;
-  }
-
-  async open(): Promise<void> {
     this.#server = createServer((near) => {
+      if (this.#isCut) {
+        near.resetAndDestroy();
+        return;
+      }
       const far = connect(Number(this.#target.port), this.#target.hostname);
       for (const [one, other] of [
         [near, far],
@@ -40,16 +37,30 @@ class Way {
         one.on("error", () => other.destroy()).on("close", () => other.destroy());
       }
     });
-    const server = this.#server;
-    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (server.address() as AddressInfo).port;
   }
 
-  async cut(): Promise<void> {
-    const ended = new Promise((resolve) => this.#server?.close(resolve));
+  get url(): string {
+    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+  }
+
+  /** Keeps its port, which no other program may take meanwhile. */
+  cut(): void {
+    this.#isCut = true;
     for (const socket of this.#sockets) socket.destroy();
     this.#sockets.clear();
-    await ended;
+  }
+
+  open(): void {
+    this.#isCut = false;
+  }
+
+  close(): void {
+    this.cut();
+    this.#server.close();
   }
 }
 
@@ -58,11 +69,11 @@ let way: Way;
 beforeAll(async () => {
   person = await launchPerson();
   way = new Way(test.service.baseUrl);
-  await way.open();
+  await way.listen();
 });
 afterAll(async () => {
   await person.close();
-  await way.cut();
+  way.close();
 });
 
 it("keeps its frame and its rows while the service is away, tells so once, and continues afterwards", async () => {
@@ -75,7 +86,7 @@ it("keeps its frame and its rows while the service is away, tells so once, and c
   await page.evaluate(() => Object.assign(globalThis, { isTheSamePage: true }));
   const isTheSamePage = () => page.evaluate(() => Reflect.get(globalThis, "isTheSamePage") as unknown);
 
-  await way.cut();
+  way.cut();
   await notice.waitFor();
   expect(await notice.count()).toBe(1);
   expect([await rows.isVisible(), await navigation.isVisible()]).toEqual([true, true]);
@@ -89,7 +100,7 @@ it("keeps its frame and its rows while the service is away, tells so once, and c
   expect(await page.getByText(/preload|imported module|did not work/i).count()).toBe(0);
   expect(await isTheSamePage()).toBe(true);
 
-  await way.open();
+  way.open();
   await page.getByRole("heading", { name: "Webhooks", exact: true }).waitFor();
   await notice.waitFor({ state: "hidden" });
   await navigation.getByRole("link", { name: "Sessions" }).click();
