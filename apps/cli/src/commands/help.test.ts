@@ -82,7 +82,7 @@ it.each<[string[], string]>([
   ],
   [
     ["profiles", "update", "x"],
-    "error: Nothing to change. Pass --name, --web-bot-auth, --web-bot-auth-enabled, --web-bot-auth-sign-only, --web-bot-auth-signature-agent, --location, --location-timezone, --location-locale, or --conditions.\n  See: shoal profiles update --help\n",
+    "error: Nothing to change. Pass --name, --web-bot-auth, --web-bot-auth-enabled, --web-bot-auth-sign-only, --web-bot-auth-signature-agent, --location, --location-timezone, --location-locale, --conditions, --conditions-color-scheme, --conditions-reduced-motion, or --conditions-downloads.\n  See: shoal profiles update --help\n",
   ],
   [["api-keys", "update", "x"], "error: --name is missing.\n  See: shoal api-keys update --help\n"],
   [
