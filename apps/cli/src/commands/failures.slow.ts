@@ -37,12 +37,12 @@ const env = () => ({
 });
 const run = (...args: string[]) => shoal(args, { env: env() });
 
-it("rejects --timeout and suggests flags that contain the word", async () => {
-  const { status, stderr } = await run("browsers", "create", "--timeout", "600");
+it("rejects an unknown flag and suggests flags that contain its word", async () => {
+  const { status, stderr } = await run("browsers", "update", "films", "--timeout", "600");
   expect({ status, stderr }).toEqual({
     status: 2,
     stderr:
-      "error: Unknown option '--timeout'. Did you mean --timeout-seconds or --request-timeout?\n  See: shoal browsers create --help\n",
+      "error: Unknown option '--timeout'. Did you mean --disconnect-timeout-seconds or --request-timeout?\n  See: shoal browsers update --help\n",
   });
 });
 
