@@ -10,7 +10,7 @@ import { WebSocket } from "ws";
 
 /** The server notices that the script begins: the request blocks the page, and for `/held` until the test ends it. */
 const script = (path: string, after: string) => `<!doctype html><title>busy</title><h1>Busy</h1><script>
-setTimeout(() => { const request = new XMLHttpRequest(); request.open("GET", "${path}", false); request.send(); ${after} }, 100);
+const block = () => { const request = new XMLHttpRequest(); request.open("GET", "${path}", false); request.send(); ${after} };
 </script>`;
 const pages: Readonly<Record<string, string>> = {
   "/": "<!doctype html><title>free</title><h1>Free</h1>",
@@ -47,11 +47,18 @@ describe.each(placements)("a tab whose main thread is busy, in the placement $ti
       await test.shoal.browsers.delete(session.session_id);
     });
     const id = () => session.session_id;
-    const connect = () => chromium.connectOverCDP(session.cdp_ws_url, { timeout: 15_000 });
+    const connect = () => chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
     const address = (path: string) => `${site.url}${path}`;
 
     async function openBusy(path: string): Promise<void> {
-      await test.shoal.browsers.act(id(), { type: "open_tab", url: address(path), timeout_ms: 3000 });
+      await test.shoal.browsers.act(id(), { type: "open_tab", url: address(path) });
+      using raw = new RawCdp(await opened(session.cdp_ws_url));
+      const { targetInfos } = await raw.result("Target.getTargets");
+      const targetId = (targetInfos as { url: string; targetId: string }[]).find(
+        ({ url }) => url === address(path),
+      )?.targetId;
+      const { sessionId } = await raw.result("Target.attachToTarget", { targetId, flatten: true });
+      await raw.evaluate("void setTimeout(block, 100)", String(sessionId));
       await began.promise;
     }
 
@@ -59,7 +66,7 @@ describe.each(placements)("a tab whose main thread is busy, in the placement $ti
       await openBusy(path);
       await using client = await connect();
       const [context] = client.contexts();
-      expect(context?.pages().map((page) => page.url())).toEqual([site.url]);
+      await expect.poll(() => context?.pages().map((page) => page.url())).toEqual([site.url]);
       expect(await context?.pages()[0]?.textContent("h1")).toBe("Free");
       const browser = await client.newBrowserCDPSession();
       const { targetInfos } = await browser.send("Target.getTargets");
@@ -74,7 +81,7 @@ describe.each(placements)("a tab whose main thread is busy, in the placement $ti
       await openBusy("long");
       await using client = await connect();
       const [context] = client.contexts();
-      expect(context?.pages()).toHaveLength(1);
+      await expect.poll(() => context?.pages()).toHaveLength(1);
       const appeared = context?.waitForEvent("page");
       free();
       const page = await appeared;
@@ -101,7 +108,7 @@ describe.each(placements)("a tab whose main thread is busy, in the placement $ti
       const { sessionId } = await raw.result("Target.attachToTarget", { targetId, flatten: true });
       const answer = await raw.send("Page.enable", {}, String(sessionId));
       expect(answer?.error?.message).toContain(`${address("endless")} (target ${String(targetId)})`);
-      expect((await raw.send("Runtime.enable", {}, String(sessionId), 3000))?.error?.message).toContain("busy");
+      expect((await raw.send("Runtime.enable", {}, String(sessionId)))?.error?.message).toContain("busy");
     });
 
     it("is named by the errors of operations, which close it", async () => {
@@ -120,7 +127,7 @@ describe.each(placements)("a tab whose main thread is busy, in the placement $ti
     });
 
     const bound = () => ({
-      playwright: (code: string) => test.shoal.browsers.playwright.execute(id(), { code, timeout_sec: 25 }),
+      playwright: (code: string) => test.shoal.browsers.playwright.execute(id(), { code, timeout_sec: 120 }),
       act: (act: Parameters<typeof test.shoal.browsers.act>[1]) => test.shoal.browsers.act(id(), act),
     });
   });
