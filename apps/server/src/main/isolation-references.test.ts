@@ -74,9 +74,14 @@ const others: readonly string[] = [
   ...["browsers.create", "browsers.update", "browserPools.create", "browserPools.update"].map(
     (operation) => `${operation} body.network.headers[].name`,
   ),
-  ...["browsers.create", "browserPools.create", "browserPools.update", "profiles.create", "profiles.update"].map(
-    (operation) => `${operation} body.conditions.permissions[].name`,
-  ),
+  ...[
+    "browsers.create",
+    "browsers.update",
+    "browserPools.create",
+    "browserPools.update",
+    "profiles.create",
+    "profiles.update",
+  ].map((operation) => `${operation} body.conditions.permissions[].name`),
   "flows.runs.create body.browser.conditions.permissions[].name",
   "browserPools.update body.expected_network.headers[].name",
   // Compared with the pool's own settings: every other proxy is a 409.
