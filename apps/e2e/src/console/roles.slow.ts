@@ -48,6 +48,7 @@ const changes: Readonly<Record<string, Change>> = {
   Sessions: { button: "End session shop-watch", request: "DELETE /browsers/other", needs: "operator" },
   Profiles: { button: "New profile", request: "POST /profiles", needs: "operator" },
   Pools: { button: "New pool", request: "POST /browser_pools", needs: "operator" },
+  Flows: { request: "POST /flows/import", needs: "operator" },
   Proxies: { button: "New proxy", request: "POST /proxies", needs: "admin" },
   Extensions: { button: "Upload", request: "DELETE /extensions/other", needs: "operator" },
   Apps: { request: "POST /deployments", needs: "admin" },
@@ -70,6 +71,8 @@ const detailChanges: Readonly<Record<string, Required<Omit<Change, "isLocked">>>
   "Session, details": { button: "Change", request: "DELETE /browsers/other", needs: "operator" },
   Profile: { button: "Delete", request: "DELETE /profiles/other", needs: "operator" },
   Pool: { button: "Acquire a browser", request: "DELETE /browser_pools/other", needs: "operator" },
+  Flow: { button: "Run", request: "DELETE /flows/other", needs: "operator" },
+  "Run of a flow": { request: "POST /flows/other/runs/other/cancel", needs: "operator" },
   Connection: { button: "Log in", request: "DELETE /auth/connections/other", needs: "operator" },
   Project: { button: "Rename", request: "DELETE /org/projects/other", needs: "admin" },
   Webhook: { button: "Delete", request: "DELETE /webhooks/other", needs: "admin" },
@@ -80,7 +83,7 @@ const harmless = /^(?:Age$|Copy|CSV$|Download|Export|JSON lines$|Last use$|List$
 
 /** Buttons that change a resource, on its page. */
 const changing =
-  /^(?:Acquire|Add|Change|Check|Clone|Delete|End|Extend|Flush|Import|Invoke|Kill|Lease|Log in|New|Record|Rename|Revoke|Roll back|Rotate|Save|Send|Sign|Start|Stop|Take control|Turn on|Upload)\b(?! as)/;
+  /^(?:Acquire|Add|Change|Check|Clone|Delete|End|Extend|Flush|Import|Invoke|Kill|Lease|Log in|New|Record|Rename|Revoke|Roll back|Rotate|Run|Save|Send|Sign|Start|Stop|Take control|Turn on|Upload)\b(?! as)/;
 
 /** Buttons in the content of the page, and the entries of the menus of its rows. */
 async function offersOf(page: Page): Promise<string[]> {
