@@ -6,7 +6,6 @@ const registry = "refused: it rests on the shared knowledge of a hosted service"
 
 /** By the beginning of the path. */
 export const operationGaps: Readonly<Record<string, Gap>> = {
-  "/browsers/{id_or_name}/webmcp/custom-tools": "missing",
   "/config-registry": registry,
   "/search": "missing",
   "/vault-provider-configs": payment,

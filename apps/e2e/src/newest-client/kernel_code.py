@@ -34,5 +34,18 @@ with Kernel(_strict_response_validation=True, max_retries=0) as client:
     assert result.status == "completed" and result.output == 42, result
     gone = lambda: client.browsers.webmcp.invoke_tool("code", tool_ref="wmcp_none", input={})
     assert status_of(gone) == (404, "tool_not_found")
+    source = """[{ kind: "page", match: { url_patterns: ["https://tools.test/*"] },
+        tool: { name: "heading", description: "Title" }, execute: () => document.title }]"""
+    [added] = client.browsers.webmcp.custom_tools.add("code", namespace="own", source=source).tools
+    assert added.namespace == "own" and added.kind == "page" and added.tool.name == "heading", added
+    assert client.browsers.webmcp.custom_tools.list("code").tools == [added]
+    [shown] = [one for one in client.browsers.webmcp.list_tools("code").tools if one.source.custom]
+    assert shown.source.custom.id == added.id, shown
+    titled = client.browsers.webmcp.invoke_tool("code", tool_ref=shown.tool_ref, input={})
+    assert titled.status == "completed" and titled.output == "Tools", titled
+    again = lambda: client.browsers.webmcp.custom_tools.add("code", namespace="own", source=source)
+    assert status_of(again) == (409, "name_taken")
+    client.browsers.webmcp.custom_tools.remove(added.id, id_or_name="code")
+    assert client.browsers.webmcp.custom_tools.list("code").tools == []
     client.browsers.delete_by_id(browser.session_id)
 print("all answers fit")

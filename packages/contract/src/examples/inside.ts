@@ -15,6 +15,14 @@ const executors = [
   },
 ];
 
+const customTool = {
+  id: "ct_k3v9x2m7q1c5z8w4t6b0n2yd",
+  namespace: "shop",
+  kind: "page",
+  match: { url_patterns: ["https://shop.example/*"] },
+  tool: { name: "title", description: "Title of the page", inputSchema: { type: "object" } },
+};
+
 /** Examples of operations inside a session: files, processes, mouse and keyboard, recordings, events. */
 export const insideExamples = {
   FilePath: [{ path: "/home/shoal/Downloads/report.pdf" }],
@@ -112,6 +120,14 @@ export const insideExamples = {
           source: { window_id: 1, tab_id: 1, page_title: "Shop", page_url: "https://shop.example/", frame: null },
         },
       ],
+    },
+  ],
+  CustomWebMcpTools: [{ tools: [customTool] }],
+  AddCustomWebMcpTools: [
+    {
+      namespace: "shop",
+      source:
+        '[{ kind: "page", match: { url_patterns: ["https://shop.example/*"] }, tool: { name: "title", description: "Title of the page" }, execute: () => document.title }]',
     },
   ],
   InvokeWebMcpTool: [{ tool_ref: "wmcp_q8Z0cG1nD4xV7kR2mT5yLw", input: { query: "herring" }, timeout_sec: 60 }],

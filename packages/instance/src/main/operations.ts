@@ -28,14 +28,15 @@ import { sessionEndpoints } from "../protocol/session-endpoints.ts";
 import type { InstancePlane, NotImplemented } from "../protocol/not-implemented.ts";
 import { type AutomationPause, handoffRefusal } from "../pause/automation-pause.ts";
 import { shareable, sharedRefusal } from "./further-sessions/shared-operations.ts";
-import { pausable } from "./pausable-operations.ts";
+import { pausable, replayUntilHandoff } from "./pausable-operations.ts";
 import { withoutSecrets } from "../secrets/answers-without-secrets.ts";
 import type { TypedSecrets } from "../secrets/typed-secrets.ts";
 import { isPassive } from "../http/passive-requests.ts";
 import { refuse } from "../http/replies.ts";
 import { findVisiblePage } from "../browser/pages/visible-page.ts";
 import { playwrightHandlers } from "../operations/playwright/handlers.ts";
-import { replHandlers } from "../operations/repl/handlers.ts";
+import { isUrlPattern } from "../operations/pages/tools/url-pattern.ts";
+import { type ReplArea, replHandlers } from "../operations/repl/handlers.ts";
 import { replayArea, type ReplayArea } from "../operations/replays/handlers.ts";
 import { commandEnvironment, type CommandSurroundings } from "../operations/process/command.ts";
 import { sessionProcesses, type SessionProcesses } from "../operations/process/handlers.ts";
@@ -194,18 +195,33 @@ type Areas = ReturnType<typeof openAreas>;
 function openAreas(parts: OperationParts) {
   const { root, config, egress, logs, browser, display = () => undefined, telemetry } = parts;
   const files = fileSystemHandlers(root);
+  const pages = pagesArea({
+    browser,
+    root,
+    failures: egress?.failures,
+    secrets: parts.secrets,
+    customTools: { list: () => repl.customTools.list(), invoke: (...call) => repl.customTools.invoke(...call) },
+    onAct: (event) => telemetry.present()?.record(event),
+  });
+  const repl: ReplArea = replHandlers({
+    root,
+    config,
+    browser,
+    environment: () => surroundingsOf(parts).env,
+    visibleTarget: async () => findVisiblePage(await browser.cdp()),
+    // Timers of code go on during a handoff.
+    webMcp: {
+      list: (signal) => pages.webMcp.list(signal),
+      invoke: (call, signal) => replayUntilHandoff(parts.pause, signal, (until) => pages.webMcp.invoke(call, until)),
+    },
+    isUrlPattern,
+  });
   return {
     // The log of a shared browser is about all its sessions.
     files: parts.isShared ? files : { ...files, readFile: withSupervisorFiles(files.readFile, logs) },
     extensions: new SessionExtensions({ root, config, browser }),
     frontPage: pageArea(browser, parts.secrets),
-    pages: pagesArea({
-      browser,
-      root,
-      failures: egress?.failures,
-      secrets: parts.secrets,
-      onAct: (event) => telemetry.present()?.record(event),
-    }),
+    pages,
     watches: watchHandlers(root),
     logStreams: logHandlers(root, logs),
     stats: sessionStats({ ...parts.stats, hasOwnProcesses: root.directory === "/" }),
@@ -217,13 +233,7 @@ function openAreas(parts: OperationParts) {
       failures: egress?.failures,
       visibleTarget: async () => findVisiblePage(await browser.cdp()),
     }),
-    repl: replHandlers({
-      root,
-      config,
-      browser,
-      environment: () => surroundingsOf(parts).env,
-      visibleTarget: async () => findVisiblePage(await browser.cdp()),
-    }),
+    repl,
     requests: curlArea({ config, egress, browser }),
     computer: sessionComputer(browser, display),
     downloads: downloadArea(root, browser),

@@ -100,6 +100,28 @@ export const pageEntries: Readonly<Record<string, CommandEntry>> = {
       `shoal browsers webmcp invoke-tool research --tool-ref wmcp_q8Z0cG1nD4xV7kR2mT5yLw --input '{"query":"herring"}'`,
     ],
   },
+  "browsers.webmcp.listCustomTools": {
+    summary: "List the custom tools of a session",
+    raw: true,
+    examples: ["shoal browsers webmcp list-custom-tools research"],
+  },
+  "browsers.webmcp.addCustomTools": {
+    summary: "Add custom tools to a session",
+    about: "The source is a JavaScript expression: a list of tools. It runs in the process of browsers repl.",
+    raw: true,
+    help: {
+      namespace: "Group of the tools: letters, digits, dots, underscores and hyphens",
+      source: "List of tools as a JavaScript expression; - reads stdin",
+      force_overwrite_namespace: "Replace all tools of the namespace",
+    },
+    stdin: "source",
+    examples: ["shoal browsers webmcp add-custom-tools research --namespace shop --source - < tools.js"],
+  },
+  "browsers.webmcp.removeCustomTool": {
+    summary: "Remove a custom tool",
+    confirm: "Remove custom tool {1}?",
+    examples: ["shoal browsers webmcp remove-custom-tool research ct_k3v9x2m7q1c5z8w4t6b0n2yd"],
+  },
   "browsers.read": {
     summary: "Read a page as Markdown",
     help: {

@@ -1,6 +1,16 @@
-import { callPageTool, invokeWebMcpTool, listPageTools, listWebMcpTools } from "@shoal/contract";
+import {
+  addCustomWebMcpTools,
+  callPageTool,
+  invokeWebMcpTool,
+  listCustomWebMcpTools,
+  listPageTools,
+  listWebMcpTools,
+  removeCustomWebMcpTool,
+} from "@shoal/contract";
 import type {
+  AddCustomWebMcpTools,
   CallPageTool,
+  CustomWebMcpTools,
   InvokeWebMcpTool,
   ListPageTools,
   ListWebMcpTools,
@@ -55,5 +65,27 @@ export class BrowserWebMcp {
   invokeTool(browserId: string, body: InvokeWebMcpTool, options: CallOptions = {}): Call<WebMcpInvocation> {
     const timeoutMs = options.timeoutMs ?? (body.timeout_sec ?? 60) * 1000 + 15_000;
     return this.#transport.call(invokeWebMcpTool, { params: { id: browserId }, body }, { ...options, timeoutMs });
+  }
+  /** Lists the custom tools of a session. */
+  listCustomTools(browserId: string, options?: CallOptions): Call<CustomWebMcpTools> {
+    return this.#transport.call(listCustomWebMcpTools, { params: { id: browserId } }, options);
+  }
+  /**
+   * Adds tools of the client's own. They end with the process of `browsers.repl`.
+   *
+   * @example
+   * const source = `[{ kind: "page", match: { url_patterns: ["https://shop.example/*"] },
+   *   tool: { name: "title", description: "Title of the page" }, execute: () => document.title }]`;
+   * await shoal.browsers.webmcp.addCustomTools(id, { namespace: "shop", source });
+   *
+   * @returns the added tools.
+   * @throws {ApiError} 400 for an invalid source; 409 `name_taken`.
+   */
+  addCustomTools(browserId: string, body: AddCustomWebMcpTools, options?: CallOptions): Call<CustomWebMcpTools> {
+    return this.#transport.call(addCustomWebMcpTools, { params: { id: browserId }, body }, options);
+  }
+  /** Removes a custom tool. @throws {ApiError} 404 `tool_not_found`. */
+  removeCustomTool(browserId: string, toolId: string, options?: CallOptions): Call<void> {
+    return this.#transport.call(removeCustomWebMcpTool, { params: { id: browserId, tool_id: toolId } }, options);
   }
 }

@@ -29,6 +29,7 @@ import type { FieldFiller } from "./fill/field-filler.ts";
 import type { PageReader } from "./read/page-reader.ts";
 import type { SessionPages } from "./tabs/session-pages.ts";
 import type { PageToolCaller } from "./tools/page-tools.ts";
+import type { CustomToolSource } from "./tools/custom-page-tools.ts";
 import type { SessionToolCaller } from "./tools/session-tools.ts";
 
 export interface PagesParts {
@@ -36,6 +37,7 @@ export interface PagesParts {
   readonly root: SessionRoot;
   readonly failures: EgressFailures | undefined;
   readonly secrets: TypedSecrets;
+  readonly customTools: CustomToolSource;
   /** Called after each action of `browsers.act`. */
   readonly onAct?: (event: ActEvent) => void;
 }
@@ -61,6 +63,8 @@ export interface PagesArea {
   /** For the service: fills fields with stored values. */
   readonly fillFields: Handler<typeof pageControl.fillFields>;
   readonly onlyPage: Handler<typeof pageControl.onlyPage>;
+  /** For code of the session. */
+  readonly webMcp: Pick<SessionToolCaller, "invoke" | "list">;
   /** Keeps a stored value for the action that follows with its ticket. */
   offerSecret(secret: OfferedSecret): void;
   close(): Promise<void>;
@@ -79,7 +83,14 @@ interface Loaded {
 }
 
 /** The first call loads the code. */
-export function pagesArea({ browser, failures, onAct = () => undefined, root, secrets }: PagesParts): PagesArea {
+export function pagesArea({
+  browser,
+  customTools,
+  failures,
+  onAct = () => undefined,
+  root,
+  secrets,
+}: PagesParts): PagesArea {
   const offers = new OfferedSecrets();
   const recorded = new ActLog();
   let created: Promise<Loaded> | undefined;
@@ -99,7 +110,7 @@ export function pagesArea({ browser, failures, onAct = () => undefined, root, se
       camera: new parts.PageCamera(pages),
       reader,
       tools: new parts.PageToolCaller(pages, runningTools),
-      sessionTools: new parts.SessionToolCaller(pages, runningTools),
+      sessionTools: new parts.SessionToolCaller(pages, runningTools, customTools),
     };
   }
   const load = (): Promise<Loaded> => (created ??= create());
@@ -117,7 +128,8 @@ export function pagesArea({ browser, failures, onAct = () => undefined, root, se
       callPageTool: async ({ body, signal }) => (await load()).tools.call(body, signal),
       invokeWebMcpTool: async ({ body, signal }) => (await load()).sessionTools.invoke(body, signal),
       listPageTools: async ({ body }) => (await load()).tools.list(body.tab),
-      listWebMcpTools: async ({ signal }) => (await load()).sessionTools.list(signal),
+      listWebMcpTools: async ({ query, signal }) =>
+        (await load()).sessionTools.list(signal, { excludesCustom: query.exclude_custom }),
       observePage: async ({ body }) => (await load()).observe(body),
       async printPage({ body }) {
         const [{ pages }, parts] = await Promise.all([load(), import("./page-parts.ts")]);
@@ -125,6 +137,10 @@ export function pagesArea({ browser, failures, onAct = () => undefined, root, se
       },
       readPage: async ({ body }) => (await load()).reader.read(body),
       screenshotPage: async ({ body }) => (await load()).camera.take(body),
+    },
+    webMcp: {
+      list: async (signal) => (await load()).sessionTools.list(signal),
+      invoke: async (call, signal) => (await load()).sessionTools.invoke(call, signal),
     },
     replay: ({ body, signal }) =>
       withoutTyped(async () => secrets.inAnswer(await (await load()).replayer.replay(body, signal))),

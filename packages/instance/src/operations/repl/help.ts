@@ -1,4 +1,6 @@
 import { emitImage, write } from "./repl-output.ts";
+import type { ToolFunctions } from "./tool-functions.ts";
+import type { AskInstance } from "./worker-channel.ts";
 
 /** By name: how it is called, and what it does. A target is a selector, a node of a snapshot, or `{x, y}`. */
 export const manual: Readonly<Record<string, readonly [call: string, purpose: string]>> = {
@@ -66,6 +68,17 @@ export const manual: Readonly<Record<string, readonly [call: string, purpose: st
     "await captureScreenshot(path, full = false, maxDim?)",
     "Writes a PNG, with the longest side maxDim. Returns the path.",
   ],
+  "webmcp.listTools": ["await webmcp.listTools()", "Returns the tools of all tabs, with a tool_ref each."],
+  "webmcp.invokeTool": [
+    "await webmcp.invokeTool(ref, input = {}, { timeoutSec: 60 })",
+    "Calls a tool. Returns invocation_id, status, and output or error_text.",
+  ],
+  "webmcp.addCustomTools": [
+    "await webmcp.addCustomTools({ namespace, tools, forceOverwriteNamespace: false })",
+    "Adds tools { kind, match: { url_patterns }, tool, execute } to the session. Returns them with their ids.",
+  ],
+  "webmcp.listCustomTools": ["await webmcp.listCustomTools()", "Returns the tools that were added."],
+  "webmcp.removeCustomTool": ["await webmcp.removeCustomTool(id)", "Removes a tool. Returns whether there was one."],
   httpGet: ["await httpGet(url, { headers, timeoutSec: 20 })", "Returns the body of a response, without the browser."],
 };
 
@@ -79,4 +92,16 @@ function help(name?: string): void {
 
 export function replGlobals() {
   return { repl: Object.freeze({ help, write, emitImage }) };
+}
+
+/** Tools of pages, and custom ones. Errors have `statusCode`, `code`, `invocationId` and `body`. */
+export function webMcpOf(ask: AskInstance, functions: ToolFunctions) {
+  return Object.freeze({
+    listTools: async () => ((await ask("listTools", {})) as { readonly tools: unknown }).tools,
+    invokeTool: (ref: string, input: object = {}, { timeoutSec = 60 }: { readonly timeoutSec?: number } = {}) =>
+      ask("invokeTool", { tool_ref: ref, input, timeout_sec: timeoutSec }),
+    addCustomTools: (addition: Parameters<ToolFunctions["add"]>[0]) => functions.add(addition),
+    listCustomTools: () => ask("listCustomTools", {}),
+    removeCustomTool: (id: string) => ask("removeCustomTool", { id }),
+  });
 }

@@ -1,6 +1,16 @@
 import { createId } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
 import { startChildProgram } from "../../system/child-program.ts";
-import { type CellEnd, maxErrorCharacters, maxStackCharacters, type RunCell } from "./messages.ts";
+import { CustomTools } from "./custom-tools.ts";
+import {
+  type AnsweredError,
+  type CellEnd,
+  maxErrorCharacters,
+  maxStackCharacters,
+  type ReplOrder,
+  type ReplQuestion,
+  type RunCell,
+} from "./messages.ts";
 import { type Fields, OutputBuffer } from "./output-buffer.ts";
 
 export interface ReplProcessOptions {
@@ -9,7 +19,15 @@ export interface ReplProcessOptions {
   readonly directory: string;
   readonly cacheDir: string | undefined;
   readonly environment: NodeJS.ProcessEnv;
+  /** Answers a question of the code, which may be anything. */
+  readonly answer: (process: ReplProcess, method: unknown, params: unknown) => Promise<unknown>;
+  readonly isUrlPattern: (text: string) => boolean;
 }
+
+/** Questions of the code that wait for their answers. */
+const maxQuestions = 20;
+/** A forged answer may be longer than a result. */
+const maxErrorText = 4_000;
 
 /** A process that exits closes its channel a moment earlier. */
 const closedMs = 1_000;
@@ -21,11 +39,21 @@ export class ReplProcess {
   readonly ready: Promise<void>;
   readonly #ready = Promise.withResolvers<void>();
   readonly #child: ReturnType<typeof startChildProgram>;
+  readonly #options: ReplProcessOptions;
+  /** Definitions of the tools whose functions the process has. */
+  readonly customTools: CustomTools;
+  readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
+  #lastAsked = 0;
+  /** The latest error that code of the process got from the instance. */
+  #refusal: ServiceError | undefined;
+  #questions = 0;
   #cell = 0;
   #end: (CellEnd & { readonly success: false }) | undefined;
   #onDone: ((end: CellEnd) => void) | undefined;
 
   constructor(options: ReplProcessOptions) {
+    this.#options = options;
+    this.customTools = new CustomTools(options.isUrlPattern);
     this.ready = this.#ready.promise;
     this.ready.catch(() => undefined);
     this.#child = startChildProgram({ ...options, args: ["--repl", options.cacheDir ?? ""] });
@@ -56,8 +84,44 @@ export class ReplProcess {
     return new Promise((resolve) => {
       this.#onDone = resolve;
       if (this.#end !== undefined) resolve(this.#end);
-      else this.#child.process.send({ type: "run", ...cell, cell: ++this.#cell } satisfies RunCell);
+      else this.#order({ type: "run", ...cell, cell: ++this.#cell });
     });
+  }
+
+  /** Rejects with an {@link AskFailure} of the code, when the process ends, and with the signal's reason. */
+  async ask(question: Pick<ReplQuestion, "browser" | "method" | "params">, signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    if (this.#end !== undefined) throw new Error(this.#end.error);
+    const id = ++this.#lastAsked;
+    const asked = Promise.withResolvers<unknown>();
+    this.#asked.set(id, asked);
+    const stop = (): void => {
+      this.#order({ type: "cancel", id });
+      asked.reject(signal.reason);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      this.#order({ type: "ask", id, ...question });
+      return await asked.promise;
+    } finally {
+      signal.removeEventListener("abort", stop);
+      this.#asked.delete(id);
+    }
+  }
+
+  get refusal(): ServiceError | undefined {
+    return this.#refusal;
+  }
+
+  removeTool(id: string): boolean {
+    const isKnown = this.customTools.remove(id);
+    if (isKnown) this.#order({ type: "keep", ids: this.customTools.list().map((tool) => tool.id) });
+    return isKnown;
+  }
+
+  #order(order: ReplOrder): void {
+    // Its channel may have been closed.
+    if (this.#child.process.connected) this.#child.process.send(order, () => undefined);
   }
 
   /** Ends its process group. @param error - the answer to a running call. */
@@ -75,6 +139,7 @@ export class ReplProcess {
     const first = (this.#end ??= end);
     this.#child.kill();
     this.#onDone?.(first);
+    for (const { reject } of this.#asked.values()) reject(new Error(first.error));
   }
 
   #received(fields: Fields): void {
@@ -94,8 +159,60 @@ export class ReplProcess {
       case "done":
         this.#onDone?.(endIn(fields.end));
         break;
+      case "ask":
+        void this.#answer(fields);
+        break;
+      case "answer":
+        this.#asked.get(Number(fields.id))?.resolve(fields.value);
+        break;
+      case "failure":
+        this.#asked.get(Number(fields.id))?.reject(failureOf(fields));
+        break;
     }
   }
+
+  /** Never rejects. */
+  async #answer({ id, method, params }: Fields): Promise<void> {
+    if (typeof id !== "number") return;
+    this.#questions += 1;
+    try {
+      if (this.#questions > maxQuestions) throw tooManyQuestions();
+      this.#order({ type: "answer", id, value: await this.#options.answer(this, method, params) });
+    } catch (error) {
+      if (ServiceError.isInstance(error)) this.#refusal = error;
+      this.#order({ type: "answer", id, error: answeredError(error) });
+    } finally {
+      this.#questions -= 1;
+    }
+  }
+}
+
+/** An error of the code that a question ran. */
+export class AskFailure extends Error {}
+
+function failureOf({ error }: Fields): AskFailure {
+  return new AskFailure(typeof error === "string" ? error.slice(0, maxErrorText) : "The code failed.");
+}
+
+function tooManyQuestions(): ServiceError {
+  return new ServiceError(429, "too_many_requests", `${String(maxQuestions)} calls of webmcp run, the limit.`, {
+    limit: maxQuestions,
+    hint: "Wait for one to end.",
+  });
+}
+
+function answeredError(error: unknown): AnsweredError {
+  if (!ServiceError.isInstance(error))
+    return { message: "The call failed.", statusCode: 500, code: "internal_error", body: {} };
+  const body = error.toBody();
+  const { invocation_id: invocationId } = body as { readonly invocation_id?: unknown };
+  return {
+    message: error.message,
+    statusCode: error.status,
+    code: error.code,
+    ...(typeof invocationId === "string" && { invocationId }),
+    body,
+  };
 }
 
 function endIn(value: unknown): CellEnd {

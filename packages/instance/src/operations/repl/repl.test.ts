@@ -31,7 +31,14 @@ describe("a REPL", () => {
     await rm(join(directory, "ready"), { force: true });
     if (isReady) await getReady();
     repl = new Repl({
-      start: () => ({ program: join(directory, "program.mjs"), directory, cacheDir: undefined, environment: {} }),
+      start: () => ({
+        program: join(directory, "program.mjs"),
+        directory,
+        cacheDir: undefined,
+        environment: {},
+        answer: () => Promise.resolve(undefined),
+        isUrlPattern: () => true,
+      }),
       endpoint: () => Promise.reject(new Error("no browser")),
       visibleTarget: () => Promise.resolve(undefined),
     });

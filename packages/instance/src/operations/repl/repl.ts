@@ -1,13 +1,18 @@
 import { ServiceError } from "@shoal/router";
-import type { ReplResult } from "@shoal/schemas";
+import type { ReplResult, WebMcpInvocation } from "@shoal/schemas";
 import type { BrowserEndpoint } from "../../browser/chromium/browser.ts";
 import { Turns } from "../../system/turns.ts";
 import { processStartError } from "../playwright/process-limit.ts";
-import { ReplProcess, type ReplProcessOptions } from "./repl-process.ts";
+import type { PresentBrowser } from "./messages.ts";
+import { AskFailure, ReplProcess, type ReplProcessOptions } from "./repl-process.ts";
+import type { CustomTool } from "./custom-tools.ts";
 
 const maxWaiting = 32;
 const startTimeoutMs = 30_000;
 const endpointTimeoutMs = 5_000;
+const addSeconds = 60;
+const maxErrorCharacters = 4_000;
+const maxOutputCharacters = 1_000_000;
 
 export interface ReplOptions {
   readonly start: () => ReplProcessOptions;
@@ -19,6 +24,13 @@ export interface ReplCall {
   readonly code: string;
   readonly reset: boolean;
   readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ToolSource {
+  readonly namespace: string;
+  readonly source: string;
+  readonly force: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -34,7 +46,45 @@ export class Repl {
   }
 
   /** @throws {ServiceError} 429 at a limit, 503 when the session ends. Throws the signal's reason when it is aborted. */
-  async run(call: ReplCall): Promise<ReplResult> {
+  run(call: ReplCall): Promise<ReplResult> {
+    return this.#taking(call.signal, () => this.#inTurn(call));
+  }
+
+  /** Custom tools of the present process. */
+  get customTools(): readonly CustomTool[] {
+    return this.#process?.end === undefined ? (this.#process?.customTools.list() ?? []) : [];
+  }
+
+  /** @throws {ServiceError} 400 for an invalid source, 409 for a taken name, 429 at a limit, 503 when the session ends. */
+  addTools(call: ToolSource): Promise<readonly CustomTool[]> {
+    return this.#taking(call.signal, () => this.#addTools(call));
+  }
+
+  /** @returns false for an unknown tool. */
+  removeTool(id: string): boolean {
+    return this.#process?.end === undefined && this.#process?.removeTool(id) === true;
+  }
+
+  /** Runs a tool of kind `cdp`, next to other code. Rejects when its process ends. */
+  async invokeTool(
+    id: string,
+    call: { readonly input: object; readonly matches: readonly object[] },
+    signal: AbortSignal,
+  ): Promise<Pick<WebMcpInvocation, "error_text" | "output" | "status">> {
+    const process = this.#process;
+    if (process === undefined) throw new Error("The process of the tool has ended.");
+    const browser = await this.#browser();
+    const value = await process.ask({ method: "invoke", params: { id, ...call }, browser }, signal);
+    const { error_text: text, output, status } = (typeof value === "object" ? value : {}) as Record<string, unknown>;
+    if (status === "completed" && (output === undefined || JSON.stringify(output).length <= maxOutputCharacters))
+      return { status, ...(output !== undefined && { output }) };
+    return {
+      status: "error",
+      error_text: typeof text === "string" ? text.slice(0, maxErrorCharacters) : "The tool failed.",
+    };
+  }
+
+  async #taking<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.#turns.isFull)
       throw new ServiceError(
         429,
@@ -46,9 +96,9 @@ export class Repl {
           retryAfterSeconds: 1,
         },
       );
-    const endTurn = await this.#turns.take(AbortSignal.any([call.signal, this.#closing.signal]));
+    const endTurn = await this.#turns.take(AbortSignal.any([signal, this.#closing.signal]));
     try {
-      return await this.#inTurn(call);
+      return await work();
     } finally {
       endTurn();
     }
@@ -85,6 +135,33 @@ export class Repl {
     };
   }
 
+  async #addTools({ force, namespace, signal, source }: ToolSource): Promise<readonly CustomTool[]> {
+    const process = await this.#ready();
+    signal.throwIfAborted();
+    const before = process.refusal;
+    const timer = setTimeout(() => {
+      process.stop(
+        `The source did not end within ${String(addSeconds)} s. The process was ended, and its state is lost.`,
+      );
+    }, addSeconds * 1000);
+    try {
+      const stopping = AbortSignal.any([signal, this.#closing.signal]);
+      const params = { namespace, source, force };
+      const value = await process.ask({ method: "addSource", params, browser: await this.#browser() }, stopping);
+      const added = new Set(
+        Array.isArray(value) ? value.map((tool: { readonly id?: unknown } | null) => tool?.id) : [],
+      );
+      return process.customTools.list().filter(({ id }) => added.has(id));
+    } catch (error) {
+      stopIfAborted(error, signal, this.#closing.signal);
+      const { refusal } = process;
+      if (refusal !== undefined && refusal !== before && refusal.message === (error as Error).message) throw refusal;
+      throw sourceFailed(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   #reset(): void {
     this.#process?.stop("The REPL was reset.");
     this.#process = undefined;
@@ -101,15 +178,19 @@ export class Repl {
       );
     }, timeoutSeconds * 1000);
     try {
-      const [endpoint, visibleTarget] = await Promise.all([
-        this.#endpoint(),
-        this.#options.visibleTarget().catch(() => undefined),
-      ]);
-      return await process.run({ code, endpoint, visibleTarget });
+      return await process.run({ code, ...(await this.#browser()) });
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", stop);
     }
+  }
+
+  async #browser(): Promise<PresentBrowser> {
+    const [endpoint, visibleTarget] = await Promise.all([
+      this.#endpoint(),
+      this.#options.visibleTarget().catch(() => undefined),
+    ]);
+    return { endpoint, visibleTarget };
   }
 
   /** Code that needs no browser runs while the browser does not. */
@@ -147,4 +228,17 @@ export class Repl {
       clearTimeout(timer);
     }
   }
+}
+
+function stopIfAborted(error: unknown, ...signals: readonly AbortSignal[]): void {
+  if (signals.some(({ aborted, reason }) => aborted && reason === error)) throw error;
+}
+
+function sourceFailed(error: unknown): ServiceError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const hint =
+    error instanceof AskFailure
+      ? "The source must be an expression whose value is a list of tools."
+      : "Add the tools again, in the new process.";
+  return new ServiceError(400, "bad_request", reason.slice(0, maxErrorCharacters), { field: "body.source", hint });
 }

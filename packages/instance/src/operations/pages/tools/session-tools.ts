@@ -1,3 +1,4 @@
+import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
@@ -5,7 +6,15 @@ import type { BrowserTab, WebMcpInvocation, WebMcpTool, WebMcpTools } from "@sho
 import { CdpError } from "../../../browser/cdp/cdp-connection.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { shownAddress } from "../tabs/shown-address.ts";
-import { fitsAsJson, maxResultCharacters } from "./bounded-json.ts";
+import { fitsAsJson, isShallow, maxResultCharacters } from "./bounded-json.ts";
+import {
+  type CustomToolSource,
+  type MatchingTool,
+  matchesOf,
+  matchingTools,
+  runInPage,
+  shownCustom,
+} from "./custom-page-tools.ts";
 import type { RunningTools } from "./running-tools.ts";
 import { startTool } from "./start-tool.ts";
 import { noWebMcp } from "./tool-errors.ts";
@@ -32,23 +41,26 @@ const idMs = 500;
 export class SessionToolCaller {
   readonly #pages: SessionPages;
   readonly #running: RunningTools;
+  readonly #custom: CustomToolSource;
   readonly #closing = new AbortController();
   /** Numbers of frames. */
   readonly #frames = new Map<string, number>();
   /** Tabs of the references of the latest list. */
   #tabs: ReadonlyMap<string, string> = new Map();
 
-  constructor(pages: SessionPages, running: RunningTools) {
+  constructor(pages: SessionPages, running: RunningTools, custom: CustomToolSource) {
     this.#pages = pages;
     this.#running = running;
+    this.#custom = custom;
   }
 
   /** @throws {ServiceError} 409 without WebMCP. Throws the reason of the caller's signal. */
-  list(caller: AbortSignal): Promise<WebMcpTools> {
+  list(caller: AbortSignal, { excludesCustom = false } = {}): Promise<WebMcpTools> {
+    const custom = excludesCustom ? [] : this.#custom.list();
     return this.#stoppable(caller, async (signal) => {
       const read = await pLimit(maxReading).map(await this.#pages.tabs(), (shown) => {
         signal.throwIfAborted();
-        const reading = this.#watching(shown.id, (watch, tab) => ifThere(this.#toolsOf(watch, tab, shown)));
+        const reading = this.#watching(shown.id, (watch, tab) => ifThere(this.#toolsOf(watch, { tab, shown, custom })));
         return pTimeout(reading, { milliseconds: readMs, fallback: () => undefined });
       });
       const all = read.flatMap((tools) => tools ?? []);
@@ -73,11 +85,13 @@ export class SessionToolCaller {
         for (const id of known === undefined ? others : [known, ...others]) {
           signal.throwIfAborted();
           const result = await this.#watching(id, async (watch) => {
-            const tool = await ifThere(findTool(watch, call.tool_ref));
-            if (tool === undefined) return undefined;
+            const [custom, tool] = await this.#find(watch, call.tool_ref);
+            if (custom === undefined && tool === undefined) return undefined;
             // The call of the tool has its own limit.
             clearTimeout(timer);
-            return invoke(watch, tool, { call, signal, milliseconds: Math.max(0, endsAt - performance.now()) });
+            const limits = { call, signal, milliseconds: Math.max(0, endsAt - performance.now()) };
+            if (custom !== undefined) return this.#invokeCustom(watch, custom, limits);
+            return tool && invoke(watch, tool, limits);
           });
           if (result !== undefined) return result;
         }
@@ -115,25 +129,71 @@ export class SessionToolCaller {
     }
   }
 
-  async #toolsOf(watch: ToolWatch, { id, targetId, page }: OpenTab, shown: BrowserTab): Promise<WebMcpTool[]> {
-    const { tools } = await listTools(watch);
-    if (tools.length === 0) return [];
+  async #find(watch: ToolWatch, ref: string): Promise<readonly [MatchingTool | undefined, ListedTool | undefined]> {
+    const matching = await ifThere(matchingTools(watch, this.#custom.list()));
+    const custom = matching?.find((tool) => tool.ref === ref);
+    return custom === undefined ? [undefined, await ifThere(findTool(watch, ref))] : [custom, undefined];
+  }
+
+  async #invokeCustom(
+    watch: ToolWatch,
+    matching: MatchingTool,
+    { call, milliseconds, signal }: Limits,
+  ): Promise<WebMcpInvocation> {
+    const { frames, tool } = matching;
+    const ending = new AbortController();
+    const ended =
+      tool.kind === "page"
+        ? runInPage(watch, matching, call.input)
+        : this.#custom
+            .invoke(tool.id, { input: call.input, matches: matchesOf(watch, frames) }, ending.signal)
+            .then((end) => ({ invocation_id: createId(), ...end }));
+    const waiting = pTimeout(watch.session.outcome(ended, milliseconds), { milliseconds: Infinity, signal });
+    const name = JSON.stringify(tool.tool.name);
+    try {
+      const outcome = await waiting.catch((error: unknown) => {
+        if (signal.aborted) throw error;
+        throw unknownOutcome(`The document or the process of the tool ${name} went during the call.`, undefined);
+      });
+      if (outcome.kind === "done") return shallow(outcome.result);
+      if (outcome.kind === "silent") throw unknownOutcome(silence(name, call.timeout_sec), undefined);
+      const problem = outcome.kind === "dialog" ? "opened a dialog, and its result is lost" : "lost its tab";
+      throw unknownOutcome(`The tool ${name} ${problem}.`, undefined);
+    } finally {
+      ending.abort(new Error("The call of the tool has ended."));
+    }
+  }
+
+  async #toolsOf(
+    watch: ToolWatch,
+    {
+      custom,
+      shown,
+      tab: { id, page, targetId },
+    }: { readonly tab: OpenTab; readonly shown: BrowserTab; readonly custom: ReturnType<CustomToolSource["list"]> },
+  ): Promise<WebMcpTool[]> {
+    const [{ tools }, matching] = await Promise.all([listTools(watch), matchingTools(watch, custom)]);
+    if (tools.length === 0 && matching.length === 0) return [];
     const { windowId } = await page.cdp.send("Browser.getWindowForTarget", { targetId });
-    return Promise.all(
+    const place = {
+      window_id: windowId,
+      tab_id: Number(id.slice(1)),
+      page_title: shown.title,
+      page_url: withoutFragment(shown.url),
+    };
+    const ofPage = await Promise.all(
       tools.map(async (tool) => ({
         tool_ref: await refOf(watch, tool),
         tool: metadataOf(tool),
         source: {
-          window_id: windowId,
-          tab_id: Number(id.slice(1)),
-          page_title: shown.title,
-          page_url: withoutFragment(shown.url),
+          ...place,
           frame: tool.shown.main_frame
             ? null
             : { frame_id: this.#numberOf(tool.frame.id), url: shownAddress(tool.frame.url) },
         },
       })),
     );
+    return [...ofPage, ...matching.map((tool) => shownCustom(tool, targetId, place))];
   }
 
   #numberOf(frameId: string): number {
@@ -184,14 +244,28 @@ function withoutFragment(url: string): string {
   return url.split("#", 1)[0] ?? "";
 }
 
+interface Limits {
+  readonly call: Invoke;
+  readonly milliseconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** Some readers cannot take deep answers. */
+function shallow(invocation: WebMcpInvocation): WebMcpInvocation {
+  const { output, ...others } = invocation;
+  return isShallow(output)
+    ? invocation
+    : { ...others, status: "error", error_text: "The result is nested too deeply." };
+}
+
+function silence(name: string, seconds: number): string {
+  return `The tool ${name} did not answer within ${String(seconds)} seconds.`;
+}
+
 async function invoke(
   watch: ToolWatch,
   tool: ListedTool,
-  {
-    call,
-    milliseconds,
-    signal,
-  }: { readonly call: Invoke; readonly milliseconds: number; readonly signal: AbortSignal },
+  { call, milliseconds, signal }: Limits,
 ): Promise<WebMcpInvocation> {
   const started = startTool(watch, tool, { input: call.input, missing: unknownRef, signal });
   const id = started.invocationId.catch(() => undefined);
@@ -217,7 +291,7 @@ async function invoke(
     case "gone":
       throw await unknown(`The tab of the tool ${name} was closed during the call.`);
     case "silent":
-      throw await unknown(`The tool ${name} did not answer within ${String(call.timeout_sec)} seconds.`);
+      throw await unknown(silence(name, call.timeout_sec));
   }
 }
 

@@ -106,12 +106,12 @@ function withSchema({ input_schema: text, ...texts }: ToolTexts & { input_schema
   }
 }
 
-interface ShownFrame {
+export interface ShownFrame {
   readonly frame: Protocol.Page.Frame;
   readonly target: FrameTarget;
 }
 
-async function framesOf(watch: ToolWatch): Promise<readonly ShownFrame[]> {
+export async function framesOf(watch: ToolWatch): Promise<readonly ShownFrame[]> {
   const frames = new Map<string, ShownFrame>();
   for (const target of watch.targets) {
     const asked = watch.cdp.send("Page.getFrameTree", undefined, target.sessionId);
