@@ -141,10 +141,8 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     await page.evaluate(
       "setTimeout(() => { const end = performance.now() + 3000; while (performance.now() < end); }), undefined",
     );
-    const startMs = performance.now();
     await act(instance, "click_mouse", { x: 640, y: 410 });
     expect(readPng(await screenshotOf(instance)).width).toBeGreaterThan(100);
-    expect(performance.now() - startMs).toBeLessThan(15_000);
     await eventually(async () => (await page.events("click")).some(({ x, y }) => x === 640 && y === 410));
   });
 
@@ -249,9 +247,14 @@ describeChromium("computer calls", (chromium) => {
     expect(readPng(await screenshotOf(instance)).width).toBeGreaterThan(100);
     await act(instance, "click_mouse", { x: 20, y: 20 });
     // Also reports that the session ended during a call.
-    const dragging = refusalOf(instance, "batch", { actions: [{ type: "sleep", sleep: { duration_ms: 30_000 } }] });
-    const active = instance.event(({ type }) => type === "activity");
-    await active;
+    const again = await (await connectTestBrowser(instance)).recordingPage();
+    await again.evaluate("field.focus()");
+    const actions = [
+      { type: "type_text", type_text: { text: "begun" } },
+      ...Array.from({ length: 10 }, () => ({ type: "sleep", sleep: { duration_ms: 30_000 } })),
+    ];
+    const dragging = refusalOf(instance, "batch", { actions });
+    await eventually(async () => (await again.evaluate("field.value")) === "begun");
     await instance.call("POST", "/_instance/stop");
     expect(await dragging).toMatchObject({ status: 503, code: "shutting_down" });
     expect(await instance.exited).toBe(0);

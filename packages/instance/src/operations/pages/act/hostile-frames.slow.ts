@@ -114,10 +114,10 @@ describe("a frame over a control", () => {
       `${button}<iframe id=f src="${session.url("/thief-over", host)}" style="${over}"></iframe><script>${script}</script>`,
     );
     let clicked = 0;
-    for (let round = 0; round < 8; round++) clicked += await tryClick();
+    // On a busy machine, a try may end without a click.
+    for (let round = 0; round < 8 || clicked === 0; round++) clicked += await tryClick();
     expect(await session.evaluate("received")).toEqual([]);
     expect(await session.evaluate("clicks")).toBe(clicked);
-    expect(clicked).toBeGreaterThan(0);
     expect(await session.evaluate("f.inert")).toBe(false);
   });
 
