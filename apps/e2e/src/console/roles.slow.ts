@@ -66,7 +66,7 @@ const changes: Readonly<Record<string, Change>> = {
 };
 
 /** A change of the page of a resource. */
-const detailChanges: Readonly<Record<string, Required<Omit<Change, "isLocked">>>> = {
+const detailChanges: Readonly<Record<string, Omit<Change, "isLocked">>> = {
   "Session, live": { button: "Take control", request: "DELETE /browsers/other", needs: "operator" },
   "Session, details": { button: "Change", request: "DELETE /browsers/other", needs: "operator" },
   Profile: { button: "Delete", request: "DELETE /profiles/other", needs: "operator" },
@@ -191,8 +191,10 @@ it.for(roles)("offers on every page what the role %s may do, and the service ref
     expect(refusals, `${name} reads only what the role may`).toEqual([]);
     if (change === undefined) continue;
     const isAllowed = isAtLeast(role, change.needs);
+    const { button } = change;
     // Some parts of a page load after its heading.
-    await expect.poll(async () => (await offersOf(page)).includes(change.button), { message: name }).toBe(isAllowed);
+    if (button !== undefined)
+      await expect.poll(async () => (await offersOf(page)).includes(button), { message: name }).toBe(isAllowed);
     const { status } = await send(page, change.request);
     expect(status, `${name}: ${change.request}`).toBe(isAllowed ? 404 : 403);
   }

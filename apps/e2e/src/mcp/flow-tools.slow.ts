@@ -16,7 +16,7 @@ it("records a flow of its actions, and repeats it in the session", async () => {
       `<title>shop</title><form><label>Product <input name="product"></label><button>${button}</button></form>`,
     );
   });
-  onTestFinished(site.close);
+  onTestFinished(() => site.close());
   await using mcp = await McpConnection.overHttp(test, "tools=act,observe,flows");
   await mcp.call("navigate", { url: site.url });
   await mcp.call("fill", { role: "textbox", name: "Product", text: "tea" });

@@ -29,7 +29,7 @@ it("replays a flow on a network recording, after the end of the site", async () 
         : `<title>order</title><h1>Order ${String(visits)}</h1>`,
     );
   });
-  onTestFinished(site.close);
+  onTestFinished(() => site.close());
   const recorded = await browsers.create({ recording: { network: true } });
   const id = recorded.session_id;
   await browsers.act(id, { type: "navigate", url: site.url });
@@ -55,7 +55,7 @@ it("runs in a session on any server", async () => {
   const site = await serveSite((_request, response) => {
     response.setHeader("content-type", "text/html").end("<button onclick='document.title += 1'>Save</button>");
   });
-  onTestFinished(site.close);
+  onTestFinished(() => site.close());
   const { id } = await flows.create({
     name: "save",
     start_url: site.url,
