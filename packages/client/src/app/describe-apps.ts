@@ -11,8 +11,9 @@ export interface AppDescription {
 }
 
 /** A schedule in the code of an app. */
-export interface DeclaredSchedule
-  extends Required<Pick<Schedule, "action_name">>, Pick<Schedule, "cron" | "time_zone" | "payload"> {}
+export interface DeclaredSchedule extends Pick<Schedule, "cron" | "time_zone" | "payload"> {
+  readonly action_name: string;
+}
 
 /** Describes all apps of this program for a deployer, in the order of their creation. Schemas are JSON Schema draft-07. */
 export async function describeApps(): Promise<{ readonly apps: readonly AppDescription[] }> {

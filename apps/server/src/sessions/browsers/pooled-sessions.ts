@@ -34,6 +34,16 @@ export class PooledSessions {
     this.#parts = parts;
   }
 
+  /** Checks settings of sessions that start later. @throws {ServiceError} as creating a session does. */
+  async checkLater(
+    projectId: string,
+    request: z.output<typeof CreateBrowser>,
+    by: { readonly signal: AbortSignal; readonly usesSecrets: boolean },
+  ): Promise<void> {
+    await this.check(projectId, request);
+    await this.#parts.choices.recording(projectId, request, by);
+  }
+
   /** Resolves the objects that a pool's configuration names. @throws {ServiceError} as creating a session does. */
   async check(
     projectId: string,

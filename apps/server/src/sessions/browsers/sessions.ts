@@ -159,16 +159,6 @@ export class Sessions {
     return this.#runner.view(session.row);
   }
 
-  /** Checks settings of later sessions. @throws {ServiceError} as {@link Sessions.create}. */
-  async check(
-    projectId: string,
-    request: z.output<typeof CreateBrowser>,
-    by: { readonly signal: AbortSignal; readonly usesSecrets: boolean },
-  ): Promise<void> {
-    await this.pooled.check(projectId, request);
-    await this.#choices.recording(projectId, request, by);
-  }
-
   async list(projectId: string, filter: SessionFilter): Promise<Page<SessionView>> {
     const { others, serverId, store } = this.#parts;
     const rows = await store.list(projectId, filter);

@@ -17,7 +17,8 @@ import type { FlowRunStore, RowStatus, RunStatus } from "./run-store.ts";
 import { type RowValues, rowValuesOf } from "./run-values.ts";
 
 export interface FlowRunnerParts extends Omit<RowRunParts, "sessions" | "signInBrowsers">, RowSessionParts {
-  readonly sessions: RowRunParts["sessions"] & RowSessionParts["sessions"] & Pick<Sessions, "check">;
+  readonly sessions: RowRunParts["sessions"] &
+    RowSessionParts["sessions"] & { readonly pooled: Pick<Sessions["pooled"], "checkLater"> };
   readonly signInBrowsers: RowRunParts["signInBrowsers"] & RowSessionParts["signInBrowsers"];
   readonly gate: Pick<HandoffGate, "ended" | "requireNone">;
   readonly database: Pick<Database, "onChange" | "query">;
@@ -111,7 +112,7 @@ export class FlowRunner {
   async #checkBrowser(access: Access, { browser }: Request, signal: AbortSignal): Promise<void> {
     if (browser === undefined) return;
     const by = { signal, usesSecrets: mayUseSecrets(access) };
-    await this.#parts.sessions.check(access.projectId, requestOf(browser), by).catch((error: unknown) => {
+    await this.#parts.sessions.pooled.checkLater(access.projectId, requestOf(browser), by).catch((error: unknown) => {
       throw within(error, "browser");
     });
   }
