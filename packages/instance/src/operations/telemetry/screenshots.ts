@@ -12,7 +12,7 @@ const patienceMs = 10_000;
 const maxCharacters = 6 * 2 ** 20;
 
 /** The end of the session waits for the picture. */
-const endPatienceMs = 1_000;
+const endPatienceMs = 3_000;
 /** Of a JPEG file. */
 const maxBytes = 2 ** 20;
 /** Tried in this order. */
