@@ -101,19 +101,13 @@ describe("in a sandbox", () => {
     { behavior: "allow", downloadPath: "" },
     { behavior: "default" },
   ])("keeps downloads in the session for %j, a folder outside of it", (params) => {
-    expect(
-      guard(message({ id: 1, method: "Browser.setDownloadBehavior", params: { ...params, eventsEnabled: true } })),
-    ).toEqual({
-      replace: JSON.stringify({
-        id: 1,
-        method: "Browser.setDownloadBehavior",
-        params: {
-          behavior: "allowAndName",
-          ...("downloadPath" in params && { downloadPath: "" }),
-          eventsEnabled: true,
-          downloadPath: "/home/.incoming-downloads",
-        },
-      }),
+    const { replace = "" } = guard(
+      message({ id: 1, method: "Browser.setDownloadBehavior", params: { ...params, eventsEnabled: true } }),
+    ) as { readonly replace?: string };
+    expect(JSON.parse(replace)).toEqual({
+      id: 1,
+      method: "Browser.setDownloadBehavior",
+      params: { behavior: "allowAndName", eventsEnabled: true, downloadPath: "/home/.incoming-downloads" },
     });
   });
 });
