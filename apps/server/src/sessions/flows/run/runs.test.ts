@@ -172,7 +172,8 @@ it("runs in browsers of another time zone, and refuses unknown ones", async () =
 
 it("calls a page that a script keeps busy a divergence", async () => {
   html = `<button onclick="setTimeout(() => { for (;;); })">Work</button>${saveButton}Save</button>`;
-  const work = { ...saveStep, target: { role: "button", name: "Work" } };
+  // Its end waits for the page for so long.
+  const work = { ...saveStep, target: { role: "button", name: "Work" }, timeout_ms: 5_000 };
   const run = await ended(await start(await flowOf([work, { ...saveStep, timeout_ms: 1000 }])));
   expect(run.rows[0]).toMatchObject({
     status: "diverged",
