@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import type { Shoal } from "@shoal/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { vendored } from "../testing/app-files.ts";
@@ -65,9 +66,12 @@ describe.skipIf(missing !== undefined).each([
     shoal = test.shoal;
   });
   afterAll(async () => {
-    await test.end();
-    await expect.poll(() => host.names()).toEqual([]);
-    await Promise.all([host.end(), site.close()]);
+    try {
+      await test.end();
+      await eventually("nothing is left there", async () => (await host.names()).length === 0);
+    } finally {
+      await Promise.all([host.end(), site.close()]);
+    }
   });
 
   async function deploy(entrypoint: string, files: Readonly<Record<string, string>>): Promise<string> {

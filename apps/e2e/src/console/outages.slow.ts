@@ -24,7 +24,7 @@ class Way {
     this.#target = new URL(target);
     this.#server = createServer((near) => {
       if (this.#isCut) {
-        near.resetAndDestroy();
+        near.on("error", () => undefined).resetAndDestroy();
         return;
       }
       const far = connect(Number(this.#target.port), this.#target.hostname);

@@ -30,19 +30,24 @@ describe.each(placements)("deleting a directory in the placement $title", ({ pla
 
     it("removes 30,000 files while other operations continue", async () => {
       const { onHost, path } = await prepared();
-      await node(onHost, largeTree);
-      const began = performance.now();
-      const deleting = session.fs.deleteDirectory(session.id, { path: `${path}/tree` }).then(() => "deleted");
-      const waitsMs: number[] = [];
-      for (;;) {
-        const startedAt = performance.now();
-        await session.fs.fileInfo(session.id, { path });
-        waitsMs.push(performance.now() - startedAt);
-        if ((await Promise.race([deleting, Promise.resolve("not yet")])) === "deleted") break;
+      let during = 0;
+      // The first answers of both may arrive together on a busy machine.
+      for (let attempt = 0; during === 0 && attempt < 5; attempt += 1) {
+        await node(onHost, largeTree);
+        const began = performance.now();
+        const deleting = session.fs.deleteDirectory(session.id, { path: `${path}/tree` }).then(() => "deleted");
+        const waitsMs: number[] = [];
+        for (;;) {
+          const startedAt = performance.now();
+          await session.fs.fileInfo(session.id, { path });
+          waitsMs.push(performance.now() - startedAt);
+          if ((await Promise.race([deleting, Promise.resolve("not yet")])) === "deleted") break;
+          during += 1;
+        }
+        // A blocked operation would wait for most of the deletion, however slow the disk is.
+        expect(Math.max(...waitsMs)).toBeLessThan(Math.max(3000, (performance.now() - began) / 2));
       }
-      // A blocked operation would wait for most of the deletion, however slow the disk is.
-      expect(waitsMs.length).toBeGreaterThan(0);
-      expect(Math.max(...waitsMs)).toBeLessThan(Math.max(3000, (performance.now() - began) / 2));
+      expect(during).toBeGreaterThan(0);
       expect(readdirSync(onHost)).toEqual([]);
       expect(await codeOf(session.fs.deleteDirectory(session.id, { path: `${path}/tree` }))).toBe("404 not_found");
     });

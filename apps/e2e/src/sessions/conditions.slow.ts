@@ -132,8 +132,9 @@ describe.each(windowPlacements.filter(({ placement }) => placement === "sandbox"
             return await (await begun).failure();
           };
           expect(await download()).toBe("canceled");
-          const { items: denied } = await shoal.browsers.downloads.list(id);
-          expect(denied.map(({ state }) => state)).toEqual(["canceled"]);
+          await expect
+            .poll(async () => (await shoal.browsers.downloads.list(id)).items.map(({ state }) => state))
+            .toEqual(["canceled"]);
           const names = async () =>
             (await shoal.browsers.fs.listFiles(id, { path: "/home/shoal/Downloads" })).map(({ name }) => name);
           expect(await names()).toEqual([]);

@@ -35,8 +35,11 @@ export function play(
       };
     });
     // A fragmented film has no duration; seeking beyond its end determines it.
-    const sought = new Promise((resolve) => {
+    const sought = new Promise((resolve, reject) => {
       video.onseeked = resolve;
+      video.onerror = () => {
+        reject(new Error(video.error?.message));
+      };
     });
     video.currentTime = 100_000;
     await sought;

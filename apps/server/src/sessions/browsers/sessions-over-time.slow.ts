@@ -46,8 +46,8 @@ it.concurrent("ends when its timeout has passed since its last use", async () =>
   // A use in between moves the end by this time.
   const unusedMs = 3_000;
   await delay(unusedMs);
-  await use(id);
   const usedMs = Date.now();
+  await use(id);
   await eventuallyPasses(async () => {
     expectMoment((await get(id)).expires_at, usedMs + 40_000);
   });
@@ -81,16 +81,18 @@ it.concurrent("runs longer when it is extended", async () => {
   const unlimited = await create({ timeout_seconds: 600 });
   const runningMs = 5_000;
   await delay(runningMs);
+  const extendedMs = Date.now();
   const [moved, same, still] = [
     await extend(limited.session_id, { max_duration_seconds: 300 }),
     await extend(idle.session_id),
     await extend(unlimited.session_id),
   ];
   expect(moved.max_duration_seconds).toBe(300);
-  expectMoment(moved.ends_at, Date.now() + 300_000);
+  expectMoment(moved.ends_at, extendedMs + 300_000);
   expect([same.ends_at, still.ends_at, still.max_duration_seconds]).toEqual([undefined, undefined, undefined]);
+  const givenMs = Date.now();
   const given = await extend(unlimited.session_id, { max_duration_seconds: 10 });
-  expectMoment(given.ends_at, Date.now() + 10_000);
+  expectMoment(given.ends_at, givenMs + 10_000);
   // After its first limit.
   await eventuallyPasses(() => {
     expect(Date.now() - ms(limited.created_at)).toBeGreaterThan(62_000);

@@ -220,7 +220,8 @@ describeChromium("Playwright code", (chromium) => {
     // The process must start and reach the browser before.
     let seconds = 5;
     let [busy, waiting] = await runBoth(seconds);
-    for (; busy.stdout === "" && seconds < 300; [busy, waiting] = await runBoth(seconds)) seconds *= 2;
+    for (; busy.stdout === "" && seconds < 300; [busy, waiting] = await runBoth(seconds))
+      seconds = Math.min(300, seconds * 2);
     expect(busy).toEqual({
       success: false,
       error: `The code did not end within ${seconds} s (timeout_sec) and was stopped.`,

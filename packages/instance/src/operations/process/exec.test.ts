@@ -75,7 +75,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
       command: `echo before; sleep ${seconds} & setsid sleep ${seconds} & echo > begun; sleep ${seconds}`,
       timeout_sec: 1,
     });
-    await expect.poll(() => existsSync(join(served.root, "home/shoal/begun"))).toBe(true);
+    await eventually("the processes run", () => existsSync(join(served.root, "home/shoal/begun")));
     const begunMs = performance.now();
     await eventually("the time has passed", () => performance.now() - begunMs > 1_000);
     vi.advanceTimersByTime(1_000);

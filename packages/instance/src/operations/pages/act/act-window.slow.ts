@@ -80,7 +80,7 @@ describe.skipIf(isMissing)("icons of pages in a browser with a window", () => {
       session.page(path.replace(/\.\w+$/, ""), `<!doctype html>${icon}<button>Go</button><p id=p></p>`);
       await session.done({ type: "navigate", url: session.url(path.replace(/\.\w+$/, "")) });
       const answer = await eventually(() => answers.get(path));
-      const waiting = session.done({ type: "wait_for", text: "Answered" });
+      const waiting = session.done({ type: "wait_for", text: "Answered", timeout_ms: 60_000 });
       await answer();
       await session.evaluate("fetch('/none').then(() => { p.textContent = 'Answered'; })");
       const { failed_requests } = await waiting;
