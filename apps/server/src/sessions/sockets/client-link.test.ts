@@ -221,7 +221,10 @@ it("disconnects a client that answers no ping, and keeps a client that does", as
   lively.client.destroy();
 });
 
-it("keeps a client when the service itself was paused, and disconnects it if it stays silent", async () => {
+it.each([
+  { when: "before its answers are read", readsFirst: false },
+  { when: "after they are read", readsFirst: true },
+])("keeps a client if the service was paused and looks $when, and disconnects it if it stays silent", async (order) => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   onTestFinished(() => {
     vi.restoreAllMocks();
@@ -232,10 +235,12 @@ it("keeps a client when the service itself was paused, and disconnects it if it 
   // The clock advances, and no timer fires meanwhile.
   const now = performance.now.bind(performance);
   vi.spyOn(performance, "now").mockImplementation(() => now() + 10_000);
+  if (order.readsFirst) client.write(encodeFrame(opcode.pong, Buffer.alloc(0), { masked: true }));
+  await settled();
   vi.advanceTimersByTime(100);
   await settled();
   expect(onTimeout).not.toHaveBeenCalled();
-  for (let turn = 0; turn < 8; turn++) {
+  for (let turn = 0; turn < 12; turn++) {
     vi.advanceTimersByTime(50);
     await settled();
   }

@@ -195,7 +195,8 @@ export class ClientLink {
     const nowMs = performance.now();
     // While this process was paused, it sent no pings and read no answers: that time is not the client's silence.
     const pausedMs = nowMs - this.#lookedMs - 2 * (timeoutMs / pingsPerTimeout);
-    if (pausedMs > 0) this.#lastSignMs += pausedMs;
+    // Its answers may have been read before this timer, after the pause.
+    if (pausedMs > 0) this.#lastSignMs = Math.min(nowMs, this.#lastSignMs + pausedMs);
     this.#lookedMs = nowMs;
     const silentMs = nowMs - this.#lastSignMs;
     if (silentMs >= timeoutMs) {
