@@ -3,6 +3,7 @@ import { once } from "node:events";
 import {
   appendFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -111,7 +112,7 @@ it("installs again after a change of the lockfile, and everything after an insta
   age(stateFile, Date.now() + 60_000);
 });
 
-it("installs a part from a smaller lockfile, and again when that lockfile changes", async () => {
+it("installs a part from a smaller lockfile, and again when that lockfile or the workspace changes", async () => {
   const lockfile = (version: string) =>
     `lockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    devDependencies:\n      vitest:\n        specifier: 1\n        version: 1\n\n` +
     `  packages/schemas:\n    dependencies:\n      zod:\n        specifier: 1\n        version: ${version}\n\npackages:\n\n  zod@${version}: {}\n`;
@@ -139,7 +140,12 @@ it("installs a part from a smaller lockfile, and again when that lockfile change
   expect([isInstalled("demo"), isInstalled("service"), isInstalled("all")]).toEqual([true, true, false]);
   writeFileSync(join(other, "pnpm-lock.yaml"), lockfile("1.0.1"));
   expect(isInstalled("demo")).toBe(false);
+  expect(await install(env, "service")).toBe(0);
+  expect(isInstalled("demo")).toBe(true);
+  writeFileSync(join(other, "pnpm-workspace.yaml"), "allowBuilds: {}");
+  expect(isInstalled("demo")).toBe(false);
   expect(await install(env, "all")).toBe(0);
+  expect(existsSync(join(other, "node_modules/.service"))).toBe(false);
   expect(readFileSync(join(folder, "arguments"), "utf8")).not.toContain("--filter");
 });
 

@@ -1,7 +1,8 @@
 // The installed packages of the workspace. Runs on Node 18.
 //
 // A command that only needs a part installs it from a smaller lockfile, because pnpm's filters would add all tools of the root. It
-// is in `part`, with the packages that it names. Once pnpm has installed the workspace itself, nothing else is used.
+// is in `part`, with the packages that it names. Once pnpm has installed the workspace itself, nothing else is used, and `install`
+// removes the part.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -59,8 +60,13 @@ function isWhole() {
 
 /** @param {Need} need */
 const partialLockfile = (need) => lockfileFor(readFileSync(join(root, "pnpm-lock.yaml"), "utf8"), need);
-/** @param {string} text */
-const digest = (text) => createHash("sha256").update(text).digest("hex");
+/** Of what an installation of a part depends on. @param {string} lockfile */
+const digest = (lockfile) =>
+  createHash("sha256")
+    .update(lockfile)
+    .update("\0")
+    .update(readFileSync(join(root, "pnpm-workspace.yaml")))
+    .digest("hex");
 /** Whether pnpm installed the workspace, in any state. */
 const isWorkspace = () => existsSync(join(root, "node_modules/.modules.yaml"));
 
@@ -71,7 +77,7 @@ export function isInstalled(need) {
   const installed = readJson(partRecord);
   return (
     needs.indexOf(installed?.need) >= needs.indexOf(need) &&
-    installed.lockfile === digest(partialLockfile(installed.need))
+    installed.digest === digest(partialLockfile(installed.need))
   );
 }
 
@@ -81,7 +87,11 @@ export function isInstalled(need) {
  * @returns {Promise<number>} the exit status of pnpm
  */
 export async function install(env, need) {
-  if (need === "all" || isWorkspace()) return await pnpmInstall(env);
+  if (need === "all" || isWorkspace()) {
+    const status = await pnpmInstall(env);
+    if (status === 0) rmSync(part, { recursive: true, force: true });
+    return status;
+  }
   const lockfile = partialLockfile(need);
   rmSync(partRecord, { force: true });
   mkdirSync(part, { recursive: true });
@@ -94,7 +104,7 @@ export async function install(env, need) {
     "--trust-lockfile",
     ...filters,
   ]);
-  if (status === 0) writeFileSync(partRecord, JSON.stringify({ need, lockfile: digest(lockfile) }));
+  if (status === 0) writeFileSync(partRecord, JSON.stringify({ need, digest: digest(lockfile) }));
   return status;
 }
 
