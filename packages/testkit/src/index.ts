@@ -1,4 +1,3 @@
 export { eventually, eventuallyPasses } from "./eventually.ts";
 export { slowTestLimitMs, testLimitMs, waitLimitMs } from "./limits.ts";
 export { sharedDatabase, type SharedDatabase } from "./shared-database.ts";
-export { withoutPauses } from "./without-pauses.ts";

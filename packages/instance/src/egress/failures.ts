@@ -18,9 +18,10 @@ export interface EgressFailures {
 }
 
 const recentMs = 10_000;
-const timeoutMs = 2_000;
+const usualTimeoutMs = 2_000;
 
-export function createEgressFailures(egressPath: string): EgressFailures {
+/** A gateway that does not answer within `timeoutMs` has no failures. */
+export function createEgressFailures(egressPath: string, timeoutMs = usualTimeoutMs): EgressFailures {
   let asking: Promise<readonly AgedFailure[]> | undefined;
   let next: Promise<readonly AgedFailure[]> | undefined;
 

@@ -1,4 +1,4 @@
-import { eventually, eventuallyPasses, withoutPauses } from "@shoal/testkit";
+import { eventually, eventuallyPasses } from "@shoal/testkit";
 import type { EgressLimits } from "../interface/egress.ts";
 import { createEgressGateway, type EgressDoor, type EgressGateway } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
@@ -98,44 +98,41 @@ async function failures(path: string): Promise<readonly { target: string; status
   return (await json(answer)) as { target: string; status: number; message: string }[];
 }
 
+/** The gateway's timers run in the thread of the tests: a pause of this length may end a connection with traffic. */
+const longMs = 6_000;
+
 it("closes an idle tunnel after the timeout, and keeps one with traffic in either direction", async () => {
-  await withoutPauses(400, async () => {
-    const { path, gateway } = await openDoor({ idleMs: 1_000 });
-    const [silentOne, busy] = [await tunnel(path), await tunnel(path)];
-    let echoed = 0;
-    busy.socket.on("data", (data: Buffer) => (echoed += data.length));
-    const ticking = setInterval(() => busy.socket.write("."), 50);
-    closing.push(() => {
-      clearInterval(ticking);
-    });
-    const ended = [silentOne, busy].map(({ socket }) => endOf(socket));
-    await Promise.race(ended);
-    const before = echoed;
-    await Promise.race([ended[1], eventually("more traffic", () => echoed > before + 8)]);
-    expect([silentOne, busy].map(({ socket }) => socket.readableEnded)).toEqual([true, false]);
-    expect(gateway.traffic()).toMatchObject({ connections: 1, ended: { idle: 1 } });
+  const { path, gateway } = await openDoor({ idleMs: longMs });
+  const [silentOne, busy] = [await tunnel(path), await tunnel(path)];
+  let echoed = 0;
+  busy.socket.on("data", (data: Buffer) => (echoed += data.length));
+  const ticking = setInterval(() => busy.socket.write("."), 50);
+  closing.push(() => {
+    clearInterval(ticking);
   });
+  const ended = [silentOne, busy].map(({ socket }) => endOf(socket));
+  await Promise.race(ended);
+  const before = echoed;
+  await Promise.race([ended[1], eventually("more traffic", () => echoed > before + 8)]);
+  expect([silentOne, busy].map(({ socket }) => socket.readableEnded)).toEqual([true, false]);
+  expect(gateway.traffic()).toMatchObject({ connections: 1, ended: { idle: 1 } });
 });
 
-it.each(["ends", "vanishes"])(
-  "closes both connections of a tunnel when the session's side %s and the server's does not",
-  async (how) => {
-    await withoutPauses(400, async () => {
-      await eventually("the connections of other tests have ended", () => outside() === 0);
-      const { path, gateway } = await openDoor({ waitingMs: 1_000 });
-      const { head, socket } = await tunnel(path);
-      expect(head).toMatch(/ 200 /);
-      expect(outside()).toBe(1);
-      if (how === "ends") {
-        socket.end("last words");
-        expect(await text(socket)).toBe("last words");
-      } else socket.destroy();
-      await eventuallyPasses(() => {
-        expect([outside(), gateway.traffic().connections]).toEqual([0, 0]);
-      });
-    });
-  },
-);
+it("closes both connections of a tunnel when the session's side ends or vanishes and the server's does not", async () => {
+  await eventually("the connections of other tests have ended", () => outside() === 0);
+  const limits = { waitingMs: longMs };
+  const [ending, vanishing] = [await openDoor(limits), await openDoor(limits)];
+  const [ends, vanishes] = [await tunnel(ending.path), await tunnel(vanishing.path)];
+  for (const { head } of [ends, vanishes]) expect(head).toMatch(/ 200 /);
+  expect(outside()).toBe(2);
+  vanishes.socket.destroy();
+  ends.socket.end("last words");
+  expect(await text(ends.socket)).toBe("last words");
+  await eventuallyPasses(() => {
+    const open = [ending, vanishing].map(({ gateway }) => gateway.traffic().connections);
+    expect([outside(), ...open]).toEqual([0, 0, 0]);
+  });
+});
 
 it("closes a connection that sends no request", async () => {
   const { path, gateway } = await openDoor({ waitingMs: 200 });
