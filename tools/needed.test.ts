@@ -1,8 +1,9 @@
-import { globSync, readFileSync } from "node:fs";
+import { build } from "esbuild";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { forTests, lockfileFor, needsFolder } from "./clone/needed.mjs";
+import { forSettings, forTests, lockfileFor, needsFolder } from "./clone/needed.mjs";
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -50,6 +51,66 @@ it("omits each package that only tests import", () => {
   // The build of a new app's types starts it.
   const omitted = new Set([...forTests, "typescript-7"]);
   expect([...new Set(forTestsAlone)].filter((name) => !omitted.has(name))).toEqual([]);
+});
+
+/** The modules of the demo's packages that others import or a person starts. */
+function entriesOf(folder: string): readonly string[] {
+  const { bin = {}, exports = {} } = JSON.parse(read(`${folder}/package.json`)) as {
+    bin?: Record<string, string>;
+    exports?: Record<string, string | Record<string, string>>;
+  };
+  const exported = Object.values(exports).flatMap((entry) =>
+    typeof entry === "object" ? (entry["@shoal/source"] ?? []) : [],
+  );
+  const programs = Object.values(bin).map((path) => path.replace("/dist/", "/src/").replace(/\.js$/, ".ts"));
+  return [...exported, ...programs]
+    .map((path) => join(folder, path))
+    .filter((path) => /\.tsx?$/.test(path) && existsSync(join(root, path)));
+}
+
+it("loads no package that the demo omits until a setting requires it", async () => {
+  const entryPoints = [
+    ...folders.filter((folder) => needsFolder("demo", folder)).flatMap(entriesOf),
+    ...globSync("{apps/demo/src,packages/instance/src/main,packages/app-runner/src/inside}/*.ts", {
+      cwd: root,
+      exclude: ["**/*.test.ts", "**/*.slow.ts"],
+    }),
+  ];
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir: "dist",
+    write: false,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    conditions: ["@shoal/source"],
+    metafile: true,
+    logLevel: "silent",
+    plugins: [
+      {
+        name: "packages of others stay outside",
+        setup(plugin) {
+          plugin.onResolve({ filter: /^[^./]/ }, ({ kind, path }) =>
+            kind === "entry-point" || path.startsWith("@shoal/") ? undefined : { path, external: true },
+          );
+        },
+      },
+    ],
+  });
+  const atOnce = new Set(entryPoints);
+  const loaded = new Map<string, string>();
+  // The set grows while it is read.
+  for (const file of atOnce)
+    for (const { external, kind, path } of metafile.inputs[file]?.imports ?? []) {
+      if (kind === "dynamic-import") continue;
+      if (external === true) loaded.set(packageOf(path), file);
+      else atOnce.add(path);
+    }
+  expect(atOnce).toContain("apps/server/src/main/app.ts");
+  expect([...loaded.keys()]).toEqual(expect.arrayContaining(["fastify", "playwright-core"]));
+  expect([...loaded].filter(([name]) => forSettings.includes(name))).toEqual([]);
 });
 
 it("keeps the versions of the lockfile, and what every kind of command needs", () => {

@@ -31,7 +31,7 @@ export const forTests = [
 ];
 
 /** Parts that a service with its defaults does not load: each is imported when a setting requires it. */
-const forSettings = [
+export const forSettings = [
   "@1password/sdk",
   "@aws-sdk/client-s3",
   "@aws-sdk/client-sts",
