@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lockfileFor, needsFolder } from "./needed.mjs";
+import { nodeVersion } from "./toolchain.mjs";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -112,7 +113,8 @@ export async function install(env, need) {
 function pnpmInstall(env, options = []) {
   const child = spawn("pnpm", ["install", "--frozen-lockfile", "--reporter=append-only", ...options], {
     cwd: root,
-    env,
+    // Without it, pnpm omits optional packages that its own Node cannot run, such as that of Chromium.
+    env: { ...env, pnpm_config_node_version: nodeVersion },
     shell: process.platform === "win32",
     stdio: ["ignore", "pipe", "pipe"],
   });

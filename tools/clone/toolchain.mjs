@@ -7,6 +7,8 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
 const node = { min: 24, pin: "24.21.0" };
+/** The version for which packages are chosen, although pnpm may run on an older one. */
+export const nodeVersion = node.pin;
 // Older ones cannot install a part of the workspace: see packages.mjs.
 const pnpm = { min: 12, pin: "12.21.0" };
 
