@@ -2,7 +2,7 @@ import { Browser, Profile } from "@shoal/schemas";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connectCdp } from "../../testing/cdp-client.ts";
+import { type CdpClient, connectCdp } from "../../testing/cdp-client.ts";
 import { startTestServer, type TestReply, type TestServer } from "../../testing/test-server.ts";
 
 let server: TestServer;
@@ -52,7 +52,7 @@ async function profileWithState(name: string): Promise<{ spoil(): void }> {
 }
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ proxy_residential: "http://127.0.0.1:9?country={country}" });
   await server.request("POST", "/profiles", { body: { name: "held" } });
   await create({ name: "taken", profile: { name: "held", save_changes: true } });
   session = await create({
@@ -179,6 +179,71 @@ it("applies every field of an accepted change, one change at a time", async () =
     body: { code: "conflict" },
   });
   expect(await seen()).toMatchObject({ name: last });
+});
+
+/** Ids of the targets that a client sees; `undefined` after its connection has ended. */
+async function targetsOf(client: CdpClient): Promise<readonly string[] | undefined> {
+  return Promise.race([
+    client
+      .send("Target.getTargets")
+      .then(({ targetInfos }) => (targetInfos as readonly { targetId: string }[]).map(({ targetId }) => targetId)),
+    client.closed.then(() => undefined),
+  ]);
+}
+
+describe.each([
+  ["a browser", {}],
+  ["a shared browser", { isolation: "context" }],
+] as const)("a change of what pages see in %s", (_, options) => {
+  it("keeps clients connected if it changes nothing", async () => {
+    const { cdp_ws_url: url, session_id } = await create(options);
+    const client = await connectCdp(url);
+    const before = await targetsOf(client);
+    for (const body of [
+      { conditions: {} },
+      { location: {} },
+      { conditions: { color_scheme: null } },
+      { location: { timezone: null, locale: null } },
+      { conditions: {}, location: {}, network: {} },
+    ])
+      expect(await server.request("PATCH", `/browsers/${session_id}`, { body }), JSON.stringify(body)).toMatchObject({
+        status: 200,
+      });
+    expect(before).toHaveLength(1);
+    expect(await targetsOf(client)).toEqual(before);
+    client.close();
+    expect((await server.request("DELETE", `/browsers/${session_id}`)).status).toBe(204);
+  });
+});
+
+it("keeps clients connected at a change to the present values", async () => {
+  const seenBy = { conditions: { color_scheme: "dark" }, location: { timezone: "Asia/Tokyo" } };
+  const { cdp_ws_url: url, session_id } = await create(seenBy);
+  const client = await connectCdp(url);
+  const before = await targetsOf(client);
+  for (const body of [seenBy, { location: { timezone: "asia/tokyo" } }, { conditions: { color_scheme: "dark" } }])
+    expect((await server.request("PATCH", `/browsers/${session_id}`, { body })).status).toBe(200);
+  expect(before).toHaveLength(1);
+  expect(await targetsOf(client)).toEqual(before);
+  client.close();
+  expect((await server.request("DELETE", `/browsers/${session_id}`)).status).toBe(204);
+});
+
+it("keeps the time zone of the proxy at a change of the locale, also without the proxy", async () => {
+  const { body: proxy } = await server.request("POST", "/proxies", {
+    body: { type: "residential", config: { country: "JP" } },
+  });
+  const { id: proxyId } = proxy as { readonly id: string };
+  const { session_id } = await create({ proxy: { id: proxyId }, location: { timezone: "exit" } });
+  expect((await server.request("DELETE", `/proxies/${proxyId}`)).status).toBe(204);
+  const { body, status } = await server.request("PATCH", `/browsers/${session_id}`, {
+    body: { location: { locale: "en-US" } },
+  });
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body).toMatchObject({
+    location: { timezone: "Asia/Tokyo", timezone_source: "exit", locale: "en-US", locale_source: "override" },
+  });
+  expect((await server.request("DELETE", `/browsers/${session_id}`)).status).toBe(204);
 });
 
 /** Address and title of the page in front. */

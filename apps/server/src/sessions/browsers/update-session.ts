@@ -60,6 +60,8 @@ interface Plan {
   /** `undefined` = unchanged. */
   readonly headers: { readonly source: HeaderSource | undefined } | undefined;
   readonly profile: Awaited<ReturnType<SessionChoices["profile"]>> | undefined;
+  /** The part of `options` that a browser starts with; `undefined` = unchanged. */
+  readonly seen: SeenOptions | undefined;
   /** Present if the update changes the instance. */
   readonly running: { readonly session: RunningSession; readonly instance: Instance } | undefined;
   readonly viewport: ReturnType<typeof effectiveViewport> | undefined;
@@ -134,10 +136,11 @@ export class SessionUpdates {
     ]);
     if (profile && present.profile_id !== null) throw hasProfile(id, present.profile_id);
     const headers = await this.#headers(present, request);
+    const seen = await choices.seen(present, request, chosen);
     const options = optionsWith(
       headers === undefined ? request : { ...request, network: headers.network },
       present.options,
-      await choices.seen(present, request, chosen),
+      seen,
     );
     refuseOutsidePage(request.start_url, options ?? present.options);
     refuseWebRtcPolicies((options ?? present.options).chrome_policy, options ?? present.options);
@@ -161,7 +164,7 @@ export class SessionUpdates {
       ...(destination !== present.telemetry_destination_id && { telemetry_destination_id: destination }),
       ...(profile && { ...profile, profile_version: null }),
     };
-    return { changes, chosen, headers, options, profile, running, viewport };
+    return { changes, chosen, headers, options, profile, running, seen, viewport };
   }
 
   /** The settings after an update that names headers, and their source. @throws {ServiceError} as `browsers.create`. */
@@ -193,7 +196,7 @@ export class SessionUpdates {
   /** Changes the instance; reverts everything, and the row, if one step fails. */
   async #apply(
     { present, row, request }: { readonly present: SessionRow; readonly row: SessionRow; readonly request: Request },
-    { changes, chosen, headers, options, profile, viewport }: Plan,
+    { changes, chosen, headers, options, profile, seen, viewport }: Plan,
     { instance, session }: NonNullable<Plan["running"]>,
   ): Promise<SessionRow> {
     const { id } = present;
@@ -231,9 +234,9 @@ export class SessionUpdates {
         await applyPolicies(instance, options.chrome_policy ?? {});
       }
       const of = { id, timeoutSeconds: present.timeout_seconds };
-      if (options && (request.location !== undefined || request.conditions !== undefined)) {
+      if (seen) {
         undo.push(() => changeSeen(instance, of, present.options));
-        await changeSeen(instance, of, options);
+        await changeSeen(instance, of, seen);
       }
       if (chosen !== undefined || headers !== undefined) {
         const { exitHeaders, upstream } = instance;

@@ -2,8 +2,9 @@ import { changedFields, defaultLocation, type RequestedLocation, setFields } fro
 import type { LaunchWishes } from "@shoal/instance";
 import type { PlacementAbilities } from "@shoal/placement";
 import type { BrowserConditions, UpdateBrowser } from "@shoal/schemas";
+import { isDeepStrictEqual } from "node:util";
 import type * as z from "zod/mini";
-import { locationFor } from "./location.ts";
+import { locationFor, refuseLocation } from "./location.ts";
 import type { RequestedOptions, SessionOptions } from "./session-options.ts";
 
 type Request = Pick<z.output<typeof UpdateBrowser>, "conditions" | "location">;
@@ -22,7 +23,8 @@ export function seenFields({ conditions, location }: Request): {
 
 /**
  * @param country - finds the country of the proxy; called for the time zone `exit` only.
- * @returns the options after a change; `undefined` without one. @throws {ServiceError} 400 `invalid_browser_location`.
+ * @returns the options after a change; `undefined` if they are the present ones, because a change restarts the browser.
+ * @throws {ServiceError} 400 `invalid_browser_location`.
  */
 export async function seenAfter(
   { conditions, location }: Request,
@@ -33,20 +35,26 @@ export async function seenAfter(
   }: { readonly abilities: PlacementAbilities; readonly country: () => Promise<string | undefined> },
 ): Promise<SeenOptions | undefined> {
   if (conditions === undefined && location === undefined) return undefined;
+  const { exit_timezone: presentZone } = present;
   const where: RequestedLocation = changedFields(present.location, location);
-  const found: SeenOptions =
-    location === undefined
-      ? present
-      : locationFor(
-          { own: where, profile: undefined },
-          abilities,
-          where.timezone === "exit" ? await country() : undefined,
-        );
-  const shown: BrowserConditions = changedFields(present.conditions, conditions);
+  let found: SeenOptions;
+  if (location === undefined) found = present;
+  else if (location.timezone === undefined && presentZone !== undefined)
+    found = { location: refuseLocation(where, abilities), exit_timezone: presentZone };
+  else {
+    const exit = where.timezone === "exit" ? await country() : undefined;
+    found = locationFor({ own: where, profile: undefined }, abilities, exit);
+  }
+  const after = seenOf({ ...found, conditions: changedFields<BrowserConditions>(present.conditions, conditions) });
+  return isDeepStrictEqual(after, seenOf(present)) ? undefined : after;
+}
+
+/** Without empty fields. */
+function seenOf({ conditions = {}, exit_timezone: exitZone, location = {} }: SeenOptions): SeenOptions {
   return {
-    ...(found.location && { location: found.location }),
-    ...(found.exit_timezone !== undefined && { exit_timezone: found.exit_timezone }),
-    ...(Object.keys(shown).length > 0 && { conditions: shown }),
+    ...(Object.keys(location).length > 0 && { location }),
+    ...(exitZone !== undefined && { exit_timezone: exitZone }),
+    ...(Object.keys(conditions).length > 0 && { conditions }),
   };
 }
 
