@@ -81,11 +81,10 @@ export class NetworkRecordings {
   async start(of: Recorded): Promise<Recorder> {
     this.#requirePlace(of.projectId);
     this.#starting.add(of);
-    try {
-      return await this.#start(of);
-    } finally {
+    return this.#start(of).catch((error: unknown) => {
       this.#starting.delete(of);
-    }
+      throw error;
+    });
   }
 
   async #start(of: Recorded): Promise<Recorder> {
@@ -107,6 +106,8 @@ export class NetworkRecordings {
       log.warn({ session_id: of.sessionId, err: error }, "the network of a session is not recorded any more");
     });
     const recorder = new Recorder(frames, limits);
+    // In one step, so that it never counts twice.
+    this.#starting.delete(of);
     this.#running.set(of.sessionId, { ...of, recorder, written });
     return recorder;
   }
