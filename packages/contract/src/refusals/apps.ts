@@ -140,6 +140,7 @@ export function browserOfEndedInvocation(invocationId: string): Refusal {
 export const reservedVariables: ReadonlySet<string> = new Set([
   "KERNEL_API_KEY",
   "SHOAL_API_KEY",
+  "SHOAL_PUBLIC_URL",
   "ENTRYPOINT_RELPATH",
 ]);
 

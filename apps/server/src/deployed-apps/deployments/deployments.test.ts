@@ -19,7 +19,12 @@ afterAll(() => server.close());
 it("builds an archive and lists its apps, with the names of the variables only", async () => {
   const id = await calls.deploy(
     { apps: [appNamed("shop", "buy", "sell"), appNamed("bank", "pay")], lines: ["installing"] },
-    { version: "v1", "env_vars[TOKEN]": "secret-value", "env_vars[KERNEL_API_KEY]": "mine" },
+    {
+      version: "v1",
+      "env_vars[TOKEN]": "secret-value",
+      "env_vars[KERNEL_API_KEY]": "mine",
+      "env_vars[SHOAL_PUBLIC_URL]": "https://other.example",
+    },
   );
   const deployment = await calls.settled(id);
   expect(deployment).toMatchObject({
