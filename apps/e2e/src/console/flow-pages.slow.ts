@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
 import { phone, showIn, usePerson, violationsOf, widthOf } from "./open-console.ts";
 
-const test = useService();
+const test = useService(() => ["--min-schedule-seconds", "1"]);
 const person = usePerson(test);
 
 const page =
@@ -60,5 +60,26 @@ it("shows a flow in words, runs it by a form, shows how the page differed, and e
   await tab.getByText("No flows").waitFor();
   // Chromium logs the refusal.
   expect(problems).toEqual([expect.stringContaining("status of 404")]);
+  await tab.close();
+});
+
+it("links a schedule to its flow and to the last run", async () => {
+  const { flows, schedules } = test.shoal;
+  const { id } = await flows.create({ name: "regular", start_url: page, steps: [{ action: "press", keys: ["Tab"] }] });
+  const schedule = await schedules.create({ flow: id, cron: "* * * * * *" });
+  const lastRun = async () => (await schedules.list({ flow: id })).items[0]?.last_flow_run_id;
+  await expect.poll(lastRun).toBeDefined();
+  await schedules.pause(schedule.id);
+  const { page: tab, problems } = await person.openSignedIn("schedules");
+  const row = tab.getByRole("row").filter({ hasText: id });
+  await expect.poll(() => row.getByRole("link").count()).toBe(2);
+  expect(await row.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("href")))).toEqual([
+    `/console/flows/${id}`,
+    // A later run may have begun before the pause.
+    expect.stringMatching(RegExp(`^/console/flows/${id}/runs/[^/]+$`)) as unknown,
+  ]);
+  await row.getByRole("link").last().click();
+  await tab.getByRole("heading", { name: "Run of regular" }).waitFor();
+  expect(problems).toEqual([]);
   await tab.close();
 });

@@ -28,7 +28,13 @@ const columns: readonly Column<Schedule>[] = [
             : "Flow"
         }
       >
-        {targetOf({ ...target, flow_id: flow })}
+        {flow === undefined ? (
+          targetOf(target)
+        ) : (
+          <Anchor inherit renderRoot={(props) => <Link to="/flows/$id" params={{ id: flow }} {...props} />}>
+            {flow}
+          </Anchor>
+        )}
       </NameCell>
     ),
     share: 1.5,
@@ -61,20 +67,31 @@ function targetOf({ action_name, app_name, flow_id }: Pick<Schedule, "action_nam
   return flow_id ?? `${app_name ?? ""} / ${action_name ?? ""}`;
 }
 
-function LastRun({
-  schedule: { last_run_at: at, last_invocation_id: id, last_problem },
-}: {
-  readonly schedule: Schedule;
-}) {
+function LastRun({ schedule }: { readonly schedule: Schedule }) {
+  const {
+    flow_id: flow,
+    last_flow_run_id: run,
+    last_invocation_id: invocation,
+    last_problem,
+    last_run_at: at,
+  } = schedule;
   if (at === undefined) return <>Never</>;
+  const ago = <Ago at={at} />;
   return (
     <div>
-      {id === undefined ? (
-        <Ago at={at} />
-      ) : (
-        <Anchor size="sm" renderRoot={(props) => <Link to="/invocations/$id" params={{ id }} {...props} />}>
-          <Ago at={at} />
+      {invocation !== undefined ? (
+        <Anchor size="sm" renderRoot={(props) => <Link to="/invocations/$id" params={{ id: invocation }} {...props} />}>
+          {ago}
         </Anchor>
+      ) : flow !== undefined && run !== undefined ? (
+        <Anchor
+          size="sm"
+          renderRoot={(props) => <Link to="/flows/$id/runs/$run" params={{ id: flow, run }} {...props} />}
+        >
+          {ago}
+        </Anchor>
+      ) : (
+        ago
       )}
       {last_problem !== undefined && (
         <Text size="xs" c="dimmed">
