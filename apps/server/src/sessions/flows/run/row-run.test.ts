@@ -4,13 +4,13 @@ import { pino } from "pino";
 import { expect, it } from "vitest";
 import type { Access } from "../../../http/auth/access.ts";
 import { RowRun, type RowRunParts } from "./row-run.ts";
-import { newRowSession, type RowSessionParts } from "./row-session.ts";
+import { findCallersSession, newRowSession, type RowSessionParts } from "./row-session.ts";
 import type { RowChange } from "./run-store.ts";
 
 const done = JSON.stringify({ found_by: null });
 
 /** A row of one step, whose session a person takes over while the step runs. */
-function takenRow(answer: () => Promise<unknown>) {
+function takenRow(answer: () => Promise<unknown>, role?: Access["role"]) {
   const log: string[] = [];
   const active: { id: string }[] = [];
   const released = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()] as const;
@@ -42,7 +42,7 @@ function takenRow(answer: () => Promise<unknown>) {
         active.shift();
       },
     },
-    presentAccess: () => Promise.resolve(access),
+    presentAccess: () => Promise.resolve({ ...access, role }),
     line: { take: (_project: string, _limits: object, attempt: () => Promise<string>) => attempt() },
     log: pino({ level: "silent" }),
   } as unknown as RowRunParts & RowSessionParts;
@@ -57,7 +57,7 @@ function takenRow(answer: () => Promise<unknown>) {
       Promise.resolve(!cancel.signal.aborted && (status === undefined || log.push(status) > 0)),
     onDivergence: () => Promise.resolve(),
   } as unknown as ConstructorParameters<typeof RowRun>[1]);
-  return { cancel, first, log, row, second };
+  return { access, cancel, first, log, parts, row, second };
 }
 
 const succeeds = () => Promise.resolve(Object.assign(Readable.from([Buffer.from(done)]), { statusCode: 200 }));
@@ -85,4 +85,18 @@ it("ends the session of a canceled run at once, also under a person", async () =
   cancel.abort();
   expect(await ended).toBe("canceled");
   expect(log).toEqual(["running", "waiting", "deleted"]);
+});
+
+it("begins no row for a person who has lost the role", async () => {
+  const { log, row } = takenRow(succeeds, "viewer");
+  expect(await row.run()).toBe("failed");
+  expect(log).toEqual(["failed"]);
+});
+
+it("refuses a session of a person who has lost the role", async () => {
+  const { access, parts } = takenRow(succeeds);
+  await expect(findCallersSession(parts, { ...access, role: "viewer" }, "session")).rejects.toMatchObject({
+    status: 403,
+    message: expect.stringContaining("browsers.act") as unknown,
+  });
 });

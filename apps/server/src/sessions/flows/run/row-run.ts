@@ -7,7 +7,7 @@ import type { Flow, FlowDivergence, FlowStep, FlowStepResult, StoredSecret } fro
 import { laterNoteOf } from "../../../audit/logs/follow.ts";
 import type { AuditRecorder } from "../../../audit/logs/recorder.ts";
 import type { Access, PresentAccess } from "../../../http/auth/access.ts";
-import { mayUseSecrets } from "../../../http/auth/rights.ts";
+import { mayUseSecrets, refuseWithoutRights } from "../../../http/auth/rights.ts";
 import type { Log } from "../../../log/log.ts";
 import type { Sessions } from "../../browsers/sessions.ts";
 import type { Handoffs } from "../../handoff/handoffs.ts";
@@ -29,7 +29,7 @@ export type OpenSecret = (
 
 export interface RowRunParts {
   readonly sessions: Pick<Sessions, "instanceHere">;
-  readonly handoffs: Pick<Handoffs, "request" | "store">;
+  readonly handoffs: Pick<Handoffs, "endById" | "request" | "store">;
   readonly gate: Pick<HandoffGate, "ended">;
   readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped">;
   readonly openSecret: OpenSecret;
@@ -107,7 +107,7 @@ export class RowRun {
 
   async #runInSession(): Promise<RowStatus> {
     const { access, session, signal } = this.#options;
-    await this.#parts.presentAccess(access);
+    refuseWithoutRights(await this.#parts.presentAccess(access), contract.startFlowRun);
     const sessionId = await session.open(signal);
     try {
       await this.#store({ status: "running", session_id: sessionId });
@@ -197,8 +197,13 @@ export class RowRun {
     const active = await handoffs.store.active(sessionId);
     if (active === undefined && !asks) return false;
     await this.#store({ status: "waiting", steps: this.#steps });
-    const id = active?.id ?? (await this.#ask(sessionId, divergence));
-    await gate.ended(id, signal);
+    const { id, isAsked } =
+      active === undefined ? await this.#ask(sessionId, divergence) : { id: active.id, isAsked: false };
+    try {
+      await gate.ended(id, signal);
+    } finally {
+      if (isAsked) await this.#withdraw(id);
+    }
     signal.throwIfAborted();
     const isReleased = (await handoffs.store.find(id))?.status === "released";
     await this.#store({ status: "running" });
@@ -222,8 +227,20 @@ export class RowRun {
     }
   }
 
-  /** Asks a person to do the step. @returns the id of the handoff, which may have begun meanwhile. */
-  async #ask(sessionId: string, { expected, seen }: FlowDivergence): Promise<string> {
+  /** Ends a handoff of this row that has not ended: the session of a caller would stay with a person for a row that is over. */
+  async #withdraw(id: string): Promise<void> {
+    const { handoffs, log } = this.#parts;
+    if (this.#options.session.endsWithRow) return;
+    await handoffs.endById(id, { status: "canceled", released_by: null, note: null }).catch((error: unknown) => {
+      log.warn({ handoff_id: id, err: error }, "the handoff of a flow's run could not be ended");
+    });
+  }
+
+  /** Asks a person to do the step, unless one has taken over meanwhile. */
+  async #ask(
+    sessionId: string,
+    { expected, seen }: FlowDivergence,
+  ): Promise<{ readonly id: string; readonly isAsked: boolean }> {
     const { access, flow, personSeconds } = this.#options;
     const { handoffs } = this.#parts;
     const message = `The flow ${flow.name} differs from the page. Please do this step: ${expected}. Seen: ${seen}`;
@@ -232,11 +249,11 @@ export class RowRun {
         body: { message: message.slice(0, 2000), timeout_seconds: personSeconds, on_automation: "refuse" },
         keyId: access.key.id,
       });
-      return id;
+      return { id, isAsked: true };
     } catch (error) {
       const begun = await handoffs.store.active(sessionId);
       if (begun === undefined) throw error;
-      return begun.id;
+      return { id: begun.id, isAsked: false };
     }
   }
 

@@ -4,7 +4,7 @@ import { ServiceError } from "@shoal/router";
 import type { FlowBrowser } from "@shoal/schemas";
 import { RegionElsewhere } from "../../../cluster/elsewhere.ts";
 import type { Access, PresentAccess } from "../../../http/auth/access.ts";
-import { mayMoveSecrets, mayUseSecrets } from "../../../http/auth/rights.ts";
+import { mayMoveSecrets, mayUseSecrets, refuseWithoutRights } from "../../../http/auth/rights.ts";
 import type { Log } from "../../../log/log.ts";
 import { enderOf } from "../../browsers/lifecycle.ts";
 import type { Sessions } from "../../browsers/sessions.ts";
@@ -103,6 +103,7 @@ export async function findCallersSession(
 ): Promise<SessionRow> {
   const { actOnPage } = contract;
   const { key, projectId } = access;
+  refuseWithoutRights(access, actOnPage);
   const { row } = await sessions.get(projectId, idOrName, false);
   const { policy } = key;
   if (
