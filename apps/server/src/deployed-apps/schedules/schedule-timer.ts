@@ -1,5 +1,6 @@
 import { actionNotFound, appVersionNotFound } from "@shoal/contract/refusals";
 import type { Database, Tables } from "@shoal/database";
+import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { sql, type Transaction } from "kysely";
 import type { Log } from "../../log/log.ts";
@@ -12,15 +13,27 @@ import type { ScheduleRow } from "./schedules.ts";
 
 const lookEveryMs = 500;
 const timeoutSeconds = 900;
+/** Starts of flows on this server, one of each project. */
+const maxStarting = 16;
+/** Longest start of a flow, which may read a whole recording. Milliseconds. */
+const startMs = 120_000;
+
+/** Also the state of a schedule whose run starts. The run's row removes it. */
+const mayNotHaveStarted = "The run may not have started.";
 
 /** Starts an invocation or a run of a flow for each due time, on whichever server sees it first. */
 export class ScheduleTimer {
   readonly #query: Database["query"];
+  readonly #log: Log;
   readonly #lookout: Lookout;
   readonly #flows: Pick<ScheduledRuns, "mayStart" | "start">;
+  /** Starts of flows that go on, by project. */
+  readonly #starting = new Map<string, Promise<void>>();
+  readonly #closing = new AbortController();
 
   constructor({ query }: Pick<Database, "query">, log: Log, flows: Pick<ScheduledRuns, "mayStart" | "start">) {
     this.#query = query;
+    this.#log = log;
     this.#flows = flows;
     this.#lookout = new Lookout({
       everyMs: lookEveryMs,
@@ -30,43 +43,70 @@ export class ScheduleTimer {
     });
   }
 
-  close(): Promise<void> {
-    return this.#lookout.close();
+  async close(): Promise<void> {
+    const looked = this.#lookout.close();
+    this.#closing.abort();
+    await looked;
+    await Promise.all(this.#starting.values());
   }
 
   async #runDue(): Promise<void> {
     for (;;) {
       const row = this.#lookout.isClosed ? undefined : await this.#takeOne();
       if (row === undefined) return;
-      if (row.flow_id === null || row.flow_start === null || row.last_problem !== null) continue;
-      // After the due time is stored as handled: a run never starts twice.
-      const { flow_id: flowId, flow_start: start, id, project_id: projectId } = row;
-      const outcome = await this.#start({ flowId, projectId, start });
-      await this.#query.updateTable("schedules").set(outcome).where("id", "=", id).execute();
+      const { due, ofRun } = row;
+      if (ofRun === undefined) continue;
+      const started = this.#start(due, ofRun).finally(() => {
+        this.#starting.delete(due.project_id);
+        this.#lookout.look();
+      });
+      this.#starting.set(due.project_id, started);
     }
   }
 
-  async #start(of: FlowToStart): Promise<Outcome> {
+  /** After the due time is stored as handled: a run never starts twice. Never rejects. */
+  async #start({ id, last_flow_run_id: previous }: ScheduleRow, of: FlowToStart): Promise<void> {
     try {
-      return { last_flow_run_id: await this.#flows.start(of) };
+      await this.#flows.start(of, AbortSignal.any([this.#closing.signal, AbortSignal.timeout(startMs)]));
     } catch (error) {
-      if (!ServiceError.isInstance(error)) throw error;
-      return { last_problem: error.message.slice(0, 1000) };
+      await this.#query
+        .updateTable("schedules")
+        .set({ last_flow_run_id: previous, last_problem: this.#problemOf(error, id) })
+        .where("id", "=", id)
+        // Otherwise the run has started, or a later time was due.
+        .where("last_flow_run_id", "=", of.scheduled.runId)
+        .where("last_problem", "=", mayNotHaveStarted)
+        .execute()
+        .catch((unstored: unknown) => {
+          this.#log.warn({ schedule_id: id, err: unstored }, "the problem of a schedule could not be stored");
+        });
     }
+  }
+
+  #problemOf(error: unknown, scheduleId: string): string {
+    if (ServiceError.isInstance(error) && error.code !== "internal_error") return error.message.slice(0, 1000);
+    if (this.#closing.signal.aborted) return "The server stopped before the run started.";
+    this.#log.warn({ schedule_id: scheduleId, err: error }, "a flow could not be started at a due time");
+    return "The service could not start the run. The next due time starts one again.";
   }
 
   /**
    * The row's lock makes other servers skip it; they see the new due time afterwards.
-   * @returns the row that was due, with a problem if its flow must not start.
+   * @returns the row as it was, with the run that must start now.
    */
-  #takeOne(): Promise<ScheduleRow | undefined> {
+  #takeOne(): Promise<{ readonly due: ScheduleRow; readonly ofRun: FlowToStart | undefined } | undefined> {
+    const busy = [...this.#starting.keys()];
+    const maySeeFlows = this.#flows.mayStart() && busy.length < maxStarting;
     return this.#query.transaction().execute(async (transaction) => {
       const row = await transaction
         .selectFrom("schedules")
         .selectAll()
         .select(sql<string>`now()::timestamptz(3)`.as("now"))
         .where("next_at", "<=", sql<string>`now()`)
-        .$if(!this.#flows.mayStart(), (rows) => rows.where("flow_id", "is", null))
+        .$if(!maySeeFlows, (rows) => rows.where("flow_id", "is", null))
+        .$if(busy.length > 0, (rows) =>
+          rows.where((where) => where.or([where("flow_id", "is", null), where("project_id", "not in", busy)])),
+        )
         .where(
           sql<boolean>`exists (select 1 from projects where projects.id = schedules.project_id and status = 'active' and deleted_at is null)`,
         )
@@ -76,7 +116,8 @@ export class ScheduleTimer {
         .skipLocked()
         .executeTakeFirst();
       if (row === undefined) return undefined;
-      const outcome = row.flow_id === null ? await invoke(transaction, row) : await unlessRunning(transaction, row);
+      const ofRun = await runOf(transaction, row);
+      const outcome = ofRun === undefined ? await outcomeWithoutRun(transaction, row) : startsAs(ofRun);
       await transaction
         .updateTable("schedules")
         .set({
@@ -88,22 +129,31 @@ export class ScheduleTimer {
         })
         .where("id", "=", row.id)
         .execute();
-      return { ...row, last_problem: outcome.last_problem ?? null };
+      return { due: row, ofRun };
     });
   }
 }
 
 type Outcome = Partial<Pick<ScheduleRow, "last_flow_run_id" | "last_invocation_id" | "last_problem">>;
 
-async function unlessRunning(
-  transaction: Transaction<Tables>,
-  { last_flow_run_id: last }: ScheduleRow,
-): Promise<Outcome> {
-  if (last === null) return {};
-  const run = transaction.selectFrom("flow_runs").select("id").where("id", "=", last).where("status", "=", "running");
-  const isRunning = (await run.executeTakeFirst()) !== undefined;
-  return isRunning ? { last_problem: "The previous run of this schedule goes on." } : {};
+/** @returns the run of a flow, unless the previous one goes on. */
+async function runOf(transaction: Transaction<Tables>, row: ScheduleRow): Promise<FlowToStart | undefined> {
+  const { flow_id: flowId, flow_start: start, id, last_flow_run_id: last, project_id: projectId } = row;
+  if (flowId === null || start === null) return undefined;
+  const running = transaction.selectFrom("flow_runs").select("id").where("status", "=", "running");
+  if (last !== null && (await running.where("id", "=", last).executeTakeFirst()) !== undefined) return undefined;
+  return { flowId, projectId, scheduled: { scheduleId: id, runId: createId() }, start };
 }
+
+async function outcomeWithoutRun(transaction: Transaction<Tables>, row: ScheduleRow): Promise<Outcome> {
+  if (row.flow_id === null) return invoke(transaction, row);
+  return { last_problem: "The previous run of this schedule goes on." };
+}
+
+const startsAs = ({ scheduled: { runId } }: FlowToStart): Outcome => ({
+  last_flow_run_id: runId,
+  last_problem: mayNotHaveStarted,
+});
 
 /** The invocation waits in the queue, so that a limit delays it. */
 async function invoke(transaction: Transaction<Tables>, row: ScheduleRow): Promise<Outcome> {

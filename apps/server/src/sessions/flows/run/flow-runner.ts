@@ -13,7 +13,7 @@ import type { HandoffGate } from "../../handoff/handoff-gate.ts";
 import { RowRun, type RowRunParts } from "./row-run.ts";
 import { callersRowSession, newRowSession, requestOf, type RowSessionParts } from "./row-session.ts";
 import { needsSecrets, sessionInRun, tooManyRows, within } from "./run-refusals.ts";
-import type { FlowRunStore, RowStatus, RunStatus } from "./run-store.ts";
+import type { FlowRunStore, RowStatus, RunStatus, ScheduledRun } from "./run-store.ts";
 import { type RowValues, rowValuesOf } from "./run-values.ts";
 
 export interface FlowRunnerParts extends Omit<RowRunParts, "sessions" | "signInBrowsers">, RowSessionParts {
@@ -34,6 +34,7 @@ export interface NewFlowRun {
   readonly request: Request;
   /** The caller's session of `request.session`, on this server. */
   readonly session: SessionRow | undefined;
+  readonly scheduled?: ScheduledRun | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -84,16 +85,16 @@ export class FlowRunner {
   /** @throws {ServiceError} as {@link FlowRunner.check}, and 409 over the limit or for a busy session. */
   async start(access: Access, run: NewFlowRun): Promise<string> {
     const { isDraining, store } = this.#parts;
-    const { flow, request, session } = run;
-    if (isDraining())
-      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new runs.", {
-        retryAfterSeconds: 5,
-      });
+    const { flow, request, scheduled, session } = run;
+    if (isDraining()) throw stopping();
     const rows = await this.check(access, run);
+    // The check may take long, and `close` waits for entered runs alone.
+    if (isDraining()) throw stopping();
     const { projectId } = access;
     const { leave, limit } = this.#enter(projectId, rows.length, session?.id);
     try {
-      const id = await store.insert({ projectId, flowId: flow.id, version: flow.version, rowCount: rows.length });
+      const rowCount = rows.length;
+      const id = await store.insert({ projectId, flowId: flow.id, version: flow.version, rowCount, scheduled });
       const cancel = new AbortController();
       const started = { id, flow, access, request, rows, sessionId: session?.id, signal: cancel.signal };
       const done = this.#run(started, limit).finally(() => {
@@ -216,6 +217,9 @@ export class FlowRunner {
     return row.run();
   }
 }
+
+const stopping = (): ServiceError =>
+  new ServiceError(503, "shutting_down", "The server is stopping and starts no new runs.", { retryAfterSeconds: 5 });
 
 /** The query of a form has typed values. */
 const withoutQuery = (url: string): string => url.split(/[?#]/, 1)[0] ?? "";

@@ -35,6 +35,15 @@ export const needsSecrets = {
   hint: "Use the key of an administrator, or a key with operation:credentials.use",
 } as const satisfies Refusal;
 
+/** 409 for a run whose schedule was deleted, or has come to a later time. */
+export function notExpected(scheduleId: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Schedule ${scheduleId} no longer expects this run: it was deleted, or its next time came first.`,
+  };
+}
+
 /** 409 for a session in which another run acts. */
 export function sessionInRun(sessionId: string): Refusal {
   return {

@@ -1,12 +1,12 @@
 import type { Page } from "@shoal/contract";
-import type { Database } from "@shoal/database";
+import type { Database, Tables } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { FlowRun, FlowRunRow, FlowRunSummary, FlowStepResult, ListFlowRuns } from "@shoal/schemas";
-import { sql } from "kysely";
+import { sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
 import { isStorable, newestFirst, toPage } from "../../../http/paging.ts";
-import { flowRunNotFound } from "./run-refusals.ts";
+import { flowRunNotFound, notExpected } from "./run-refusals.ts";
 
 const columns = ["id", "flow_id", "flow_version", "status", "row_count", "created_at", "finished_at"] as const;
 const rowColumns = ["index", "status", "session_id", "steps", "error"] as const;
@@ -21,6 +21,14 @@ export interface NewRun {
   readonly flowId: string;
   readonly version: number;
   readonly rowCount: number;
+  readonly scheduled?: ScheduledRun | undefined;
+}
+
+/** A run for a due time of a schedule. */
+export interface ScheduledRun {
+  readonly scheduleId: string;
+  /** The id that the schedule has stored for the run. */
+  readonly runId: string;
 }
 
 /** What changes in a row. */
@@ -46,8 +54,9 @@ export class FlowRunStore {
     await sql`select shoal_lose_flow_runs(${this.#serverId})`.execute(this.#query);
   }
 
-  async insert({ flowId, projectId, rowCount, version }: NewRun): Promise<string> {
-    const id = createId();
+  /** @throws {ServiceError} 409 if the schedule no longer expects the run. */
+  async insert({ flowId, projectId, rowCount, scheduled, version }: NewRun): Promise<string> {
+    const id = scheduled?.runId ?? createId();
     await this.#query.transaction().execute(async (transaction) => {
       await transaction
         .insertInto("flow_runs")
@@ -56,6 +65,7 @@ export class FlowRunStore {
           ...{ row_count: rowCount, server_id: this.#serverId },
         })
         .execute();
+      if (scheduled !== undefined) await handle(transaction, scheduled);
       const rows = Array.from({ length: rowCount }, (_, index) => ({ run_id: id, index }));
       await transaction.insertInto("flow_run_rows").values(rows).execute();
       const kept = transaction.selectFrom("flow_runs").select("id").where("flow_id", "=", flowId);
@@ -111,6 +121,13 @@ export class FlowRunStore {
     const ended = this.#query.updateTable("flow_runs").set({ status, finished_at: new Date() });
     await ended.where("id", "=", runId).where("status", "=", "running").execute();
   }
+}
+
+/** Removes the note of a run that may not have started. A later due time has another run then, so that two never overlap. */
+async function handle(transaction: Transaction<Tables>, { runId, scheduleId }: ScheduledRun): Promise<void> {
+  const expected = transaction.updateTable("schedules").set({ last_problem: null }).where("id", "=", scheduleId);
+  const { numUpdatedRows } = await expected.where("last_flow_run_id", "=", runId).executeTakeFirst();
+  if (numUpdatedRows === 0n) throw ServiceError.of(notExpected(scheduleId));
 }
 
 /** Rows of a run that ended with its server, or by a request, end with it. */

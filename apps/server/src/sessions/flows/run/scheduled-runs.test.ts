@@ -24,23 +24,27 @@ const makeDue = (id: string) =>
 
 it("runs a flow at each due time, but not while the previous run goes on", async () => {
   const flow = await flowOf({ text: "{{word}}" }, [{ name: "word" }]);
-  const body = { flow, cron: yearly, flow_run: { parameters: { word: "ready" } } };
+  const flowRun = { parameters: { word: "ready" }, person_timeout_seconds: 14_400 };
+  const body = { flow, cron: yearly, flow_run: flowRun };
   const { id, flow_run } = Schedule.parse(await call("POST", "/schedules", body));
   expect(flow_run).toMatchObject({ parameters: { word: "ready" } });
   expect(await schedules(flow)).toMatchObject([{ id, flow_id: flow, status: "active" }]);
   await makeDue(id);
   const last = async () => (await schedules(flow))[0]?.last_flow_run_id;
   await expect.poll(last).toEqual(expect.any(String));
+  // The id is there before the run.
+  await expect.poll(async () => (await schedules(flow))[0]?.last_problem).toBeUndefined();
   const run = async (wait = "") =>
     FlowRun.parse(await call("GET", `/flows/${flow}/runs/${(await last()) ?? ""}${wait}`));
   await expect.poll(async () => (await run("?wait_seconds=50")).status).toBe("succeeded");
   const first = await last();
 
   await call("PATCH", `/flows/${flow}`, {
-    steps: [{ action: "expect", expect: [{ text: "never" }], timeout_ms: 60_000 }],
+    steps: [{ action: "expect", expect: [{ text: "never" }], timeout_ms: 60_000, on_divergence: "wait" }],
   });
   await makeDue(id);
   await expect.poll(last).not.toBe(first);
+  await expect.poll(async () => (await schedules(flow))[0]?.last_problem).toBeUndefined();
   await makeDue(id);
   await expect.poll(async () => (await schedules(flow))[0]?.last_problem).toContain("previous run");
   expect(await call("GET", `/flows/${flow}/runs`)).toHaveLength(2);

@@ -7,11 +7,13 @@ import { refuseWithoutRights } from "../../../http/auth/rights.ts";
 import type { Flows } from "../flows.ts";
 import type { FlowRunner } from "./flow-runner.ts";
 import { within } from "./run-refusals.ts";
+import type { ScheduledRun } from "./run-store.ts";
 
 /** A flow that a schedule starts. */
 export interface FlowToStart {
   readonly flowId: string;
   readonly projectId: string;
+  readonly scheduled: ScheduledRun;
   readonly start: {
     readonly base_url: string;
     /** The key of the caller of the schedule. */
@@ -54,16 +56,17 @@ export class ScheduledRuns {
     });
   }
 
-  /** With the present rights of the key. @returns the id of the run. @throws {ServiceError} */
-  async start({ flowId, projectId, start }: FlowToStart): Promise<string> {
+  /** With the present rights of the key. Removes the problem of the schedule. @throws {ServiceError} */
+  async start({ flowId, projectId, scheduled, start }: FlowToStart, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     const { base_url: baseUrl, key_id: keyId, run } = start;
     const present = await this.#parts.presentAccess({ key: { id: keyId }, projectId, baseUrl } as Access);
     const access: Access = { ...present, baseUrl, namedProjectId: undefined };
     requireRightToRun(access);
     const request = StartFlowRun.parse(run);
     const flow = await this.#parts.flows.get(projectId, flowId, request.version);
-    const signal = new AbortController().signal;
-    return this.#parts.runner.start(access, { flow, request, session: undefined, signal });
+    signal.throwIfAborted();
+    await this.#parts.runner.start(access, { flow, request, scheduled, session: undefined, signal });
   }
 }
 
