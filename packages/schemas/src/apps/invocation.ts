@@ -180,6 +180,11 @@ function isJson(text: string): boolean {
   }
 }
 
+/** Whether a value has at most so many bytes as JSON in UTF-8. */
+export function jsonFits(value: unknown, maxBytes: number): boolean {
+  return fits(JSON.stringify(value), maxBytes);
+}
+
 function fits(text: string, maxBytes: number): boolean {
   return text.length <= maxBytes / 3 || new TextEncoder().encode(text).length <= maxBytes;
 }

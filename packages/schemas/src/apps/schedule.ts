@@ -3,7 +3,10 @@ import { Id, pageFields, Timestamp } from "../base/common.ts";
 import { checkedLater, exactlyOne, needs, rule } from "../base/rules.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { ScheduledFlowRun } from "../flows/flow-run.ts";
-import { jsonText } from "./invocation.ts";
+import { jsonFits, jsonText } from "./invocation.ts";
+
+/** Bytes of the settings of the runs of a schedule, as JSON in UTF-8. */
+const maxFlowRunBytes = 65_536;
 
 const name = () => checked(z.string(), z.minLength(1), z.maxLength(255));
 
@@ -38,9 +41,9 @@ export const Schedule = lazyObject(() => ({
   last_run_at: z.optional(Timestamp),
   /** The last invocation that it started. */
   last_invocation_id: z.optional(z.string()),
-  /** The last run of the flow that it started. */
+  /** The last run of the flow that it started, or is starting. */
   last_flow_run_id: z.optional(z.string()),
-  /** Why the last due time started nothing; absent if it did. */
+  /** Why the last due time started nothing, or may have; absent if it started. */
   last_problem: z.optional(z.string()),
   /** Creation time. */
   created_at: Timestamp,
@@ -59,7 +62,7 @@ export const CreateSchedule = z.lazy(() =>
       action_name: z.optional(name()),
       /** Id of the flow to run; give either this or `app_name`. Needs the right to run it, now and at each due time. */
       flow: z.optional(Id),
-      /** Settings of each run of the flow, as in `flows.runs.create`, without `session`. */
+      /** Settings of each run of the flow, as in `flows.runs.create`, without `session`: up to 64 KiB of JSON in UTF-8. */
       flow_run: z.optional(ScheduledFlowRun),
       /** Minute, hour, day of the month, month and day of the week, with an optional first field for seconds: `0 9 * * 1-5`. */
       cron: checked(
@@ -77,6 +80,11 @@ export const CreateSchedule = z.lazy(() =>
     needs("app_name", "action_name"),
     needs("action_name", "app_name"),
     needs("flow_run", "flow"),
+    rule<{ readonly flow_run?: unknown }>(
+      ({ flow_run: run }) => run === undefined || jsonFits(run, maxFlowRunBytes),
+      { path: ["flow_run"], error: "expected at most 64 KiB of JSON" },
+      {},
+    ),
     rule<{ readonly flow?: unknown; readonly payload?: unknown }>(
       ({ flow, payload }) => flow === undefined || payload === undefined,
       { path: ["payload"], error: "is for an action; use flow_run for a flow" },

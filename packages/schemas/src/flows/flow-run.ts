@@ -47,7 +47,7 @@ const runFields = () => ({
   version: z.optional(Version()),
   /** Values of the parameters, for one row. */
   parameters: z.optional(FlowValues()),
-  /** Values of the parameters for each row, 1 to 100 rows. Each runs in its own browser. */
+  /** Values of the parameters for each row, 1 to 100 rows. Each runs in its own browser, or with `session` one after another in that session. */
   table: z.optional(checked(z.array(FlowValues()), z.minLength(1), z.maxLength(100))),
   /** Rows that run at the same time, 1 to 10. */
   concurrency: z._default(checked(z.int(), z.minimum(1), z.maximum(10)), 1),

@@ -21,7 +21,7 @@ const flows = useFlowServer((_request, response) => {
 const { call } = flows;
 const save = { action: "click", target: { role: "button", name: "Save" } };
 const fill = { action: "fill", target: { role: "textbox", name: "Name" }, text: "{{name}}" };
-/** Does not end by itself: after its time, a person has four hours. */
+/** After its time, the row waits for a person: for four hours with `long`. */
 const waiting = { action: "expect", expect: [{ text: "never" }], timeout_ms: 60_000, on_divergence: "wait" };
 const long = { person_timeout_seconds: 14_400 };
 

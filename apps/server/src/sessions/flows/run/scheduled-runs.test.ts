@@ -80,6 +80,11 @@ it.each([
   ],
   ["app_name and flow", 400, { app_name: "shop", action_name: "buy" }],
   ["body.payload", 400, { payload: "{}" }],
+  [
+    "body.flow_run: expected at most 64 KiB",
+    400,
+    { flow_run: { table: Array.from({ length: 7 }, () => ({ word: "x".repeat(10_000) })) } },
+  ],
 ])("refuses %s with %i", async (what, status, more) => {
   const flow = await flowOf({ text: "ready" });
   const answer = await flows.server.request("POST", "/schedules", { body: { flow, cron: yearly, ...more } });
