@@ -29,6 +29,17 @@ it("records a flow of its actions, and repeats it in the session", async () => {
   });
   expect((await mcp.call("run_flow", { flow, parameters: { product: "milk" } })).text).toMatch(/^succeeded: 3 of 3/);
   expect(orders).toEqual(["tea", "milk"]);
+  const secret = { credential: "shop", field: "password" };
+  expect(await mcp.call("run_flow", { flow, parameters: { product: secret } })).toMatchObject({ isError: true });
+  const [parameter] = (await test.shoal.flows.get(flow)).parameters;
+  const stored = await test.shoal.flows.create({
+    ...{ name: "stored", start_url: site.url, parameters: [{ name: parameter?.name ?? "", secret: true }] },
+    steps: [{ action: "fill", target: { role: "textbox", name: "Product" }, text: "{{product}}" }],
+  });
+  const refused = await mcp.call("run_flow", { flow: stored.id });
+  expect(refused).toMatchObject({ isError: true });
+  expect(refused.text).toContain("no group secrets");
+  expect(orders).toEqual(["tea", "milk"]);
   button = "Buy";
   const { steps } = await test.shoal.flows.get(flow);
   await test.shoal.flows.update(flow, { steps: steps.map((step) => ({ ...step, timeout_ms: 0 })) });

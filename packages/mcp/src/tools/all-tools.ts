@@ -27,7 +27,7 @@ export function toolsOf(
       ...sessionTools,
       ...profileTools,
       ...handoffTools,
-      ...flowTools,
+      ...flowTools(groups.has("secrets")),
     ].filter(({ group }) => group !== undefined && groups.has(group)),
   ];
 }

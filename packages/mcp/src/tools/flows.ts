@@ -1,7 +1,8 @@
-import { cancelFlowRun, getFlowRun, listFlows, recordFlow, startFlowRun } from "@shoal/contract";
+import { cancelFlowRun, getFlow, getFlowRun, listFlows, recordFlow, startFlowRun } from "@shoal/contract";
 import { type FlowRun, type FlowValues, StartFlowRun } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { fieldsOf, joined, noFields, ownField } from "../base/fields.ts";
+import { ToolError } from "../base/tool-error.ts";
 import { defineTool, text, type Tool, type ToolCall } from "../base/tool.ts";
 
 /** One request; the tool repeats it while the client follows its progress. */
@@ -55,7 +56,7 @@ function linesOf({ flow_id: flow, id, rows, status }: FlowRun): string[] {
   return [`${status}: ${String(done)} of ${String(steps.length)} begun steps are done.`, ...differences, ...error];
 }
 
-export const flowTools: readonly Tool[] = [
+const definitionTools: readonly Tool[] = [
   defineTool<{ readonly name: string }>({
     name: "record_flow",
     group: "flows",
@@ -100,7 +101,26 @@ export const flowTools: readonly Tool[] = [
       return { content: [text(rows.length === 0 ? "No flows." : rows.join("\n"))], structured: { flows } };
     },
   }),
-  defineTool<{
+];
+
+const secretValues = fieldsOf(StartFlowRun, { parameters: "Values of its parameters" });
+const textValues = ownField("parameters", z.optional(z.record(z.string(), z.string())), "Values of its parameters");
+
+/** The version of a flow without stored values: a model that is misled cannot use them then. @throws {ToolError} */
+async function versionWithoutSecrets(flowId: string, { options, transport }: ToolCall): Promise<number> {
+  const { parameters, steps, version } = await transport.call(getFlow, { params: { id: flowId } }, options);
+  if (steps.some(({ secret }) => secret !== undefined) || parameters.some(({ secret }) => secret))
+    throw new ToolError(
+      "needs_secrets",
+      "The flow types stored values, and this connection has no group secrets.",
+      "Ask the user to connect with the groups flows and secrets.",
+    );
+  return version;
+}
+
+/** @param withSecrets - the connection has the group of stored values. */
+function runTool(withSecrets: boolean): Tool {
+  return defineTool<{
     readonly flow: string;
     readonly parameters?: FlowValues | undefined;
     readonly run?: string | undefined;
@@ -110,21 +130,30 @@ export const flowTools: readonly Tool[] = [
     title: "Run a flow",
     description: "Repeat a flow in this browser, from its start page. Reports the steps that differ from the page.",
     effect: "changes",
-    calls: [startFlowRun, getFlowRun],
+    calls: withSecrets ? [startFlowRun, getFlowRun] : [startFlowRun, getFlowRun, getFlow],
     fields: joined(
       ownField("flow", z.string(), "Id of the flow"),
       joined(
-        fieldsOf(StartFlowRun, { parameters: "Values of its parameters" }),
+        withSecrets ? secretValues : textValues,
         ownField("run", z.optional(z.string()), "Wait for this run instead of a new one"),
       ),
     ),
     async run({ flow, parameters, run: runId }, call) {
-      const run =
-        runId === undefined
-          ? await started(flow, { session: await call.browser(), ...(parameters && { parameters }) }, call)
-          : await waited(flow, runId, call);
+      const run = runId === undefined ? await start(flow, parameters, call) : await waited(flow, runId, call);
       const next = run.status === "running" ? [] : ["Call snapshot to see the page."];
       return { content: [text([...linesOf(run), ...next].join("\n"))] };
     },
-  }),
-];
+  });
+
+  async function start(flow: string, parameters: FlowValues | undefined, call: ToolCall): Promise<FlowRun> {
+    const version = withSecrets ? undefined : await versionWithoutSecrets(flow, call);
+    const session = await call.browser();
+    return started(
+      flow,
+      { session, ...(version !== undefined && { version }), ...(parameters && { parameters }) },
+      call,
+    );
+  }
+}
+
+export const flowTools = (withSecrets: boolean): readonly Tool[] => [...definitionTools, runTool(withSecrets)];
