@@ -97,7 +97,10 @@ export class CustomTools {
     const at = `tools[${String(index)}]`;
     const odd = match.url_patterns.find((text) => !this.#isPattern(text));
     if (odd !== undefined)
-      throw invalid(`${at}.match.url_patterns`, `${JSON.stringify(odd.slice(0, 200))} is not scheme://host/path`);
+      throw invalid(
+        `${at}.match.url_patterns`,
+        `${JSON.stringify(odd.slice(0, 200))} is not scheme://host/path, or no address can match its host, port or path`,
+      );
     if ((kind === "page") !== (execute !== undefined))
       throw invalid(`${at}.execute`, "must be a function that is written in the source");
     if (!isShallow([tool.inputSchema, tool.outputSchema]))

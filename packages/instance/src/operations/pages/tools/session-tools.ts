@@ -17,7 +17,7 @@ import {
 } from "./custom-page-tools.ts";
 import type { RunningTools } from "./running-tools.ts";
 import { startTool } from "./start-tool.ts";
-import { noWebMcp } from "./tool-errors.ts";
+import { noWebMcp, unknownRef } from "./tool-errors.ts";
 import { type ListedTool, listTools } from "./tool-list.ts";
 import { type ToolResponse, ToolWatch } from "./tool-watch.ts";
 
@@ -54,13 +54,16 @@ export class SessionToolCaller {
     this.#custom = custom;
   }
 
-  /** @throws {ServiceError} 409 without WebMCP. Throws the reason of the caller's signal. */
+  /** @throws {ServiceError} 409 without WebMCP and custom tools. Throws the reason of the caller's signal. */
   list(caller: AbortSignal, { excludesCustom = false } = {}): Promise<WebMcpTools> {
     const custom = excludesCustom ? [] : this.#custom.list();
     return this.#stoppable(caller, async (signal) => {
       const read = await pLimit(maxReading).map(await this.#pages.tabs(), (shown) => {
         signal.throwIfAborted();
-        const reading = this.#watching(shown.id, (watch, tab) => ifThere(this.#toolsOf(watch, { tab, shown, custom })));
+        const reading = this.#watching(shown.id, (watch, tab) => {
+          if (custom.length === 0) requireWebMcp(watch);
+          return ifThere(this.#toolsOf(watch, { tab, shown, custom }));
+        });
         return pTimeout(reading, { milliseconds: readMs, fallback: () => undefined });
       });
       const all = read.flatMap((tools) => tools ?? []);
@@ -86,6 +89,7 @@ export class SessionToolCaller {
           signal.throwIfAborted();
           const result = await this.#watching(id, async (watch) => {
             const [custom, tool] = await this.#find(watch, call.tool_ref);
+            if (custom === undefined) requireWebMcp(watch);
             if (custom === undefined && tool === undefined) return undefined;
             // The call of the tool has its own limit.
             clearTimeout(timer);
@@ -115,14 +119,13 @@ export class SessionToolCaller {
     );
   }
 
-  /** Returns `undefined` for a tab that has gone or has an open dialog. @throws {ServiceError} 409 without WebMCP. */
+  /** Returns `undefined` for a tab that has gone or has an open dialog. */
   async #watching<T>(id: string, use: (watch: ToolWatch, tab: OpenTab) => Promise<T>): Promise<T | undefined> {
     const tab = await this.#pages.tab(id).catch(() => undefined);
     if (tab === undefined || tab.page.session.dialog !== undefined) return undefined;
     const watch = await ToolWatch.open(tab.page.cdp, tab.targetId).catch(() => undefined);
     if (watch === undefined) return undefined;
     try {
-      if (!watch.isSupported) throw ServiceError.of(noWebMcp);
       return await use(watch, tab);
     } finally {
       await watch.closeAfterDialog();
@@ -144,7 +147,7 @@ export class SessionToolCaller {
     const ending = new AbortController();
     const ended =
       tool.kind === "page"
-        ? runInPage(watch, matching, call.input)
+        ? runInPage(watch, matching, { input: call.input, signal: ending.signal })
         : this.#custom
             .invoke(tool.id, { input: call.input, matches: matchesOf(watch, frames) }, ending.signal)
             .then((end) => ({ invocation_id: createId(), ...end }));
@@ -152,7 +155,7 @@ export class SessionToolCaller {
     const name = JSON.stringify(tool.tool.name);
     try {
       const outcome = await waiting.catch((error: unknown) => {
-        if (signal.aborted) throw error;
+        if (signal.aborted || wasNotCalled(error)) throw error;
         throw unknownOutcome(`The document or the process of the tool ${name} went during the call.`, undefined);
       });
       if (outcome.kind === "done") return shallow(outcome.result);
@@ -201,6 +204,15 @@ export class SessionToolCaller {
     this.#frames.set(frameId, number);
     return number;
   }
+}
+
+function wasNotCalled(error: unknown): boolean {
+  return ServiceError.isInstance(error) && ["page_not_responding", "tool_not_found"].includes(error.code);
+}
+
+/** Custom tools work without it. @throws {ServiceError} 409 */
+function requireWebMcp({ isSupported }: ToolWatch): void {
+  if (!isSupported) throw ServiceError.of(noWebMcp);
 }
 
 /** A tab may close, or its page crash, while it is read. */
@@ -306,13 +318,6 @@ function resultOf(response: ToolResponse | "filled"): Omit<WebMcpInvocation, "in
   if (!fitsAsJson(output, maxResultCharacters))
     return { status: "error", error_text: `The result exceeds ${String(maxResultCharacters)} characters of JSON.` };
   return { status: "completed", ...(output !== undefined && { output }) };
-}
-
-function unknownRef(): ServiceError {
-  return new ServiceError(404, "tool_not_found", "No open page has a tool with this reference.", {
-    field: "body.tool_ref",
-    hint: "List the tools again: a reference ends with its document, and with its definition.",
-  });
 }
 
 function notFoundInTime(seconds: number): ServiceError {

@@ -1,4 +1,5 @@
 import type { Refusal } from "@shoal/contract/refusals";
+import { ServiceError } from "@shoal/router";
 
 /** Tools named in a hint. */
 const maxNamed = 10;
@@ -83,4 +84,17 @@ export const tooManyCalls = (limit: number): Refusal => ({
 
 function quoted(text: string): string {
   return JSON.stringify(text.length > maxNameCharacters ? `${text.slice(0, maxNameCharacters)}…` : text);
+}
+
+export function unknownRef(): ServiceError {
+  return new ServiceError(404, "tool_not_found", "No open page has a tool with this reference.", {
+    field: "body.tool_ref",
+    hint: "List the tools again: a reference ends with its document, and with its definition.",
+  });
+}
+
+export function frameNotResponding(): ServiceError {
+  return new ServiceError(409, "page_not_responding", "The tool was not called: its frame does not answer", {
+    hint: "Try again, answer the dialog of its page, or load the page again.",
+  });
 }

@@ -1,5 +1,10 @@
-import { expect, it } from "vitest";
-import { isUrlPattern, matchesUrl } from "./url-pattern.ts";
+import { expect, it, vi } from "vitest";
+import { isUrlPattern, matchesUrl, readAddress, readPattern } from "./url-pattern.ts";
+
+function matches(pattern: string, text: string): boolean {
+  const [read, address] = [readPattern(pattern), readAddress(text)];
+  return read !== undefined && address !== undefined && matchesUrl(read, address);
+}
 
 it.each([
   ["https://shop.example/*", "https://shop.example/cart?item=1#part", true],
@@ -20,8 +25,16 @@ it.each([
   ["http://[::1]:3000/*", "http://[::1]:3000/x", true],
   ["*://*/*", "file:///etc/passwd", false],
   ["*://*/*", "about:blank", false],
+  ["https://*.bücher.example/ä/*?q=ü*", "https://www.xn--bcher-kva.example/%C3%A4/1?q=%C3%BC&n=1", true],
+  ["http://0x7f.1:80/*", "http://127.0.0.1/x", true],
+  ["http://[0:0:0:0:0:0:0:1]/*", "http://[::1]/x", true],
+  ["https://shop.example/?", "https://shop.example/", true],
+  ["https://shop.example/*aab*aab*b", "https://shop.example/aaaabaaab/b", true],
+  ["https://shop.example/*aab*aab*b", "https://shop.example/aaaabaab", false],
+  ["https://shop.example/*ababc*", "https://shop.example/abababc", true],
+  ["https://shop.example/*", `https://shop.example/${"a".repeat(8_000)}`, false],
 ])("the pattern %s and the address %s: %s", (pattern, address, isMatch) => {
-  expect([isUrlPattern(pattern), matchesUrl(pattern, address)]).toEqual([true, isMatch]);
+  expect([isUrlPattern(pattern), matches(pattern, address)]).toEqual([true, isMatch]);
 });
 
 it.each([
@@ -33,11 +46,32 @@ it.each([
   "https://*.*/",
   "https://u@h/",
   "x://h/",
+  "https://h:99999/",
+  "https://h:0/",
+  "https://a%2fb/",
+  "https://1.2.3.256/",
+  "https://h/a/../*",
+  "https://h/a/%2e/b",
+  "https://h/a\\b",
 ])("refuses the pattern %j", (pattern) => {
-  expect([isUrlPattern(pattern), matchesUrl(pattern, "https://shop.example/")]).toEqual([false, false]);
+  expect([isUrlPattern(pattern), matches(pattern, "https://shop.example/")]).toEqual([false, false]);
 });
 
-it("takes time in proportion to the address for any pattern", () => {
-  const address = `https://shop.example/${"a".repeat(8_000)}`;
-  expect(matchesUrl(`https://shop.example/${"a*".repeat(900)}b`, address)).toBe(false);
+it("finds a part in a text that is as bad as possible for both", () => {
+  const part = `${"a".repeat(900)}b${"a".repeat(900)}`;
+  const address = readAddress(`https://shop.example/${"a".repeat(7_900)}`);
+  const pattern = readPattern(`https://shop.example/*${part}*`);
+  if (address === undefined || pattern === undefined) throw new Error("Both are valid.");
+  const codes = vi.spyOn(String.prototype, "charCodeAt");
+  try {
+    expect(matchesUrl(pattern, address)).toBe(false);
+    expect(codes.mock.calls.length).toBeGreaterThan(0);
+    // The product of both lengths is 14 million.
+    expect(codes.mock.calls.length).toBeLessThan(10 * (part.length + address.path.length));
+  } finally {
+    codes.mockRestore();
+  }
+  expect(
+    matches(`https://shop.example/*${part}*`, `https://shop.example/${"a".repeat(2_000)}b${"a".repeat(901)}`),
+  ).toBe(true);
 });
