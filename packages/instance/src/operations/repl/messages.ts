@@ -36,8 +36,6 @@ export interface ReplQuestion {
 export type ReplOrder =
   | RunCell
   | ReplQuestion
-  /** The caller of a question has left. */
-  | { readonly type: "cancel"; readonly id: number }
   /** Forgets the functions of other custom tools. */
   | { readonly type: "keep"; readonly ids: readonly string[] }
   | { readonly type: "answer"; readonly id: number; readonly value?: unknown; readonly error?: AnsweredError };

@@ -24,8 +24,10 @@ export interface ReplProcessOptions {
   readonly isUrlPattern: (text: string) => boolean;
 }
 
-/** Questions of the code that wait for their answers. */
+/** Questions of the code whose answers it does not have. */
 const maxQuestions = 20;
+/** With refused ones: code that asks on and reads nothing is ended. */
+const maxUnread = 10_000;
 /** A forged answer may be longer than a result. */
 const maxErrorText = 4_000;
 
@@ -44,9 +46,10 @@ export class ReplProcess {
   readonly customTools: CustomTools;
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
   #lastAsked = 0;
-  /** The latest error that code of the process got from the instance. */
-  #refusal: ServiceError | undefined;
+  /** The latest error that code of the process got for an addition of tools. */
+  #refusedAddition: ServiceError | undefined;
   #questions = 0;
+  #unread = 0;
   #cell = 0;
   #end: (CellEnd & { readonly success: false }) | undefined;
   #onDone: ((end: CellEnd) => void) | undefined;
@@ -88,7 +91,10 @@ export class ReplProcess {
     });
   }
 
-  /** Rejects with an {@link AskFailure} of the code, when the process ends, and with the signal's reason. */
+  /**
+   * An aborted signal ends the process: nothing else ends code that runs in it.
+   * Rejects with an {@link AskFailure} of the code, when the process ends, and with the signal's reason.
+   */
   async ask(question: Pick<ReplQuestion, "browser" | "method" | "params">, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     if (this.#end !== undefined) throw new Error(this.#end.error);
@@ -96,8 +102,8 @@ export class ReplProcess {
     const asked = Promise.withResolvers<unknown>();
     this.#asked.set(id, asked);
     const stop = (): void => {
-      this.#order({ type: "cancel", id });
       asked.reject(signal.reason);
+      this.stop("The code of a custom tool was stopped before its end. The process was ended, and its state is lost.");
     };
     signal.addEventListener("abort", stop, { once: true });
     try {
@@ -109,8 +115,8 @@ export class ReplProcess {
     }
   }
 
-  get refusal(): ServiceError | undefined {
-    return this.#refusal;
+  get refusedAddition(): ServiceError | undefined {
+    return this.#refusedAddition;
   }
 
   removeTool(id: string): boolean {
@@ -119,9 +125,11 @@ export class ReplProcess {
     return isKnown;
   }
 
-  #order(order: ReplOrder): void {
+  /** @param sent - is called when the process has taken the order, or cannot. */
+  #order(order: ReplOrder, sent = (): void => undefined): void {
     // Its channel may have been closed.
-    if (this.#child.process.connected) this.#child.process.send(order, () => undefined);
+    if (this.#child.process.connected) this.#child.process.send(order, sent);
+    else sent();
   }
 
   /** Ends its process group. @param error - the answer to a running call. */
@@ -174,15 +182,23 @@ export class ReplProcess {
   /** Never rejects. */
   async #answer({ id, method, params }: Fields): Promise<void> {
     if (typeof id !== "number") return;
-    this.#questions += 1;
+    if (this.#end !== undefined) return;
+    if (++this.#unread > maxUnread) {
+      this.stop("The code sent questions without reading the answers. The process was ended, and its state is lost.");
+      return;
+    }
+    const isAllowed = this.#questions < maxQuestions;
+    if (isAllowed) this.#questions += 1;
+    const sent = (): void => {
+      this.#unread -= 1;
+      if (isAllowed) this.#questions -= 1;
+    };
     try {
-      if (this.#questions > maxQuestions) throw tooManyQuestions();
-      this.#order({ type: "answer", id, value: await this.#options.answer(this, method, params) });
+      if (!isAllowed) throw tooManyQuestions();
+      this.#order({ type: "answer", id, value: await this.#options.answer(this, method, params) }, sent);
     } catch (error) {
-      if (ServiceError.isInstance(error)) this.#refusal = error;
-      this.#order({ type: "answer", id, error: answeredError(error) });
-    } finally {
-      this.#questions -= 1;
+      if (ServiceError.isInstance(error) && method === "addCustomTools") this.#refusedAddition = error;
+      this.#order({ type: "answer", id, error: answeredError(error) }, sent);
     }
   }
 }
@@ -195,10 +211,15 @@ function failureOf({ error }: Fields): AskFailure {
 }
 
 function tooManyQuestions(): ServiceError {
-  return new ServiceError(429, "too_many_requests", `${String(maxQuestions)} calls of webmcp run, the limit.`, {
-    limit: maxQuestions,
-    hint: "Wait for one to end.",
-  });
+  return new ServiceError(
+    429,
+    "too_many_requests",
+    `${String(maxQuestions)} calls of webmcp run or have unread answers, the limit.`,
+    {
+      limit: maxQuestions,
+      hint: "Wait for one to end.",
+    },
+  );
 }
 
 function answeredError(error: unknown): AnsweredError {

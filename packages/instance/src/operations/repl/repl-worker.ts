@@ -42,8 +42,8 @@ export function runRepl(): void {
     else if (order.type === "answer") channel.answered(order.id, order);
     else if (order.type === "keep") functions.keep(order.ids);
     else {
-      if (order.type === "ask") use(order.browser);
-      questions.take(order);
+      use(order.browser);
+      void questions.answer(order);
     }
   });
   tell({ type: "ready" });
@@ -52,36 +52,26 @@ export function runRepl(): void {
 /** Questions of the instance. */
 class Questions {
   readonly #functions: ToolFunctions;
-  readonly #running = new Map<number, AbortController>();
 
   constructor(functions: ToolFunctions) {
     this.#functions = functions;
   }
 
-  take(question: ReplQuestion | { readonly type: "cancel"; readonly id: number }): void {
-    if (question.type === "cancel") this.#running.get(question.id)?.abort();
-    else void this.#answer(question);
-  }
-
-  async #answer(question: ReplQuestion): Promise<void> {
+  async answer(question: ReplQuestion): Promise<void> {
     const { id } = question;
-    const canceling = new AbortController();
-    this.#running.set(id, canceling);
     try {
-      tell({ type: "answer", id, value: await this.#work(question, canceling.signal) });
+      tell({ type: "answer", id, value: await this.#work(question) });
     } catch (error) {
       tell({ type: "failure", id, error: error instanceof Error ? error.message : String(error) });
-    } finally {
-      this.#running.delete(id);
     }
   }
 
-  #work({ method, params }: ReplQuestion, signal: AbortSignal): Promise<unknown> {
+  #work({ method, params }: ReplQuestion): Promise<unknown> {
     if (method === "addSource") {
       const { force, namespace, source } = params as { force: boolean; namespace: string; source: string };
       return this.#functions.addSource(namespace, source, force);
     }
     const { id, input, matches } = params as { id: string; input: unknown; matches: unknown };
-    return this.#functions.invoke(id, input, matches, signal);
+    return this.#functions.invoke(id, input, matches);
   }
 }

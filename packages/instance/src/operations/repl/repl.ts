@@ -65,7 +65,7 @@ export class Repl {
     return this.#process?.end === undefined && this.#process?.removeTool(id) === true;
   }
 
-  /** Runs a tool of kind `cdp`, next to other code. Rejects when its process ends. */
+  /** Runs a tool of kind `cdp`, next to other code. Rejects when its process ends, and ends it when `signal` is aborted. */
   async invokeTool(
     id: string,
     call: { readonly input: object; readonly matches: readonly object[] },
@@ -138,7 +138,7 @@ export class Repl {
   async #addTools({ force, namespace, signal, source }: ToolSource): Promise<readonly CustomTool[]> {
     const process = await this.#ready();
     signal.throwIfAborted();
-    const before = process.refusal;
+    const before = process.refusedAddition;
     const timer = setTimeout(() => {
       process.stop(
         `The source did not end within ${String(addSeconds)} s. The process was ended, and its state is lost.`,
@@ -154,7 +154,7 @@ export class Repl {
       return process.customTools.list().filter(({ id }) => added.has(id));
     } catch (error) {
       stopIfAborted(error, signal, this.#closing.signal);
-      const { refusal } = process;
+      const { refusedAddition: refusal } = process;
       if (refusal !== undefined && refusal !== before && refusal.message === (error as Error).message) throw refusal;
       throw sourceFailed(error);
     } finally {

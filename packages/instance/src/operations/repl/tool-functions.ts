@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { Script } from "node:vm";
+import { withImports } from "./imports.ts";
 import type { AskInstance } from "./worker-channel.ts";
 
 /** A tool as code writes it. Every field may be anything. */
@@ -40,7 +41,7 @@ export class ToolFunctions {
 
   /** @param source - an expression. @throws the error of the expression, or of the instance. */
   async addSource(namespace: string, source: string, force: boolean): Promise<unknown> {
-    const script = new Script(`(${source}\n)`, { filename: "custom-tools.js" });
+    const script = new Script(withImports(`(${source}\n)`), { filename: "custom-tools.js" });
     const tools = (await script.runInThisContext()) as readonly WrittenTool[];
     return this.add({ namespace, tools, forceOverwriteNamespace: force });
   }
@@ -73,11 +74,13 @@ export class ToolFunctions {
   }
 
   /** Never rejects: a failure is a result. */
-  async invoke(id: string, input: unknown, matches: unknown, signal: AbortSignal): Promise<object> {
+  async invoke(id: string, input: unknown, matches: unknown): Promise<object> {
     try {
       const tool = this.#functions.get(id);
       if (tool === undefined) throw new Error("The tool was removed.");
       tool.checkInput(input);
+      // Never aborted: a call that is stopped ends the process.
+      const { signal } = new AbortController();
       const output = await tool.execute(input, { matches, signal });
       tool.checkOutput(output);
       const text = output === undefined ? undefined : JSON.stringify(output);

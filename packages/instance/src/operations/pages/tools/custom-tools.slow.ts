@@ -26,6 +26,17 @@ describeChromium("custom tools", (chromium) => {
   };
   const repl = async (code: string, rest: object = {}) =>
     (await call("POST", "/repl", { code, ...rest })) as unknown as ReplResult;
+  /** Calls with more and more time: a busy machine may need much to begin. */
+  const untilTrue = async (late: (seconds: number) => Promise<object>, isDone: () => Promise<boolean>) => {
+    for (const seconds of [1, 2, 4, 8, 16, 32, 64, 120]) {
+      const answer = await late(seconds);
+      if (await isDone()) {
+        expect(answer).toMatchObject({ status: 504, code: "outcome_unknown" });
+        return;
+      }
+    }
+    throw new Error("The tool has not begun.");
+  };
   beforeAll(async () => {
     await session.show("<title>Shop</title><script>var stock = 3</script>");
   });
@@ -143,17 +154,69 @@ describeChromium("custom tools", (chromium) => {
   it("end with an unknown outcome when their page goes, they are late, or their process ends", async () => {
     await replace(`[
       { kind: "page", ${anywhere}, ${tool("leave")}, execute: () => { location.href = "/page-1"; return new Promise(() => {}) } },
-      { kind: "page", ${anywhere}, ${tool("hang")}, execute: () => new Promise(() => {}) },
-      { kind: "cdp", ${anywhere}, ${tool("wait")}, execute: (_, { signal }) => new Promise((resolve) => { signal.onabort = () => { globalThis.stopped = true; resolve() } }) },
+      { kind: "page", ${anywhere}, ${tool("hang")}, execute: () => { globalThis.begun = true; return new Promise(() => {}) } },
       { kind: "cdp", ${anywhere}, ${tool("exit")}, execute: () => process.exit(3) },
     ]`);
     const unknown = { status: 504, code: "outcome_unknown" };
     expect(await invoke("leave")).toMatchObject(unknown);
-    expect(await invoke("hang", {}, { timeout_sec: 1 })).toMatchObject(unknown);
-    expect(await invoke("wait", {}, { timeout_sec: 1 })).toMatchObject(unknown);
-    await expect.poll(async () => (await repl("console.log(globalThis.stopped)")).content[0]?.text).toBe("true\n");
+    await untilTrue(
+      (timeout_sec) => invoke("hang", {}, { timeout_sec }),
+      async () => (await repl(`console.log(await js(() => globalThis.begun === true))`)).content[0]?.text === "true\n",
+    );
     expect(await invoke("exit")).toMatchObject(unknown);
     expect(await custom()).toEqual([]);
+  });
+
+  it.each([
+    ["waits", "() => new Promise(() => {})"],
+    ["never lets go", "() => { for (;;); }"],
+  ])("end their process when a call is late whose code %s", async (_, execute) => {
+    await untilTrue(
+      async (timeout_sec) => {
+        await replace(`[{ kind: "cdp", ${anywhere}, ${tool("late")}, execute: ${execute} }]`);
+        return invoke("late", {}, { timeout_sec });
+      },
+      async () => (await custom()).length === 0,
+    );
+    const { content } = await repl("console.log(1)");
+    expect(content.map(({ text }) => text).join("")).toContain("was stopped before its end");
+  });
+
+  it.each(["/odd?", "/odd?a=b?#c?", "/odd/ä|^'\"?q=ü|^'\"{}#x#y", "/odd/a//..//a;b,c/%7e%2f?%"])(
+    "run at the address %s",
+    async (path) => {
+      session.page(new URL(session.url(path)).pathname, "<title>Odd</title>");
+      await session.act({ type: "navigate", url: session.url(path) });
+      await replace(`[{ kind: "page", ${anywhere}, ${tool("here")}, execute: () => location.href }]`);
+      expect(await invoke("here")).toMatchObject({
+        status: "completed",
+        output: expect.stringContaining("/odd") as string,
+      });
+    },
+  );
+
+  it("answer an error of at most 4,000 characters, also of a page that replaced much", async () => {
+    await session.show(
+      `<title>Odd</title><script>String.prototype.slice = Error.prototype.toString = () => "x".repeat(1e6)</script>`,
+    );
+    await replace(`[
+      { kind: "page", ${anywhere}, ${tool("long")}, execute: () => { throw new Error("short") } },
+      { kind: "page", ${anywhere}, ${tool("text")}, execute: () => { throw "a text" } },
+      { kind: "page", ${anywhere}, ${tool("odd")}, execute: () => { throw { toString() { throw 1 } } } },
+      { kind: "page", ${anywhere}, ${tool("big")}, execute: () => "x".repeat(1_000_000) },
+    ]`);
+    expect(await invoke("long")).toMatchObject({ status: "error", error_text: "x".repeat(4_000) });
+    expect(await invoke("text")).toMatchObject({ status: "error", error_text: "a text" });
+    expect(await invoke("odd")).toMatchObject({ status: "error", error_text: "The tool failed." });
+    expect((await invoke("big")).error_text).toContain("at most 1000000 characters");
+    await session.show("<title>Shop</title><script>var stock = 3</script>");
+  });
+
+  it("import modules in their functions", async () => {
+    await replace(
+      `[{ kind: "cdp", ${anywhere}, ${tool("import")}, execute: async () => (await import("node:path")).posix.sep }]`,
+    );
+    expect(await invoke("import")).toMatchObject({ status: "completed", output: "/" });
   });
 
   it("end with a reset of the REPL, whose code has the same functions", async () => {
