@@ -299,6 +299,13 @@ describe("stored values in actions", () => {
     await expect(fill(operator)).rejects.toMatchObject({ status: 403 });
     await expect(fill(await limited(["browsers.*"]))).rejects.toMatchObject({ status: 403 });
     expect(await operator.browsers.playwright.execute(id, { code: "return 1" })).toMatchObject({ result: 1 });
+    await operator.browsers.webmcp.addCustomTools(id, {
+      namespace: "before",
+      source: `[{ kind: "page", match: { url_patterns: ["*://*/*"] }, tool: { name: "peek", description: "Test" }, execute: () => btoa(document.querySelector("#p").value) }]`,
+    });
+    const [peek] = (await operator.browsers.webmcp.listTools(id)).tools;
+    const call = { tool_ref: peek?.tool_ref ?? "", input: {} };
+    expect(await operator.browsers.webmcp.invokeTool(id, call)).toMatchObject({ status: "completed" });
     // A role in one session includes no credential of the project.
     const narrow = await apiKeys.create({ name: `narrow-${crypto.randomUUID()}`, role: "admin", browser_ids: [id] });
     await expect(fill(new Shoal({ baseUrl: test.service.baseUrl, apiKey: narrow.key }))).rejects.toMatchObject({
@@ -308,6 +315,7 @@ describe("stored values in actions", () => {
     await fill(user);
     for (const shoal of [user, operator]) {
       await expect(shoal.browsers.playwright.execute(id, { code: "return 1" })).rejects.toMatchObject({ status: 403 });
+      await expect(shoal.browsers.webmcp.invokeTool(id, call)).rejects.toMatchObject({ status: 403 });
       expect(JSON.stringify(await shoal.browsers.observe(id))).toContain("***");
     }
     // Of another project, by id and by name, and a name that is the id of another credential.

@@ -1,5 +1,5 @@
 import { contract, type Endpoint } from "@shoal/contract";
-import { connectionOperation, type Move, type SessionConnection } from "@shoal/contract/rights";
+import { connectionOperation, type SessionConnection } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import { replyOf } from "@shoal/router/fastify";
 import type { FastifyRequest } from "fastify";
@@ -133,7 +133,7 @@ export class Entrance implements Entering {
       if (audited) this.#mark(request, endpoint, known);
       if (!looksInto(endpoint)) return known;
       const { id, id_or_name: idOrName = id ?? "" } = params;
-      return this.requireRightTo(known, idOrName, endpoint.moves) ?? known;
+      return this.requireRightTo(known, idOrName, endpoint) ?? known;
     };
     // The log shows also what a policy refused.
     if (audited && access.key.policy !== undefined) this.#mark(request, endpoint, access);
@@ -148,7 +148,7 @@ export class Entrance implements Entering {
     params: Record<string, string | undefined>,
   ): Promise<Access> {
     const judged = await this.#parts.keyScopes.admit(access, connectionOperation(connection), params);
-    await this.requireRightTo(judged, params.id ?? "", connectionOperation(connection).moves);
+    await this.requireRightTo(judged, params.id ?? "", connectionOperation(connection));
     return judged;
   }
 
@@ -185,9 +185,13 @@ export class Entrance implements Entering {
   }
 
   /** @throws {ServiceError} 403 for the browser of a login, without the right to secrets. */
-  requireRightTo(access: Access, idOrName: string, moves?: readonly Move[]): Promise<Access> | undefined {
+  requireRightTo(
+    access: Access,
+    idOrName: string,
+    operation?: Pick<Endpoint, "moves" | "operationId">,
+  ): Promise<Access> | undefined {
     if (mayMoveSecrets(access)) return undefined;
-    return this.#parts.signInBrowsers.refuse(access.projectId, idOrName, moves).then(() => access);
+    return this.#parts.signInBrowsers.refuse(access.projectId, idOrName, operation).then(() => access);
   }
 
   /** For operations without authentication. Health is reported to the end. @throws {ServiceError} 503. */
@@ -234,7 +238,7 @@ export class Entrance implements Entering {
     const key = await this.#parts.issuingKeys.require(keyId);
     const operation = endpoint ?? connectionOperation(connection);
     await this.#parts.keyScopes.requireSession(key, operation, sessionId);
-    if (!keyMayMoveSecrets(key)) await this.#parts.signInBrowsers.refuse(undefined, sessionId, operation.moves);
+    if (!keyMayMoveSecrets(key)) await this.#parts.signInBrowsers.refuse(undefined, sessionId, operation);
     if (!this.#isForwarded(request)) noteKeyId(request.raw, keyId);
     if (endpoint !== undefined && isAudited(endpoint) && !this.#isForwarded(request))
       this.#mark(request, endpoint, undefined);

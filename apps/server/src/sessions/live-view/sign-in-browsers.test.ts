@@ -1,3 +1,4 @@
+import { callPageTool, invokeWebMcpTool, listWebMcpTools } from "@shoal/contract";
 import { expect, it } from "vitest";
 import { SignInBrowsers } from "./sign-in-browsers.ts";
 
@@ -69,11 +70,21 @@ it("shows no recording of an ended login, and leaves other sessions alone", asyn
 });
 
 it("closes a fork as its parent", async () => {
-  const moves = ["read files"] as const;
+  const reading = { operationId: "browsers.fs.readFile", moves: ["read files"] as const };
   const rows = new Map(["plain", "fork"].map((id) => [id, { id, ended_at: null, options: {} }]));
   const forked = new SignInBrowsers((_projectId, id) => Promise.resolve(rows.get(id)));
   forked.noteTyped("plain", "stored");
-  await forked.refuse("p1", "fork", moves);
+  await forked.refuse("p1", "fork", reading);
   forked.noteFork("plain", "fork");
-  await expect(forked.refuse("p1", "fork", moves)).rejects.toMatchObject({ status: 403 });
+  await expect(forked.refuse("p1", "fork", reading)).rejects.toMatchObject({ status: 403 });
+});
+
+it("closes calls of tools that may be custom, and leaves the tools of pages open", async () => {
+  const browsers = open();
+  const calls = [invokeWebMcpTool, listWebMcpTools, callPageTool];
+  for (const each of calls) await browsers.refuse("p1", "plain", each);
+  browsers.noteTyped("plain", "stored");
+  const [call, ...others] = calls;
+  await expect(browsers.refuse("p1", "plain", call)).rejects.toMatchObject({ status: 403, code: "forbidden" });
+  for (const other of others) await browsers.refuse("p1", "plain", other);
 });

@@ -1,8 +1,11 @@
+import { type Endpoint, invokeWebMcpTool } from "@shoal/contract";
 import { connectionOperation, type Move, type SessionConnection } from "@shoal/contract/rights";
 import { ServiceError } from "@shoal/router";
 import { recentlyUsed } from "../../storage/recently-used.ts";
 import type { KeyRow } from "../../http/auth/access.ts";
 import { keyMayMoveSecrets } from "../../http/auth/rights.ts";
+
+type Operation = Pick<Endpoint, "moves" | "operationId">;
 
 interface FoundSession {
   readonly id: string;
@@ -25,7 +28,8 @@ type Find = (
 /**
  * Closes the browsers of managed logins to callers without the right to secrets, because everything that a login types
  * can be read inside: by CDP, programs, files, telemetry, pictures and recordings. Live views stay open until the login
- * types its first value. Of other sessions, in which an action typed a stored value, it closes programs, files and CDP.
+ * types its first value. Of other sessions, in which an action typed a stored value, it closes programs, custom
+ * tools, files and CDP.
  */
 export class SignInBrowsers {
   readonly #find: Find;
@@ -39,20 +43,21 @@ export class SignInBrowsers {
   }
 
   /**
-   * @param moves - of the operation. Programs, files and protocols of a browser read its fields, so a session in which a
-   * stored value was typed for an agent closes them; its pages stay open, because they show dots.
+   * @param operation - what the caller does. Programs, files and protocols of a browser read its fields, so a session in which a
+   * stored value was typed for an agent closes them; its pages stay open, because they show dots. Custom tools
+   * are programs, which may have been added before.
    * @throws {ServiceError} 403 for the browser of a login.
    */
-  async refuse(projectId: string | undefined, idOrName: string, moves: readonly Move[] = []): Promise<void> {
+  async refuse(projectId: string | undefined, idOrName: string, operation?: Operation): Promise<void> {
     const found = await this.#look(projectId, idOrName);
     if (found?.signsIn === true) throw closed(idOrName);
-    if (found !== undefined && this.#typed.get(found.id) === "stored" && moves.some(readsFields))
+    if (found !== undefined && this.#typed.get(found.id) === "stored" && mayRunPrograms(operation))
       throw closedToPrograms(idOrName);
   }
 
   /** The same for a caller without the right to secrets that connects. */
   refuseConnection(way: SessionConnection, projectId: string | undefined, idOrName: string): Promise<void> {
-    return this.refuse(projectId, idOrName, connectionOperation(way).moves);
+    return this.refuse(projectId, idOrName, connectionOperation(way));
   }
 
   /** @throws {ServiceError} 403 if the view is closed. @returns when it ends. */
@@ -119,12 +124,17 @@ export class SignInBrowsers {
 
 const readsFields = (move: Move): boolean => move.endsWith(" code") || move.endsWith(" files");
 
+/** The service does not know which tools are custom ones. `browsers.tools.call` has the pages' own. */
+function mayRunPrograms({ moves, operationId }: Operation = { operationId: "" }): boolean {
+  return operationId === invokeWebMcpTool.operationId || moves?.some(readsFields) === true;
+}
+
 function closedToPrograms(sessionId: string): ServiceError {
   return new ServiceError(
     403,
     "forbidden",
-    `A stored value was typed in browser ${sessionId}, and programs, files and CDP could read it. They are open to administrators only.`,
-    { hint: "Go on with browsers.act, observe and read, or with a new session." },
+    `A stored value was typed in browser ${sessionId}, and programs, custom tools, files and CDP could read it. They are open to administrators only.`,
+    { hint: "Go on with browsers.act, observe, read and tools.call, or with a new session." },
   );
 }
 

@@ -111,6 +111,6 @@ export async function findCallersSession(
     policy.permit(actOnPage, projectId, { id: row.id, profileId: row.profile_id }) === undefined
   )
     throw ServiceError.of(outsidePolicy(actOnPage.operationId, "body.session"));
-  if (!mayMoveSecrets(access)) await signInBrowsers.refuse(projectId, row.id, actOnPage.moves);
+  if (!mayMoveSecrets(access)) await signInBrowsers.refuse(projectId, row.id, actOnPage);
   return row;
 }
