@@ -54,6 +54,33 @@ describe("a REPL", () => {
     }
   };
 
+  it("ends its process when the caller of a tool leaves", async () => {
+    await open();
+    const { content } = await run(
+      `process.on("message", ({ type }) => { if (type === "ask") globalThis.asked = true }); write(String(process.pid)); done()`,
+    );
+    const caller = new AbortController();
+    const called = repl.invokeTool("ct_1", { input: {}, matches: [] }, caller.signal);
+    const left = expect(called).rejects.toThrow("left");
+    await expect.poll(async () => (await run("write(String(globalThis.asked)); done()")).content[0]?.text).toBe("true");
+    caller.abort(new Error("left"));
+    await left;
+    await expect.poll(() => isAlive(Number(content[0]?.text))).toBe(false);
+    expect(repl.customTools).toEqual([]);
+  });
+
+  it("ends a process that asks on and reads no answer", async () => {
+    await open();
+    // Writes to its channel, the first descriptor after those of a program, and lets nothing else run.
+    const result = await run(`const { writeSync } = process.getBuiltinModule("node:fs");
+      for (let id = 1; ; id++) {
+        let rest = Buffer.from(JSON.stringify({ type: "ask", id, method: "none" }) + "\\n");
+        while (rest.length > 0) try { rest = rest.subarray(writeSync(3, rest)) } catch {}
+      }`);
+    expect(result).toMatchObject({ success: false, repl_terminated: true });
+    expect(result.error).toContain("without reading the answers");
+  });
+
   it("does not run code of a caller who left while the process started", async () => {
     await open(false);
     const caller = new AbortController();
