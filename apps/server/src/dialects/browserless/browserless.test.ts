@@ -1,7 +1,6 @@
 import { Browser } from "@shoal/schemas";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectCdp } from "../../testing/cdp-client.ts";
-import { withEnoughTime } from "../../testing/enough-time.ts";
 import { type RenderSite, startRenderSite } from "../../testing/render-site.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
@@ -122,11 +121,11 @@ describe("pages", () => {
       authenticate: { username: "me", password: "pass" },
     });
     expect(auth.text).toContain("the secret");
-    await withEnoughTime({ firstMs: 4_000, longestMs: 120_000 }, async (limitMs) => {
-      const limit = `&timeout=${String(limitMs)}`;
-      const cut = await post("/content", { url: `${site.url}/endless`, bestAttempt: true }, limit);
-      expect(cut.text).toContain("begun");
-    });
+    // Enough on a busy machine; the test waits for its end.
+    const limitMs = 8_000;
+    const limit = `&timeout=${String(limitMs)}`;
+    const cut = await post("/content", { url: `${site.url}/endless`, bestAttempt: true }, limit);
+    expect(cut.text).toContain("begun");
   });
 
   it.each([
