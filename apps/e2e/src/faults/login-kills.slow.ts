@@ -1,6 +1,6 @@
 import type { AuthConnection } from "@shoal/client";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { logins } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
 import { descendantsOf, instances, survivors } from "../testing/processes.ts";
@@ -79,10 +79,14 @@ it.each(Object.keys(moments))(
       health_checks: false,
       save_credentials: false,
     });
+    // The login cannot end before the kill.
+    const release = sites.site(login.site).hold();
+    onTestFinished(release);
     await test.shoal.auth.connections.login(id);
     await moments[moment]?.(id);
     const processes = descendantsOf(test.service.pid);
     await test.service.stop("SIGKILL");
+    release();
     test = await start(test.dataDir);
 
     const connection = await until("the login is over", async () => {

@@ -70,6 +70,7 @@ export class Site implements Host {
   readonly #attempts: Attempt[] = [];
   readonly #messages: Message[] = [];
   readonly #requests: string[] = [];
+  #held: Promise<unknown> | undefined;
 
   constructor(options: SiteOptions) {
     this.#options = options;
@@ -122,11 +123,22 @@ export class Site implements Host {
     this.#failures.clear();
   }
 
+  /** Checks posted forms, and delays their answers until the returned function is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#held = promise;
+    return () => {
+      this.#held = undefined;
+      resolve(undefined);
+    };
+  }
+
   async answer(request: SiteRequest): Promise<Reply> {
     const { pathname } = request.url;
     keep(this.#requests, `${request.method} ${pathname}`);
     const csp = this.#options.csp;
     const { headers, ...reply } = await this.#find(request.method, pathname)(request);
+    if (request.method === "POST") await this.#held;
     return { ...reply, headers: csp === undefined ? headers : { "content-security-policy": csp, ...headers } };
   }
 
