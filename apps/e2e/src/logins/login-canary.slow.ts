@@ -1,5 +1,5 @@
 import { type AuthConnection, type CreateAuthConnection, Shoal } from "@shoal/client";
-import { eventually } from "@shoal/testkit";
+import { eventually, filesBelow } from "@shoal/testkit";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -13,7 +13,6 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { totpCode } from "../sites/hosting/totp.ts";
 import { logins } from "../sites/logins.ts";
 import { startSites, type Sites } from "../sites/start-sites.ts";
-import { filesBelow } from "../testing/files-below.ts";
 import { allProcesses, descendantsOf } from "../testing/processes.ts";
 import { runService, type TestService } from "../testing/service.ts";
 import { storedRows } from "../testing/stored-rows.ts";

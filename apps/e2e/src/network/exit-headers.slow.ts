@@ -1,6 +1,6 @@
 import { type BrowserHeader, type CreateBrowser, Shoal } from "@shoal/client";
 import { CertificateAuthority } from "@shoal/primitives/certificates";
-import { eventually } from "@shoal/testkit";
+import { eventually, filesBelow } from "@shoal/testkit";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from "node:http";
@@ -10,7 +10,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { WebSocketServer } from "ws";
-import { filesBelow } from "../testing/files-below.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { runService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";

@@ -1,6 +1,6 @@
 import { Shoal } from "@shoal/client";
 import { CertificateAuthority } from "@shoal/primitives/certificates";
-import { eventually } from "@shoal/testkit";
+import { eventually, filesBelow } from "@shoal/testkit";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
@@ -8,7 +8,6 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { filesBelow } from "../testing/files-below.ts";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { runService } from "../testing/service.ts";
 import { closeServer, recordedPages, serveRecordedPages } from "./recorded-site.ts";

@@ -1,4 +1,4 @@
-import { eventually } from "@shoal/testkit";
+import { eventually, filesBelow } from "@shoal/testkit";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { filesBelow } from "../testing/files-below.ts";
 import { runService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 import { storedRows } from "../testing/stored-rows.ts";

@@ -1,9 +1,8 @@
 import { ApiError, Shoal } from "@shoal/client";
-import { eventually } from "@shoal/testkit";
+import { eventually, filesBelow } from "@shoal/testkit";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { McpConnection } from "../mcp/mcp-clients.ts";
-import { filesBelow } from "../testing/files-below.ts";
 import { useService } from "../testing/service.ts";
 import { serveSite, type Site } from "../testing/site.ts";
 

@@ -1,9 +1,9 @@
-import { eventuallyPasses } from "@shoal/testkit";
+import { eventuallyPasses, filesBelow } from "@shoal/testkit";
 import type { VaultEncryptionKey, VaultItem } from "@shoal/schemas";
 import { CompactEncrypt } from "jose/jwe/compact/encrypt";
 import { importJWK } from "jose/key/import";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -54,28 +54,6 @@ function formsOf(text: string): string[] {
   const bytes = Buffer.from(text);
   // Without its last group, which depends on the text that follows.
   return [text, text.toLowerCase(), bytes.toString("hex"), bytes.toString("base64").slice(0, 40)];
-}
-
-/** The service and its database remove files meanwhile. */
-function* filesBelow(directory: string): Generator<[path: string, content: string]> {
-  for (const name of unlessGone(() => readdirSync(directory)) ?? []) {
-    const path = join(directory, name);
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat?.isDirectory() === true) yield* filesBelow(path);
-    else if (stat?.isFile() === true) {
-      const content = unlessGone(() => readFileSync(path, "latin1"));
-      if (content !== undefined) yield [path, content];
-    }
-  }
-}
-
-function unlessGone<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 async function dump(): Promise<string> {

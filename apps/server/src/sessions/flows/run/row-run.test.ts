@@ -87,13 +87,13 @@ it("ends the session of a canceled run at once, also under a person", async () =
   expect(log).toEqual(["running", "waiting", "deleted"]);
 });
 
-it("begins no row for a person who has lost the role", async () => {
+it("begins no row for a person without the role", async () => {
   const { log, row } = takenRow(succeeds, "viewer");
   expect(await row.run()).toBe("failed");
   expect(log).toEqual(["failed"]);
 });
 
-it("refuses a session of a person who has lost the role", async () => {
+it("refuses a session of a person without the role", async () => {
   const { access, parts } = takenRow(succeeds);
   await expect(findCallersSession(parts, { ...access, role: "viewer" }, "session")).rejects.toMatchObject({
     status: 403,

@@ -48,7 +48,7 @@ it("reports both files when two files swap their names", async () => {
 
 it("reports the content of a moved directory under its new path when another directory has its old path", async () => {
   const before = `fs.mkdirSync("w/b/z", { recursive: true }); fs.mkdirSync("w/p");`;
-  // The kernel's first event is about z, whose directory is no longer at w/b when the service checks.
+  // The kernel's first event is about z, whose directory has left w/b before the service checks.
   const moves = `fs.renameSync("w/b/z", "z"); fs.renameSync("w/b", "b"); fs.mkdirSync("w/b"); fs.renameSync("w/p", "w/b/z"); fs.renameSync("b", "w/p");`;
   await expectOrder({ before, programs: [moves], late: true });
 });
