@@ -31,8 +31,10 @@ const sessions = async (query = "") =>
   );
 const ask = (body: RenderPage, signal?: AbortSignal) =>
   server.request("POST", "/render", { key: shop.key, body, ...(signal && { signal }) });
+/** The session of a page ends soon after its limit, which by default a busy machine can reach. */
+const unhurried = { timeout_ms: 120_000 };
 async function render(body: RenderPage): Promise<RenderedPage> {
-  const answer = await ask(body);
+  const answer = await ask({ ...unhurried, ...body });
   expect(answer.body).not.toHaveProperty("code");
   return RenderedPage.parse(answer.body);
 }
@@ -115,7 +117,7 @@ describe("a rendered page", () => {
       fetch(`${server.baseUrl}/render`, {
         method: "POST",
         headers: { authorization: `Bearer ${shop.key}`, "content-type": "application/json", accept },
-        body: JSON.stringify(body),
+        body: JSON.stringify({ ...unhurried, ...body }),
       });
     const picture = await get("image/*", { html: "<p>x", screenshot: { format: "webp" } });
     expect(picture.headers.get("content-type")).toBe("image/webp");
@@ -282,14 +284,14 @@ describe("an address of something else than a page", () => {
 describe("the session of a rendered page", () => {
   it("is shown while it runs, counts, and ends when its client leaves", async () => {
     const client = new AbortController();
-    const asked = ask({ url: at("/silent"), timeout_ms: 120_000 }, client.signal).catch((error: unknown) => error);
+    const asked = ask({ url: at("/silent"), ...unhurried }, client.signal).catch((error: unknown) => error);
     const [session] = await eventually("the session runs", async () => {
       const found = await sessions();
       return found.length > 0 ? found : undefined;
     });
     expect(session).toMatchObject({ origin: { dialect: "render" }, timeout_seconds: 10, max_duration_seconds: 130 });
     expect(await refusal({ html: "<p>x", timeout_ms: 1000 })).toMatchObject({ status: 429 });
-    const waiting = render({ html: "<p>waited", outputs: ["text"], timeout_ms: 120_000 });
+    const waiting = render({ html: "<p>waited", outputs: ["text"] });
     client.abort();
     await asked;
     expect((await waiting).text).toBe("waited");
@@ -297,7 +299,7 @@ describe("the session of a rendered page", () => {
   });
 
   it.each(["crashes", "is deleted"])("ends when its browser %s", async (how) => {
-    const asked = ask({ url: at("/silent"), timeout_ms: 120_000 });
+    const asked = ask({ url: at("/silent"), ...unhurried });
     const [session] = await eventually("the session runs", async () => {
       const found = await sessions();
       return found.length > 0 ? found : undefined;
