@@ -222,7 +222,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
   },
   overloaded: {
     statuses: [503],
-    meaning: "The server is overloaded and rejected the request before it started.",
+    meaning: "The server, or the machine of the session, is overloaded. Nothing of the request was done.",
     again: "soon",
     advice: "Try again after `Retry-After`, with fewer concurrent requests.",
   },

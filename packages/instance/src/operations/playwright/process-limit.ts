@@ -6,8 +6,24 @@ import { ServiceError } from "@shoal/router";
 const threadsOfNode = 16;
 const exhausted: ReadonlySet<unknown> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
 
-/** 429 at the session's limit, else 500. @param problem - such as "The REPL cannot be started". */
-export function processStartError(problem: string, error: unknown): ServiceError {
+/** Longest start of a process for code, in milliseconds: loading its libraries takes under a second on a machine with free processors. */
+export const startTimeoutMs = 30_000;
+
+/**
+ * 503 for a start that was ended at its limit, 429 at the session's limit of processes, else 500.
+ * @param problem - such as "The REPL cannot be started".
+ */
+export function processStartError(
+  problem: string,
+  { error, isLate }: { readonly error: unknown; readonly isLate: boolean },
+): ServiceError {
+  if (isLate)
+    return new ServiceError(
+      503,
+      "overloaded",
+      `${problem}: its process did not start within ${String(startTimeoutMs / 1000)} s. The machine of the session is busy.`,
+      { cause: error, retryAfterSeconds: 5 },
+    );
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return isAtProcessLimit(cause)
     ? new ServiceError(

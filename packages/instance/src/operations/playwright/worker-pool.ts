@@ -1,7 +1,6 @@
-import { processStartError } from "./process-limit.ts";
+import { processStartError, startTimeoutMs } from "./process-limit.ts";
 import { startWorker, type WorkerOptions, type WorkerProcess } from "./worker-process.ts";
 
-const startTimeoutMs = 30_000;
 /** An idle process uses about 100 MB. */
 const idleMs = 5 * 60_000;
 
@@ -20,7 +19,9 @@ export class WorkerPool {
   /** Returns a process that accepts code. @throws {ServiceError} when none can be started. */
   async ready(): Promise<WorkerProcess> {
     let worker: WorkerProcess | undefined;
+    let isLate = false;
     const timer = setTimeout(() => {
+      isLate = true;
       if (worker !== undefined) this.end(worker);
     }, startTimeoutMs);
     try {
@@ -29,7 +30,7 @@ export class WorkerPool {
       return worker;
     } catch (error) {
       if (worker !== undefined) this.end(worker);
-      throw processStartError("Playwright code cannot be run", error);
+      throw processStartError("Playwright code cannot be run", { error, isLate });
     } finally {
       clearTimeout(timer);
     }

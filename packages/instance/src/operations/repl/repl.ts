@@ -2,13 +2,12 @@ import { ServiceError } from "@shoal/router";
 import type { ReplResult, WebMcpInvocation } from "@shoal/schemas";
 import type { BrowserEndpoint } from "../../browser/chromium/browser.ts";
 import { Turns } from "../../system/turns.ts";
-import { processStartError } from "../playwright/process-limit.ts";
+import { processStartError, startTimeoutMs } from "../playwright/process-limit.ts";
 import type { PresentBrowser } from "./messages.ts";
 import { AskFailure, ReplProcess, type ReplProcessOptions } from "./repl-process.ts";
 import type { CustomTool } from "./custom-tools.ts";
 
 const maxWaiting = 32;
-const startTimeoutMs = 30_000;
 const endpointTimeoutMs = 5_000;
 const addSeconds = 60;
 const maxErrorCharacters = 4_000;
@@ -208,7 +207,9 @@ export class Repl {
   async #ready(): Promise<ReplProcess> {
     const former = this.#process;
     if (former !== undefined && former.end === undefined) return former;
+    let isLate = false;
     const timer = setTimeout(() => {
+      isLate = true;
       this.#process?.stop("The process of the REPL did not start.");
     }, startTimeoutMs);
     try {
@@ -223,7 +224,7 @@ export class Repl {
       return process;
     } catch (error) {
       this.#closing.signal.throwIfAborted();
-      throw processStartError("The REPL cannot be started", error);
+      throw processStartError("The REPL cannot be started", { error, isLate });
     } finally {
       clearTimeout(timer);
     }

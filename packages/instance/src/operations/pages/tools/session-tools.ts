@@ -45,6 +45,8 @@ export class SessionToolCaller {
   readonly #closing = new AbortController();
   /** Numbers of frames. */
   readonly #frames = new Map<string, number>();
+  /** Tabs whose reading goes on after its time limit: no list reads them again meanwhile. */
+  readonly #late = new Set<string>();
   /** Tabs of the references of the latest list. */
   #tabs: ReadonlyMap<string, string> = new Map();
 
@@ -60,11 +62,18 @@ export class SessionToolCaller {
     return this.#stoppable(caller, async (signal) => {
       const read = await pLimit(maxReading).map(await this.#pages.tabs(), (shown) => {
         signal.throwIfAborted();
+        if (this.#late.has(shown.id)) return undefined;
         const reading = this.#watching(shown.id, (watch, tab) => {
           if (custom.length === 0) requireWebMcp(watch);
           return ifThere(this.#toolsOf(watch, { tab, shown, custom }));
         });
-        return pTimeout(reading, { milliseconds: readMs, fallback: () => undefined });
+        return pTimeout(reading, {
+          milliseconds: readMs,
+          fallback: () => {
+            this.#leave(shown.id, reading);
+            return undefined;
+          },
+        });
       });
       const all = read.flatMap((tools) => tools ?? []);
       let characters = 0;
@@ -130,6 +139,11 @@ export class SessionToolCaller {
     } finally {
       await watch.closeAfterDialog();
     }
+  }
+
+  #leave(id: string, reading: Promise<unknown>): void {
+    this.#late.add(id);
+    void Promise.allSettled([reading]).then(() => this.#late.delete(id));
   }
 
   async #find(watch: ToolWatch, ref: string): Promise<readonly [MatchingTool | undefined, ListedTool | undefined]> {
