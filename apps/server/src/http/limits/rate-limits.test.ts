@@ -232,18 +232,21 @@ describe("over several servers", () => {
       new Map(Array.from({ length: 21_000 }, (_, index) => [`address:${String(index)}`, 1])),
       new Map([["key:told", 1]]),
     ];
-    const charged: number[] = [];
+    let charged = 0;
     const log = pino({ level: "silent" });
     const teller = { takeUses: () => reported.shift() ?? new Map<string, number>(), charge: silent };
     const listener = {
       takeUses: () => new Map<string, number>(),
-      charge: (uses: Uses) => charged.push(uses.get("key:told") ?? 0),
+      charge(uses: Uses) {
+        charged += uses.get("key:told") ?? 0;
+      },
     };
     const telling = shareUses(database, teller, "seven", log);
     const listening = shareUses(database, listener, "eight", log);
     for (let count = reported.length; count > 0; count -= 1)
       for (const shared of [telling, listening]) await shared.exchange();
-    expect(charged).toEqual([5, 0, 1]);
+    // A timer also exchanges, so the number of exchanges is open.
+    expect(charged).toBe(6);
     for (const shared of [telling, listening]) await shared.stop();
   });
 });
