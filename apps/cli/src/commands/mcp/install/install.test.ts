@@ -14,6 +14,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { shoal, shoalPath } from "../../../testing/shoal.ts";
 import { clients } from "./clients.ts";
 
+const start = join(shoalPath, "../../../../tools/start.mjs");
+const bundle = join("apps", "cli", "dist", "shoal.js");
+
 let home: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "shoal-clients-"));
@@ -40,8 +43,10 @@ it("adds the command with its flags to the clients on this machine, without the 
   );
   expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining("work") as string });
   expect(stdout).toBe("Codex: changed ~/.codex/config.toml\nCursor: changed ~/.cursor/mcp.json\n");
-  const args = [shoalPath, "mcp", "--context", "work", "--tools", "observe,act", "--no-headless", "--no-structured"];
-  expect(JSON.parse(read(cursor()))).toEqual({ mcpServers: { shoal: { command: process.execPath, args } } });
+  const flags = ["mcp", "--context", "work", "--tools", "observe,act", "--no-headless", "--no-structured"];
+  expect(JSON.parse(read(cursor()))).toEqual({
+    mcpServers: { shoal: { command: expect.stringMatching(/node$/) as string, args: [start, bundle, ...flags] } },
+  });
   expect(read(join(home, ".codex/config.toml"))).toContain("[mcp_servers.shoal]");
   expect(read(cursor())).not.toContain("sk_secret");
   expect(statSync(cursor()).mode & 0o777).toBe(0o600);

@@ -11,15 +11,20 @@ import { argumentsOf, settingsOf } from "../server-settings.ts";
 import { type Client, clients, selectClients } from "./clients.ts";
 import { editJson, InvalidFile } from "./edit-json.ts";
 import { editToml } from "./edit-toml.ts";
+import { launcher } from "./launcher.ts";
 import { replaceFile, shortened } from "./replace-file.ts";
 
 export function install(flags: InstallFlags, run: Run): void {
   const settings = readSettings(settingsOf(flags));
   if ("problem" in settings) throw new UsageError(`--${settings.field.replaceAll("_", "-")} ${settings.problem}.`);
-  // The bundle that runs now: clients start programs without the PATH of a shell.
-  const program = fileURLToPath(new URL("shoal.js", run.dist));
-  const command = { command: process.execPath, args: [program, ...argumentsOf(flags)] };
-  editAll(flags, run, (client) => client.entry(command));
+  const { args, command } = launcher({
+    program: fileURLToPath(new URL("shoal.js", run.dist)),
+    node: process.execPath,
+    env: run.env,
+    platform: process.platform,
+  });
+  const entry = { command, args: [...args, ...argumentsOf(flags)] };
+  editAll(flags, run, (client) => client.entry(entry));
   warnOfKey(flags, run);
 }
 
