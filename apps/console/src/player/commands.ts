@@ -1,5 +1,6 @@
 export type PlayerCommand =
   | { readonly type: "fullscreen" }
+  | { readonly type: "idle" }
   | { readonly type: "mute" }
   | { readonly type: "toggle" }
   | { readonly type: "move"; readonly seconds: number }
@@ -23,6 +24,7 @@ const commands: Readonly<Record<string, PlayerCommand>> = {
   Home: { type: "part", part: 0 },
   End: { type: "part", part: 1 },
   f: { type: "fullscreen" },
+  i: { type: "idle" },
   m: { type: "mute" },
 };
 
@@ -40,4 +42,5 @@ export const playerKeys: readonly (readonly [string, string])[] = [
   ["< and >", "slower or faster"],
   ["0 to 9", "jump to a tenth of the film"],
   ["f, m", "full screen, mute"],
+  ["i", "skip or play idle time"],
 ];

@@ -1,6 +1,7 @@
 import {
   Check,
   Download,
+  FastForward,
   Link2,
   Maximize,
   Pause,
@@ -12,8 +13,10 @@ import {
 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { filmClock } from "./moment.ts";
+import { idleSeconds } from "./idle/idle-parts.ts";
 import styles from "./player.module.css";
 import type { FilmState } from "./use-film.ts";
+import type { SkippedIdle } from "./idle/use-skip-idle.ts";
 
 export const speeds: readonly number[] = [0.25, 0.5, 1, 1.5, 2, 4, 8];
 const copiedMs = 1500;
@@ -25,6 +28,7 @@ interface ControlsProps {
   readonly watchLive: (() => void) | undefined;
   /** The address of a moment. */
   readonly linkTo: (seconds: number) => string;
+  readonly idle: SkippedIdle;
   readonly toggle: () => void;
   readonly setRate: (rate: number) => void;
   readonly toggleMute: () => void;
@@ -32,7 +36,7 @@ interface ControlsProps {
   readonly pictureInPicture: () => void;
 }
 
-export function Controls({ state, lengthSeconds, downloadUrl, watchLive, linkTo, ...run }: ControlsProps) {
+export function Controls({ state, lengthSeconds, downloadUrl, watchLive, linkTo, idle, ...run }: ControlsProps) {
   const { isMuted, isPlaying, rate, timeSeconds } = state;
   return (
     <div className={styles.controls}>
@@ -48,6 +52,7 @@ export function Controls({ state, lengthSeconds, downloadUrl, watchLive, linkTo,
         </Control>
       )}
       <span className={styles.space} />
+      {idle.parts.length > 0 && <SkipIdle {...idle} />}
       <select
         className={styles.speed}
         aria-label="Speed"
@@ -78,6 +83,15 @@ export function Controls({ state, lengthSeconds, downloadUrl, watchLive, linkTo,
         <Maximize size={18} aria-hidden />
       </Control>
     </div>
+  );
+}
+
+function SkipIdle({ parts, isOn, toggle }: SkippedIdle) {
+  return (
+    <button type="button" className={styles.choice} aria-pressed={isOn} onClick={toggle}>
+      <FastForward size={14} aria-hidden /> Skip idle time{" "}
+      <span className={styles.count}>{filmClock(idleSeconds(parts))}</span>
+    </button>
   );
 }
 

@@ -8,6 +8,7 @@ import { Scrubber } from "./scrubber.tsx";
 import { markersOf, type TimedLine } from "./timed-line.ts";
 import { Tracks } from "./tracks.tsx";
 import { useFilm } from "./use-film.ts";
+import { type SkippedIdle, useSkipIdle } from "./idle/use-skip-idle.ts";
 import { usePlayerKeys } from "./use-player-keys.ts";
 
 export interface PlayerProps {
@@ -72,54 +73,56 @@ export function Player({ address, lines, startSeconds, linkTo, notice, ...record
       ? (state.lengthSeconds ?? recording.lengthSeconds)
       : Math.max(state.lengthSeconds ?? 0, recording.lengthSeconds);
   const markers = useMemo(() => markersOf(lines, lengthSeconds), [lines, lengthSeconds]);
+  const idle = useSkipIdle({
+    film,
+    lines,
+    lengthSeconds: recordedBytes === undefined ? lengthSeconds : undefined,
+    seek,
+  });
   const run = (command: PlayerCommand) => {
-    if (film.current !== null) obey({ film: film.current, stage: stage.current, seek, lengthSeconds }, command);
+    if (film.current !== null) obey({ film: film.current, stage: stage.current, seek, lengthSeconds, idle }, command);
   };
-  const toggle = () => {
-    run({ type: "toggle" });
+  const runs = (type: "fullscreen" | "mute" | "toggle") => () => {
+    run({ type });
   };
+  const toggle = runs("toggle");
   usePlayerKeys(run);
   const hasTracks = lines.length > 0 || notice !== undefined;
   return (
     <div className={`${styles.player} ${hasTracks ? styles.wide : ""}`}>
       <div ref={stage} className={styles.stage}>
-        <div className={styles.screen}>
-          <video
-            ref={film}
-            className={styles.film}
-            preload="metadata"
-            playsInline
-            // Browsers start only silent films. A link to a moment shows its picture.
-            muted
-            autoPlay={startSeconds === undefined && !matchMedia("(prefers-reduced-motion: reduce)").matches}
-            onClick={toggle}
-          >
-            <track kind="chapters" src={`${address}/chapters`} default />
-          </video>
-          <canvas ref={lastPicture} className={styles.lastPicture} hidden />
-        </div>
+        <Screen
+          film={film}
+          lastPicture={lastPicture}
+          address={address}
+          starts={startSeconds === undefined}
+          toggle={toggle}
+        />
         {state.hasFailed && (
           <p className={styles.failure} role="alert">
             This browser cannot play the film. Download it: it is an MP4 file with H.264.
           </p>
         )}
-        <Scrubber timeSeconds={state.timeSeconds} lengthSeconds={lengthSeconds} markers={markers} seek={seek} />
+        <Scrubber
+          timeSeconds={state.timeSeconds}
+          lengthSeconds={lengthSeconds}
+          markers={markers}
+          skipped={idle.isOn ? idle.parts : []}
+          seek={seek}
+        />
         <Controls
           state={state}
           lengthSeconds={lengthSeconds}
           downloadUrl={filmUrl(`${address}/film`, recordedBytes)}
           watchLive={watchLive}
           linkTo={linkTo}
+          idle={idle}
           toggle={toggle}
           setRate={(rate) => {
             if (film.current !== null) film.current.playbackRate = rate;
           }}
-          toggleMute={() => {
-            run({ type: "mute" });
-          }}
-          fullscreen={() => {
-            run({ type: "fullscreen" });
-          }}
+          toggleMute={runs("mute")}
+          fullscreen={runs("fullscreen")}
           pictureInPicture={() => void film.current?.requestPictureInPicture().catch(ignore)}
         />
         <KeyList />
@@ -139,6 +142,31 @@ export function Player({ address, lines, startSeconds, linkTo, notice, ...record
   );
 }
 
+interface ScreenProps extends Pick<GrowingFilmParts, "address" | "film" | "lastPicture"> {
+  readonly starts: boolean;
+  readonly toggle: () => void;
+}
+
+function Screen({ film, lastPicture, address, starts, toggle }: ScreenProps) {
+  return (
+    <div className={styles.screen}>
+      <video
+        ref={film}
+        className={styles.film}
+        preload="metadata"
+        playsInline
+        // Browsers start only silent films. A link to a moment shows its picture.
+        muted
+        autoPlay={starts && !matchMedia("(prefers-reduced-motion: reduce)").matches}
+        onClick={toggle}
+      >
+        <track kind="chapters" src={`${address}/chapters`} default />
+      </video>
+      <canvas ref={lastPicture} className={styles.lastPicture} hidden />
+    </div>
+  );
+}
+
 /** The browser may refuse to play, or to leave the page; the state of the film shows it. */
 const ignore = (): void => undefined;
 
@@ -147,13 +175,15 @@ interface PlayedFilm {
   readonly stage: HTMLElement | null;
   readonly seek: (seconds: number) => void;
   readonly lengthSeconds: number;
+  readonly idle: SkippedIdle;
 }
 
-function obey({ film, stage, seek, lengthSeconds }: PlayedFilm, command: PlayerCommand): void {
+function obey({ film, stage, seek, lengthSeconds, idle }: PlayedFilm, command: PlayerCommand): void {
   if (command.type === "toggle") {
     if (film.paused || film.ended) void film.play().catch(ignore);
     else film.pause();
-  } else if (command.type === "mute") film.muted = !film.muted;
+  } else if (command.type === "idle") idle.toggle();
+  else if (command.type === "mute") film.muted = !film.muted;
   else if (command.type === "fullscreen") {
     if (document.fullscreenElement === null) void stage?.requestFullscreen().catch(ignore);
     else void document.exitFullscreen().catch(ignore);

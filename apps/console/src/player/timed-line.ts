@@ -7,6 +7,8 @@ export interface TimedLine {
   readonly kind: TrackKind;
   /** Seconds from the start of the film. */
   readonly atSeconds: number;
+  /** When it ended, if that is another moment. */
+  readonly endSeconds?: number | undefined;
   readonly text: string;
   /** A short text at the end of the line: a status, a duration. */
   readonly note?: string | undefined;

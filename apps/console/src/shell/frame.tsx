@@ -1,8 +1,8 @@
-import { Alert, AppShell, Burger, Group, Text } from "@mantine/core";
+import { ActionIcon, Alert, AppShell, Burger, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState, useSearch } from "@tanstack/react-router";
-import { Unplug } from "lucide-react";
+import { Search, Unplug } from "lucide-react";
 import { Suspense, use, useEffect, useRef } from "react";
 import { type ConsoleSession, sessionQuery } from "../api/console-session.ts";
 import { SignedInProvider, shoalOf } from "../api/shoal.ts";
@@ -87,6 +87,7 @@ function useFocusOnChange(close: () => void): void {
 
 function SignedInFrame({ session }: { readonly session: ConsoleSession }) {
   const [isOpen, { toggle, close }] = useDisclosure();
+  const palette = useDisclosure();
   const { project: wanted } = useSearch({ from: "__root__" });
   const project = session.projects.find(({ id, name }) => id === wanted || name === wanted) ?? session.projects[0];
   useFocusOnChange(close);
@@ -119,7 +120,21 @@ function SignedInFrame({ session }: { readonly session: ConsoleSession }) {
               </Text>
               <ProjectSwitcher />
             </Group>
-            <PersonButton />
+            <Group gap="sm" wrap="nowrap">
+              <ActionIcon
+                variant="default"
+                size="lg"
+                radius="xl"
+                aria-label="Go to a page or a session"
+                aria-haspopup="dialog"
+                aria-keyshortcuts="Control+K Meta+K"
+                title="Go to a page or a session (Ctrl K)"
+                onClick={palette[1].open}
+              >
+                <Search size={18} aria-hidden />
+              </ActionIcon>
+              <PersonButton />
+            </Group>
           </Group>
         </AppShell.Header>
         <AppShell.Navbar p="sm" style={{ overflowY: "auto" }}>
@@ -130,7 +145,7 @@ function SignedInFrame({ session }: { readonly session: ConsoleSession }) {
           <Outlet key={project?.id ?? ""} />
         </AppShell.Main>
       </AppShell>
-      <Shortcuts />
+      <Shortcuts palette={palette} />
     </SignedInProvider>
   );
 }

@@ -57,6 +57,10 @@ function Choices({ close }: { readonly close: () => void }) {
           onChange={({ currentTarget: { value } }) => {
             setTyped(value);
           }}
+          // The dialog leaves the key to the list, which is always open.
+          onKeyDown={({ key }) => {
+            if (key === "Escape") close();
+          }}
           data-autofocus
         />
       </Combobox.EventsTarget>

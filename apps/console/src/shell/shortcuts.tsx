@@ -6,10 +6,13 @@ import { lazyPart } from "../parts/lazy-part.ts";
 const Palette = lazyPart(() => import("./palette.tsx"), "Palette");
 const ShortcutList = lazyPart(() => import("./shortcut-list.tsx"), "ShortcutList");
 
+interface ShortcutsProps {
+  readonly palette: ReturnType<typeof useDisclosure>;
+}
+
 /** Shortcuts of one key, which are off in fields, their list, and the palette, which opens everywhere. */
-export function Shortcuts() {
+export function Shortcuts({ palette: [isPaletteOpen, palette] }: ShortcutsProps) {
   const [isOpen, { open, close }] = useDisclosure();
-  const [isPaletteOpen, palette] = useDisclosure();
   const navigate = useNavigate();
   useHotkeys([["mod+K", palette.toggle]], []);
   useHotkeys([

@@ -31,6 +31,8 @@ await page.waitForTimeout(2500);
 await page.evaluate(() => { console.log("stock", 42); document.body.style.background = "lime"; });
 await page.waitForTimeout(1500);
 await page.evaluate(() => console.error("payment failed"));
+await page.waitForTimeout(9000);
+await page.evaluate(() => console.log("after a pause"));
 await page.waitForTimeout(1500);`,
   });
   await browsers.replays.mark(id, replayId, { title: "Payment" });
@@ -186,6 +188,48 @@ it("has the keyboard controls of video players", async () => {
   await eventually("it fills the screen", () => page.evaluate(() => document.fullscreenElement !== null));
   await page.keyboard.press("f");
   await eventually("it is small again", () => page.evaluate(() => document.fullscreenElement === null));
+  await page.close();
+});
+
+it("skips time without events, marks it, and plays it after a press of the switch", async () => {
+  const { page } = await person.openSignedIn(`${path()}?t=0`);
+  await eventually("the film is known", async () => (await film(page)).length > 4);
+  const skips = page.getByRole("button", { name: /^Skip idle time/ });
+  await expect.poll(() => skips.getAttribute("aria-pressed")).toBe("true");
+  const paused = page.locator("[data-skipped]").first();
+  await paused.waitFor();
+  const { length } = await film(page);
+  const [left = 0, width = 0] = await paused.evaluate(({ style }) => [style.left, style.width].map(Number.parseFloat));
+  const [from, to] = [(left / 100) * length, ((left + width) / 100) * length];
+  /** Plays from just before the part, so slowly that its end is far. Counts the jumps. */
+  const playInto = () =>
+    page.evaluate((seconds) => {
+      const video = document.querySelector("video");
+      if (video === null) throw new Error("The film is missing.");
+      video.playbackRate = 0.0625;
+      video.currentTime = seconds;
+      video.addEventListener(
+        "seeked",
+        () => {
+          video.addEventListener("seeking", () => (video.dataset.jumps = "yes"));
+          void video.play();
+        },
+        { once: true },
+      );
+    }, from - 0.05);
+  await playInto();
+  await eventually("it is after the part", async () => (await film(page)).at >= to - 0.01);
+  await page.keyboard.press("k");
+  await eventually("it pauses", async () => !(await film(page)).isPlaying);
+  await page.keyboard.press("i");
+  await expect.poll(() => skips.getAttribute("aria-pressed")).toBe("false");
+  await expect.poll(() => page.locator("[data-skipped]").count()).toBe(0);
+  await page.reload();
+  await expect.poll(() => skips.getAttribute("aria-pressed")).toBe("false");
+  await eventually("the film is known", async () => (await film(page)).length > 4);
+  await playInto();
+  await eventually("it plays the part", async () => (await film(page)).at > from + 0.1);
+  expect(await page.locator("video").getAttribute("data-jumps")).toBeNull();
   await page.close();
 });
 

@@ -169,6 +169,11 @@ it("starts, sorts, finds and ends sessions", async () => {
   await palette.getByRole("option", { name: "Sessions" }).waitFor();
   await page.keyboard.press("Enter");
 
+  await page.getByRole("button", { name: "Go to a page or a session" }).click();
+  await palette.waitFor();
+  await page.keyboard.press("Escape");
+  await palette.waitFor({ state: "detached" });
+
   const names = () => page.getByRole("link", { name: /^till-/ }).allTextContents();
   await expect.poll(names).toEqual(["till-2", "till-10", "till-1"]);
   await page.getByRole("button", { name: "Session", exact: true }).click();

@@ -45,6 +45,7 @@ function requestLine({ durationMs, failure, method, seq, status, url }: NetworkR
     key: `request ${seq}`,
     kind: "network",
     atSeconds,
+    endSeconds: durationMs === undefined ? undefined : atSeconds + durationMs / 1000,
     text: `${method} ${url.replace(/^https?:\/\//, "")}`,
     note: [outcome, durationMs === undefined ? "" : durationText(durationMs)].join(" ").trim(),
     isError: failure !== undefined || (status ?? 0) >= firstErrorStatus,
