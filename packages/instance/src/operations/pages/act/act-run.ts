@@ -30,6 +30,8 @@ export class ActRun implements CommandSender {
   replacedRef: string | undefined;
   /** Called when the element of the action is found, also again. */
   onFound: ((element: ElementHandle) => void) | undefined;
+  /** Resolves when the page is watched for effects of the input. */
+  prepared: Promise<void> = Promise.resolve();
   /** Where the pointer went last. */
   point: Point | undefined;
   /** When the first input was sent, on the clock of `performance.now()`. */

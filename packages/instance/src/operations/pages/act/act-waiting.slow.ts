@@ -63,6 +63,17 @@ it.each([
   expect(element?.name).toBe("Done");
 });
 
+it.each<[ActOnPage]>([[{ type: "click" }], [{ type: "press", keys: ["a"] }]])(
+  "awaits what a timer brings after the change at once of %j, also again",
+  async (act) => {
+    await session.show(`<button id=b>Go</button><script>
+    const next = async () => { await fetch("/slow?ms=300"); b.textContent = "Done"; };
+    b.onclick = b.onkeydown = () => { b.textContent = "Waits"; setTimeout(next, 20); };</script>`);
+    for (let round = 0; round < 2; round++)
+      expect((await session.done({ ...act, selector: "#b" })).element?.name).toBe("Done");
+  },
+);
+
 it("returns from a click that opens a stream once its answer has begun", async () => {
   await session.show(`<button id=b onclick="fetch('/endless').then(() => { this.textContent = 'Open'; })">Go</button>`);
   const startMs = performance.now();

@@ -16,9 +16,10 @@ import { type ActorParts as ElementParts, ActTools, type GivenSecret } from "./a
 import { actOnElement } from "./acts.ts";
 import { describeActed } from "./element/describe.ts";
 import { BrowserEffects } from "./effects/browser-effects.ts";
+import { ChangingPage } from "./effects/changing-page.ts";
 import { EffectLog } from "./effects/effect-log.ts";
 import { reportEffects } from "./effects/report-effects.ts";
-import { isAnsweredLate, settleNewTab, settlePage } from "./effects/settle-page.ts";
+import { settleNewTab, settlePage } from "./effects/settle-page.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
 import type { ActLog, ActRecording } from "./record/act-log.ts";
 import { checkAddress, goThroughHistory, navigate, reload } from "./navigation.ts";
@@ -44,6 +45,7 @@ interface Performed {
   readonly act: Act;
   readonly run: ActRun;
   readonly log: EffectLog;
+  readonly page: ChangingPage;
   readonly element: ElementHandle | undefined;
   /** Tabs before the action. */
   readonly before: readonly BrowserTab[];
@@ -174,8 +176,10 @@ export class PageActor {
     log.begin(run);
     try {
       this.#checkDialog(act, tab);
+      const page = new ChangingPage(run);
+      if (inputTypes.has(act.type)) run.prepared = page.begin();
       const element = await this.#perform(tools, log, effects);
-      const settled = await this.#settle({ act, before, element, log, run });
+      const settled = await this.#settle({ act, before, element, log, page, run });
       return await reportEffects(tools, { before, effects, log, element, pages, settled });
     } catch (error) {
       if (act.type === "open_tab") await pages.closeTab(tab);
@@ -249,8 +253,8 @@ export class PageActor {
   }
 
   /** Follows the action into a tab that it opened. */
-  async #settle({ act, before, element, log, run }: Performed): Promise<boolean> {
-    const settle = async () => settlePage(run, log, await isAnsweredLate(act, element));
+  async #settle({ act, before, element, log, page: changing, run }: Performed): Promise<boolean> {
+    const settle = async () => settlePage(run, log, { act, element, page: changing });
     const settled = run.page.session.ended || (await untilAnswered(run, settle));
     const tabs = settled ? await this.#parts.pages.tabs() : [];
     const opened = tabs.find(({ active, id }) => active && !before.some((one) => one.id === id));

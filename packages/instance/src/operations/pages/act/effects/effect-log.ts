@@ -49,6 +49,7 @@ export class EffectLog {
   #isLoading = false;
   #isUsable = true;
   #hasChanged = false;
+  #hasSent = false;
   #navigationRequestedAtMs = -Infinity;
   #changedAtMs = performance.now();
   #lateUntilMs = -Infinity;
@@ -94,6 +95,11 @@ export class EffectLog {
     return this.#hasChanged;
   }
 
+  /** Whether the page sent anything since the action began, of any kind: an answer may change it. */
+  get hasSent(): boolean {
+    return this.#hasSent;
+  }
+
   /** Milliseconds since the last activity. */
   get quietMs(): number {
     return performance.now() - this.#changedAtMs;
@@ -116,6 +122,7 @@ export class EffectLog {
     this.#navigated = false;
     this.#status = undefined;
     this.#hasChanged = false;
+    this.#hasSent = false;
     this.#changedAtMs = performance.now();
     this.#lateUntilMs = -Infinity;
     // They are not effects of the action.
@@ -150,6 +157,10 @@ export class EffectLog {
     page.on("Network.requestWillBeSent", (event) => {
       this.#requested(event);
     });
+    for (const event of ["Network.webSocketFrameSent", "Page.windowOpen"] as const)
+      page.on(event, () => {
+        this.#hasSent = true;
+      });
     page.on("Network.responseReceived", ({ frameId, requestId, response, type }, target) => {
       if (isMain(target, frameId) && type === "Document") this.#status = response.status;
       const request = this.#running.get(requestId);
@@ -164,6 +175,8 @@ export class EffectLog {
       this.#ended(requestId);
     });
     page.on("Page.frameRequestedNavigation", ({ disposition, frameId }, target) => {
+      // Also of a frame, and for a new tab or a download.
+      this.#hasSent = true;
       if (!isMain(target, frameId) || disposition !== "currentTab") return;
       this.#navigationRequestedAtMs = performance.now();
       this.#touch();
@@ -203,6 +216,7 @@ export class EffectLog {
   }
 
   #requested({ request, requestId, type = "Other" }: Protocol.Network.RequestWillBeSentEvent): void {
+    this.#hasSent = true;
     const [oldest] = this.#running.keys();
     if (this.#running.size >= maxRunning && oldest !== undefined) this.#running.delete(oldest);
     const { method, url } = request;

@@ -44,7 +44,7 @@ export class TargetFinder {
 
   /** Returns `undefined` if nothing matches now. @throws {ServiceError} like {@link TargetFinder.wait}. */
   async find(target: Target, field: string): Promise<ElementHandle | undefined> {
-    const found = await this.#find(target, field);
+    const [found] = await Promise.all([this.#find(target, field), this.#run.prepared]);
     if (found !== undefined && field === "body") this.#run.onFound?.(found);
     return found;
   }
