@@ -235,11 +235,13 @@ const editorSteps = `
  * whole. Returns a {@link Written}.
  */
 export const writeValueFunction = `async function (text, isWhole) {${observing}${sending}${fieldSteps}${codeSteps}${editorSteps}
-  this.focus();
-  // Some pages replace a field when it gets the focus.
-  await frame();
-  if (!this.isConnected) return "gone";
-  if (!isFocused()) this.focus();
+  if (!isFocused()) {
+    this.focus();
+    // Some pages replace a field when it gets the focus.
+    await frame();
+    if (!this.isConnected) return "gone";
+    if (!isFocused()) this.focus();
+  }
   const cells = codeFields();
   if (isWhole && !cells && isField && this.maxLength >= 0 && wanted.length > this.maxLength) return "short";
   const isEditor = !isField || isProxy();

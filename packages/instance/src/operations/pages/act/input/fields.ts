@@ -134,8 +134,7 @@ export async function check(tools: ActTools): Promise<ElementHandle> {
 const toggleRoles = /^(?:checkbox|radio|switch|menuitemcheckbox|menuitemradio|treeitem|option)$/;
 
 async function checkStateOf(control: ElementHandle): Promise<CheckState | undefined> {
-  const stated = await control.call<CheckState>(checkStateFunction);
-  const node = await accessibleNode(control);
+  const [stated, node] = await Promise.all([control.call<CheckState>(checkStateFunction), accessibleNode(control)]);
   const role = shownRole(String(node?.role?.value ?? ""));
   if (!toggleRoles.test(role)) return stated;
   const told = (name: string): unknown => node?.properties?.find((property) => property.name === name)?.value.value;
