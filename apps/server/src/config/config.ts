@@ -4,6 +4,7 @@ import { messageOf } from "@shoal/primitives";
 import { nearMatch } from "@shoal/router";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod/mini";
+import { operatorsNpm } from "./settings/operators-npm.ts";
 import { StartError } from "./start-error.ts";
 import { type Config, environmentOf, flagOf, type SettingName, settingNames, Settings, settings } from "./settings.ts";
 
@@ -128,6 +129,8 @@ export function loadConfig(sources: ConfigSources = {}): Config {
   const cwd = sources.cwd ?? process.cwd();
   const given = new Map<SettingName, Given>();
   const problems: string[] = [];
+  for (const [name, { source, value }] of Object.entries(operatorsNpm(env)))
+    if (isSetting(name)) given.set(name, { value, source, base: cwd });
   for (const [name, value] of Object.entries(sources.defaults ?? {}))
     if (isSetting(name)) given.set(name, { value, source: name, base: cwd });
   const flags = new Map<string, unknown>();

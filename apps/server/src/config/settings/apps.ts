@@ -56,6 +56,7 @@ export const apps = {
     schema: httpUrl,
     summary: "Registry that builds install npm packages from.",
     fallback: "https://registry.npmjs.org",
+    default: "registry of npm's settings, or https://registry.npmjs.org",
   }),
   build_registry_token: optionalSetting({
     kind: "text",
@@ -69,7 +70,7 @@ export const apps = {
     kind: "path",
     schema: text,
     summary: "PEM file with authorities that builds trust as well as the usual ones.",
-    default: "none",
+    default: "cafile of npm's settings",
     env: ["NODE_EXTRA_CA_CERTS"],
   }),
   build_python_index: setting({
