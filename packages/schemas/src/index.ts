@@ -39,6 +39,8 @@ export * from "./telemetry/call-stack.ts";
 export * from "./telemetry/telemetry-destination.ts";
 export * from "./telemetry/telemetry-export.ts";
 export * from "./telemetry/telemetry-network-events.ts";
+export { BrowserTelemetry, BrowserTelemetryRequest } from "./telemetry/captured-telemetry.ts";
+export * from "./telemetry/cdp-command-event.ts";
 export * from "./telemetry/telemetry-page-events.ts";
 export { TelemetrySource } from "./telemetry/telemetry-parts.ts";
 export * from "./telemetry/telemetry-session-events.ts";

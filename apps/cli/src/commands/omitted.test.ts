@@ -97,7 +97,7 @@ describe("flags that people guess", () => {
       "category=console%2Cnetwork%2Cpage",
     );
     expect((await shoal([...events, "console,nothing"], { env: withSession })).stderr).toContain(
-      '--category takes console, network, page, interaction, control, connection, system, screenshot, captcha, monitor, not "nothing".',
+      '--category takes console, network, page, interaction, control, connection, system, screenshot, captcha, platform, monitor, not "nothing".',
     );
   });
 });

@@ -59,15 +59,22 @@ const told = new Map<string, (data: Fields, type: string) => string>(
       words(parent_frame_id === undefined ? "opened" : "frame opened", text(url)),
     page_crashed: ({ url }) => words("crashed", text(url)),
     page_tab_opened: ({ url }) => words("new tab", text(url)),
-    api_call: ({ duration_ms, operation_id, status }) =>
+    api_call: operation,
+    platform_api_call: operation,
+    cdp_command: ({ method, url_scheme, x, y }) =>
       words(
-        status ?? "",
-        text(operation_id),
-        typeof duration_ms === "number" ? `${String(Math.round(duration_ms))} ms` : "",
+        text(method),
+        text(url_scheme),
+        typeof x === "number" && typeof y === "number" ? `at ${String(x)}, ${String(y)}` : "",
       ),
     monitor_screenshot: () => "screenshot",
   } satisfies Readonly<Record<string, (data: Fields) => string>>),
 );
+
+function operation({ duration_ms, operation_id, status }: Fields): string {
+  const took = typeof duration_ms === "number" ? `${String(Math.round(duration_ms))} ms` : "";
+  return words(status ?? "", text(operation_id), took);
+}
 
 function consoleText({ args, line, source_url, stack_trace, text: said }: Fields): string {
   const frames = (stack_trace as { readonly callFrames?: unknown } | null | undefined)?.callFrames;

@@ -13,8 +13,6 @@ export const operationGaps: Readonly<Record<string, Gap>> = {
 
 /** By the path of the field, or its end, for one operation or all. A field with fields stands for all of them. */
 export const fieldGaps: Readonly<Record<string, Gap>> = {
-  "browser.control.cdp": "missing",
-  "browser.platform": "missing",
   "browser.region": "missing",
   skill_mode: "missing",
   "telemetry.storage": "missing",

@@ -64,7 +64,7 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
       const client = await chromium.connectOverCDP(browser.cdp_ws_url);
       const page = await firstPageOf(client);
       await page.goto(`${site.url}first`);
-      await shoal.browsers.fs.listFiles(id, { path: "/home/shoal" });
+      await shoal.browsers.observe(id);
       await eventually(
         "every kind was reported",
         () =>
@@ -159,7 +159,7 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
     });
 
     it("resumes after a reader's last event", async () => {
-      const { shoal, id, seen, ended } = await follow({ enabled: true });
+      const { shoal, id, seen, ended } = await follow({ enabled: true, browser: { platform: {} } });
       for (let index = 0; index < 5; index++) await shoal.browsers.fs.listFiles(id, { path: "/home/shoal" });
       await eventually("five events", () => seen.length >= 5);
       const rest: number[] = [];
@@ -179,7 +179,7 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
         telemetry: { enabled: true, browser: { console: { enabled: true } } },
       });
       expect(telemetry?.browser?.console).toEqual({ enabled: true });
-      await kernel.browsers.fs.listFiles(session_id, { path: "/home/shoal" });
+      await kernel.browsers.playwright.execute(session_id, { code: "return 1" });
       const stream = await kernel.browsers.telemetry.stream(session_id, { replay: "all" });
       for await (const { event, seq } of stream) {
         expect([seq, event.type]).toEqual([1, "api_call"]);

@@ -87,6 +87,8 @@ export interface SessionPolicy {
   readonly shared: true | "extensions" | "log" | "programs" | "screen" | "scripts" | "targets";
   /** Does not keep the session running: `always`, or when `asked` with the header `x-shoal-passive: 1`. */
   readonly passive?: "always" | "asked";
+  /** Manages the session instead of its browser: telemetry has it in the category `platform`. */
+  readonly manages?: true;
   /** Carries many bytes: clients that know the way call the instance without the service. */
   readonly direct?: true;
 }

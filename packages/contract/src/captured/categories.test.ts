@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   capturedAtStart,
   type CapturedCategories,
+  categoriesNamed,
   changedCategories,
   defaultCategories,
   namesOf,
@@ -55,6 +56,42 @@ describe("what a session captures", () => {
     expect(names({ enabled: false }, console_)).toEqual([]);
     const off = Object.fromEntries(["console", ...defaults].map((name) => [name, { enabled: false }]));
     expect(names({ browser: off }, console_)).toEqual([]);
+  });
+
+  it("has management calls only if they are named", () => {
+    expect(names({ enabled: true, browser: { platform: { enabled: true } } })).toEqual(sorted("platform"));
+    expect(names({ browser: { platform: {} } })).toEqual(sorted("platform"));
+    expect(defaultCategories(["platform"])).toMatchObject({ platform: true, console: false });
+  });
+
+  it("keeps the excluded commands until an update sends others", () => {
+    const excluding = (...excluded_methods: ("DOM.focus" | "Page.navigate")[]): TelemetryRequest => ({
+      browser: { control: { cdp: { excluded_methods } } },
+    });
+    const one = [...defaults, "-DOM.focus"].sort();
+    expect(names(excluding("DOM.focus", "DOM.focus"))).toEqual(one);
+    expect(names({ browser: { control: { enabled: true } } }, excluding("DOM.focus"))).toEqual(one);
+    expect(names({ browser: { control: { cdp: {} } } }, excluding("DOM.focus"))).toEqual(one);
+    expect(names(excluding("Page.navigate"), excluding("DOM.focus"))).toEqual([...defaults, "-Page.navigate"].sort());
+    expect(names(excluding(), excluding("DOM.focus"))).toEqual([...defaults].sort());
+    const off: TelemetryRequest = { browser: { console: {}, control: { enabled: false } } };
+    expect(names(excluding("DOM.focus"), off)).not.toContain("control");
+    const shown = captured(changedCategories(excluding("DOM.focus"), undefined));
+    expect(shownCategories(shown).browser?.control).toEqual({
+      enabled: true,
+      cdp: { excluded_methods: ["DOM.focus"] },
+    });
+    expect(categoriesNamed(namesOf(shown))).toEqual(shown);
+  });
+
+  it("refuses to exclude commands that telemetry does not report", () => {
+    const outcome = changedCategories(
+      { browser: { control: { cdp: { excluded_methods: ["DOM.focus", "Runtime.evaluate"] } } } },
+      undefined,
+    );
+    expect(outcome).toMatchObject({
+      refusal: { problem: '"Runtime.evaluate" is not a command that telemetry reports' },
+    });
   });
 
   it("rejects disabling telemetry together with categories", () => {

@@ -1,12 +1,23 @@
-import { type BrowserTelemetry, type BrowserTelemetryRequest, telemetryCategories } from "@shoal/schemas";
+import {
+  type BrowserTelemetry,
+  type BrowserTelemetryRequest,
+  cdpCommandMethods,
+  telemetryCategories,
+} from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { invalid, type Refusal } from "../refusals/refusal.ts";
 
 type Selectable = keyof NonNullable<BrowserTelemetry["browser"]>;
 /** `bodies` belongs to `network`. `monitor` is not selectable; it follows the categories that watch the browser. */
 type Captured = Selectable | "bodies";
+type CdpMethod = (typeof cdpCommandMethods)[number];
 /** Whether each category is captured. */
-export type CapturedCategories = Readonly<Record<Captured, boolean>>;
+export interface CapturedCategories extends Readonly<Record<Captured, boolean>> {
+  /** CDP commands without events, of the category `control`. */
+  readonly excludedMethods: readonly CdpMethod[];
+}
+/** The name of a category, or of a CDP command without events, with this mark before it. */
+export type CapturedName = Captured | `-${CdpMethod}`;
 /** The telemetry fields of a request. */
 export type TelemetryRequest = z.output<typeof BrowserTelemetryRequest> | null | undefined;
 
@@ -15,10 +26,13 @@ const capturable: readonly Captured[] = [...selectable, "bodies"];
 /** Categories without cost for the browser. */
 const always: ReadonlySet<string> = new Set(["control", "connection", "system", "captcha"]);
 
-function from(isOn: (category: Captured) => boolean): CapturedCategories {
+function from(
+  isOn: (category: Captured) => boolean,
+  excludedMethods: readonly CdpMethod[] = [],
+): CapturedCategories | undefined {
   const flags = Object.fromEntries(capturable.map((category) => [category, isOn(category)]));
   // `capturable` has every category.
-  return flags as Record<Captured, boolean>;
+  return capturable.some(isOn) ? { ...(flags as Record<Captured, boolean>), excludedMethods } : undefined;
 }
 
 function givenIn(request: TelemetryRequest) {
@@ -42,12 +56,20 @@ export function changedCategories(request: TelemetryRequest, current: CapturedCa
   if (request.enabled === false) return isSent || given.length > 0 ? refused(isSent) : { captured: undefined };
   const start = request.enabled === true ? undefined : current;
   const choices = new Map<string, boolean>(given.map(([name, choice]) => [name, choice?.enabled !== false]));
-  const network = request.browser?.network;
+  const { control, network } = request.browser ?? {};
+  // A change of its commands does not switch it on.
+  if (control?.cdp !== undefined && control.enabled === undefined) choices.set("control", start?.control ?? true);
   if (network !== undefined) choices.set("bodies", network.enabled !== false && network.bodies !== false);
-  const selected = from((category) => choices.get(category) ?? start?.[category] ?? always.has(category));
+  const excluded: readonly string[] = control?.cdp?.excluded_methods ?? current?.excludedMethods ?? [];
+  const unknown = excluded.find((method) => !isCommand(method));
+  if (unknown !== undefined) return { refusal: unknownCommand(unknown) };
+  const selected = from(
+    (category) => choices.get(category) ?? start?.[category] ?? always.has(category),
+    cdpCommandMethods.filter((method) => excluded.includes(method)),
+  );
   // Only disabled categories were sent: do not add the default set.
   const asks = request.enabled === true || start !== undefined || [...choices.values()].some(Boolean);
-  return { captured: asks && Object.values(selected).some(Boolean) ? selected : undefined };
+  return { captured: asks ? selected : undefined };
 }
 
 /**
@@ -75,15 +97,22 @@ export function defaultCategories(parts: readonly string[], stealth = false): Ca
   return from((category) => named.has(category) || always.has(category));
 }
 
-/** Returns the names of captured categories. */
-export function namesOf(categories: CapturedCategories | undefined): Captured[] {
-  return categories === undefined ? [] : capturable.filter((category) => categories[category]);
+/** Returns the names of captured categories and of excluded commands. */
+export function namesOf(categories: CapturedCategories | undefined): CapturedName[] {
+  return categories === undefined
+    ? []
+    : [
+        ...capturable.filter((category) => categories[category]),
+        ...categories.excludedMethods.map((method) => `-${method}` as const),
+      ];
 }
 
 /** Ignores unknown names. `undefined` = none. */
 export function categoriesNamed(names: readonly string[]): CapturedCategories | undefined {
-  const selected = from((category) => names.includes(category));
-  return Object.values(selected).some(Boolean) ? selected : undefined;
+  return from(
+    (category) => names.includes(category),
+    cdpCommandMethods.filter((method) => names.includes(`-${method}`)),
+  );
 }
 
 /** `undefined` shows every category as switched off. */
@@ -93,8 +122,20 @@ export function shownCategories(
   const browser: NonNullable<BrowserTelemetry["browser"]> = Object.fromEntries(
     selectable.map((category) => [category, { enabled: categories?.[category] === true }]),
   );
+  if (categories !== undefined && categories.excludedMethods.length > 0)
+    browser.control = { ...browser.control, cdp: { excluded_methods: [...categories.excludedMethods] } };
   if (categories?.network === true && !categories.bodies) browser.network = { enabled: true, bodies: false };
   return { browser };
+}
+
+const isCommand = (method: string): boolean => (cdpCommandMethods as readonly string[]).includes(method);
+
+function unknownCommand(method: string): Refusal {
+  return invalid(
+    "body.telemetry.browser.control.cdp.excluded_methods",
+    `${JSON.stringify(method.slice(0, 100))} is not a command that telemetry reports`,
+    { hint: `Use names such as ${cdpCommandMethods[0]}; the guide of telemetry has all.` },
+  );
 }
 
 function refused(isSent: boolean): { readonly refusal: Refusal } {

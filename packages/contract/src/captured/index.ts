@@ -1,6 +1,7 @@
 export {
   capturedAtStart,
   type CapturedCategories,
+  type CapturedName,
   categoriesNamed,
   changedCategories,
   defaultCategories,

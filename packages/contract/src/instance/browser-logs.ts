@@ -13,7 +13,7 @@ export const streamBrowserLogs = defineEndpoint({
   operationId: "browsers.logs.stream",
   area,
   plane: "instance",
-  inSession: { handoff: "continues", shared: "log" },
+  inSession: { handoff: "continues", shared: "log", manages: true },
   moves: ["read code"],
   scope: ["browsers:use"],
   method: "GET",

@@ -44,7 +44,7 @@ export const streamTelemetry = defineEndpoint({
   operationId: "browsers.telemetry.stream",
   area,
   plane: "instance",
-  inSession: { handoff: "continues", shared: true, direct: true },
+  inSession: { handoff: "continues", shared: true, manages: true, direct: true },
   moves: ["read traffic"],
   scope: ["browsers:use"],
   method: "GET",

@@ -120,7 +120,7 @@ class SessionOperations implements Operations {
     const { browser, pause, telemetry } = this.#parts;
     const { requests } = this.#areas;
     if (request.url?.startsWith("/curl/raw?") === true) {
-      telemetry.present()?.operationBegan(curl.operationId, requestIdOf(request.headers), response);
+      telemetry.present()?.operationBegan(curl, requestIdOf(request.headers), response);
       const refusal = this.#parts.isShared ? sharedRefusal(curl) : undefined;
       if (refusal !== undefined) refuse(response, refusal);
       else if (pause.isActive) refuse(response, handoffRefusal);
@@ -277,7 +277,7 @@ function operationRouter(
     idempotency: new IdempotencyMemory<undefined>(),
     unknownFieldsOf: ({ headers }) => (headers[unknownFieldsHeader] === "refuse" ? "refuse" : "ignore"),
     onRequest(endpoint, requestId, response) {
-      if (!isPassive(response.req)) telemetry.present()?.operationBegan(endpoint.operationId, requestId, response);
+      if (!isPassive(response.req)) telemetry.present()?.operationBegan(endpoint, requestId, response);
     },
     onError: failureLog(secrets),
   });

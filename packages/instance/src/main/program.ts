@@ -285,11 +285,7 @@ class InstanceProgram implements SessionProgram {
       }),
       onClient: () => {
         const finish = counted(this.#connections, "clients", this.#activity.begin());
-        this.#parts.telemetry.present?.cdpClientJoined();
-        return (departure) => {
-          this.#parts.telemetry.present?.cdpClientLeft(departure);
-          finish();
-        };
+        return [this.#parts.telemetry.present?.cdpClientJoined(), { left: finish }];
       },
       pause: this.#pause,
       refuse: refuseUpgrade,

@@ -1,4 +1,12 @@
-import { BrowserConditions, BrowserViewport, checked, lazyObject, Replay, telemetryCategories } from "@shoal/schemas";
+import {
+  BrowserConditions,
+  BrowserViewport,
+  cdpCommandMethods,
+  checked,
+  lazyObject,
+  Replay,
+  telemetryCategories,
+} from "@shoal/schemas";
 import { maxViewportPixels } from "@shoal/schemas/viewport-limits";
 import * as z from "zod/mini";
 
@@ -85,8 +93,12 @@ export const InstanceConfig = lazyObject(() => ({
   cache_dir: z.optional(HostPath),
 }));
 
-/** `bodies`: of requests and responses of the category `network`. */
-export const capturedCategories = [...telemetryCategories, "bodies"] as const;
+/** `bodies`: of requests and responses of the category `network`. With a minus: CDP commands that `control` leaves out. */
+export const capturedCategories = [
+  ...telemetryCategories,
+  "bodies",
+  ...cdpCommandMethods.map((method) => `-${method}` as const),
+] as const;
 
 /** Each difference from the waiting browser, except `again`, `headless: true`, `timezone` and `conditions`, selects a full Chromium. */
 export interface LaunchWishes extends z.output<typeof LaunchWishes> {}

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { BrowserTelemetryRequest } from "../sessions/browser.ts";
+import { BrowserTelemetryRequest } from "../telemetry/captured-telemetry.ts";
+
 import { pageFields, Timestamp } from "../base/common.ts";
 import { ErrorEvent, HeartbeatEvent } from "../base/events.ts";
 import { AuthChoice, AuthField, DiscoveredField, MfaOption, SignInOption, SsoButton } from "./managed-auth-flow.ts";

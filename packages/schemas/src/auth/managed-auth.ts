@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { BrowserTelemetryRequest } from "../sessions/browser.ts";
+import { BrowserTelemetryRequest } from "../telemetry/captured-telemetry.ts";
+
 import { BrowserProxyConfig, BrowserProxy } from "../sessions/browser-network.ts";
 import { DisplayName, pageFields, Timestamp } from "../base/common.ts";
 import { AuthChoice, AuthField, DiscoveredField, MfaOption, SignInOption, SsoButton } from "./managed-auth-flow.ts";

@@ -1,12 +1,7 @@
 import * as z from "zod/mini";
+import { BrowserTelemetryRequest, BrowserTelemetry } from "../telemetry/captured-telemetry.ts";
 import { BrowserNetworkConfig, BrowserRegion, BrowserRegionName, memorySizes } from "./browser-network.ts";
-import {
-  BrowserExtension,
-  BrowserProfile,
-  BrowserTelemetryRequest,
-  BrowserTelemetry,
-  BrowserViewport,
-} from "./browser.ts";
+import { BrowserExtension, BrowserProfile, BrowserViewport } from "./browser.ts";
 import { Id, pageFields, SlugName, slugText, Tags, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { BrowserConditions, BrowserConditionsConfig } from "./browser-conditions.ts";

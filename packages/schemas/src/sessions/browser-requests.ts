@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
+import { BrowserTelemetryRequest } from "../telemetry/captured-telemetry.ts";
 import { BrowserProxyConfig, BrowserRegionName, UpdateBrowserNetwork } from "./browser-network.ts";
 import { DeletionStatus, pageFields, SlugName, Tags } from "../base/common.ts";
 import { BrowserConditionsUpdate } from "./browser-conditions.ts";
 import { BrowserLocationUpdate } from "./browser-location.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
-import { Browser, BrowserProfile, BrowserTelemetryRequest, BrowserViewportUpdate } from "./browser.ts";
+import { Browser, BrowserProfile, BrowserViewportUpdate } from "./browser.ts";
 import { disconnectTimeout } from "./timeouts.ts";
 import { rule } from "../base/rules.ts";
 

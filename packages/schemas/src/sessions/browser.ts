@@ -17,7 +17,7 @@ import { WebBotAuth } from "./web-bot-auth.ts";
 import { BrowserVault, VaultRef } from "../base/stored-secret.ts";
 import { Profile } from "./profile.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
-import { TelemetryExportRequest, TelemetryExport } from "../telemetry/telemetry-export.ts";
+import { BrowserTelemetry, BrowserTelemetryRequest } from "../telemetry/captured-telemetry.ts";
 import { disconnectTimeout } from "./timeouts.ts";
 import { atMostOne, checkedLater, exactlyOne } from "../base/rules.ts";
 import { maxViewportPixels } from "../base/viewport-limits.ts";
@@ -75,58 +75,6 @@ export const BrowserExtension = z.lazy(() =>
     exactlyOne("id", "name"),
   ),
 );
-
-const TelemetryCategory = lazyObject(() => ({
-  /** Whether events of this category are captured. */
-  enabled: z.optional(z.boolean()),
-}));
-const NetworkTelemetry = lazyObject(() => ({
-  /** Whether events of this category are captured. */
-  enabled: z.optional(z.boolean()),
-  /** `false`: without the bodies of requests and responses. Default `true`. Specific to Shoal. */
-  bodies: z.optional(z.boolean()),
-}));
-
-const BrowserTelemetryCategories = lazyObject(() => ({
-  /** Console output and uncaught exceptions. */
-  console: z.optional(TelemetryCategory),
-  /** Navigation and load events, downloads, and a picture of the page at the end of the session. */
-  page: z.optional(TelemetryCategory),
-  /** Clicks, key presses and settled scrolls. */
-  interaction: z.optional(TelemetryCategory),
-  /** Requests and responses. */
-  network: z.optional(NetworkTelemetry),
-  /** Operations of this contract on the session. */
-  control: z.optional(TelemetryCategory),
-  /** CDP clients and live viewers that come and go. */
-  connection: z.optional(TelemetryCategory),
-  /** Crashes and processes killed for want of memory. */
-  system: z.optional(TelemetryCategory),
-  /** Periodic screenshots of the page. */
-  screenshot: z.optional(TelemetryCategory),
-  /** Results of captcha solvers. */
-  captcha: z.optional(TelemetryCategory),
-}));
-
-/** What a session's telemetry is to capture. */
-export interface BrowserTelemetryRequest extends z.input<typeof BrowserTelemetryRequest> {}
-export const BrowserTelemetryRequest = lazyObject(() => ({
-  /** `true` captures the default set, `false` captures nothing. */
-  enabled: z.optional(z.boolean()),
-  /** Single categories, on or off. */
-  browser: z.optional(BrowserTelemetryCategories),
-  /** Where to send events, in addition to the service's own storage. */
-  export: z.optional(TelemetryExportRequest),
-}));
-
-/** What a session's telemetry captures. */
-export interface BrowserTelemetry extends z.output<typeof BrowserTelemetry> {}
-export const BrowserTelemetry = lazyObject(() => ({
-  /** Every category, on or off. */
-  browser: z.optional(BrowserTelemetryCategories),
-  /** Where to send events, in addition to the service's own storage. */
-  export: z.optional(TelemetryExport),
-}));
 
 /** The pool that a session was leased from. */
 export interface BrowserPoolRef extends z.output<typeof BrowserPoolRef> {}

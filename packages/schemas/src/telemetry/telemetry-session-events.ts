@@ -37,7 +37,7 @@ export const MonitorInitFailedEvent = telemetryEvent("monitor_init_failed", "mon
   step: z.optional(z.string()),
 }));
 
-/** An operation on the session was answered. */
+/** An operation that acts on the browser was answered. */
 export interface ApiCallEvent extends z.output<typeof ApiCallEvent> {}
 export const ApiCallEvent = telemetryEvent("api_call", "control", () => ({
   /** As `X-Request-Id` of the answer. */
@@ -50,13 +50,35 @@ export const ApiCallEvent = telemetryEvent("api_call", "control", () => ({
   duration_ms: z.number(),
 }));
 
+/** An operation that manages the session was answered: files, processes, recordings, downloads, logs, extensions. */
+export interface PlatformApiCallEvent extends z.output<typeof PlatformApiCallEvent> {}
+export const PlatformApiCallEvent = telemetryEvent("platform_api_call", "platform", () => ({
+  /** As `X-Request-Id` of the answer. */
+  request_id: z.string(),
+  /** The operation's name. */
+  operation_id: z.string(),
+  /** HTTP status of the answer. */
+  status: z.int(),
+  /** Milliseconds that it took. */
+  duration_ms: z.number(),
+}));
+
 /** A CDP client connected. */
 export interface CdpConnectEvent extends z.output<typeof CdpConnectEvent> {}
-export const CdpConnectEvent = telemetryEvent("cdp_connect", "connection", () => ({}));
+export const CdpConnectEvent = telemetryEvent("cdp_connect", "connection", () => ({
+  /** Names the connection in `cdp_command` and `cdp_disconnect`. */
+  connection_id: z.optional(z.string()),
+}));
 
 /** A CDP client left. */
 export interface CdpDisconnectEvent extends z.output<typeof CdpDisconnectEvent> {}
 export const CdpDisconnectEvent = telemetryEvent("cdp_disconnect", "connection", () => ({
+  /** As in `cdp_connect`. */
+  connection_id: z.optional(z.string()),
+  /** Commands of at least 256 KiB, which pass unread, so no `cdp_command` reports them. */
+  telemetry_dropped: z.optional(z.int()),
+  /** Commands that `excluded_methods` kept out of the telemetry. */
+  telemetry_excluded: z.optional(z.int()),
   /** Milliseconds that it was connected. */
   duration_ms: z.number(),
   /** Messages in both directions. */

@@ -35,6 +35,7 @@ import {
   MonitorReconnectFailedEvent,
   MonitorInitFailedEvent,
   ApiCallEvent,
+  PlatformApiCallEvent,
   CdpConnectEvent,
   CdpDisconnectEvent,
   LiveViewConnectEvent,
@@ -47,6 +48,7 @@ import {
   SystemOomKillEvent,
   ServiceCrashedEvent,
 } from "./telemetry-session-events.ts";
+import { CdpCommandEvent } from "./cdp-command-event.ts";
 
 /** An event of a session, identified by its `type`. A newer service may send unlisted types, so a `switch` needs a `default`. */
 export type TelemetryEvent = z.output<typeof TelemetryEvent>;
@@ -81,6 +83,8 @@ export const TelemetryEvent = z.lazy(() =>
     monitor_reconnect_failed: MonitorReconnectFailedEvent,
     monitor_init_failed: MonitorInitFailedEvent,
     api_call: ApiCallEvent,
+    platform_api_call: PlatformApiCallEvent,
+    cdp_command: CdpCommandEvent,
     cdp_connect: CdpConnectEvent,
     cdp_disconnect: CdpDisconnectEvent,
     live_view_connect: LiveViewConnectEvent,
@@ -115,6 +119,7 @@ export const telemetryCategories = [
   "system",
   "screenshot",
   "captcha",
+  "platform",
   "monitor",
 ] as const;
 

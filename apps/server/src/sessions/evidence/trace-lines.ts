@@ -18,6 +18,7 @@ export interface TraceOf {
 export const traceEventTypes: readonly string[] = [
   "page_act",
   "api_call",
+  "platform_api_call",
   "console_log",
   "console_error",
   "page_navigation",
@@ -80,6 +81,7 @@ export class TraceLines {
       case "page_act":
         return this.#act(event, seq);
       case "api_call":
+      case "platform_api_call":
         return this.#call(event, seq);
       case "console_log":
       case "console_error":
@@ -173,7 +175,7 @@ export class TraceLines {
     };
   }
 
-  #call(event: EventOf<"api_call">, seq: number): object[] {
+  #call(event: EventOf<"api_call" | "platform_api_call">, seq: number): object[] {
     const { duration_ms: duration = 0, operation_id: operation = "", request_id: id, status = 0 } = event.data ?? {};
     if (operation === "browsers.act" && this.#of.hasActs) return [];
     const callId = `call@${String(seq)}`;

@@ -34,7 +34,7 @@ async function waitFor(id: string, type: string): Promise<Envelope[]> {
 }
 
 it("stores all events of a session, up to its end", async () => {
-  const browser = await create({ browser: { console: { enabled: true } } });
+  const browser = await create({ browser: { console: { enabled: true }, platform: { enabled: true } } });
   const id = browser.session_id;
   expect(browser.telemetry?.browser).toMatchObject({
     console: { enabled: true },
@@ -49,7 +49,7 @@ it("stores all events of a session, up to its end", async () => {
   await server.request("DELETE", `/browsers/${id}`);
   // The first question waits for the last events.
   const kept = await events(id);
-  expect(kept.filter(({ event }) => event.type === "api_call")).toHaveLength(50);
+  expect(kept.filter(({ event }) => event.type === "platform_api_call")).toHaveLength(50);
   expect(kept.map(({ seq }) => seq)).toEqual(kept.map((_, index) => index + 1));
   const { body } = await server.request("GET", `/browsers/${id}?include_deleted=true`);
   expect(Browser.parse(body).telemetry).toEqual(browser.telemetry);
@@ -68,7 +68,7 @@ it("switches while the session runs", async () => {
   const browser = await create({});
   const id = browser.session_id;
   expect(browser.telemetry).toBeUndefined();
-  const call = () => server.request("GET", `/browsers/${id}/fs/list_files?path=/home/shoal`);
+  const call = () => server.request("POST", `/browsers/${id}/observe`, { body: {} });
   const update = async (telemetry: object) => {
     const { body, status } = await server.request("PATCH", `/browsers/${id}`, { body: { telemetry } });
     expect(status, JSON.stringify(body)).toBe(200);
@@ -98,7 +98,7 @@ it("switches while the session runs", async () => {
 
 it("keeps the received events of a killed instance", async () => {
   const { session_id } = await create({ enabled: true });
-  await server.request("GET", `/browsers/${session_id}/fs/list_files?path=/home/shoal`);
+  await server.request("POST", `/browsers/${session_id}/observe`, { body: {} });
   await waitFor(session_id, "api_call");
   const line = await eventually("the start is logged", () =>
     server

@@ -50,7 +50,7 @@ const page = `data:text/html,<a id=a download=notes.txt href='data:text/plain,no
 it("moves recordings, telemetry and downloads to the store, where every server reads them", async () => {
   const { session_id: id } = await there<{ session_id: string }>("POST", "/browsers", {
     start_url: page,
-    telemetry: { enabled: true },
+    telemetry: { enabled: true, browser: { platform: {} } },
     timeout_seconds: 600,
   });
   const { replay_id: replayId } = await there<Replay>("POST", `/browsers/${id}/replays`, {});
@@ -71,7 +71,7 @@ it("moves recordings, telemetry and downloads to the store, where every server r
     await expect.poll(() => readdirSync(join(secondDir(), name)), { message: name }).toEqual([]);
 
   const events = await here<{ event: { type: string } }[]>(`/browsers/${id}/telemetry/events?since=1h&limit=100`);
-  expect(events.map(({ event }) => event.type)).toContain("api_call");
+  expect(events.map(({ event }) => event.type)).toContain("platform_api_call");
   const latest = await here<object[]>(`/browsers/${id}/telemetry/events?order=desc&limit=1`);
   expect(latest).toEqual(events.slice(-1));
   await second.close();

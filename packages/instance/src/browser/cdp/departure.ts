@@ -3,5 +3,7 @@ export type CdpDepartureReason = "client_close" | "upstream_changed" | "upstream
 export interface CdpDeparture {
   readonly durationMs: number;
   readonly messageCount: number;
+  /** Messages that were too large to be inspected. */
+  readonly unreadCount: number;
   readonly reason: CdpDepartureReason;
 }

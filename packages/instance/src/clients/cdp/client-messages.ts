@@ -41,6 +41,7 @@ export class ClientMessages {
   #text: Buffer[] = [];
   #control: Buffer[] = [];
   #count = 0;
+  #unread = 0;
   #maxInspectedBytes = maxInspectedBytes;
   /** Messages of the gateway that wait for the end of a large message. */
   #own: string[] = [];
@@ -65,6 +66,11 @@ export class ClientMessages {
 
   get count(): number {
     return this.#count;
+  }
+
+  /** Messages that were forwarded in pieces. */
+  get unread(): number {
+    return this.#unread;
   }
 
   /** Whether no part of a message has arrived that is not complete. */
@@ -137,8 +143,10 @@ export class ClientMessages {
       this.#sink.control(frame.opcode, payload);
     } else if (frame.final) {
       this.#count++;
-      if (this.#streaming) this.#endStreaming();
-      else this.#inspect();
+      if (this.#streaming) {
+        this.#unread++;
+        this.#endStreaming();
+      } else this.#inspect();
     }
   }
 

@@ -26,8 +26,8 @@ export interface CdpGatewayOptions {
   readonly downloads: SessionDownloads;
   /** Returns where the browser listens, once it is ready; rejects with a readable message when it will not start. */
   endpoint(): Promise<BrowserEndpoint>;
-  /** Called before a client is connected. Call the returned function when it has left or is being disconnected. */
-  onClient(): (departure: CdpDeparture) => void;
+  /** Called before a client is connected. */
+  onClient(): readonly (FollowedClient | undefined)[];
   /** For browser contexts with a separate proxy. */
   openContextProxy?: OpenContextProxy;
   /** For clients that need a full Chromium. Absent, the browser is never replaced. */
@@ -35,6 +35,13 @@ export interface CdpGatewayOptions {
   /** While a person controls the session. */
   readonly pause: AutomationPause;
   refuse(request: IncomingMessage, socket: Socket, refusal: UpgradeRefusal): void;
+}
+
+export interface FollowedClient {
+  /** Called with each message that is small enough to be inspected, when it is sent to the browser. */
+  readonly sent?: (message: Buffer) => void;
+  /** Called when the client has left or is being disconnected. */
+  readonly left: (departure: CdpDeparture) => void;
 }
 
 export interface UpgradeRefusal {
@@ -119,7 +126,7 @@ export class CdpGateway {
       if (head.length > 0) socket.unshift(head);
       if (browser.rest.length > 0) browser.socket.unshift(browser.rest);
       client.request = request;
-      client.splice = this.#splice(socket, browser.socket, () => this.#connected.delete(client));
+      client.splice = this.#splice(socket, browser.socket, client);
       this.#connected.add(client);
     } catch (error) {
       this.#options.refuse(request, socket, {
@@ -130,7 +137,7 @@ export class CdpGateway {
     }
   }
 
-  #splice(client: Socket, browser: Socket, onClosed: () => void): CdpSplice {
+  #splice(client: Socket, browser: Socket, connected: ConnectedClient): CdpSplice {
     const early = new EarlyTraffic();
     if (this.#full?.isNeeded !== true) early.end();
     return spliceCdp({
@@ -141,7 +148,10 @@ export class CdpGateway {
       // A handoff also delays the replacement of the browser.
       prepare: (message) => (this.#options.pause.isActive ? undefined : this.#prepare(message)),
       mustInspect: () => this.#options.pause.isActive,
-      onClosed,
+      onSent: (message) => {
+        for (const one of connected.followed) one?.sent?.(message);
+      },
+      onClosed: () => this.#connected.delete(connected),
     });
   }
 
@@ -212,11 +222,11 @@ class ConnectedClient {
   /** Its browser is being replaced. */
   isHeld = false;
   readonly #cameMs = performance.now();
-  readonly #onGone: (departure: CdpDeparture) => void;
+  readonly followed: ReturnType<CdpGatewayOptions["onClient"]>;
   #left = false;
 
-  constructor(onGone: (departure: CdpDeparture) => void) {
-    this.#onGone = onGone;
+  constructor(followed: ReturnType<CdpGatewayOptions["onClient"]>) {
+    this.followed = followed;
   }
 
   hold(): void {
@@ -233,11 +243,12 @@ class ConnectedClient {
   leave(): void {
     if (this.#left) return;
     this.#left = true;
-    this.#onGone({
+    const departure = {
       durationMs: performance.now() - this.#cameMs,
-      messageCount: this.splice?.messageCount ?? 0,
+      ...(this.splice?.counts ?? { messageCount: 0, unreadCount: 0 }),
       reason: this.splice?.reason ?? "client_close",
-    });
+    };
+    for (const one of this.followed) one?.left(departure);
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
-import type { CdpDepartureReason } from "../../browser/cdp/departure.ts";
+import type { CdpDeparture, CdpDepartureReason } from "../../browser/cdp/departure.ts";
 import type { EarlyTraffic } from "./early-traffic.ts";
 import type { CdpGuard } from "./guard.ts";
 import type { IdTranslation } from "./id-translation.ts";
 
 export interface CdpSplice {
-  readonly messageCount: number;
+  readonly counts: Pick<CdpDeparture, "messageCount" | "unreadCount">;
   /** Why it ended: `client_close` unless another cause came first. */
   readonly reason: CdpDepartureReason;
   /** Whether every message and every answer has been passed on. */
@@ -52,6 +52,8 @@ export interface SpliceOptions {
   readonly mustInspect: () => boolean;
   /** The browser's connection stays open until it resolves. `undefined`: it is closed at once. */
   readonly beforeLeaving: () => Promise<void> | undefined;
+  /** Called with each inspected message that is sent to the browser. */
+  readonly onSent: (message: Buffer) => void;
   /** Called once, when both sockets are closed. */
   readonly onClosed: () => void;
 }

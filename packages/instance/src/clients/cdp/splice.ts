@@ -35,6 +35,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   readonly early: EarlyTraffic;
   readonly #client: Socket;
   readonly #prepare: SpliceOptions["prepare"];
+  readonly #onSent: SpliceOptions["onSent"];
   readonly mustInspect: () => boolean;
   readonly maxInspectedBytes = maxHeldBytes;
   #browser: Socket;
@@ -59,12 +60,13 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
   #reason: CdpDepartureReason = "client_close";
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ beforeLeaving, browser, client, early, guard, mustInspect, onClosed, prepare }: SpliceOptions) {
+  constructor({ beforeLeaving, browser, client, early, guard, mustInspect, onClosed, onSent, prepare }: SpliceOptions) {
     this.#client = client;
     this.#browser = browser;
     this.#guard = guard;
     this.#beforeLeaving = beforeLeaving;
     this.#prepare = prepare;
+    this.#onSent = onSent;
     this.mustInspect = mustInspect;
     this.early = early;
     this.#messages = new ClientMessages(this);
@@ -74,8 +76,8 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     browser.resume();
   }
 
-  get messageCount(): number {
-    return this.#messages.count + this.#frames.count;
+  get counts(): CdpSplice["counts"] {
+    return { messageCount: this.#messages.count + this.#frames.count, unreadCount: this.#messages.unread };
   }
 
   get atBoundary(): boolean {
@@ -188,6 +190,7 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
     this.early.sent(message);
     const translated = this.#translation?.toBrowser(message) ?? message;
     const verdict = this.#received.command(translated, this.#judge(translated));
+    if (verdict !== "drop") this.#onSent(message);
     return verdict === "pass" && translated !== message ? { replace: translated.toString() } : verdict;
   }
 
@@ -212,7 +215,10 @@ class SocketSplice implements CdpSplice, ClientMessagesSink {
       void verdict.later.then((made) => {
         if (this.#closing) return;
         if ("answer" in made) this.#answer(made.answer);
-        else if (this.#received.command(Buffer.from(made.replace), made) !== "drop") this.#messages.send(made.replace);
+        else if (this.#received.command(Buffer.from(made.replace), made) !== "drop") {
+          this.#onSent(message);
+          this.#messages.send(made.replace);
+        }
       });
       return "drop";
     }

@@ -41,7 +41,7 @@ export class DriverGateway {
     this.#cdp = new CdpGateway({
       ...options,
       // Commands count as use, and not the driver's connection: sessions of killed clients end by their idle timeout.
-      onClient: () => () => undefined,
+      onClient: () => [],
       refuse: (_request, socket) => socket.destroy(),
     });
   }

@@ -36,6 +36,8 @@ export type CapturedEvent = Unstamped<
   | events.MonitorReconnectFailedEvent
   | events.MonitorInitFailedEvent
   | events.ApiCallEvent
+  | events.PlatformApiCallEvent
+  | events.CdpCommandEvent
   | events.CdpConnectEvent
   | events.CdpDisconnectEvent
   | events.LiveViewConnectEvent

@@ -288,19 +288,39 @@ describeChromium("telemetry", (chromium) => {
 
   it("records operations, clients and screenshots", async () => {
     await using instance = await runInstance({ chromium });
-    await instance.assign({ telemetry: ["control", "connection", "screenshot"] });
+    await instance.assign({ telemetry: ["control", "platform", "connection", "screenshot", "-Target.closeTarget"] });
     const told = followTelemetry(instance);
     await instance.call("GET", "/fs/list_files?path=/home/shoal", undefined, { "x-request-id": "r1" });
-    expect((await told.wait("api_call")).data).toMatchObject({
+    expect((await told.wait("platform_api_call")).data).toMatchObject({
       operation_id: "browsers.fs.listFiles",
       request_id: "r1",
       status: 200,
     });
+    await instance.call("POST", "/observe", "{}", { "x-request-id": "r2" });
+    expect((await told.wait("api_call")).data).toMatchObject({ operation_id: "browsers.observe", request_id: "r2" });
+    expect(told.of("api_call")).toHaveLength(1);
     const socket = await instance.connect();
-    await cdpClient(socket).send("Browser.getVersion");
-    await told.wait("cdp_connect");
+    const client = cdpClient(socket);
+    await client.send("Browser.getVersion");
+    const { connection_id } = (await told.wait("cdp_connect")).data ?? {};
+    const { result } = await client.send("Target.createTarget", { url: "about:blank#my-secret" });
+    const command = (await told.wait("cdp_command")).data;
+    expect(command).toEqual({
+      method: "Target.createTarget",
+      connection_id,
+      command_id: expect.any(Number) as unknown,
+      url_scheme: "about",
+    });
+    await client.send("Target.closeTarget", result as object);
     socket.close();
-    expect((await told.wait("cdp_disconnect")).data).toMatchObject({ message_count: 2, reason: "client_close" });
+    expect((await told.wait("cdp_disconnect")).data).toMatchObject({
+      connection_id,
+      message_count: 6,
+      reason: "client_close",
+      telemetry_dropped: 0,
+      telemetry_excluded: 1,
+    });
+    expect(told.of("cdp_command")).toHaveLength(1);
     const stays = await instance.connect();
     const { png } = (await told.wait("monitor_screenshot")).data ?? {};
     expect(Buffer.from(String(png), "base64").subarray(1, 4).toString()).toBe("PNG");
@@ -362,9 +382,9 @@ describeChromium("telemetry", (chromium) => {
 
   it("streams from now on, from the oldest event, or from a reader's position", async () => {
     await using instance = await runInstance({ chromium });
-    await instance.assign({ telemetry: ["control"] });
+    await instance.assign({ telemetry: ["platform"] });
     for (let i = 0; i < 3; i++) await instance.call("GET", "/fs/list_files?path=/home/shoal");
-    await followTelemetry(instance).wait("api_call");
+    await followTelemetry(instance).wait("platform_api_call");
     const all = instance.call("GET", "/telemetry/stream?replay=all");
     const rest = instance.call("GET", "/telemetry/stream?replay=all", undefined, { "last-event-id": "2" });
     const now = instance.call("GET", "/telemetry/stream");

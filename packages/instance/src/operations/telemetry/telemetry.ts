@@ -1,3 +1,4 @@
+import type { Endpoint } from "@shoal/contract";
 import { foreignEventId } from "@shoal/contract/refusals";
 import { ServiceError, type StreamFrame } from "@shoal/router";
 import type { TelemetryEnvelope } from "@shoal/schemas";
@@ -7,13 +8,13 @@ import { PassThrough, type Readable } from "node:stream";
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
 import type { CdpConnection } from "../../browser/cdp/cdp-connection.ts";
-import type { CdpDeparture } from "../../browser/cdp/departure.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressRefusal } from "../../egress/refusals.ts";
 import { isTrue } from "../../system/is-true.ts";
 import { log } from "../../system/log.ts";
 import { watchBrowser, type BrowserWatch } from "./browser-watch.ts";
 import { type TelemetryCategory, watchesBrowser } from "./categories.ts";
+import { type CdpClientTelemetry, followClient } from "./clients/cdp-client.ts";
 import { watchDownloads } from "./downloads.ts";
 import type { FailureOf } from "./network-events.ts";
 import { watchOomKills } from "./oom-kills.ts";
@@ -32,10 +33,9 @@ export interface Telemetry {
   lines(after: number): Readable;
   /** Records an event of another part of the instance if its category is on. */
   record(event: CapturedEvent): void;
-  cdpClientJoined(): void;
-  cdpClientLeft(departure: CdpDeparture): void;
+  cdpClientJoined(): CdpClientTelemetry;
   /** Call this when an operation is about to be answered. */
-  operationBegan(operationId: string, requestId: string, response: ServerResponse): void;
+  operationBegan(endpoint: AnsweredEndpoint, requestId: string, response: ServerResponse): void;
   /** @param phase - `gave_up` follows `running` when the browser is not restarted. */
   browserCrashed(phase: "startup" | "running" | "gave_up", pid: number | undefined): void;
   /** Forgets all events: another session begins. */
@@ -43,6 +43,9 @@ export interface Telemetry {
   /** Records the last picture, stops capturing, and resolves when every reader has received its events; within two seconds. */
   close(): Promise<void>;
 }
+
+/** `inSession.manages`: see {@link SessionPolicy}. */
+type AnsweredEndpoint = Pick<Endpoint, "inSession" | "operationId">;
 
 export interface TelemetryOptions {
   readonly root: string;
@@ -276,28 +279,22 @@ class SessionTelemetry implements Telemetry {
     this.#recorder.record(event);
   }
 
-  cdpClientJoined(): void {
-    this.#recorder.record({ type: "cdp_connect", category: "connection", source: { kind: "kernel_api" }, data: {} });
+  cdpClientJoined(): CdpClientTelemetry {
+    return followClient(this.#recorder);
   }
 
-  cdpClientLeft({ durationMs, messageCount, reason }: CdpDeparture): void {
-    this.#recorder.record({
-      type: "cdp_disconnect",
-      category: "connection",
-      source: { kind: "kernel_api" },
-      data: { duration_ms: Math.round(durationMs), message_count: messageCount, reason },
-    });
-  }
-
-  operationBegan(operationId: string, requestId: string, response: ServerResponse): void {
-    if (!this.#recorder.captures("control")) return;
+  operationBegan({ inSession, operationId }: AnsweredEndpoint, requestId: string, response: ServerResponse): void {
+    const kind =
+      inSession?.manages === true
+        ? ({ type: "platform_api_call", category: "platform" } as const)
+        : ({ type: "api_call", category: "control" } as const);
+    if (!this.#recorder.captures(kind.category)) return;
     const began = performance.now();
     response.once("close", () => {
       // A client that disconnected before the answer has received none.
       const status = response.headersSent ? response.statusCode : 499;
       this.#recorder.record({
-        type: "api_call",
-        category: "control",
+        ...kind,
         source: { kind: "kernel_api" },
         data: {
           request_id: requestId,

@@ -35,7 +35,7 @@ export function sessionLines(events: readonly TelemetryEnvelope[], startedMs: nu
 
 /** True for reads of telemetry, such as those of this page. */
 const isOwn = ({ data, type }: TelemetryEnvelope["event"]): boolean =>
-  type === "api_call" && operationOf({ ...data }).startsWith("browsers.telemetry.");
+  (type === "api_call" || type === "platform_api_call") && operationOf({ ...data }).startsWith("browsers.telemetry.");
 
 const operationOf = ({ operation_id }: Readonly<Record<string, unknown>>): string => String(operation_id);
 

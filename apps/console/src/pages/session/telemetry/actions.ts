@@ -23,6 +23,12 @@ const handoffs: Readonly<Record<string, string>> = {
   canceled: "The handoff was canceled",
 };
 
+const operation = ({ duration_ms, operation_id, status }: Data): ShownAction => ({
+  text: textIn(operation_id),
+  note: typeof duration_ms === "number" ? durationText(duration_ms) : "",
+  isError: typeof status === "number" && status >= firstErrorStatus,
+});
+
 const actions: Readonly<Record<string, (data: Data) => ShownAction | undefined>> = {
   page_navigation: ({ parent_frame_id, url }) =>
     parent_frame_id === undefined ? { text: `Opened ${textIn(url)}`, isNavigation: true } : undefined,
@@ -38,11 +44,9 @@ const actions: Readonly<Record<string, (data: Data) => ShownAction | undefined>>
   }),
   interaction_key: ({ key }) => ({ text: `Pressed ${key === " " ? "Space" : textIn(key)}` }),
   interaction_scroll_settled: ({ to_y }) => ({ text: `Scrolled to ${String(to_y)} px` }),
-  api_call: ({ duration_ms, operation_id, status }) => ({
-    text: textIn(operation_id),
-    note: typeof duration_ms === "number" ? durationText(duration_ms) : "",
-    isError: typeof status === "number" && status >= firstErrorStatus,
-  }),
+  api_call: operation,
+  platform_api_call: operation,
+  cdp_command: ({ method }) => ({ text: `CDP ${textIn(method)}` }),
   cdp_connect: () => ({ text: "A CDP client connected" }),
   cdp_disconnect: () => ({ text: "A CDP client disconnected" }),
   live_view_connect: ({ label }) => ({ text: `A viewer opened the live view${named(label)}` }),

@@ -10,7 +10,16 @@ import { HowToKeep } from "../how-to-keep.tsx";
 import { maxEvents, useEvents } from "./use-events.ts";
 
 /** Categories that the pages show. */
-const shownCategories = ["console", "network", "page", "interaction", "control", "connection", "system"] as const;
+const shownCategories = [
+  "console",
+  "network",
+  "page",
+  "interaction",
+  "control",
+  "platform",
+  "connection",
+  "system",
+] as const;
 
 interface TelemetryFrameProps {
   readonly browser: Browser;

@@ -54,7 +54,7 @@ async function create(telemetry: object, rest: object = {}): Promise<Browser> {
   return Browser.parse(body);
 }
 const call = async (id: string) => {
-  expect((await server.request("GET", `/browsers/${id}/fs/list_files?path=/`)).status).toBe(200);
+  expect((await server.request("POST", `/browsers/${id}/observe`, { body: {} })).status).toBe(200);
 };
 const update = (id: string, telemetry: object) => server.request("PATCH", `/browsers/${id}`, { body: { telemetry } });
 const end = (id: string) => server.request("DELETE", `/browsers/${id}`);
@@ -488,7 +488,7 @@ it("does not delay the end of a session or the shutdown when the collector does 
       ).session_id;
     const [first, second] = [await made(), await made()];
     const before = collector.requests.length;
-    for (const id of [first, second]) await stopping.request("GET", `/browsers/${id}/fs/list_files?path=/`);
+    for (const id of [first, second]) await stopping.request("POST", `/browsers/${id}/observe`, { body: {} });
     await eventuallyPasses(() => {
       expect(collector.requests.length).toBeGreaterThan(before);
     });

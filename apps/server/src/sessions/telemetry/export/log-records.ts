@@ -42,6 +42,7 @@ function severityOf(type: string, data: Readonly<Record<string, AnyValue>>): Sev
     case "network_loading_failed":
       return data.canceled === true ? "INFO" : "WARN";
     case "api_call":
+    case "platform_api_call":
       return typeof data.status === "number" && data.status >= 500 ? "ERROR" : "INFO";
     default:
       return "INFO";
