@@ -114,7 +114,9 @@ it("moves recordings, telemetry and downloads to the store, where every server r
 
 it("ends sessions while the store is unavailable, and uploads their files later", async () => {
   s3.fault = () => 503;
-  const created = await first.request("POST", "/browsers", { body: { telemetry: { enabled: true } } });
+  const created = await first.request("POST", "/browsers", {
+    body: { telemetry: { enabled: true, browser: { platform: {} } } },
+  });
   const { session_id: id } = created.body as { session_id: string };
   await here(`/browsers/${id}/fs/list_files?path=/`);
   await expect.poll(() => existsSync(join(first.dataDir, "telemetry", id))).toBe(true);
