@@ -1,4 +1,5 @@
 import { type ActionField, actionFields, fieldsOfAction, invalid, targetFields } from "@shoal/contract/refusals";
+import { addressProblem } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { CreateFlow, FlowStep } from "@shoal/schemas";
 import type * as z from "zod/mini";
@@ -23,6 +24,7 @@ export function checkContent(content: FlowContent): void {
     names.set(name, secret);
   }
   checkPlaceholders(content.start_url, "start_url", names);
+  checkAddress(content.start_url, "start_url");
   for (const [index, step] of content.steps.entries()) checkStep(step, `steps[${String(index)}]`, names);
 }
 
@@ -33,6 +35,15 @@ function checkStep(step: FlowStep, path: string, names: ReadonlyMap<string, bool
   const isSecret = step.action === "fill" && secret !== undefined && names.get(secret) === true;
   if (text !== undefined && !isSecret) checkPlaceholders(text, `${path}.text`, names);
   for (const [at, value] of textsIn(others)) checkPlaceholders(value, `${path}.${at}`, names);
+  if (step.url !== undefined) checkAddress(step.url, `${path}.url`);
+}
+
+/** With a number in each placeholder, such as a port, and with a letter. What begins with one is known at the run only. */
+function checkAddress(text: string, field: string): void {
+  if (text.trim().startsWith("{{")) return;
+  const [numbers, letters] = [text.replaceAll(placeholder, "1"), text.replaceAll(placeholder, "x")];
+  const problem = addressProblem(numbers) ?? (URL.canParse(letters) ? addressProblem(letters) : undefined);
+  if (problem !== undefined) refuse(field, problem.problem, { hint: problem.hint });
 }
 
 function checkFields(step: FlowStep, path: string): void {

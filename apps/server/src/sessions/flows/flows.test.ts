@@ -217,10 +217,26 @@ it.each([
   ["body.steps[0].submit", { steps: [{ action: "click", target: flow.steps[0]?.target, submit: true }] }],
   ["body.steps[0].expect", { steps: [{ action: "expect" }] }],
   ["body.parameters[1].name", { parameters: [{ name: "product" }, { name: "product" }] }],
+  ["body.start_url", { start_url: "javascript:alert(1)" }],
+  ["body.start_url", { start_url: "view-source:https://shop.example/{{product}}" }],
+  ["body.start_url", { start_url: "https://" }],
+  ["body.steps[0].url", { steps: [{ action: "open_tab", url: "javascript:{{product}}" }] }],
   ["body.steps[0].target.role", { steps: [{ action: "click", target: { name: "Save" } }] }],
 ])("refuses %s", async (field, change) => {
   const answer = await flows.server.request("POST", "/flows", { body: { ...flow, ...change } });
   expect(answer).toMatchObject({ status: 400, body: { field } });
+});
+
+it.each([
+  "{{product}}",
+  "http://{{product}}/",
+  "http://shop.example:{{product}}/a?b={{product}}",
+  "localhost:{{product}}",
+])("accepts the address %s", async (start_url) => {
+  const answer = await flows.server.request("POST", "/flows", {
+    body: { ...flow, name: `at-${String(start_url.length)}`, start_url },
+  });
+  expect(answer).toMatchObject({ status: 201, body: { start_url } });
 });
 
 it("shows flows to their project alone", async () => {
