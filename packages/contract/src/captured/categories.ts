@@ -1,6 +1,7 @@
 import {
   type BrowserTelemetry,
   type BrowserTelemetryRequest,
+  type CdpCommandMethod,
   cdpCommandMethods,
   telemetryCategories,
 } from "@shoal/schemas";
@@ -10,14 +11,13 @@ import { invalid, type Refusal } from "../refusals/refusal.ts";
 type Selectable = keyof NonNullable<BrowserTelemetry["browser"]>;
 /** `bodies` belongs to `network`. `monitor` is not selectable; it follows the categories that watch the browser. */
 type Captured = Selectable | "bodies";
-type CdpMethod = (typeof cdpCommandMethods)[number];
 /** Whether each category is captured. */
 export interface CapturedCategories extends Readonly<Record<Captured, boolean>> {
   /** CDP commands without events, of the category `control`. */
-  readonly excludedMethods: readonly CdpMethod[];
+  readonly excludedMethods: readonly CdpCommandMethod[];
 }
 /** The name of a category, or of a CDP command without events, with this mark before it. */
-export type CapturedName = Captured | `-${CdpMethod}`;
+export type CapturedName = Captured | `-${CdpCommandMethod}`;
 /** The telemetry fields of a request. */
 export type TelemetryRequest = z.output<typeof BrowserTelemetryRequest> | null | undefined;
 
@@ -28,7 +28,7 @@ const always: ReadonlySet<string> = new Set(["control", "connection", "system", 
 
 function from(
   isOn: (category: Captured) => boolean,
-  excludedMethods: readonly CdpMethod[] = [],
+  excludedMethods: readonly CdpCommandMethod[] = [],
 ): CapturedCategories | undefined {
   const flags = Object.fromEntries(capturable.map((category) => [category, isOn(category)]));
   // `capturable` has every category.

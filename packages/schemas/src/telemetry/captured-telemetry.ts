@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { checked, lazyObject, openEnum } from "../base/schema.ts";
-import { cdpCommandMethods } from "./cdp-command-event.ts";
+import { lazyObject, type Schema } from "../base/schema.ts";
+import type { CdpCommandMethod } from "./cdp-command-event.ts";
 import { TelemetryExport, TelemetryExportRequest } from "./telemetry-export.ts";
 
 const TelemetryCategory = lazyObject(() => ({
@@ -21,9 +21,7 @@ const ControlTelemetry = lazyObject(() => ({
   cdp: z.optional(
     z.object({
       /** Commands of the event `cdp_command` to leave out. An update without it keeps the list, and `[]` clears it. */
-      excluded_methods: z.optional(
-        checked(z.array(openEnum(...cdpCommandMethods)), z.maxLength(cdpCommandMethods.length)),
-      ),
+      excluded_methods: z.optional(z.array(z.string() as Schema<CdpCommandMethod | (string & {})>)),
     }),
   ),
 }));

@@ -44,6 +44,9 @@ export const cdpCommandMethods = [
   "Autofill.trigger",
 ] as const;
 
+/** A command that `cdp_command` can report. */
+export type CdpCommandMethod = (typeof cdpCommandMethods)[number];
+
 /**
  * A CDP client sent a command that acts on the browser. Texts, paths and addresses are left out: only their lengths, numbers and
  * kinds are here.

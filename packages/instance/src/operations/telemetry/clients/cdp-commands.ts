@@ -1,12 +1,11 @@
-import { cdpCommandMethods } from "@shoal/schemas";
+import { type CdpCommandMethod, cdpCommandMethods } from "@shoal/schemas";
 
-type Method = (typeof cdpCommandMethods)[number];
 type Value = number | string | boolean | string[];
 type Params = Readonly<Record<string, unknown>>;
 
 /** A command without its texts, paths and addresses. */
 export interface ShownCommand {
-  readonly method: Method;
+  readonly method: CdpCommandMethod;
   readonly data: Readonly<Record<string, Value>>;
 }
 
@@ -32,7 +31,7 @@ const windowStates = "normal/minimized/maximized/fullscreen";
  * (an identifier), `length` of a text, `count` of a list, `has` (whether there is a text), `scheme` of an address, `key` (the name of a key that types
  * nothing), `types` (of MIME types), or values separated by slashes: others are reported as `other`.
  */
-const fields: Readonly<Record<Method, string>> = {
+const fields: Readonly<Record<CdpCommandMethod, string>> = {
   "Input.dispatchMouseEvent": `event_type:mousePressed/mouseReleased/mouseMoved/mouseWheel:type button:none/left/middle/right/back/forward buttons:int click_count:int delta_x:num delta_y:num force:num pointer_type:mouse/pen tangential_pressure:num tilt_x:num tilt_y:num twist:int ${pointer}`,
   "Input.dispatchKeyEvent":
     "event_type:keyDown/keyUp/rawKeyDown/char:type auto_repeat:bool command_count:count:commands is_keypad:bool is_system_key:bool location:int modifiers:int named_key:key:key text_length:length:text",
@@ -85,7 +84,7 @@ export function shownCommand(message: Buffer): ShownCommand | undefined {
   const command = read(message);
   const { id, method, params, sessionId } = command;
   if (typeof method !== "string" || !methods.has(method)) return undefined;
-  const known = method as Method;
+  const known = method as CdpCommandMethod;
   return {
     method: known,
     data: {
@@ -105,7 +104,7 @@ function read(message: Buffer): Params {
   }
 }
 
-function dataOf(method: Method, params: Params): Record<string, Value> {
+function dataOf(method: CdpCommandMethod, params: Params): Record<string, Value> {
   const data: Record<string, Value> = {};
   for (const field of fields[method].split(" ").filter(Boolean)) {
     const [name = "", kind = "", path = camel(name)] = field.split(":");
