@@ -139,7 +139,7 @@ describe("what telemetry shows of the commands of CDP clients", () => {
     ["Autofill.trigger", { fieldId: 1, card: { number: "secret" } }, { field_id: 1, mode: "card" }],
     ["Input.insertText", { text: ["no text"] }, {}],
     ["Browser.setContentsSize", { windowId: 1e300, width: "secret", height: null }, {}],
-  ])("%s %j", (method, params, expected) => {
+  ])("has no texts, paths and addresses of %s %j", (method, params, expected) => {
     expect(data(method, params)).toEqual(expected);
   });
 
