@@ -206,6 +206,10 @@ it("is used with the keyboard", async () => {
 
 it("reports a session that does not exist", async () => {
   const { page } = await person.openSignedIn("sessions/missing");
-  await page.getByRole("alert").getByText("Not found", { exact: true }).waitFor();
+  const alert = page.getByRole("alert");
+  await alert.getByText("Not found", { exact: true }).waitFor();
+  expect(await alert.innerText()).not.toContain("browsers.list");
+  await alert.getByRole("link", { name: "Sessions" }).click();
+  await page.getByRole("heading", { name: "Sessions" }).waitFor();
   await page.close();
 });
