@@ -109,7 +109,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
     const create = () =>
       test.shoal.browsers.create({
         timeout_seconds: 600,
-        telemetry: { browser: { control: {}, connection: {}, system: {} } },
+        telemetry: { browser: { control: {}, platform: {}, connection: {}, system: {} } },
       });
 
     async function works(id: string): Promise<void> {

@@ -118,7 +118,7 @@ it("changes it, returns its telemetry, and shows its live fields in lists", asyn
         method: "PATCH",
         body: JSON.stringify({
           tags: { c: "d" },
-          telemetry: { enabled: true, browser: { console: { enabled: true } } },
+          telemetry: { enabled: true, browser: { console: { enabled: true }, platform: { enabled: true } } },
         }),
       })
     ).json(),

@@ -39,7 +39,10 @@ interface Recorded {
 }
 
 async function record(): Promise<Recorded> {
-  const created = await ask(two, "POST", "/browsers", { timeout_seconds: 600, telemetry: { enabled: true } });
+  const created = await ask(two, "POST", "/browsers", {
+    timeout_seconds: 600,
+    telemetry: { enabled: true, browser: { platform: {} } },
+  });
   const { session_id: id } = created.body as { session_id: string };
   const { replay_id: replayId } = (await ask(two, "POST", `/browsers/${id}/replays`, {})).body as Replay;
   await ask(two, "GET", `/browsers/${id}/fs/list_files?path=/`);
