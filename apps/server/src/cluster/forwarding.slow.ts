@@ -126,6 +126,7 @@ it("changes it, returns its telemetry, and shows its live fields in lists", asyn
   expect([changed.tags, changed.telemetry?.browser?.console]).toEqual([{ c: "d" }, { enabled: true }]);
   const refused = await here("/browsers/elsewhere", { method: "PATCH", body: JSON.stringify({ tags: 1 }) });
   expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([400, "bad_request"]);
+  await here("/browsers/elsewhere/fs/list_files?path=/");
   await expect
     .poll(
       async () =>
