@@ -37,9 +37,7 @@ export const MonitorInitFailedEvent = telemetryEvent("monitor_init_failed", "mon
   step: z.optional(z.string()),
 }));
 
-/** An operation that acts on the browser was answered. */
-export interface ApiCallEvent extends z.output<typeof ApiCallEvent> {}
-export const ApiCallEvent = telemetryEvent("api_call", "control", () => ({
+const callFields = () => ({
   /** As `X-Request-Id` of the answer. */
   request_id: z.string(),
   /** The operation's name. */
@@ -48,20 +46,15 @@ export const ApiCallEvent = telemetryEvent("api_call", "control", () => ({
   status: z.int(),
   /** Milliseconds that it took. */
   duration_ms: z.number(),
-}));
+});
+
+/** An operation that acts on the browser was answered. */
+export interface ApiCallEvent extends z.output<typeof ApiCallEvent> {}
+export const ApiCallEvent = telemetryEvent("api_call", "control", callFields);
 
 /** An operation that manages the session was answered: files, processes, recordings, downloads, logs, extensions. */
 export interface PlatformApiCallEvent extends z.output<typeof PlatformApiCallEvent> {}
-export const PlatformApiCallEvent = telemetryEvent("platform_api_call", "platform", () => ({
-  /** As `X-Request-Id` of the answer. */
-  request_id: z.string(),
-  /** The operation's name. */
-  operation_id: z.string(),
-  /** HTTP status of the answer. */
-  status: z.int(),
-  /** Milliseconds that it took. */
-  duration_ms: z.number(),
-}));
+export const PlatformApiCallEvent = telemetryEvent("platform_api_call", "platform", callFields);
 
 /** A CDP client connected. */
 export interface CdpConnectEvent extends z.output<typeof CdpConnectEvent> {}
