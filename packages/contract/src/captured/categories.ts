@@ -134,7 +134,7 @@ function unknownCommand(method: string): Refusal {
   return invalid(
     "body.telemetry.browser.control.cdp.excluded_methods",
     `${JSON.stringify(method.slice(0, 100))} is not a command that telemetry reports`,
-    { hint: `Use names such as ${cdpCommandMethods[0]}; the guide of telemetry has all.` },
+    { hint: `The commands are ${cdpCommandMethods.join(", ")}.` },
   );
 }
 
