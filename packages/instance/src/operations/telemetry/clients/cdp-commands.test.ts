@@ -143,6 +143,11 @@ describe("what telemetry shows of the commands of CDP clients", () => {
     expect(data(method, params)).toEqual(expected);
   });
 
+  it("knows a command with an escaped name", () => {
+    const message = String.raw`{"id":1,"method":"\u0050age.close"}`;
+    expect(shownCommand(Buffer.from(message))).toEqual({ method: "Page.close", data: { command_id: 1 } });
+  });
+
   it("leaves out invalid numbers and sessions of commands", () => {
     expect(shown("Page.close", {}, { id: "secret", sessionId: 5 })).toEqual({ method: "Page.close", data: {} });
   });

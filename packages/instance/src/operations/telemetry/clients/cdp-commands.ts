@@ -10,8 +10,8 @@ export interface ShownCommand {
 }
 
 const maxIdCharacters = 128;
-/** Finds a command quickly among messages that mostly evaluate scripts. JSON may escape letters, but no client does. */
-const mayAct = /"(?:Input|DOM|Page|Target|Browser|Autofill)\./;
+/** Finds a command quickly among messages that mostly evaluate scripts. JSON may escape any letter of a method. */
+const mayAct = /"(?:Input|DOM|Page|Target|Browser|Autofill)\.|\\u00/;
 const methods: ReadonlySet<string> = new Set(cdpCommandMethods);
 
 const pointer = "modifiers:int x:num y:num";
@@ -32,33 +32,52 @@ const windowStates = "normal/minimized/maximized/fullscreen";
  * nothing), `types` (of MIME types), or values separated by slashes: others are reported as `other`.
  */
 const fields: Readonly<Record<CdpCommandMethod, string>> = {
-  "Input.dispatchMouseEvent": `event_type:mousePressed/mouseReleased/mouseMoved/mouseWheel:type button:none/left/middle/right/back/forward buttons:int click_count:int delta_x:num delta_y:num force:num pointer_type:mouse/pen tangential_pressure:num tilt_x:num tilt_y:num twist:int ${pointer}`,
-  "Input.dispatchKeyEvent":
-    "event_type:keyDown/keyUp/rawKeyDown/char:type auto_repeat:bool command_count:count:commands is_keypad:bool is_system_key:bool location:int modifiers:int named_key:key:key text_length:length:text",
+  "Input.dispatchMouseEvent": `
+    event_type:mousePressed/mouseReleased/mouseMoved/mouseWheel:type button:none/left/middle/right/back/forward buttons:int
+    click_count:int delta_x:num delta_y:num force:num pointer_type:mouse/pen tangential_pressure:num tilt_x:num tilt_y:num
+    twist:int ${pointer}`,
+  "Input.dispatchKeyEvent": `
+    event_type:keyDown/keyUp/rawKeyDown/char:type auto_repeat:bool command_count:count:commands is_keypad:bool
+    is_system_key:bool location:int modifiers:int named_key:key:key text_length:length:text`,
   "Input.insertText": "text_length:length:text",
-  "Input.imeSetComposition":
-    "text_length:length:text replacement_end:int replacement_start:int selection_end:int selection_start:int",
-  "Input.dispatchTouchEvent": `event_type:touchStart/touchEnd/touchMove/touchCancel:type touch_point_count:count:touchPoints modifiers:int ${touch}`,
-  "Input.dispatchDragEvent": `event_type:dragEnter/dragOver/drop/dragCancel:type drag_file_count:count:data.files drag_item_count:count:data.items drag_mime_categories:types:data.items drag_operations_mask:int:data.dragOperationsMask ${pointer}`,
+  "Input.imeSetComposition": `
+    text_length:length:text replacement_end:int replacement_start:int selection_end:int selection_start:int`,
+  "Input.dispatchTouchEvent": `
+    event_type:touchStart/touchEnd/touchMove/touchCancel:type touch_point_count:count:touchPoints modifiers:int ${touch}`,
+  "Input.dispatchDragEvent": `
+    event_type:dragEnter/dragOver/drop/dragCancel:type drag_file_count:count:data.files drag_item_count:count:data.items
+    drag_mime_categories:types:data.items drag_operations_mask:int:data.dragOperationsMask ${pointer}`,
   "Input.cancelDragging": "",
-  "Input.emulateTouchFromMouseEvent": `event_type:mousePressed/mouseReleased/mouseMoved/mouseWheel:type button:none/left/middle/right/back/forward click_count:int delta_x:num delta_y:num ${pointer}`,
+  "Input.emulateTouchFromMouseEvent": `
+    event_type:mousePressed/mouseReleased/mouseMoved/mouseWheel:type button:none/left/middle/right/back/forward
+    click_count:int delta_x:num delta_y:num ${pointer}`,
   "Input.synthesizePinchGesture": `${gesture} relative_speed:int scale_factor:num x:num y:num`,
-  "Input.synthesizeScrollGesture": `${gesture} prevent_fling:bool repeat_count:int repeat_delay_ms:int speed:int x:num x_distance:num x_overscroll:num y:num y_distance:num y_overscroll:num`,
+  "Input.synthesizeScrollGesture": `
+    ${gesture} prevent_fling:bool repeat_count:int repeat_delay_ms:int speed:int x:num x_distance:num x_overscroll:num y:num
+    y_distance:num y_overscroll:num`,
   "Input.synthesizeTapGesture": `duration:int ${gesture} tap_count:int x:num y:num`,
   "DOM.setFileInputFiles": `file_count:count:files ${node}`,
   "DOM.focus": node,
   "DOM.scrollIntoViewIfNeeded": `${node} rect_height:num:rect.height rect_width:num:rect.width rect_x:num:rect.x rect_y:num:rect.y`,
   "Page.bringToFront": "",
-  "Page.captureScreenshot":
-    "capture_beyond_viewport:bool clip_height:num:clip.height clip_scale:num:clip.scale clip_width:num:clip.width clip_x:num:clip.x clip_y:num:clip.y format:jpeg/png/webp from_surface:bool optimize_for_speed:bool quality:int",
+  "Page.captureScreenshot": `
+    capture_beyond_viewport:bool clip_height:num:clip.height clip_scale:num:clip.scale clip_width:num:clip.width
+    clip_x:num:clip.x clip_y:num:clip.y format:jpeg/png/webp from_surface:bool optimize_for_speed:bool quality:int`,
   "Page.captureSnapshot": "format:mhtml",
   "Page.handleJavaScriptDialog": "accept:bool prompt_text_length:length:promptText",
-  "Page.navigate":
-    "frame_id:str referrer_policy:noReferrer/noReferrerWhenDowngrade/origin/originWhenCrossOrigin/sameOrigin/strictOrigin/strictOriginWhenCrossOrigin/unsafeUrl referrer_present:has:referrer transition_type:link/typed/address_bar/auto_bookmark/auto_subframe/manual_subframe/generated/auto_toplevel/form_submit/reload/keyword/keyword_generated url_scheme:scheme:url",
+  "Page.navigate": `
+    frame_id:str
+    referrer_policy:noReferrer/noReferrerWhenDowngrade/origin/originWhenCrossOrigin/sameOrigin/strictOrigin/strictOriginWhenCrossOrigin/unsafeUrl
+    referrer_present:has:referrer
+    transition_type:link/typed/address_bar/auto_bookmark/auto_subframe/manual_subframe/generated/auto_toplevel/form_submit/reload/keyword/keyword_generated
+    url_scheme:scheme:url`,
   "Page.navigateToHistoryEntry": "entry_id:int",
   "Page.reload": "ignore_cache:bool loader_id:str script_length:length:scriptToEvaluateOnLoad",
-  "Page.printToPDF":
-    "display_header_footer:bool footer_template_present:has:footerTemplate generate_document_outline:bool generate_tagged_pdf:bool:generateTaggedPDF header_template_present:has:headerTemplate landscape:bool margin_bottom:num margin_left:num margin_right:num margin_top:num page_ranges_present:has:pageRanges paper_height:num paper_width:num prefer_css_page_size:bool:preferCSSPageSize print_background:bool scale:num transfer_mode:ReturnAsBase64/ReturnAsStream",
+  "Page.printToPDF": `
+    display_header_footer:bool footer_template_present:has:footerTemplate generate_document_outline:bool
+    generate_tagged_pdf:bool:generateTaggedPDF header_template_present:has:headerTemplate landscape:bool margin_bottom:num
+    margin_left:num margin_right:num margin_top:num page_ranges_present:has:pageRanges paper_height:num paper_width:num
+    prefer_css_page_size:bool:preferCSSPageSize print_background:bool scale:num transfer_mode:ReturnAsBase64/ReturnAsStream`,
   "Page.startScreencast": "every_nth_frame:int format:jpeg/png max_height:int max_width:int quality:int",
   "Page.stopScreencast": "",
   "Page.stopLoading": "",
@@ -66,17 +85,41 @@ const fields: Readonly<Record<CdpCommandMethod, string>> = {
   "Page.setWebLifecycleState": "state:frozen/active",
   "Target.activateTarget": "target_id:str",
   "Target.closeTarget": "target_id:str",
-  "Target.createTarget": `background:bool browser_context_id:str enable_begin_frame_control:bool focus:bool for_tab:bool height:int hidden:bool left:int new_window:bool top:int url_scheme:scheme:url width:int window_state:${windowStates}`,
-  "Target.createBrowserContext":
-    "dispose_on_detach:bool proxy_bypass_list_present:has:proxyBypassList proxy_server_present:has:proxyServer universal_network_access_origin_count:count:originsWithUniversalNetworkAccess",
+  "Target.createTarget": `
+    background:bool browser_context_id:str enable_begin_frame_control:bool focus:bool for_tab:bool height:int hidden:bool
+    left:int new_window:bool top:int url_scheme:scheme:url width:int window_state:${windowStates}`,
+  "Target.createBrowserContext": `
+    dispose_on_detach:bool proxy_bypass_list_present:has:proxyBypassList proxy_server_present:has:proxyServer
+    universal_network_access_origin_count:count:originsWithUniversalNetworkAccess`,
   "Target.disposeBrowserContext": "browser_context_id:str",
   "Target.openDevTools": "target_id:str panel_id:str",
   "Browser.cancelDownload": "download_guid:str:guid browser_context_id:str",
   "Browser.close": "",
-  "Browser.setWindowBounds": `window_id:int height:int:bounds.height left:int:bounds.left top:int:bounds.top width:int:bounds.width window_state:${windowStates}:bounds.windowState`,
+  "Browser.setWindowBounds": `
+    window_id:int height:int:bounds.height left:int:bounds.left top:int:bounds.top width:int:bounds.width
+    window_state:${windowStates}:bounds.windowState`,
   "Browser.setContentsSize": "window_id:int height:int width:int",
   "Autofill.trigger": "field_id:int address_field_count:count:address.fields frame_id:str",
 };
+
+interface Field {
+  readonly name: string;
+  readonly kind: string;
+  readonly path: readonly string[];
+}
+
+const fieldsOf = new Map<string, readonly Field[]>(
+  Object.entries(fields).map(([method, text]) => [
+    method,
+    text
+      .split(/\s+/)
+      .filter(Boolean)
+      .map((field) => {
+        const [name = "", kind = "", path = camel(name)] = field.split(":");
+        return { name, kind, path: path.split(".") };
+      }),
+  ]),
+);
 
 /** Returns what telemetry shows of a client's message; `undefined` for messages that do not act on the browser. */
 export function shownCommand(message: Buffer): ShownCommand | undefined {
@@ -106,8 +149,7 @@ function read(message: Buffer): Params {
 
 function dataOf(method: CdpCommandMethod, params: Params): Record<string, Value> {
   const data: Record<string, Value> = {};
-  for (const field of fields[method].split(" ").filter(Boolean)) {
-    const [name = "", kind = "", path = camel(name)] = field.split(":");
+  for (const { kind, name, path } of fieldsOf.get(method) ?? []) {
     const shown = shownAs(kind, at(params, path));
     if (shown !== undefined) data[name] = shown;
   }
@@ -165,10 +207,9 @@ function typesOf(items: readonly unknown[]): string[] {
   return [...new Set(types)];
 }
 
-function at(params: Params, path: string): unknown {
+function at(params: Params, path: readonly string[]): unknown {
   let value: unknown = params;
-  for (const key of path.split("."))
-    value = Array.isArray(value) ? value[Number(key)] : isObject(value) ? value[key] : undefined;
+  for (const key of path) value = Array.isArray(value) ? value[Number(key)] : isObject(value) ? value[key] : undefined;
   return value;
 }
 
