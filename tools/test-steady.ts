@@ -18,7 +18,10 @@ interface Round {
   readonly loops: number;
 }
 
+// pnpm passes the `--` before its arguments on.
+const givenArgs = process.argv.slice(2).filter((text) => text !== "--");
 const { values, tokens } = parseArgs({
+  args: givenArgs,
   options: { seed: { type: "string" }, round: { type: "string" } },
   strict: false,
   allowPositionals: true,
@@ -32,14 +35,12 @@ if (!Number.isSafeInteger(firstSeed) || firstSeed < 0) {
   process.exit(2);
 }
 const own = tokens.filter((token) => token.kind === "option" && (token.name === "seed" || token.name === "round"));
-const given = process.argv
-  .slice(2)
-  .filter(
-    (text, index) =>
-      !own.some(
-        (token) => token.index === index || (token.index === index - 1 && "value" in token && token.value === text),
-      ),
-  );
+const given = givenArgs.filter(
+  (text, index) =>
+    !own.some(
+      (token) => token.index === index || (token.index === index - 1 && "value" in token && token.value === text),
+    ),
+);
 
 const half = Math.max(1, Math.floor(availableParallelism() / 2));
 const rounds: readonly Round[] = [
