@@ -1,6 +1,8 @@
 import { eventually } from "@shoal/testkit";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
 import type { Instance, Placement } from "./interface/placement.ts";
@@ -53,7 +55,17 @@ async function shell(instance: Instance, command: string): Promise<string> {
   return Buffer.from(printed, "base64").toString();
 }
 
-const imageFolders = (): readonly string[] => readdirSync("/dev/shm").filter((name) => name.startsWith("shoal-copy-"));
+/** Other programs of the machine have theirs. */
+const imageFolders = (): readonly string[] =>
+  readdirSync("/dev/shm").filter((name) => name.startsWith(`shoal-copy-${String(process.pid)}-`));
+
+function restores(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${String(pid)}/cmdline`, "utf8").includes("\0restore\0--images-dir\0");
+  } catch {
+    return false;
+  }
+}
 
 async function textOf(each: TestPage, expression: string): Promise<string> {
   return String(await each.evaluate(expression));
@@ -163,5 +175,22 @@ describeWith(["chromium", "bubblewrap", "root", "copies"], "copies of a running 
     expect(imageFolders()).toHaveLength(1);
     await placement.close();
     expect(imageFolders()).toEqual([]);
+  });
+
+  it("are given up when the server stops while CRIU restores them", async () => {
+    const { placement, parent, sessionsDir } = await open();
+    const copy = await parent.copy();
+    const inventory = join("/dev/shm", imageFolders()[0] ?? "", "images", "inventory.img");
+    // CRIU waits for a writer of this pipe.
+    rmSync(inventory);
+    execFileSync("mkfifo", [inventory]);
+    const starting = placement.acquire({ session_id: "child", timeout_seconds: 600 }, undefined, { copyOf: copy });
+    const outcome = starting.catch((error: unknown) => error);
+    await eventually("CRIU", () => familyOf(process.pid).some(({ pid }) => restores(pid)));
+    await placement.close();
+    expect(await outcome).toMatchObject({ code: "closed" });
+    expect(imageFolders()).toEqual([]);
+    expect(readdirSync(sessionsDir).filter((name) => name.startsWith("server-"))).toEqual([]);
+    expect(familyOf(process.pid).filter(({ pid }) => restores(pid))).toEqual([]);
   });
 });

@@ -291,13 +291,14 @@ export function exactForkUnavailable(reason = whyNotExact): Refusal {
 }
 
 /** 409 for a fork with `mode: "exact"` that may be possible later. */
-export function exactForkNotNow(id: string, reason: string): Refusal {
+export function exactForkNotNow(id: string, reason: string, retryAfterSeconds?: number): Refusal {
   return {
     status: 409,
     code: "conflict",
     problem: `Browser ${id} cannot be copied now. ${reason}`,
     field: "body.mode",
     hint: "Try again later, or use restored, or best, which is exact where that is possible.",
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   };
 }
 

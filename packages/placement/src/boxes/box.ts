@@ -46,7 +46,7 @@ export interface Box {
   /** Opens the way out of a copy, whose pages may send requests before its settings are in force. */
   letOut?(): void;
   /** Stores its processes and files, for copies. Absent if it is not forkable. @throws {PlacementError} */
-  store?(signal?: AbortSignal): Promise<StoredBox>;
+  store?(wishes: StoreWishes): Promise<StoredBox>;
   /** Makes a locale usable for the browser. Absent if only installed ones are. */
   setLocale?(locale: string): Promise<void>;
   setMemory(bytes: number): Promise<void>;
@@ -56,12 +56,18 @@ export interface Box {
   clear(): Promise<void>;
 }
 
+export interface StoreWishes {
+  /** Its boxes are stored one after another, and delay those of other projects little. */
+  readonly project: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** What a box was at one moment. */
 export interface StoredBox {
   /** For which the box did not run. */
   readonly pausedMs: number;
   /** Starts a copy with separate files, connections and keys. @throws if it cannot be started; removes its files. */
-  start(id: string): Promise<Box>;
+  start(id: string, signal?: AbortSignal): Promise<Box>;
   /** Call it after the last start. */
   drop(): Promise<void>;
 }
@@ -69,6 +75,8 @@ export interface StoredBox {
 export interface BoxWishes {
   /** Only for a maker that has no {@link BoxMaker.unforkableBecause}. */
   readonly forkable?: boolean;
+  /** Ends a start that takes long. Makers may finish it first. */
+  readonly signal?: AbortSignal;
 }
 
 /** A box on another machine that hosts a program of an app, in place of an instance. */

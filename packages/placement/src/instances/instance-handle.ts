@@ -80,6 +80,7 @@ export class InstanceHandle implements Instance {
   #isOver = false;
   #isDistrusted = false;
   #upstream: EgressUpstream | undefined;
+  #project = "";
   #exitHeaders: ExitHeaders | undefined;
   #stopping: Promise<void> | undefined;
 
@@ -204,6 +205,7 @@ export class InstanceHandle implements Instance {
   }
 
   setProject(project: string): void {
+    this.#project = project;
     this.#box.egress.setProject(project);
   }
 
@@ -234,8 +236,8 @@ export class InstanceHandle implements Instance {
   copy(signal?: AbortSignal): Promise<InstanceCopy> {
     const finish = this.#sleeper?.begin(false);
     const { log, onCopy } = this.#options;
-    const ask = (question: RestQuestion): Promise<RestReport> => this.#rest(question);
-    const copy = storeInstance(this.#box, { kind: this.kind, log, signal, ask }).finally(finish);
+    const wishes = { kind: this.kind, log, project: this.#project, signal };
+    const copy = storeInstance(this.#box, { ...wishes, ask: this.#rest }).finally(finish);
     onCopy?.(copy);
     return copy;
   }
@@ -245,12 +247,11 @@ export class InstanceHandle implements Instance {
   }
 
   /** Not a use of the instance. */
-  #rest(question: RestQuestion): Promise<RestReport> {
-    return callInstance({ request: (init, body) => this.#send(init, body) }, instanceControl.reportRest, {
+  readonly #rest = (question: RestQuestion): Promise<RestReport> =>
+    callInstance({ request: (init, body) => this.#send(init, body) }, instanceControl.reportRest, {
       body: question,
       signal: AbortSignal.timeout(restMs),
     });
-  }
 
   /** @throws {PlacementError} `bad_option` if sessions cannot share this instance. */
   openShared(id: string): Promise<SharedPlace> {

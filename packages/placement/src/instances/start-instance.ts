@@ -31,10 +31,13 @@ export async function startInstance(
 ): Promise<InstanceHandle> {
   signal.throwIfAborted();
   const beganMs = performance.now();
-  const box = await maker.start(randomBytes(6).toString("hex"), waitingViewport, wishes).catch((error: unknown) => {
-    if (PlacementError.isInstance(error)) throw error;
-    throw new PlacementError("start_failed", `Cannot start an instance: ${messageOf(error)}`, { cause: error });
-  });
+  const box = await maker
+    .start(randomBytes(6).toString("hex"), waitingViewport, { ...wishes, signal })
+    .catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (PlacementError.isInstance(error)) throw error;
+      throw new PlacementError("start_failed", `Cannot start an instance: ${messageOf(error)}`, { cause: error });
+    });
   return reachBox(box, { log, readyMs, signal }, async ({ deadline, dial, lastLines }) => {
     const handle = new InstanceHandle({ box, kind: maker.kind, dial, log, lastLines, onCopy });
     await within(deadline, handle.ready);

@@ -9,7 +9,7 @@ it("is kept if its instance does not answer after it was stored", async () => {
   const stored = { pausedMs: 7, drop, start: () => Promise.reject(new Error("Not started.")) };
   const box = { id: "box", store: () => Promise.resolve(stored) } as unknown as Box;
   const copy = await storeInstance(box, {
-    ...{ kind: "sandbox" as const, log },
+    ...{ kind: "sandbox", project: "p" as const, log },
     ask: (question) =>
       "copied" in question ? Promise.reject(new Error("No answer.")) : Promise.resolve({ busy: null } as never),
   });

@@ -1,24 +1,25 @@
 import type { RestQuestion, RestReport } from "@shoal/instance";
 import { messageOf } from "@shoal/primitives";
-import type { Box, BoxMaker, StoredBox } from "../boxes/box.ts";
+import type { Box, BoxMaker, BoxWishes, StoredBox, Viewport } from "../boxes/box.ts";
 import type { InstanceCopy, PlacementKind } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 
 interface Storing {
   readonly log: PlacementLog;
+  readonly project: string;
   readonly signal?: AbortSignal | undefined;
   readonly kind: PlacementKind;
   readonly ask: (question: RestQuestion) => Promise<RestReport>;
 }
 
 /** @throws {PlacementError} */
-export async function storeInstance(box: Box, { ask, kind, log, signal }: Storing): Promise<StoredInstance> {
+export async function storeInstance(box: Box, { ask, kind, log, project, signal }: Storing): Promise<StoredInstance> {
   if (box.store === undefined) throw new PlacementError("bad_option", "The session was not created as forkable.");
   try {
     const { busy } = await ask({ for_copy: true });
     if (busy !== null) throw new PlacementError("bad_option", `The session cannot be copied during ${busy}.`);
-    const stored = await box.store(signal);
+    const stored = await box.store({ project, signal });
     // For telemetry. Its processes may just have ended, or be stopped by a program of the session.
     await ask({ copied: { paused_ms: stored.pausedMs } }).catch((error: unknown) => {
       log.debug({ instance_id: box.id, error: messageOf(error) }, "An instance did not confirm that it was copied.");
@@ -47,8 +48,8 @@ export class StoredInstance implements InstanceCopy, BoxMaker {
     this.#box = box;
   }
 
-  start(id: string): Promise<Box> {
-    return this.#box.start(id);
+  start(id: string, _viewport: Viewport, wishes: BoxWishes = {}): Promise<Box> {
+    return this.#box.start(id, wishes.signal);
   }
 
   async drop(): Promise<void> {

@@ -15,15 +15,22 @@ export type PlacementErrorCode =
   | "unavailable"
   | "closed";
 
+export interface PlacementErrorOptions extends ErrorOptions {
+  /** When the same call may succeed. */
+  readonly retryAfterSeconds?: number;
+}
+
 /** Aborts reject with the caller's `signal.reason` instead. */
 export class PlacementError extends Error {
   override readonly name = "PlacementError";
   readonly [marker] = true;
   readonly code: PlacementErrorCode;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: PlacementErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: PlacementErrorCode, message: string, options?: PlacementErrorOptions) {
     super(message, options);
     this.code = code;
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 
   /** Unlike `instanceof`, works across two installed copies of this package. */

@@ -247,8 +247,8 @@ class SandboxBoxMaker implements BoxMaker {
       store:
         streams === undefined || owner === undefined || memory === undefined
           ? undefined
-          : (running, signal) =>
-              storeBox(running, { files, memory, owner, tools: support.tools, copies: this.#copies(config) }, signal),
+          : (running, wishes) =>
+              storeBox(running, { files, memory, owner, tools: support.tools, copies: this.#copies(config) }, wishes),
     });
   }
 

@@ -1,4 +1,4 @@
-import type { Box, Dial, Exit, StoredBox } from "../boxes/box.ts";
+import type { Box, Dial, Exit, StoredBox, StoreWishes } from "../boxes/box.ts";
 import type { InstanceFiles } from "../boxes/instance-files.ts";
 import { writePolicies } from "../boxes/policies.ts";
 import { addLocale } from "../boxes/locales.ts";
@@ -26,7 +26,7 @@ interface SandboxBoxParts {
   readonly egressPath: string;
   /** Of a forkable box, which has no socket. */
   readonly streamed: StreamedInstance | undefined;
-  readonly store: ((process: SandboxedProcess, signal?: AbortSignal) => Promise<StoredBox>) | undefined;
+  readonly store: ((process: SandboxedProcess, wishes: StoreWishes) => Promise<StoredBox>) | undefined;
 }
 
 export class SandboxBox implements Box {
@@ -80,11 +80,11 @@ export class SandboxBox implements Box {
     this.#parts.streamed?.letOut();
   }
 
-  store(signal?: AbortSignal): Promise<StoredBox> {
+  store(wishes: StoreWishes): Promise<StoredBox> {
     const { process, store } = this.#parts;
     if (store === undefined)
       return Promise.reject(new PlacementError("bad_option", "This session was not created as forkable."));
-    return store(process, signal);
+    return store(process, wishes);
   }
 
   async openShared(id: string): Promise<SharedPlace> {

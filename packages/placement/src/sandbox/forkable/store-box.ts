@@ -1,4 +1,4 @@
-import type { Box, StoredBox } from "../../boxes/box.ts";
+import type { Box, StoredBox, StoreWishes } from "../../boxes/box.ts";
 import type { InstanceFiles } from "../../boxes/instance-files.ts";
 import type { MemoryGroup } from "../../host/memory-groups.ts";
 import { findTool, type SandboxTools } from "../../host/tools.ts";
@@ -46,11 +46,11 @@ interface BoxToStore {
   readonly copies: BoxCopies;
 }
 
-/** Stores a running box, which continues. @throws {PlacementError} `instance_lost`, `no_space`. @throws errors of CRIU. */
+/** Stores a running box, which continues. @throws {PlacementError} `instance_lost`, `no_space`, `no_capacity`. @throws errors of CRIU. */
 export async function storeBox(
   { firstInside, pid: outer }: SandboxedProcess,
   { copies, files, memory, owner, tools }: BoxToStore,
-  signal?: AbortSignal,
+  wishes: StoreWishes,
 ): Promise<StoredBox> {
   const criu = await findTool("criu");
   if (criu === undefined || firstInside === undefined)
@@ -63,11 +63,11 @@ export async function storeBox(
       ...{ owner, outer, firstInside, root: files.root, own: copies.ownFolders(files) },
       bytes: () => memory.storableBytes(),
     },
-    signal,
+    wishes,
   );
   return {
     pausedMs: stored.pausedMs,
-    start: (id) => restore(id, stored, { copies, owner, tools }),
+    start: (id, signal) => restore(id, stored, { copies, owner, signal, tools }),
     drop: () => stored.drop(),
   };
 }
@@ -75,7 +75,7 @@ export async function storeBox(
 async function restore(
   id: string,
   stored: StoredProcesses,
-  { copies, owner, tools }: Omit<BoxToStore, "files" | "memory">,
+  { copies, owner, signal, tools }: Omit<BoxToStore, "files" | "memory"> & { readonly signal: AbortSignal | undefined },
 ): Promise<Box> {
   const leave = copies.join(owner);
   const { files, memory } = await copies.place(id, owner).catch((error: unknown) => {
@@ -98,7 +98,7 @@ async function restore(
       ...stored.command(id, { root, own: copies.ownFolders(files) }),
     ] as const;
     const process = await startRestored([program, ...rest], { sessionDir, streams }, (ended) =>
-      stored.restored(id, ended),
+      stored.restored(id, ended, signal),
     );
     await process.reported;
     const tree = treeOf(process.firstInside ?? 0);

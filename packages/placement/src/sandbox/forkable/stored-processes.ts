@@ -4,13 +4,14 @@ import { mkdir, readdir, readFile, readlink, stat, statfs } from "node:fs/promis
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import pLimit from "p-limit";
 import { identityOf, isRunning, processNamespace } from "../../host/process-table.ts";
 import { removeTree } from "../../host/remove-tree.ts";
 import { sharedMemoryFolder } from "../launcher.ts";
+import type { StoreWishes } from "../../boxes/box.ts";
 import { PlacementError } from "../../interface/placement-error.ts";
 import type { PlacementLog } from "../../interface/placement-log.ts";
 import { type CriuTools, dump, type OwnFolders, restoreCommand, restoreFiles, tailOf } from "./criu.ts";
+import { DumpTurns } from "./dump-turns.ts";
 import { areStopped, continueAll, stopAll, treeOf, wipeForkState } from "./process-tree.ts";
 
 const run = promisify(execFile);
@@ -26,7 +27,7 @@ const spareBytes = 256 * 2 ** 20;
 const storeMs = 15_000;
 const restoreMs = 30_000;
 const pollMs = 3;
-const attempts = 4;
+const attempts = 8;
 const againMs = 100;
 const networkFd = 8;
 /** Enters the network namespace and the files of a copy, before CRIU. */
@@ -45,8 +46,9 @@ export interface RunningBox {
   readonly bytes: () => Promise<number>;
 }
 
-/** Dumps of several sessions at a time would each find the same memory free. */
-const inTurn = pLimit(1);
+const turns = new DumpTurns({ maxRunning: 4, maxWaiting: 8, maxWaitMs: 20_000, retryAfterSeconds: storeMs / 1000 });
+/** Of dumps that run: each would otherwise find the same memory free. */
+let reservedBytes = 0;
 
 /** The memory and the files of a box, for copies of it. */
 export class StoredProcesses {
@@ -64,26 +66,26 @@ export class StoredProcesses {
   }
 
   /** The box continues afterwards, also after a failure. @throws {PlacementError} @throws errors of CRIU. */
-  static store(box: RunningBox, signal?: AbortSignal): Promise<StoredProcesses> {
-    return inTurn(async () => {
+  static store(box: RunningBox, { project, signal }: StoreWishes): Promise<StoredProcesses> {
+    const attempt = async (): Promise<StoredProcesses> => {
       const pause = { ms: 0 };
       const untilMs = performance.now() + storeMs;
-      for (let attempt = 1; ; attempt++) {
+      for (let count = 1; ; count++) {
         signal?.throwIfAborted();
         try {
-          return await StoredProcesses.#store(box, pause, untilMs);
+          return await withMemory(await box.bytes(), () => StoredProcesses.#store(box, pause, untilMs));
         } catch (error) {
           // At some moments CRIU cannot take a process over, or the kernel has news that a socket has not read yet.
-          if (attempt === attempts || PlacementError.isInstance(error) || performance.now() > untilMs) throw error;
+          if (count === attempts || PlacementError.isInstance(error) || performance.now() > untilMs) throw error;
           await sleep(againMs);
         }
       }
-    });
+    };
+    return turns.run(project, attempt, signal);
   }
 
   static async #store(box: RunningBox, pause: { ms: number }, untilMs: number): Promise<StoredProcesses> {
-    const { bytes, firstInside, outer, own, owner, root, tools } = box;
-    await requireMemory(await bytes());
+    const { firstInside, outer, own, owner, root, tools } = box;
     const folder = join(memoryFolder, await nameOfImages());
     const images = join(folder, "images");
     await mkdir(folder, { mode: 0o700 });
@@ -134,12 +136,13 @@ export class StoredProcesses {
    * Waits until a copy is complete. None of its processes has run yet, and none has a random generator of the box.
    * @returns its first process. @throws with the end of CRIU's log.
    */
-  async restored(id: string, ended: Promise<unknown>): Promise<number> {
+  async restored(id: string, ended: Promise<unknown>, signal?: AbortSignal): Promise<number> {
     const folder = join(this.#folder, id);
     const state = { hasEnded: false };
     void ended.then(() => (state.hasEnded = true));
     const untilMs = performance.now() + restoreMs;
     while (!state.hasEnded && performance.now() < untilMs) {
+      signal?.throwIfAborted();
       const first = Number(await readFile(join(folder, restoreFiles.pid), "utf8").catch(() => ""));
       const tree = first > 0 ? treeOf(first) : [];
       if (tree.length > 0 && areStopped(tree)) {
@@ -156,8 +159,20 @@ export class StoredProcesses {
   }
 }
 
-async function requireMemory(bytes: number): Promise<void> {
-  const neededBytes = 2 * bytes + spareBytes;
+/** @throws {PlacementError} `no_space` */
+async function withMemory<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+  const others = reservedBytes;
+  reservedBytes += bytes;
+  try {
+    await requireMemory(bytes, others);
+    return await work();
+  } finally {
+    reservedBytes -= bytes;
+  }
+}
+
+async function requireMemory(bytes: number, others: number): Promise<void> {
+  const neededBytes = 2 * (bytes + others) + spareBytes;
   const availableBytes = process.availableMemory();
   if (availableBytes < neededBytes)
     throw new PlacementError(
@@ -165,7 +180,7 @@ async function requireMemory(bytes: number): Promise<void> {
       `A copy of this session needs ${inMegabytes(neededBytes)} of free memory, and the machine has ${inMegabytes(availableBytes)}. End sessions or add memory.`,
     );
   const { bavail, bsize } = await statfs(memoryFolder);
-  if (bavail * bsize < bytes)
+  if (bavail * bsize < bytes + others)
     throw new PlacementError(
       "no_space",
       `A copy of this session needs ${inMegabytes(bytes)} in ${memoryFolder}, which has ${inMegabytes(bavail * bsize)} left. End sessions or make it larger.`,

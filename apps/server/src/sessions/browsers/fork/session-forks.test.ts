@@ -1,5 +1,7 @@
+import { PlacementError } from "@shoal/placement";
 import { KeyedMutex } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
+import { ForkBrowser } from "@shoal/schemas";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import type { SessionRow } from "../session-store.ts";
@@ -19,7 +21,12 @@ function forksOf(change: { readonly row?: object; readonly onStart?: (place: num
     ended: [] as string[],
     dropped: 0,
   };
-  const instance = { upstream: exit as typeof exit | undefined, ended: new Promise(() => undefined) };
+  const instance = {
+    upstream: exit as typeof exit | undefined,
+    ended: new Promise(() => undefined),
+    copy: () =>
+      Promise.reject(new PlacementError("no_capacity", "Other sessions are being copied.", { retryAfterSeconds: 15 })),
+  };
   const sessions = new Map([["parent", { row: state.row, instance, captured: [] }]]);
   const parts = {
     runner: {
@@ -46,6 +53,7 @@ function forksOf(change: { readonly row?: object; readonly onStart?: (place: num
     },
     updates: { exclusively: <Result>(id: string, work: () => Promise<Result>) => mutex.run(id, work) },
     existing: async () => state.row,
+    placement: {},
     log: pino({ level: "silent" }),
   } as unknown as SessionForksParts;
   const by = {
@@ -56,7 +64,8 @@ function forksOf(change: { readonly row?: object; readonly onStart?: (place: num
       if (profile_id !== null) throw new ServiceError(403, "insufficient_scope", "outside");
     },
   };
-  const fork = () => new SessionForks(parts).fork("p", "parent", request, by);
+  const fork = (body: ForkBrowser = request) =>
+    new SessionForks(parts).fork("p", "parent", ForkBrowser.parse(body), by);
   return { controller, fork, instance, mutex, sessions, state };
 }
 
@@ -100,4 +109,10 @@ it("ends the started forks of a caller that has left", async () => {
   await expect(forks.fork()).rejects.toThrow("the caller left");
   expect(forks.state.ended).toHaveLength(4);
   expect(forks.state.dropped).toBe(1);
+});
+
+it("says how long to wait while other sessions are being copied, or restores the fork", async () => {
+  const { fork } = forksOf({ row: { options: { forkable: true } } });
+  await expect(fork({ mode: "exact" })).rejects.toMatchObject({ status: 409, retryAfterSeconds: 15 });
+  expect(await fork({})).toMatchObject({ notExactBecause: "Other sessions are being copied." });
 });

@@ -56,6 +56,7 @@ type ExactState = { readonly copy: InstanceCopy } & Pick<LentState, "drop">;
 interface NotExact {
   readonly reason: string;
   readonly mayPass: boolean;
+  readonly retryAfterSeconds?: number | undefined;
 }
 
 /** A parent, and what its forks get from it. */
@@ -116,8 +117,9 @@ export class SessionForks {
     if (mode === "restored") return { ...common, state: await profiles.readForFork(parent, instance, by.signal) };
     const exact = await this.#copy(parent, instance, by.signal);
     if (!("reason" in exact)) return { ...common, state: exact };
-    const { mayPass, reason } = exact;
-    if (mode === "exact") throw ServiceError.of(mayPass ? exactForkNotNow(id, reason) : exactForkUnavailable(reason));
+    const { mayPass, reason, retryAfterSeconds } = exact;
+    if (mode === "exact")
+      throw ServiceError.of(mayPass ? exactForkNotNow(id, reason, retryAfterSeconds) : exactForkUnavailable(reason));
     return { ...common, state: await profiles.readForFork(parent, instance, by.signal), notExactBecause: reason };
   }
 
@@ -136,6 +138,7 @@ export class SessionForks {
       return {
         reason: isInternal ? "The processes of the session could not be copied just now." : error.message,
         mayPass: true,
+        retryAfterSeconds: error.retryAfterSeconds,
       };
     }
   }
