@@ -70,7 +70,6 @@ const longFiles = {
   "apps/server/src/sessions/browsers/sessions.ts": 431,
   "packages/database/src/tables.ts": 425,
   "packages/instance/src/main/program.ts": 406,
-  "packages/placement/src/egress/gateway.ts": 404,
 };
 
 const overrides: OxlintConfig["overrides"] = [

@@ -1,6 +1,6 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import type { MultipartPart } from "@shoal/router";
-import { createHttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import type { EventStream } from "@shoal/transport";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -53,7 +53,7 @@ function answerOf({ responses }: Endpoint): unknown {
   }
 }
 
-const router = createHttpRouter({ context: () => undefined });
+const router = new HttpRouter({ context: () => undefined });
 for (const endpoint of endpoints) {
   const handler = async ({ body, params, query }: { body: unknown; params: object; query: object }) => {
     seen.push({ operationId: endpoint.operationId, params, query, body: await bodyOf(body) });

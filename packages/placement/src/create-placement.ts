@@ -5,7 +5,7 @@ import { openSessionFolders, type SessionFolders } from "./boxes/session-folders
 import { type LocatedChromium, locateChromium, locateFullChromium } from "./chromium/find-chromium.ts";
 import { createContainers } from "./container/create-containers.ts";
 import type { ImageContents } from "./image/image-contents.ts";
-import { createEgressGateway, type EgressGateway } from "./egress/gateway.ts";
+import { EgressGateway } from "./egress/gateway.ts";
 import { findFreezers, thawAbandoned } from "./host/freezer.ts";
 import { findMemoryGroups } from "./host/memory-groups.ts";
 import { canTrustAuthorities, findTool } from "./host/tools.ts";
@@ -71,7 +71,7 @@ export async function createPlacementWith(
   await thawAbandoned();
   await removeAbandonedImages(options.log);
   const folders = await openSessionFolders(options.sessionsDir, options.log);
-  const gateway = createEgressGateway(options.log, options.egressLimits);
+  const gateway = new EgressGateway(options.log, options.egressLimits);
   try {
     const parts = { folders, gateway, policy, support, programPath, resolveName, readyMs, closed };
     const made =

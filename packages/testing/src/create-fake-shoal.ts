@@ -8,7 +8,7 @@ import {
   type Handlers,
 } from "@shoal/router";
 import { answerFetch } from "@shoal/router/fetch";
-import { createHttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { authenticate, type Access } from "./state/access.ts";
 import * as areas from "./areas.ts";
@@ -145,7 +145,7 @@ class FakeService {
   readonly ownHandlers = new Map<string, Handler<Endpoint, FakeContext>>();
   readonly #records = new WeakMap<IncomingMessage, RecordedCall>();
   readonly #mounted = new Set<string>();
-  readonly #router = createHttpRouter<FakeContext>({
+  readonly #router = new HttpRouter<FakeContext>({
     context: (request, endpoint) => this.#contextOf(request, endpoint),
   });
 

@@ -1,6 +1,6 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import type { Handler, MultipartPart } from "@shoal/router";
-import { createHttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -57,7 +57,7 @@ export class AnsweringService {
 /** Runs during the tests of the file. */
 export function useAnsweringService(): AnsweringService {
   const service = new AnsweringService();
-  const router = createHttpRouter({ context: () => undefined });
+  const router = new HttpRouter({ context: () => undefined });
   for (const endpoint of Object.values<Endpoint>(contract)) {
     // The union of all answer types is useless.
     const handler: Handler<Endpoint> = async (request) => (await service.answer(endpoint, request)) as undefined;

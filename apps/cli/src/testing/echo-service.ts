@@ -1,7 +1,7 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import document from "@shoal/contract/openapi.json" with { type: "json" };
 import type { Handler } from "@shoal/router";
-import { createHttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -68,7 +68,7 @@ export async function startEchoService(): Promise<EchoService> {
     timed_out: false,
   });
 
-  const router = createHttpRouter({ context: () => undefined });
+  const router = new HttpRouter({ context: () => undefined });
   for (const endpoint of Object.values<Endpoint>(contract)) router.mount(endpoint, handlerOf(endpoint));
 
   function handlerOf(endpoint: Endpoint): Handler<Endpoint> {

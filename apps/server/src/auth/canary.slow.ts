@@ -13,7 +13,7 @@ import { Envelopes } from "../storage/envelopes/envelopes.ts";
 import { openMasterKeys } from "../storage/envelopes/master-keys.ts";
 import { installationOf } from "../storage/envelopes/rewrap-command.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
-import { createCredentials } from "./credentials/credentials.ts";
+import { Credentials } from "./credentials/credentials.ts";
 
 /** Secrets that the test stores or sends. Also valid Base32, so that each can be a TOTP secret. */
 const canaries: string[] = [];
@@ -79,7 +79,7 @@ async function openCredentials() {
     { master_key: "secret_key" },
     { serverSecret: presentServerSecret(dataDir, undefined), installation: await installationOf(database.query) },
   );
-  return createCredentials({ database, envelopes: new Envelopes(keys) });
+  return new Credentials({ database, envelopes: new Envelopes(keys) });
 }
 
 /** Stores values in a vault by each way. */

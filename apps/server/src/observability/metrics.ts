@@ -10,22 +10,6 @@ import type { Charge } from "../usage/usage-charges.ts";
 import { UsageMetrics } from "./usage-metrics.ts";
 import { version } from "../config/version.ts";
 
-/** No label contains a value chosen by a client. Labels with ids of projects are limited in number. */
-export interface Metrics {
-  requestEnded(request: IncomingMessage, response: ServerResponse, durationMs: number): void;
-  instanceStarted(durationMs: number, isStarted: boolean): void;
-  sleepChanged(change: SleepChange): void;
-  sessionsEnded(reason: string, count?: number): void;
-  /** Because of overload. */
-  refused(why: string): void;
-  usageCharged(charges: readonly Charge[]): void;
-  /** Adds a gauge that is read when the metrics are. */
-  gauge(name: string, help: string, read: () => number): void;
-  /** @throws when the database is unavailable. */
-  text(): Promise<string>;
-  readonly contentType: string;
-}
-
 export interface MetricsParts {
   readonly database: Database;
   readonly serverId: string;
@@ -50,7 +34,8 @@ interface SessionCounts {
   readonly count: number;
 }
 
-class ServiceMetrics implements Metrics {
+/** No label contains a value chosen by a client. Labels with ids of projects are limited in number. */
+export class Metrics {
   readonly #database: Database;
   readonly #serverId: string;
   readonly #traffic: () => EgressTraffic;
@@ -273,6 +258,7 @@ class ServiceMetrics implements Metrics {
     this.#ended.inc({ reason: endings.has(reason) ? reason : "other" }, count);
   }
 
+  /** Because of overload. */
   refused(why: string): void {
     this.#refusals.inc({ reason: why });
   }
@@ -281,6 +267,7 @@ class ServiceMetrics implements Metrics {
     this.#usage.charged(charges);
   }
 
+  /** Adds a gauge that is read when the metrics are. */
   gauge(name: string, help: string, read: () => number): void {
     new Gauge({
       name,
@@ -292,6 +279,7 @@ class ServiceMetrics implements Metrics {
     });
   }
 
+  /** @throws when the database is unavailable. */
   async text(): Promise<string> {
     await this.#look();
     return this.#registry.metrics();
@@ -345,8 +333,4 @@ class ServiceMetrics implements Metrics {
     this.#warmTakes.inc({ outcome: "miss" }, misses - this.#lastTakes.misses);
     this.#lastTakes = { hits, misses };
   }
-}
-
-export function createMetrics(parts: MetricsParts): Metrics {
-  return new ServiceMetrics(parts);
 }

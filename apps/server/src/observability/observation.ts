@@ -47,8 +47,8 @@ async function openMetrics({
       exitCode: 2,
     });
   }
-  const { createMetrics } = await import("./metrics.ts");
-  return createMetrics({
+  const { Metrics } = await import("./metrics.ts");
+  return new Metrics({
     database,
     serverId,
     traffic,

@@ -11,18 +11,8 @@ export class FrameError extends Error {
   }
 }
 
-export interface FrameHeader {
-  readonly final: boolean;
-  readonly opcode: number;
-  readonly payloadBytes: number;
-  /** Four bytes; `undefined` in frames of a server. */
-  readonly mask: Buffer | undefined;
-  readonly headerBytes: number;
-  readonly raw: Buffer;
-}
-
 /** Its buffers are made when they are read: a sender of empty frames would make the service create millions of them. */
-class ReadHeader implements FrameHeader {
+export class FrameHeader {
   readonly final: boolean;
   readonly opcode: number;
   readonly payloadBytes: number;
@@ -53,6 +43,7 @@ class ReadHeader implements FrameHeader {
     return this.#bytes.subarray(this.#start, this.#start + this.headerBytes);
   }
 
+  /** Four bytes; `undefined` in frames of a server. */
   get mask(): Buffer | undefined {
     return this.#isMasked ? this.raw.subarray(-4) : undefined;
   }
@@ -162,7 +153,7 @@ function parseFrameHeader(bytes: Buffer, start: number, options: FrameReaderOpti
     );
   const headerBytes = maskStart + (masked ? 4 : 0);
   if (bytes.length < start + headerBytes) return undefined;
-  return new ReadHeader({ final, opcode: code, payloadBytes, headerBytes }, { bytes, start, isMasked: masked });
+  return new FrameHeader({ final, opcode: code, payloadBytes, headerBytes }, { bytes, start, isMasked: masked });
 }
 
 /** The mask is zero: masks protect proxies from hostile pages, and neither exists here. */

@@ -1,6 +1,6 @@
 import { curl, type contract } from "@shoal/contract";
 import { IdempotencyMemory, type HandlersOrNotYet } from "@shoal/router";
-import { createHttpRouter, requestIdOf } from "@shoal/router/http";
+import { HttpRouter, requestIdOf } from "@shoal/router/http";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { instanceControl } from "../protocol/endpoints.ts";
@@ -46,24 +46,6 @@ import type { Telemetry } from "../operations/telemetry/telemetry.ts";
 import { unknownFieldsHeader } from "../protocol/unknown-fields-header.ts";
 import { rememberProcessGroups } from "../operations/process/tracking/process-groups.ts";
 
-export interface Operations {
-  /** Answers a request whose path lacks `/browsers/{id}`; never throws. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
-  /** For attaching to terminals, which is not an operation. */
-  readonly processes: Pick<SessionProcesses, "find" | "running">;
-  control(request: IncomingMessage, response: ServerResponse): void;
-  readonly recordings: Pick<ReplayArea, "running" | "across">;
-  /** Whether pages may contain secrets that the service or a person typed. */
-  readonly mayShowSecrets: boolean;
-  /** Ends the processes of callers' code. In a copy they would have the random generators of their originals. */
-  endCode(reason: string): void;
-  finishReplays(): Promise<void>;
-  /** Resolves when the service has read all telemetry. */
-  finishTelemetry(): Promise<void>;
-  /** Ends streams cleanly, so that readers see an end and not a failure. */
-  close(): Promise<void>;
-}
-
 export interface OperationParts {
   readonly root: SessionRoot;
   readonly config: InstanceConfig;
@@ -83,13 +65,9 @@ export interface OperationParts {
   readonly control: ControlTargets;
 }
 
-export function createOperations(parts: OperationParts): Operations {
-  return new SessionOperations(parts);
-}
-
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-class SessionOperations implements Operations {
+export class Operations {
   readonly #parts: OperationParts;
   readonly #areas: Areas;
   readonly #serve: RequestListener;
@@ -104,18 +82,21 @@ class SessionOperations implements Operations {
     this.#serveControl = this.#controlRouter();
   }
 
-  get processes(): Operations["processes"] {
+  /** For attaching to terminals, which is not an operation. */
+  get processes(): Pick<SessionProcesses, "find" | "running"> {
     return this.#areas.processes;
   }
 
-  get recordings(): Operations["recordings"] {
+  get recordings(): Pick<ReplayArea, "running" | "across"> {
     return this.#areas.replays;
   }
 
+  /** Whether pages may contain secrets that the service or a person typed. */
   get mayShowSecrets(): boolean {
     return this.#areas.frontPage.mayShowSecrets();
   }
 
+  /** Answers a request whose path lacks `/browsers/{id}`; never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void {
     const { browser, pause, telemetry } = this.#parts;
     const { requests } = this.#areas;
@@ -140,6 +121,7 @@ class SessionOperations implements Operations {
     this.#serveControl(request, response);
   }
 
+  /** Ends the processes of callers' code. In a copy they would have the random generators of their originals. */
   endCode(reason: string): void {
     this.#areas.repl.endProcess(reason);
     this.#areas.playwright.endProcesses();
@@ -150,10 +132,12 @@ class SessionOperations implements Operations {
     await Promise.allSettled(this.#replaysBeingRead);
   }
 
+  /** Resolves when the service has read all telemetry. */
   async finishTelemetry(): Promise<void> {
     await Promise.allSettled(this.#telemetryBeingRead);
   }
 
+  /** Ends streams cleanly, so that readers see an end and not a failure. */
   async close(): Promise<void> {
     const { computer, downloads, frontPage, logStreams, pages, playwright, processes, repl, requests, watches } =
       this.#areas;
@@ -173,7 +157,7 @@ class SessionOperations implements Operations {
 
   #controlRouter(): RequestListener {
     const { followReplay, followTelemetry } = instanceControl;
-    const router = createHttpRouter({
+    const router = new HttpRouter({
       context: () => undefined,
       unknownFields: "refuse",
       onRequest: (endpoint, _requestId, response) => {
@@ -271,7 +255,7 @@ function operationRouter(
   areas: Areas,
   { isShared, pause, secrets, telemetry }: Pick<OperationParts, "isShared" | "pause" | "secrets" | "telemetry">,
 ): RequestListener {
-  const router = createHttpRouter({
+  const router = new HttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
     idempotency: new IdempotencyMemory<undefined>(),

@@ -68,8 +68,8 @@ export function createParts(options: PartsOptions): Parts {
   const { activity, browser, config, connections, control, display, forwarder, isShared, logs, pages, pause } = options;
   const secrets = new TypedSecrets();
   const telemetry: LazyPart<Telemetry> = lazyPart(async () => {
-    const { createTelemetry } = await import("../operations/telemetry/telemetry.ts");
-    return createTelemetry({
+    const { Telemetry } = await import("../operations/telemetry/telemetry.ts");
+    return new Telemetry({
       root: config.root,
       browser,
       failureOf: (target) => forwarder.failures.of(target),
@@ -79,8 +79,8 @@ export function createParts(options: PartsOptions): Parts {
     });
   });
   const operations: LazyPart<Operations> = lazyPart(async () => {
-    const { createOperations } = await import("./operations.ts");
-    return createOperations({
+    const { Operations } = await import("./operations.ts");
+    return new Operations({
       root: {
         directory: config.root,
         home: config.home,

@@ -47,7 +47,7 @@ function offerMemoryFirst(): void {
 /** Compiles the program into `directory`, for instances with read-only access to it. */
 async function fillCache(directory: string): Promise<void> {
   enableCompileCache(directory);
-  const [, { createOperations }, { SessionDownloads }, { AutomationPause }, { TypedSecrets }] = await Promise.all([
+  const [, { Operations }, { SessionDownloads }, { AutomationPause }, { TypedSecrets }] = await Promise.all([
     import("./program.ts"),
     import("./operations.ts"),
     import("../browser/downloads/session-downloads.ts"),
@@ -73,7 +73,7 @@ async function fillCache(directory: string): Promise<void> {
     },
     close: () => undefined,
   };
-  createOperations({
+  new Operations({
     root: { directory: "/", home: "/" },
     config,
     logs,

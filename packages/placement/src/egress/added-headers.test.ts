@@ -1,4 +1,4 @@
-import { createEgressGateway, type EgressDoor, type EgressGateway } from "./gateway.ts";
+import { EgressGateway, type EgressDoor } from "./gateway.ts";
 import { createEgressPolicy } from "../policy/egress-policy.ts";
 import type { EgressLimits } from "../interface/egress.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
@@ -82,7 +82,7 @@ afterEach(async () => {
 async function openDoor(limits: Partial<EgressLimits> = {}): Promise<void> {
   path = join(await temporaryDirectory(), "egress.sock");
   const resolve = async () => [{ address: "127.0.0.1", family: 4 }];
-  gateway = createEgressGateway(silent, limits);
+  gateway = new EgressGateway(silent, limits);
   door = await gateway.open(path, createEgressPolicy(["127.0.0.0/8"], resolve));
   closing.push(() => door.close());
   door.setHeaders({

@@ -1,4 +1,4 @@
-import { createEgressGateway, type EgressDoor } from "./gateway.ts";
+import { EgressGateway, type EgressDoor } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
 import { once } from "node:events";
@@ -42,7 +42,7 @@ beforeEach(async () => {
     origin.close();
   });
   path = join(await temporaryDirectory(), "egress.sock");
-  door = await createEgressGateway(silent).open(path, createEgressPolicy(["127.0.0.0/8"], resolveName));
+  door = await new EgressGateway(silent).open(path, createEgressPolicy(["127.0.0.0/8"], resolveName));
   closing.push(() => door.close());
   door.setRules("session", { allowedHosts: ["yes.example", "*.yes.example"] });
 });

@@ -1,4 +1,4 @@
-import { createEgressGateway, type EgressDoor } from "./gateway.ts";
+import { EgressGateway, type EgressDoor } from "./gateway.ts";
 import { createEgressPolicy } from "../policy/egress-policy.ts";
 import type { ExchangePlayer, ExchangeRequest, PlayedChunk, RecordedExchange } from "../interface/exchanges.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
@@ -58,7 +58,7 @@ beforeEach(async () => {
     lookups.push(name);
     return [{ address: "127.0.0.1", family: 4 }];
   };
-  door = await createEgressGateway(silent, {}).open(path, createEgressPolicy(["127.0.0.0/8"], resolve));
+  door = await new EgressGateway(silent, {}).open(path, createEgressPolicy(["127.0.0.0/8"], resolve));
   closing.push(() => door.close());
 });
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { eventuallyPasses } from "@shoal/testkit";
-import { createEgressGateway } from "./gateway.ts";
+import { EgressGateway } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
 import { createNameResolver } from "../policy/resolve-name.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
@@ -62,7 +62,7 @@ async function openDoor(
   resolveName: ResolveName = createNameResolver(),
 ): Promise<{ path: string; close: () => Promise<void> }> {
   const path = join(await temporaryDirectory(), "egress.sock");
-  const door = await createEgressGateway(silent).open(path, createEgressPolicy(allow, resolveName));
+  const door = await new EgressGateway(silent).open(path, createEgressPolicy(allow, resolveName));
   closing.push(() => door.close());
   return { path, close: () => door.close() };
 }

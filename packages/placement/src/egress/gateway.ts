@@ -35,41 +35,28 @@ import { chmod } from "node:fs/promises";
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer, type Server as SocketServer, type Socket } from "node:net";
 
-export interface EgressDoor extends EgressControls {
-  close(): Promise<void>;
-}
-
-export interface EgressGateway {
-  traffic(): EgressTraffic;
-  /** Only the owner of this process may connect. `policy` decides about each request and tunnel. */
-  open(path: string, policy: EgressPolicy): Promise<EgressDoor>;
-}
-
 /** For the instance; proxy requests have absolute URLs. */
 export const failuresPath = "/failures";
 
 /** Resolves names and connects only to addresses that it checked. */
-export function createEgressGateway(log: PlacementLog, limits: Partial<EgressLimits> = {}): EgressGateway {
-  return new Gateway(log, { ...usualEgressLimits(), ...limits });
-}
-
-class Gateway implements EgressGateway {
+export class EgressGateway {
   readonly log: PlacementLog;
   readonly limits: EgressLimits;
   readonly connections: EgressConnections;
   readonly http: Server;
   readonly opened: OpenedTunnels;
-  readonly #doors = new WeakMap<Socket, Door>();
+  readonly #doors = new WeakMap<Socket, EgressDoor>();
   readonly #transfers = new Transfers();
 
-  constructor(log: PlacementLog, limits: EgressLimits) {
+  constructor(log: PlacementLog, limits: Partial<EgressLimits> = {}) {
     this.log = log;
-    this.limits = limits;
-    this.connections = new EgressConnections(limits);
-    this.opened = new OpenedTunnels(limits.waitingMs);
+    this.limits = { ...usualEgressLimits(), ...limits };
+    const { idleMs, waitingMs } = this.limits;
+    this.connections = new EgressConnections(this.limits);
+    this.opened = new OpenedTunnels(waitingMs);
     // Uploads may take longer than Node's limit of five minutes; idle timeouts apply instead.
-    this.http = createHttpServer({ requestTimeout: 0, keepAliveTimeout: limits.waitingMs });
-    this.http.timeout = limits.idleMs;
+    this.http = createHttpServer({ requestTimeout: 0, keepAliveTimeout: waitingMs });
+    this.http.timeout = idleMs;
     this.http.on("request", (request: IncomingMessage, response: ServerResponse) => {
       joinChunks(request);
       this.#doors.get(request.socket)?.onRequest(request, response);
@@ -96,13 +83,14 @@ class Gateway implements EgressGateway {
     };
   }
 
+  /** Only the owner of this process may connect. `policy` decides about each request and tunnel. */
   async open(path: string, policy: EgressPolicy): Promise<EgressDoor> {
-    const door = new Door(this, policy);
+    const door = new EgressDoor(this, policy);
     await door.listen(path);
     return door;
   }
 
-  serve(socket: Socket, door: Door): void {
+  serve(socket: Socket, door: EgressDoor): void {
     this.#transfers.add(socket);
     door.transfers.add(socket);
     this.#doors.set(socket, door);
@@ -111,11 +99,11 @@ class Gateway implements EgressGateway {
   }
 }
 
-class Door implements EgressDoor, ConnectionOwner {
+export class EgressDoor implements ConnectionOwner, EgressControls {
   readonly sockets = new Set<Socket>();
   readonly transfers = new Transfers();
   project: string | undefined;
-  readonly #gateway: Gateway;
+  readonly #gateway: EgressGateway;
   readonly #ways: EgressWays;
   #signer: RequestSigner | undefined;
   #headers: ExitHeaders | undefined;
@@ -124,7 +112,7 @@ class Door implements EgressDoor, ConnectionOwner {
   readonly #refusals = new Refusals();
   #server: SocketServer | undefined;
 
-  constructor(gateway: Gateway, policy: EgressPolicy) {
+  constructor(gateway: EgressGateway, policy: EgressPolicy) {
     this.#gateway = gateway;
     this.#ways = new EgressWays(policy, gateway.limits.lookupsPerSession);
   }

@@ -1,6 +1,6 @@
 import { eventually, eventuallyPasses } from "@shoal/testkit";
 import type { EgressLimits } from "../interface/egress.ts";
-import { createEgressGateway, type EgressDoor, type EgressGateway } from "./gateway.ts";
+import { EgressGateway, type EgressDoor } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
 import { createNameResolver } from "../policy/resolve-name.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
@@ -48,7 +48,7 @@ interface TestDoor {
 async function openDoor(
   limits: Partial<EgressLimits>,
   {
-    gateway = createEgressGateway(silent, limits),
+    gateway = new EgressGateway(silent, limits),
     resolveName = createNameResolver(),
   }: { gateway?: EgressGateway; resolveName?: ResolveName } = {},
 ): Promise<TestDoor> {

@@ -1,7 +1,7 @@
 import type { EgressUpstream } from "../interface/egress.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { egressGatewayName } from "./failure.ts";
-import { createEgressGateway } from "./gateway.ts";
+import { EgressGateway } from "./gateway.ts";
 import { createEgressPolicy } from "../policy/egress-policy.ts";
 import { trusting } from "./upstream.ts";
 import { createLocalAddresses } from "../policy/local-addresses.ts";
@@ -52,7 +52,7 @@ export function createEgressProbe({
   readonly log: PlacementLog;
 }): EgressProbe {
   const policy = createEgressPolicy(allowPrivateHosts, createNameResolver(), createLocalAddresses({ otherServers }));
-  const gateway = createEgressGateway(log);
+  const gateway = new EgressGateway(log);
 
   async function through({ path, authorities }: Way, url: URL, signal: AbortSignal): Promise<EgressProbeResult> {
     const began = performance.now();

@@ -1,4 +1,4 @@
-import { createEgressGateway, type EgressDoor } from "./gateway.ts";
+import { EgressGateway, type EgressDoor } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
 import { temporaryDirectory } from "../testing/placements.ts";
 import { once } from "node:events";
@@ -36,7 +36,7 @@ afterEach(async () => {
 
 async function openDoor(resolve = resolveName): Promise<{ door: EgressDoor; path: string }> {
   const path = join(await temporaryDirectory(), "egress.sock");
-  const door = await createEgressGateway(silent).open(path, createEgressPolicy(["127.0.0.0/8"], resolve));
+  const door = await new EgressGateway(silent).open(path, createEgressPolicy(["127.0.0.0/8"], resolve));
   closing.push(() => door.close());
   return { door, path };
 }

@@ -1,6 +1,6 @@
 import { eventuallyPasses, waitLimitMs } from "@shoal/testkit";
 import type { EgressUpstream } from "../interface/egress.ts";
-import { createEgressGateway, type EgressDoor } from "./gateway.ts";
+import { EgressGateway, type EgressDoor } from "./gateway.ts";
 import { createEgressPolicy, type ResolveName } from "../policy/egress-policy.ts";
 import { createEgressProbe } from "./probe.ts";
 import { parseUpstream } from "./upstream.ts";
@@ -64,7 +64,7 @@ async function openDoor(upstream?: EgressUpstream): Promise<{ path: string; door
     [...[httpProxy, httpsProxy, socksProxy].map((proxy) => `127.0.0.1:${String(proxy.port)}`), `near.example:${port}`],
     resolveName,
   );
-  const door = await createEgressGateway(log).open(path, policy);
+  const door = await new EgressGateway(log).open(path, policy);
   closing.push(() => door.close());
   if (upstream !== undefined) door.setUpstream(upstream);
   return { path, door };

@@ -1,4 +1,4 @@
-import { createEgressGateway } from "../egress/gateway.ts";
+import { EgressGateway } from "../egress/gateway.ts";
 import { createEgressPolicy } from "../policy/egress-policy.ts";
 import { createNameResolver } from "../policy/resolve-name.ts";
 import { createServer } from "node:http";
@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 
 /** Runs a gateway with two sessions, and an API. Arguments: paths of the two sockets. Prints the API's port. */
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const gateway = createEgressGateway(silent);
+const gateway = new EgressGateway(silent);
 for (const path of process.argv.slice(2))
   await gateway.open(path, createEgressPolicy(["127.0.0.1"], createNameResolver()));
 const api = createServer((_request, response) =>

@@ -1,7 +1,7 @@
 import type { Contract, Endpoint } from "@shoal/contract";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Handler, Handlers } from "../handler/handler.ts";
-import { createHttpRouter, type HttpRouterOptions } from "./http.ts";
+import { HttpRouter, type HttpRouterOptions } from "./http.ts";
 import { WebRequest } from "./web-request.ts";
 import { WebResponse } from "./web-response.ts";
 
@@ -28,10 +28,10 @@ export interface FetchRouter<Context> {
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-/** Makes a router that answers a `Request` with a `Response`. Otherwise the same as {@link createHttpRouter}. */
+/** Makes a router that answers a `Request` with a `Response`. Otherwise the same as {@link HttpRouter}. */
 export function createFetchRouter<Context = undefined>(options: FetchRouterOptions<Context>): FetchRouter<Context> {
   const { prefixParams, ...others } = options;
-  const router = createHttpRouter<Context>({
+  const router = new HttpRouter<Context>({
     ...others,
     context: (request, endpoint) => options.context(webOf(request), endpoint),
     ...(prefixParams && { prefixParams: (request: IncomingMessage) => prefixParams(webOf(request)) }),

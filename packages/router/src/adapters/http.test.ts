@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { stopWatch, watchEvents } from "@shoal/contract";
-import { createHttpRouter, type HttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import { expect, it, onTestFinished } from "vitest";
 import { answerOf } from "../testing/servers.ts";
 
@@ -20,7 +20,7 @@ async function listen(router: HttpRouter<undefined>): Promise<string> {
 
 it("serves paths without the prefix, with the values of its placeholders from prefixParams", async () => {
   const stopped: unknown[] = [];
-  const router = createHttpRouter({
+  const router = new HttpRouter({
     stripPrefix: "/browsers/{id}",
     prefixParams: () => ({ id: "session-1" }),
     context: () => undefined,
@@ -39,7 +39,7 @@ it("serves paths without the prefix, with the values of its placeholders from pr
 });
 
 it("passes an empty string for a placeholder without a value", async () => {
-  const router = createHttpRouter({ stripPrefix: "/browsers/{id}", context: () => undefined });
+  const router = new HttpRouter({ stripPrefix: "/browsers/{id}", context: () => undefined });
   router.mount(watchEvents, async function* ({ params }) {
     yield { id: params.id, data: { type: "CREATE", path: params.watch_id } };
   });
@@ -49,13 +49,13 @@ it("passes an empty string for a placeholder without a value", async () => {
 });
 
 it("refuses an endpoint outside its prefix, and a route that is taken", () => {
-  const router = createHttpRouter({ stripPrefix: "/browsers/{id}/other", context: () => undefined });
+  const router = new HttpRouter({ stripPrefix: "/browsers/{id}/other", context: () => undefined });
   expect(() => {
     router.mount(stopWatch, () => undefined);
   }).toThrow(
     "browsers.fs.watch.stop: its path /browsers/{id}/fs/watch/{watch_id} does not begin with /browsers/{id}/other.",
   );
-  const other = createHttpRouter({ context: () => undefined });
+  const other = new HttpRouter({ context: () => undefined });
   other.mount(stopWatch, () => undefined);
   expect(() => {
     other.mount(stopWatch, () => undefined);

@@ -13,7 +13,7 @@ import { maxParamLength, placeholders, routePath } from "./route-path.ts";
 export { answerClientError } from "../reply/error-reply.ts";
 export { requestIdOf } from "../request/request-id.ts";
 
-/** Options of {@link createHttpRouter}. */
+/** Options of {@link HttpRouter}. */
 export interface HttpRouterOptions<Context> extends OperationOptions<Context> {
   /** Removed from the start of every endpoint's path, including placeholders: `/browsers/{id}`. */
   readonly stripPrefix?: string;
@@ -30,21 +30,7 @@ export interface HttpRouterOptions<Context> extends OperationOptions<Context> {
 }
 
 /** Serves endpoints to requests of a `node:http` server. */
-export interface HttpRouter<Context> {
-  /** @throws {Error} when the method and path are taken. */
-  mount<E extends Endpoint>(endpoint: E, handler: Handler<E, Context>): void;
-  /** A missing handler does not compile. @throws {Error} when a method and path are taken. */
-  mountAll<C extends Contract>(contract: C, handlers: Handlers<C, Context>): void;
-  /** Answers a request; never throws. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-}
-
-/** Makes a router for `createServer(router.handle)`. */
-export function createHttpRouter<Context = undefined>(options: HttpRouterOptions<Context>): HttpRouter<Context> {
-  return new NodeRouter(options);
-}
-
-class NodeRouter<Context> implements HttpRouter<Context> {
+export class HttpRouter<Context> {
   readonly #options: HttpRouterOptions<Context>;
   readonly #stripPrefix: string;
   readonly #fixedParams: readonly string[];
@@ -63,14 +49,17 @@ class NodeRouter<Context> implements HttpRouter<Context> {
     this.#fixedParams = placeholders(this.#stripPrefix);
   }
 
+  /** @throws {Error} when the method and path are taken. */
   mount<E extends Endpoint>(endpoint: E, handler: Handler<E, Context>): void {
     this.#add(endpoint, handler as AnyHandler<Context>);
   }
 
+  /** A missing handler does not compile. @throws {Error} when a method and path are taken. */
   mountAll<C extends Contract>(contract: C, handlers: Handlers<C, Context>): void {
     for (const [name, endpoint] of Object.entries(contract)) this.#add(endpoint, handlers[name] as AnyHandler<Context>);
   }
 
+  /** Answers a request; never throws. */
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     this.#router.lookup(request, response);
   };

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
-import { answerClientError, createHttpRouter, requestIdOf } from "../adapters/http.ts";
+import { answerClientError, HttpRouter, requestIdOf } from "../adapters/http.ts";
 import { configure, fastifyOptions, mountAll } from "../adapters/fastify.ts";
 import type { Handler, Handlers } from "../handler/handler.ts";
 import type { OperationOptions } from "../operation/operation.ts";
@@ -75,7 +75,7 @@ async function startHttp(
   { context = defaultContext, ...options }: TestOptions = {},
 ): Promise<TestServer> {
   const faults: TestServer["faults"] = [];
-  const router = createHttpRouter<TestContext>({
+  const router = new HttpRouter<TestContext>({
     ...options,
     context: (request) => context(request.headers),
     onError: (error, requestId) => faults.push({ error, requestId }),

@@ -32,17 +32,6 @@ export interface OpenedCredential {
   readonly totp: Totp | undefined;
 }
 
-export interface Credentials {
-  create(projectId: string, request: z.output<typeof CreateCredential>): Promise<Credential>;
-  list(projectId: string, filter: z.output<typeof ListCredentials>): Promise<Page<Credential>>;
-  get(projectId: string, idOrName: string): Promise<Credential>;
-  update(projectId: string, idOrName: string, request: z.output<typeof UpdateCredential>): Promise<Credential>;
-  delete(projectId: string, idOrName: string): Promise<void>;
-  totpCode(projectId: string, idOrName: string): Promise<TotpCode>;
-  /** The only way to the stored values. */
-  open(projectId: string, idOrName: string): Promise<OpenedCredential>;
-}
-
 interface CredentialRow extends CredentialRef {
   readonly name: string;
   readonly domain: string;
@@ -105,7 +94,7 @@ interface SealedRequest {
   readonly sealedTotp?: Buffer | null;
 }
 
-class CredentialService implements Credentials {
+export class Credentials {
   readonly #query: Database["query"];
   readonly #secrets: SecretValues;
 
@@ -226,6 +215,7 @@ class CredentialService implements Credentials {
     return { code, expires_at: expiresAt.toISOString() };
   }
 
+  /** The only way to the stored values. */
   async open(projectId: string, idOrName: string): Promise<OpenedCredential> {
     const row = await this.#existing(projectId, idOrName);
     const sealed = await this.#query
@@ -298,11 +288,4 @@ async function insertValues(transaction: Kysely<Tables>, id: string, values: rea
     .where("credential_id", "=", id)
     .executeTakeFirstOrThrow();
   if (count > maxCredentialValues) throw ServiceError.of(tooManyValues(count));
-}
-
-export function createCredentials(parts: {
-  readonly database: Pick<Database, "query">;
-  readonly envelopes: Envelopes;
-}): Credentials {
-  return new CredentialService(parts);
 }

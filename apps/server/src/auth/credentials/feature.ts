@@ -1,9 +1,9 @@
 import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
-import { createCredentials } from "./credentials.ts";
+import { Credentials } from "./credentials.ts";
 import { credentialHandlers } from "./handlers.ts";
 
 export function credentialsFeature({ database, envelopes }: Host) {
-  const credentials = createCredentials({ database, envelopes });
+  const credentials = new Credentials({ database, envelopes });
   return { provides: credentials, handlers: credentialHandlers(credentials) } satisfies Feature;
 }

@@ -13,15 +13,10 @@ export interface LogStart {
   readonly after?: LogPosition | undefined;
 }
 
-export interface LogReader {
-  /** Returns the next stored lines, in order; none = all stored lines were returned. */
-  read(): Promise<readonly StoredLine[]>;
-}
-
 /** Bounds the memory of a reader: a chunk has at most 128 KiB of lines, or one line. */
 const chunksAtOnce = 4;
 
-class ChunkReader implements LogReader {
+export class LogReader {
   readonly #query: Database["query"];
   readonly #owner: LogOwner;
   readonly #since: Date | undefined;
@@ -34,6 +29,7 @@ class ChunkReader implements LogReader {
     this.#after = after ?? { sequence: 0, index: -1 };
   }
 
+  /** Returns the next stored lines, in order; none = all stored lines were returned. */
   async read(): Promise<readonly StoredLine[]> {
     for (;;) {
       const after = this.#after;
@@ -79,7 +75,7 @@ export class AppLogs {
   }
 
   reader(owner: LogOwner, from: LogStart): LogReader {
-    return new ChunkReader(this.#database.query, owner, from);
+    return new LogReader(this.#database.query, owner, from);
   }
 
   /** Calls `listener` after new lines of the owner, and whenever lines may have been missed. @returns a function that stops. */

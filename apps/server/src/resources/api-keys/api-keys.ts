@@ -30,20 +30,6 @@ import { type ApiKeyStore, type StoredKey, toApiKey } from "./api-key-store.ts";
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultGraceDays = 7;
 
-/** `caller` is the key of the request. The key of a project sees and creates keys of that project only. */
-export interface ApiKeys {
-  create(caller: Pick<Access, "key" | "projectId">, request: z.output<typeof CreateApiKey>): Promise<CreatedApiKey>;
-  list(caller: KeyRow, filter: z.output<typeof ListApiKeys>): Promise<Page<ApiKey>>;
-  get(caller: KeyRow, id: string, includeDeleted: boolean): Promise<ApiKey>;
-  rename(caller: KeyRow, id: string, name: string): Promise<ApiKey>;
-  delete(caller: KeyRow, id: string): Promise<void>;
-  rotate(caller: KeyRow, id: string, request: z.output<typeof RotateApiKey>): Promise<CreatedApiKey>;
-  /** Creates an organisation-wide key for the operator. @returns its secret. */
-  createAdmin(): Promise<string>;
-  isAdmin(secret: string): Promise<boolean>;
-  isEmpty(): Promise<boolean>;
-}
-
 function notFound(id: string): ServiceError {
   return ServiceError.of(apiKeyNotFound(id));
 }
@@ -64,7 +50,8 @@ export interface ApiKeysParts {
   readonly forget: (id: string) => Promise<void>;
 }
 
-class ApiKeyService implements ApiKeys {
+/** `caller` is the key of the request. The key of a project sees and creates keys of that project only. */
+export class ApiKeys {
   readonly #store: ApiKeyStore;
   readonly #projects: ProjectLookup;
   readonly #objects: PolicyObjects;
@@ -152,6 +139,7 @@ class ApiKeyService implements ApiKeys {
     await Promise.all([id, ...issued].map((changed) => this.#forget(changed)));
   }
 
+  /** Creates an organisation-wide key for the operator. @returns its secret. */
   async createAdmin(): Promise<string> {
     const { secret, row } = this.#mint(
       { name: "admin", projectId: null, end: { endsAtMs: null, lifetimeDays: null }, policy: null },
@@ -239,8 +227,4 @@ class ApiKeyService implements ApiKeys {
     if (project.status === "archived") throw ServiceError.of(projectClosed(id));
     return project;
   }
-}
-
-export function createApiKeys(parts: ApiKeysParts): ApiKeys {
-  return new ApiKeyService(parts);
 }

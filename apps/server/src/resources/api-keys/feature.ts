@@ -10,7 +10,7 @@ import { createProjectLookup } from "../../http/auth/project-lookup.ts";
 import type { InFlight } from "../../http/in-flight.ts";
 import { createReadCache } from "../../storage/read-cache.ts";
 import { createApiKeyStore } from "./api-key-store.ts";
-import { createApiKeys } from "./api-keys.ts";
+import { ApiKeys } from "./api-keys.ts";
 import { apiKeyHandlers } from "./handlers.ts";
 import { createKeyUses } from "./key-uses.ts";
 
@@ -56,7 +56,7 @@ export function apiKeysFeature({ cleanup, database, log }: Host, { inFlight, key
     }
   };
   const policyObjects = new PolicyObjects(database);
-  const apiKeys = createApiKeys({
+  const apiKeys = new ApiKeys({
     store,
     projects: lookup,
     objects: policyObjects,

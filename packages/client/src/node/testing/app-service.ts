@@ -7,7 +7,7 @@ import {
   getInvocation,
 } from "@shoal/contract";
 import { ServiceError, withStatus } from "@shoal/router";
-import { createHttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import type { Deployment, DeploymentEvent, InvocationEvent } from "@shoal/schemas";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -55,7 +55,7 @@ export async function startAppService(): Promise<AppService> {
     })();
   }
 
-  const router = createHttpRouter({ context: ({ method = "", url = "" }) => void requests.push(`${method} ${url}`) });
+  const router = new HttpRouter({ context: ({ method = "", url = "" }) => void requests.push(`${method} ${url}`) });
   router.mountAll(
     { createDeployment, createInvocation, followDeployment, followInvocation, getDeployment, getInvocation },
     {

@@ -1,6 +1,6 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import type { Handler, Handlers } from "@shoal/router";
-import { createHttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -19,7 +19,7 @@ export async function startPartialService(
   options: { stripPrefix?: string; otherwise?: (request: IncomingMessage, response: ServerResponse) => boolean } = {},
 ): Promise<PartialService> {
   const requests: PartialService["requests"] = [];
-  const router = createHttpRouter({
+  const router = new HttpRouter({
     context: () => undefined,
     ...(options.stripPrefix !== undefined && {
       stripPrefix: options.stripPrefix,

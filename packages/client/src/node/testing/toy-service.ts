@@ -1,6 +1,6 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import { ServiceError, type Handler, type Handlers } from "@shoal/router";
-import { createHttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import type { Browser, FileInfo, FileSystemEvent, Profile } from "@shoal/schemas";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -26,7 +26,7 @@ async function contentOf(stream: Readable): Promise<Buffer> {
 export async function startToyService(apiKey: string): Promise<ToyService> {
   const files = new ToyFiles();
   const requests: string[] = [];
-  const router = createHttpRouter({
+  const router = new HttpRouter({
     context: (request: IncomingMessage, endpoint) => {
       requests.push(`${request.method ?? ""} ${request.url ?? ""}`);
       if (endpoint.auth !== "none" && request.headers.authorization !== `Bearer ${apiKey}`)

@@ -11,7 +11,7 @@ import type { SessionDownloads } from "../../browser/downloads/session-downloads
 import { type BidiCommand, BidiSession } from "./bidi-session.ts";
 import type { AutomationPause } from "../../pause/automation-pause.ts";
 import { createMapperGuard, PausedCommands } from "./paused-commands.ts";
-import { createMapperCdp, type MapperCdp } from "./cdp-adapter.ts";
+import { MapperCdp } from "./cdp-adapter.ts";
 
 /** Maximum number of connected clients: each has a separate mapper. */
 export const maxBidiClients = 16;
@@ -178,7 +178,7 @@ class MapperConnection implements BidiMapper.BidiTransport {
   }
 
   #mapperCdp(browser: WebSocket, downloads: ClientDownloads): MapperCdp {
-    const cdp = createMapperCdp({
+    const cdp = new MapperCdp({
       guard: createMapperGuard(
         createCdpGuard(this.#options.root, downloads, this.#options.openContextProxy),
         this.#options.pause,

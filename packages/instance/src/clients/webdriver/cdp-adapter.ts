@@ -3,12 +3,6 @@ import type { CdpGuard } from "../cdp/guard.ts";
 
 type Client = BidiMapper.CdpClient;
 
-export interface MapperCdp extends BidiMapper.CdpConnection {
-  readonly browser: Client;
-  receive(document: string): void;
-  close(): void;
-}
-
 class GoneError extends Error {
   override readonly name = "GoneError";
 }
@@ -48,16 +42,12 @@ export interface MapperCdpOptions {
   onClose(): void;
 }
 
-export function createMapperCdp(options: MapperCdpOptions): MapperCdp {
-  return new GuardedCdp(options);
-}
-
 interface Pending {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-class GuardedCdp implements MapperCdp {
+export class MapperCdp implements BidiMapper.CdpConnection {
   readonly #options: MapperCdpOptions;
   readonly #pending = new Map<number, Pending>();
   readonly #clients = new Map<string, SessionClient>();

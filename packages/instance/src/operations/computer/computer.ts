@@ -24,22 +24,6 @@ export interface ActionCall {
   readonly signal: AbortSignal;
 }
 
-/** Mouse and keyboard of a session. Actions run one at a time, because they share one pointer. */
-export interface Computer {
-  readonly pointer: Point & { readonly hidden: boolean };
-  readonly screen: Screen;
-  readClipboard(signal: AbortSignal): Promise<string>;
-  writeClipboard(text: string, signal: AbortSignal): Promise<void>;
-  click(body: Body<"clickMouse">, call: ActionCall): Promise<void>;
-  move(body: Body<"moveMouse">, call: ActionCall): Promise<void>;
-  type(body: Body<"typeText">, call: ActionCall): Promise<void>;
-  press(body: Body<"pressKey">, call: ActionCall): Promise<void>;
-  scroll(body: Body<"scroll">, call: ActionCall): Promise<void>;
-  drag(body: Body<"dragMouse">, call: ActionCall): Promise<void>;
-  showPointer(body: Body<"setCursorVisibility">): void;
-  batch(body: Body<"batchComputerActions">, signal: AbortSignal): Promise<void>;
-}
-
 /** As in `MouseEvent.buttons`. */
 const buttonBits: Readonly<Record<MouseButton, number>> = { left: 1, right: 2, middle: 4, back: 8, forward: 16 };
 /** CSS pixels per wheel notch, as in Chromium on Linux. */
@@ -47,10 +31,6 @@ const notchPixels = 120;
 /** Maximum number of events per scroll; more notches make each event larger. */
 const maxWheelEvents = 20;
 const maxSmoothDragMs = 10_000;
-
-export function createComputer(screen: Screen): Computer {
-  return new ScreenComputer(screen);
-}
 
 type Action = Body<"batchComputerActions">["actions"][number];
 
@@ -60,7 +40,8 @@ interface RequestedPoint extends Point {
   readonly fieldY?: string;
 }
 
-class ScreenComputer implements Computer {
+/** Mouse and keyboard of a session. Actions run one at a time, because they share one pointer. */
+export class Computer {
   readonly screen: Screen;
   #position: Point = { x: 0, y: 0 };
   #hidden = false;

@@ -24,8 +24,8 @@ export function sessionComputer(
   let computer: Promise<Computer> | undefined;
 
   async function load(): Promise<Computer> {
-    const { createComputer, createSessionScreen } = await import("./computer-parts.ts");
-    return createComputer(createSessionScreen(browser, display));
+    const { Computer, createSessionScreen } = await import("./computer-parts.ts");
+    return new Computer(createSessionScreen(browser, display));
   }
 
   async function run<T>(

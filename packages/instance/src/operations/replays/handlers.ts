@@ -19,8 +19,8 @@ const retryAfterSeconds = 1;
 export function replayArea(options: ReplaysOptions): ReplayArea {
   let created: Promise<Replays> | undefined;
   async function load(): Promise<Replays> {
-    const { createReplays } = await import("./replays.ts");
-    return createReplays(options);
+    const { Replays } = await import("./replays.ts");
+    return new Replays(options);
   }
   const replays = (): Promise<Replays> => (created ??= load());
   return {

@@ -20,24 +20,6 @@ import { beginRecording, type Recording } from "./recording.ts";
 import { followScreen, type Frame, maxPictureSide } from "./screen.ts";
 import { beginScreenRecording, type ScreenRecordingOptions } from "./screen-recording.ts";
 
-export interface Replays {
-  start(options: {
-    readonly framerate: number | undefined;
-    readonly maxDurationSeconds: number | undefined;
-  }): Promise<Replay>;
-  list(): Replay[];
-  /** @throws {ServiceError} 404. */
-  stop(id: string): void;
-  /** Returns the file; `undefined` while it is being written. @throws {ServiceError} 404. */
-  read(id: string): { readonly stream: Readable; readonly sizeBytes: number } | undefined;
-  /** Streams the file as it grows, to its end. @throws {ServiceError} 404. */
-  follow(id: string): BytesReply;
-  readonly running: number;
-  /** Ends running recordings, applies a change of size, and starts new recordings. Returns the new ones. */
-  across(change: () => Promise<void>): Promise<Replay[]>;
-  close(): Promise<void>;
-}
-
 export interface ReplaysOptions {
   readonly config: InstanceConfig;
   readonly egressPort: number;
@@ -55,11 +37,7 @@ const chunkBytes = 256 * 1024;
 /** Space for the encoder's browser and the first minutes of a film; with less, a recording does not start. */
 const leastFreeBytes = 16 * 2 ** 20;
 
-export function createReplays(options: ReplaysOptions): Replays {
-  return new SessionReplays(options);
-}
-
-class SessionReplays implements Replays {
+export class Replays {
   readonly #config: ReplaysOptions["config"];
   readonly #egressPort: ReplaysOptions["egressPort"];
   readonly #browser: ReplaysOptions["browser"];
@@ -173,7 +151,13 @@ class SessionReplays implements Replays {
     });
   }
 
-  async start({ framerate = defaultFramerate, maxDurationSeconds }: Parameters<Replays["start"]>[0]): Promise<Replay> {
+  async start({
+    framerate = defaultFramerate,
+    maxDurationSeconds,
+  }: {
+    readonly framerate: number | undefined;
+    readonly maxDurationSeconds: number | undefined;
+  }): Promise<Replay> {
     if (this.#closed) throw new ServiceError(503, "shutting_down", "This session is ending.");
     if (this.#running >= maxRunning)
       throw new ServiceError(409, "conflict", `This session has ${String(maxRunning)} running recordings, the limit.`, {
@@ -248,6 +232,7 @@ class SessionReplays implements Replays {
     return this.#goingOn().length;
   }
 
+  /** Ends running recordings, applies a change of size, and starts new recordings. Returns the new ones. */
   async across(change: () => Promise<void>): Promise<Replay[]> {
     const ended = this.#goingOn();
     for (const recording of ended) recording.stop();
@@ -262,10 +247,12 @@ class SessionReplays implements Replays {
     return [...this.#recordings.values()].map(describe);
   }
 
+  /** @throws {ServiceError} 404. */
   stop(id: string): void {
     this.#present(id).stop();
   }
 
+  /** Returns the file; `undefined` while it is being written. @throws {ServiceError} 404. */
   read(id: string): { readonly stream: Readable; readonly sizeBytes: number } | undefined {
     const { isWritten, path, sizeBytes } = this.#present(id).file;
     if (!isWritten) return undefined;
@@ -275,6 +262,7 @@ class SessionReplays implements Replays {
     };
   }
 
+  /** Streams the file as it grows, to its end. @throws {ServiceError} 404. */
   follow(id: string): BytesReply {
     const recording = this.#present(id);
     return {

@@ -13,13 +13,6 @@ import { watchTarget, type WatchedTarget } from "./watched-target.ts";
 
 type Events = ProtocolMapping.Events;
 
-export interface BrowserWatch {
-  /** Changes the categories; resolves when the browser has applied the change to open targets. */
-  select(categories: ReadonlySet<TelemetryCategory>): Promise<void>;
-  /** Stops watching; the browser drops the watch's settings. */
-  end(): void;
-}
-
 const autoAttach: Protocol.Target.SetAutoAttachRequest = {
   autoAttach: true,
   waitForDebuggerOnStart: true,
@@ -37,7 +30,7 @@ export async function watchBrowser(
   failureOf: FailureOf,
 ): Promise<BrowserWatch> {
   const { sessionId: root } = await cdp.send("Target.attachToBrowserTarget");
-  const watch = new TargetsWatch({
+  const watch = new BrowserWatch({
     cdp,
     root,
     recorder,
@@ -61,7 +54,7 @@ interface TargetsWatchOptions {
   readonly network: NetworkEvents;
 }
 
-class TargetsWatch implements BrowserWatch {
+export class BrowserWatch {
   readonly #cdp: CdpConnection;
   readonly #root: string;
   readonly #recorder: TelemetryRecorder;
@@ -97,6 +90,7 @@ class TargetsWatch implements BrowserWatch {
     this.#begun = true;
   }
 
+  /** Changes the categories; resolves when the browser has applied the change to open targets. */
   async select(categories: ReadonlySet<TelemetryCategory>): Promise<void> {
     const before = this.#wanted;
     const wanted = switchesFor(categories);
@@ -111,6 +105,7 @@ class TargetsWatch implements BrowserWatch {
     );
   }
 
+  /** Stops watching; the browser drops the watch's settings. */
   end(): void {
     for (const stop of this.#stops) stop();
     for (const target of this.#bySession.values()) target.leave();

@@ -8,7 +8,7 @@ import { SessionDownloads } from "../../browser/downloads/session-downloads.ts";
 import { describeChromium } from "../../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../../testing/run-instance.ts";
 import { TypedSecrets } from "../../secrets/typed-secrets.ts";
-import { createTelemetry } from "./telemetry.ts";
+import { Telemetry } from "./telemetry.ts";
 import { followTelemetry, type FollowedTelemetry } from "./testing/follow.ts";
 
 let site: Server;
@@ -146,7 +146,7 @@ it("reports that a browser rejects the watch, and retries with the next selectio
     on: () => () => undefined,
     closed: new Promise<void>(() => undefined),
   } as unknown as CdpConnection;
-  const telemetry = createTelemetry({
+  const telemetry = new Telemetry({
     hidesContent: () => false,
     secrets: new TypedSecrets(),
     root: "/",

@@ -7,16 +7,6 @@ import { Cutter, maxUrlBytes } from "./cut.ts";
 import type { TelemetryRecorder } from "./recorder.ts";
 import { contextOf, type WatchedTarget } from "./watched-target.ts";
 
-export interface NetworkEvents {
-  readonly requestSent: (target: WatchedTarget, event: Protocol.Network.RequestWillBeSentEvent) => void;
-  readonly responseReceived: (target: WatchedTarget, event: Protocol.Network.ResponseReceivedEvent) => void;
-  readonly dataReceived: (event: Protocol.Network.DataReceivedEvent) => void;
-  readonly finished: (target: WatchedTarget, event: Protocol.Network.LoadingFinishedEvent) => void;
-  readonly failed: (target: WatchedTarget, event: Protocol.Network.LoadingFailedEvent) => void;
-  readonly forget: (target: WatchedTarget) => void;
-  readonly clear: () => void;
-}
-
 interface Exchange {
   /** The target that sent it; the surrounding page requests a frame's document. */
   readonly target: WatchedTarget;
@@ -45,10 +35,10 @@ const maxHeaders = 200;
 export type FailureOf = (target: string) => Promise<EgressFailure | undefined>;
 
 export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, failureOf: FailureOf): NetworkEvents {
-  return new NetworkRecorder(cdp, recorder, failureOf);
+  return new NetworkEvents(cdp, recorder, failureOf);
 }
 
-class NetworkRecorder implements NetworkEvents {
+export class NetworkEvents {
   readonly #cdp: CdpConnection;
   readonly #recorder: TelemetryRecorder;
   readonly #failureOf: FailureOf;

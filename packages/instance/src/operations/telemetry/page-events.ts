@@ -3,17 +3,6 @@ import { Cutter, maxUrlBytes } from "./cut.ts";
 import type { TelemetryRecorder } from "./recorder.ts";
 import { contextOf, typeOf, type WatchedTarget } from "./watched-target.ts";
 
-export interface PageEvents {
-  readonly opened: (target: Protocol.Target.TargetInfo) => void;
-  readonly crashed: (target: WatchedTarget) => void;
-  readonly navigated: (target: WatchedTarget, frame: Protocol.Page.Frame) => void;
-  readonly domContentLoaded: (target: WatchedTarget, event: Protocol.Page.DomContentEventFiredEvent) => void;
-  readonly loaded: (target: WatchedTarget, event: Protocol.Page.LoadEventFiredEvent) => void;
-  readonly timeline: (target: WatchedTarget, event: Protocol.PerformanceTimeline.TimelineEvent) => void;
-  readonly forget: (target: WatchedTarget) => void;
-  readonly clear: () => void;
-}
-
 interface Progress {
   parsed: boolean;
   settled: boolean;
@@ -23,10 +12,10 @@ interface Progress {
 const settledMs = 1_000;
 
 export function pageEvents(recorder: TelemetryRecorder): PageEvents {
-  return new PageRecorder(recorder);
+  return new PageEvents(recorder);
 }
 
-class PageRecorder implements PageEvents {
+export class PageEvents {
   readonly #recorder: TelemetryRecorder;
   readonly #progress = new Map<WatchedTarget, Progress>();
   readonly opened = ({ openerId, targetId, title, type, url }: Protocol.Target.TargetInfo): void => {

@@ -21,29 +21,6 @@ import { watchOomKills } from "./oom-kills.ts";
 import { type CapturedEvent, type RecorderSecrets, TelemetryRecorder } from "./recorder.ts";
 import { recordLastPicture, takeScreenshots } from "./screenshots.ts";
 
-export interface Telemetry {
-  /**
-   * Resolves when open pages are set up. Waits at most five seconds for a browser that is starting or does not answer;
-   * it is set up later.
-   */
-  select(categories: readonly TelemetryCategory[]): Promise<void>;
-  /** Streams events. @throws {ServiceError} 400 for an invalid `Last-Event-ID`. */
-  stream(replay: string | undefined, lastEventId: string | undefined): AsyncIterable<StreamFrame<TelemetryEnvelope>>;
-  /** Streams events after a number, one envelope per line, until the telemetry is closed. */
-  lines(after: number): Readable;
-  /** Records an event of another part of the instance if its category is on. */
-  record(event: CapturedEvent): void;
-  cdpClientJoined(): CdpClientTelemetry;
-  /** Call this when an operation is about to be answered. */
-  operationBegan(endpoint: AnsweredEndpoint, requestId: string, response: ServerResponse): void;
-  /** @param phase - `gave_up` follows `running` when the browser is not restarted. */
-  browserCrashed(phase: "startup" | "running" | "gave_up", pid: number | undefined): void;
-  /** Forgets all events: another session begins. */
-  restart(): void;
-  /** Records the last picture, stops capturing, and resolves when every reader has received its events; within two seconds. */
-  close(): Promise<void>;
-}
-
 /** `inSession.manages`: see {@link SessionPolicy}. */
 type AnsweredEndpoint = Pick<Endpoint, "inSession" | "operationId">;
 
@@ -67,11 +44,7 @@ const oomLookMs = 250;
 /** Longest wait for a browser that does not answer. */
 const selectTimeoutMs = 5_000;
 
-export function createTelemetry(options: TelemetryOptions): Telemetry {
-  return new SessionTelemetry(options);
-}
-
-class SessionTelemetry implements Telemetry {
+export class Telemetry {
   readonly #root: TelemetryOptions["root"];
   readonly #browser: TelemetryOptions["browser"];
   readonly #failureOf: TelemetryOptions["failureOf"];
@@ -253,6 +226,10 @@ class SessionTelemetry implements Telemetry {
     }
   }
 
+  /**
+   * Resolves when open pages are set up. Waits at most five seconds for a browser that is starting or does not answer;
+   * it is set up later.
+   */
   async select(categories: readonly TelemetryCategory[]): Promise<void> {
     this.#recorder.select(new Set(categories));
     this.#watchMemory(this.#recorder.captures("system"));
@@ -260,12 +237,14 @@ class SessionTelemetry implements Telemetry {
     await pTimeout(this.#turnWithBrowser(), { milliseconds: selectTimeoutMs, message: false });
   }
 
+  /** Streams events. @throws {ServiceError} 400 for an invalid `Last-Event-ID`. */
   stream(replay: string | undefined, lastEventId: string | undefined): AsyncIterable<StreamFrame<TelemetryEnvelope>> {
     const after = positionOf(lastEventId, this.#recorder.lastSeq) ?? (replay === "all" ? 0 : this.#recorder.lastSeq);
     // Written by this recorder from an event.
     return this.#recorder.read(after, (seq, event): TelemetryEnvelope => ({ seq, event: shownEvent(event) }));
   }
 
+  /** Streams events after a number, one envelope per line, until the telemetry is closed. */
   lines(after: number): Readable {
     const output = new PassThrough();
     output.on("error", () => undefined);
@@ -275,6 +254,7 @@ class SessionTelemetry implements Telemetry {
     return output;
   }
 
+  /** Records an event of another part of the instance if its category is on. */
   record(event: CapturedEvent): void {
     this.#recorder.record(event);
   }
@@ -283,6 +263,7 @@ class SessionTelemetry implements Telemetry {
     return followClient(this.#recorder);
   }
 
+  /** Call this when an operation is about to be answered. */
   operationBegan({ inSession, operationId }: AnsweredEndpoint, requestId: string, response: ServerResponse): void {
     const kind =
       inSession?.manages === true
@@ -306,6 +287,7 @@ class SessionTelemetry implements Telemetry {
     });
   }
 
+  /** @param phase - `gave_up` follows `running` when the browser is not restarted. */
   browserCrashed(phase: "startup" | "running" | "gave_up", pid: number | undefined): void {
     if (phase === "gave_up" && watchesBrowser(this.#recorder.categories))
       this.#recorder.record({
@@ -322,10 +304,12 @@ class SessionTelemetry implements Telemetry {
     });
   }
 
+  /** Forgets all events: another session begins. */
   restart(): void {
     this.#recorder.restart();
   }
 
+  /** Records the last picture, stops capturing, and resolves when every reader has received its events; within two seconds. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

@@ -4,16 +4,6 @@ import { type EventChunk, seqOf } from "../../../storage/telemetry-files/event-f
 import type { DestinationAddress } from "../../../resources/telemetry-destinations/destinations.ts";
 import type { SendResult } from "./send.ts";
 
-export interface SessionExport {
-  /** Call after the last event: sends the remaining events within a time limit. Idempotent. */
-  finish(): void;
-  /** Like {@link finish}, with at most one more try. */
-  hurry(): void;
-  giveUp(): void;
-  /** Resolves when all events are sent or dropped. */
-  readonly done: Promise<void>;
-}
-
 export interface ExportCounter {
   sent(events: number): void;
   rejected(events: number): void;
@@ -55,7 +45,7 @@ export function retryDelayMs(failures: number, random = Math.random()): number {
   return Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10)) * (0.5 + random / 2);
 }
 
-class RunningExport implements SessionExport {
+export class SessionExport {
   readonly #events: {
     position(): CollectorPosition;
     onKept(listener: () => void): () => void;
@@ -78,6 +68,7 @@ class RunningExport implements SessionExport {
   readonly #aborting = new AbortController();
   #bell = Promise.withResolvers<undefined>();
   #finishTimer: NodeJS.Timeout | undefined;
+  /** Resolves when all events are sent or dropped. */
   readonly done: Promise<void>;
 
   constructor({ events, destination, send, gate, counter }: SessionExportParts) {
@@ -105,6 +96,7 @@ class RunningExport implements SessionExport {
     });
   }
 
+  /** Call after the last event: sends the remaining events within a time limit. Idempotent. */
   finish(): void {
     if (this.#end !== undefined) return;
     this.#end = this.#events.position();
@@ -114,6 +106,7 @@ class RunningExport implements SessionExport {
     this.#ring();
   }
 
+  /** Like {@link finish}, with at most one more try. */
   hurry(): void {
     this.finish();
     this.#lastTry = true;
@@ -240,5 +233,5 @@ class RunningExport implements SessionExport {
 
 /** Reads the event files, so that an unavailable destination needs no memory. Drops events that retention deletes. */
 export function exportSession(parts: SessionExportParts): SessionExport {
-  return new RunningExport(parts);
+  return new SessionExport(parts);
 }

@@ -1,5 +1,5 @@
 import * as contract from "@shoal/contract";
-import { createHttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import { mkdir, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -52,7 +52,7 @@ export async function serveFileSystem(
   const outside = join(base, "outside");
   for (const path of [directory, spool, outside]) await mkdir(path);
   const faults: unknown[] = [];
-  const router = createHttpRouter({
+  const router = new HttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
     onError: (error) => faults.push(error),

@@ -1,6 +1,6 @@
 import { browserProcess } from "@shoal/contract";
 import type { ExecResult, ProcessStatus, ProcessStreamEvent, SpawnedProcess } from "@shoal/schemas";
-import { createHttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import { chmod, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -52,7 +52,7 @@ export async function serveProcesses(limits: Partial<ProcessLimits> = {}): Promi
   // For commands of other users.
   await chmod(base, 0o755);
   const faults: unknown[] = [];
-  const router = createHttpRouter({
+  const router = new HttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
     onError: (error) => faults.push(error),

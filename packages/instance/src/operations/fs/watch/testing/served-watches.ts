@@ -1,5 +1,5 @@
 import { startWatch, stopWatch, watchEvents } from "@shoal/contract";
-import { createHttpRouter } from "@shoal/router/http";
+import { HttpRouter } from "@shoal/router/http";
 import type { FileSystemEvent } from "@shoal/schemas";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +42,7 @@ export async function serveWatches(limits: Partial<WatchLimits> = {}, directory?
   const root = await realpath(await mkdtemp(join(directory ?? tmpdir(), "shoal-watch-")));
   const handlers = watchHandlers({ directory: root, home: "/home/shoal" }, { ...defaultWatchLimits, ...limits });
   const faults: unknown[] = [];
-  const router = createHttpRouter({
+  const router = new HttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
     onError: (error) => faults.push(error),
