@@ -1,6 +1,6 @@
 // Builds everything that runs in a clone: the modules of each package, as tsc would write them, the programs, and the
-// pages; with `--programs` without the console, with `--types` also the types of the SDK. `turbo run build` writes types as well, and finishes the packages for
-// the registry.
+// pages; with `--programs` without the console and the documentation, with `--types` also the types of the SDK. `turbo run
+// build` writes types as well, and finishes the packages for the registry.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -97,14 +97,27 @@ async function buildConsole() {
   await run("apps/console", programOf("apps/console", "vite"), "build", "--logLevel=error", "--mode=replay");
 }
 
+/** @returns {Promise<boolean>} whether it is built: a dead link in a page must not keep the service from starting */
+async function buildDocs() {
+  try {
+    await run("apps/docs", "src/build.ts", "--quick");
+    return true;
+  } catch {
+    console.error("The documentation is not built: see the message above.");
+    return false;
+  }
+}
+
 const programsOnly = process.argv.includes("--programs");
 const parts = stale(programsOnly);
 const record = recordBuild(parts);
+const unbuilt = [];
 if (parts.includes("programs")) await buildPrograms();
 if (parts.includes("console")) await buildConsole();
-// The pages of the server include the console.
+if (parts.includes("docs") && !(await buildDocs())) unbuilt.push("docs");
+// The pages of the server include the console and the documentation.
 if (parts.length > 0) await run("apps/server", "build.mjs", ...(programsOnly ? ["--without-console"] : []));
-record();
+record(unbuilt);
 if (process.argv.includes("--types")) {
   const sdk = "packages/client";
   await run(

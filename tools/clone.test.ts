@@ -29,10 +29,12 @@ const write = (path: string, text: string) => {
   writeFileSync(join(clone, path), text);
 };
 for (const name of ["client", "contract", "schemas", "transport"]) write(`packages/${name}/src/index.ts`, "");
-for (const name of ["cli", "server", "example-extension", "console"]) write(`apps/${name}/package.json`, "{}");
+for (const name of ["cli", "server", "example-extension", "console", "docs"]) write(`apps/${name}/package.json`, "{}");
+for (const path of ["docs/guide/README.md", "apps/server/README.md", "packages/contract/openapi.json"]) write(path, "");
 write("tools/build.mjs", "");
 write("tools/finish-dist/bundle-for-node.mjs", "");
 write("apps/server/dist/pages/console/index.html", "");
+write("apps/server/dist/pages/docs/index.html.br", "");
 write("apps/cli/dist/commands/index.json", "{}");
 write(
   "apps/cli/dist/shoal.js",
@@ -86,6 +88,13 @@ it("builds only the parts whose sources or output changed", () => {
   built.recordBuild(["programs"])();
   expect(built.stale()).toEqual(["console"]);
   built.recordBuild()();
+  // An index of the documentation is a page; a part that could not be made is made again.
+  appendFileSync(join(clone, "docs/guide/README.md"), " ");
+  expect(built.stale()).toEqual(["docs"]);
+  built.recordBuild()(["docs"]);
+  expect(built.stale()).toEqual(["docs"]);
+  built.recordBuild()();
+  expect(built.stale()).toEqual([]);
 });
 
 const stateFile = "node_modules/.pnpm-workspace-state-v1.json";

@@ -113,6 +113,21 @@ it("loads no package that the demo omits until a setting requires it", async () 
   expect([...loaded].filter(([name]) => forSettings.includes(name))).toEqual([]);
 });
 
+it("installs what the types of the SDK need, for the first app of a clone", () => {
+  const { importers } = parse(lockfileFor(read("pnpm-lock.yaml"), "service")) as {
+    importers: Record<string, { devDependencies?: object }>;
+  };
+  const { references } = JSON.parse(read("packages/client/tsconfig.build.json")) as { references: { path: string }[] };
+  const { compilerOptions } = JSON.parse(read("tsconfig.base.json")) as { compilerOptions: { types: string[] } };
+  for (const folder of ["packages/client", ...references.map(({ path }) => join("packages/client", dirname(path)))])
+    for (const name of compilerOptions.types)
+      expect([folder, importers[`../../${folder}`]?.devDependencies]).toEqual([
+        folder,
+        expect.objectContaining({ [`@types/${name}`]: expect.anything() as unknown }),
+      ]);
+  expect(importers["../../packages/client"]?.devDependencies).toHaveProperty("typescript-7");
+});
+
 it("keeps the versions of the lockfile, and what every kind of command needs", () => {
   const whole = parse(read("pnpm-lock.yaml")) as {
     importers: Record<string, Record<string, object>>;
@@ -126,6 +141,8 @@ it("keeps the versions of the lockfile, and what every kind of command needs", (
   const [demo, all] = [importersOf("demo"), importersOf("service")];
   expect(demo["../.."]).toEqual({});
   expect(Object.keys(demo)).not.toContain("../../apps/console");
+  expect(Object.keys(demo)).not.toContain("../../apps/docs");
+  expect(all["../../apps/docs"]?.devDependencies).toHaveProperty("minisearch");
   expect(all["../../apps/console"]?.devDependencies).toHaveProperty("vite");
   expect(demo["../../packages/schemas"]?.devDependencies).toEqual({
     zod: (whole.importers["packages/schemas"]?.devDependencies as Record<string, object>).zod,

@@ -1,10 +1,10 @@
-// Packs the published packages like npm, for projects next to a clone: npm run pack -- DIR [NAME…] With names (client,
-// cli, …) only these packages and their dependencies in this repository.
+// Packs built packages like npm: node tools/pack.mjs DIR [NAME…] [--check]. Each comes with its dependencies in this repository;
+// without names, the command and the service. With --check, it only refuses wrong arguments. `npm run pack` builds them first.
 import { execFile } from "node:child_process";
 import { globSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { parseArgs, promisify } from "node:util";
 
 const run = promisify(execFile);
 
@@ -54,7 +54,8 @@ export const tarballOf = (name) => `${name.replace("@", "").replace("/", "-")}.t
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-  const [given, ...wanted] = process.argv.slice(2);
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { check: { type: "boolean" } } });
+  const [given, ...wanted] = positionals;
   if (given === undefined) {
     console.error("Where to? npm run pack -- ../shoal-packages");
     process.exit(2);
@@ -62,11 +63,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const packages = publishedPackages(root);
   let names;
   try {
-    names = inOrder(packages, wanted);
+    names = inOrder(packages, wanted.length === 0 ? ["cli", "server"] : wanted);
   } catch (error) {
     console.error(error.message);
     process.exit(2);
   }
+  if (values.check === true) process.exit(0);
   const folder = resolve(given);
   mkdirSync(folder, { recursive: true });
   const files = await Promise.all(

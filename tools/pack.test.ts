@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { inOrder, publishedPackages, tarballOf } from "./pack.mjs";
@@ -43,6 +43,11 @@ it("orders packages after their dependencies, limited to the given names", () =>
   for (const [index, name] of all.entries())
     expect(all.slice(0, index)).toEqual(expect.arrayContaining(packages.get(name)?.needs ?? []));
   expect(() => inOrder(packages, ["sdk"])).toThrow('Unknown package "sdk". The packages are');
+});
+
+it("checks its arguments without packing", () => {
+  const checked = spawnSync(process.execPath, [join(root, "tools/pack.mjs"), "/nonexistent/folder", "--check"]);
+  expect([checked.status, existsSync("/nonexistent")]).toEqual([0, false]);
 });
 
 it("names a tarball without its version, so that a command that was typed once can be typed again", () => {

@@ -16,10 +16,20 @@ const parts = {
     sources: ["apps/console", "packages/client", "packages/contract", "packages/schemas", "packages/transport"],
     output: "apps/server/dist/pages/console/index.html",
   },
+  docs: {
+    sources: ["apps/docs", "docs", "apps/server/README.md", "packages/contract/openapi.json"],
+    output: "apps/server/dist/pages/docs/index.html.br",
+  },
 };
 
-const ignored = new Set(["node_modules", "dist", "testing", "README.md"]);
+const ignored = new Set(["node_modules", "dist", "testing"]);
 const isTest = (name) => /\.(?:test|slow|test-d)\.ts$/.test(name);
+/** The texts of packages are not in their programs. @param {string} folder @param {string} name */
+const isIgnored = (folder, name) =>
+  ignored.has(name) ||
+  name.startsWith(".") ||
+  isTest(name) ||
+  (name === "README.md" && !folder.startsWith(join(root, "docs")));
 
 /** @param {string} path @param {import("node:crypto").Hash} hash */
 function addTo(hash, path) {
@@ -28,8 +38,7 @@ function addTo(hash, path) {
     hash.update(`${path}\n${stats.size} ${stats.mtimeMs}\n`);
     return;
   }
-  for (const entry of readdirSync(path).sort())
-    if (!ignored.has(entry) && !entry.startsWith(".") && !isTest(entry)) addTo(hash, join(path, entry));
+  for (const entry of readdirSync(path).sort()) if (!isIgnored(path, entry)) addTo(hash, join(path, entry));
 }
 
 /** @param {typeof parts[keyof typeof parts]} part */
@@ -60,13 +69,16 @@ export function stale(programsOnly = false) {
 
 /**
  * @param {readonly string[]} made - the parts that the build makes
- * @returns {() => void} records the sources as they were before the build; to be called after it
+ * @returns {(unbuilt?: readonly string[]) => void} records the sources as they were before the build, without the parts that
+ * it could not make; to be called after it
  */
 export function recordBuild(made = Object.keys(parts)) {
   const before = made.map((name) => ({ name, part: parts[name], sources: stateOf(parts[name]).sources }));
-  return () => {
+  return (unbuilt = []) => {
     mkdirSync(dirname(record), { recursive: true });
-    const written = before.map(({ name, part, sources }) => [name, { sources, builtMs: stateOf(part).builtMs }]);
+    const written = before
+      .filter(({ name }) => !unbuilt.includes(name))
+      .map(({ name, part, sources }) => [name, { sources, builtMs: stateOf(part).builtMs }]);
     writeFileSync(record, JSON.stringify({ ...readRecord(), ...Object.fromEntries(written) }));
   };
 }

@@ -1,15 +1,22 @@
 // What each kind of command needs of the lockfile. Runs on Node 18.
 
 /**
- * `demo`: the service with its defaults and the command; `service`: all of the service, the console and the SDK's types;
+ * `demo`: the service with its defaults and the command; `service`: all of the service, the console, the documentation
+ * and the SDK's types;
  * `all`: tests and checks as well.
  * @typedef {"demo" | "service" | "all"} Need
  */
 
-/** Packages for tests, checks and the documentation. */
-const forOthers = ["apps/bench", "apps/docs", "apps/e2e", "apps/example-extension"];
+/** Packages for tests and checks. */
+const forOthers = ["apps/bench", "apps/e2e", "apps/example-extension"];
 
-/** Development dependencies of the service's packages that only tests import. Types are erased, and need no entry. */
+/** The pages of the service. The demo shows none. */
+const forPages = ["apps/console", "apps/docs"];
+
+/**
+ * Development dependencies of the service's packages that only tests import. Types are erased, and need no entry; those of Node are
+ * in the SDK's types.
+ */
 export const forTests = [
   "@1password/connect",
   "@20minutes/s3rver",
@@ -43,11 +50,12 @@ export const forSettings = [
 
 /** @param {Need} need @param {string} folder - of a package, such as `apps/cli` */
 export const needsFolder = (need, folder) =>
-  need === "all" || !(forOthers.includes(folder) || (need === "demo" && folder === "apps/console"));
+  need === "all" || !(forOthers.includes(folder) || (need === "demo" && forPages.includes(folder)));
 
 /** @param {Need} need @param {string} group - of package.json @param {string} name - of a dependency */
 function needsDependency(need, group, name) {
-  if (group === "devDependencies" && (forTests.includes(name) || name.startsWith("@types/"))) return false;
+  const isForTypes = name.startsWith("@types/") && (need === "demo" || name !== "@types/node");
+  if (group === "devDependencies" && (forTests.includes(name) || isForTypes)) return false;
   return need !== "demo" || !forSettings.includes(name);
 }
 
