@@ -12,34 +12,34 @@ export interface Stage {
   readonly world: World;
 }
 
-const looks = {
-  light: { colorScheme: "light", viewport: { width: 1280, height: 800 } },
-  phone: { colorScheme: "dark", viewport: phone, hasTouch: true },
-} as const;
+const sizes = [phone, { width: 800, height: 1_000 }, { width: 1_440, height: 900 }] as const;
+const colorSchemes = ["light", "dark"] as const;
 
-/** On a wide screen in light, and on a phone in dark. @param names - of scenes; all without one. */
+/** On a phone, a tablet and a wide screen, light and dark. @param names - of scenes; all without one. */
 export async function takeAll(stage: Stage, folder: string, names: readonly string[]): Promise<void> {
   const scenes = scenesOf(stage.world).filter(({ name }) => names.length === 0 || names.includes(name));
-  await Promise.all(
-    Object.entries(looks).map(async ([look, options]) => {
-      const signedIn = await signedInContext(stage, options);
-      const signedOut = await stage.person.newContext(options);
-      for (const scene of scenes)
-        await takeScene(
-          scene.isSignedOut === true ? signedOut : signedIn,
-          stage,
-          scene,
-          join(folder, `${scene.name}-${look}.png`),
-        );
-      await Promise.all([signedIn.close(), signedOut.close()]);
-    }),
-  );
+  for (const viewport of sizes)
+    await Promise.all(
+      colorSchemes.map(async (colorScheme) => {
+        const options = { colorScheme, viewport, hasTouch: viewport.width < 1_440 };
+        const signedIn = await signedInContext(stage, options);
+        const signedOut = await stage.person.newContext(options);
+        for (const scene of scenes) {
+          const context = scene.isSignedOut === true ? signedOut : signedIn;
+          const file = `${scene.name}-${String(viewport.width)}-${colorScheme}.png`;
+          await takeScene(context, stage, scene, join(folder, file));
+        }
+        await Promise.all([signedIn.close(), signedOut.close()]);
+      }),
+    );
 }
 
 async function takeScene(context: BrowserContext, { baseUrl }: Stage, scene: Scene, path: string): Promise<void> {
   const page = await context.newPage();
   try {
     await openScene(page, baseUrl, scene);
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    if (wider > 0) process.stderr.write(`${path}: The page is ${String(wider)} pixels wider than its screen.\n`);
     await page.screenshot({ path, fullPage: scene.isWhole !== false, animations: "disabled" });
   } catch (error) {
     process.exitCode = 1;
