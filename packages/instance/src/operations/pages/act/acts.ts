@@ -56,21 +56,23 @@ function fillField(tools: ActTools, secrets: ActorParts["secrets"]): Promise<Ele
   if (offered !== undefined) return fillSecret(tools, offered, secrets);
   if (act.secret !== undefined) throw ServiceError.of(secretNotOffered);
   return fill(tools, {
-    async check(field) {
-      // The caller knows it, and readers of the telemetry do not.
-      if ((await field.call<string>("function () { return this.type; }")) === "password")
-        secrets.add(act.text ?? "", "telemetry");
-      return true;
+    // The caller knows it, and readers of the telemetry do not.
+    onPassword: () => {
+      secrets.add(act.text ?? "", "telemetry");
     },
   });
 }
 
 async function hover(tools: ActTools): Promise<ElementHandle> {
   const { act, actionable, keyboard, pointer, run } = tools;
-  return actionable.untilUsed({ target: act, field: "body", needs: { stable: true, hit: true } }, async ({ point }) => {
+  const request = { target: act, field: "body", needs: { stable: true, hit: true }, moves: true };
+  return actionable.untilUsed(request, async (place) => {
+    let isStill = true;
     run.hasBegun = true;
-    await keyboard.holding(act.hold_keys, "body.hold_keys", () => pointer.move(point));
-    return true;
+    await keyboard.holding(act.hold_keys, "body.hold_keys", async () => {
+      isStill = await actionable.moveOnto(place, pointer);
+    });
+    return isStill ? true : "moving";
   });
 }
 

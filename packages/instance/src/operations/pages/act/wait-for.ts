@@ -2,7 +2,7 @@ import { ServiceError } from "@shoal/router";
 import { waitedInVain } from "./act-errors.ts";
 import { hasTarget } from "./act-fields.ts";
 import type { ActTools } from "./act-tools.ts";
-import { type ElementHandle, worldIn } from "../follow/element-handle.ts";
+import { type ElementHandle, inWorld } from "../follow/element-handle.ts";
 import { stateFunction } from "./element/examine.ts";
 import { describeTarget } from "./element/find-target.ts";
 import { framesOf } from "../follow/frame-tree.ts";
@@ -66,15 +66,11 @@ async function lookForText({ act, run }: ActTools): Promise<boolean> {
   const { state = "visible", text = "" } = act;
   const seen = await Promise.all(
     [...(await framesOf(run)).values()].map(async (frame) => {
-      const executionContextId = await worldIn(run, frame);
-      if (executionContextId === undefined) return false;
-      const params = {
-        functionDeclaration: hasTextFunction,
-        executionContextId,
-        arguments: [{ value: text }],
-        returnByValue: true,
-      };
-      const answer = await run.ask(run.page.cdp.send("Runtime.callFunctionOn", params, frame.target.sessionId));
+      const { cdp } = run.page;
+      const given = { functionDeclaration: hasTextFunction, arguments: [{ value: text }], returnByValue: true };
+      const answer = await inWorld(run, frame, ({ objectId }) =>
+        run.ask(cdp.send("Runtime.callFunctionOn", { ...given, objectId }, frame.target.sessionId)),
+      );
       return answer?.result.value === true;
     }),
   );

@@ -1,7 +1,7 @@
 import type { FlowFallback } from "@shoal/schemas";
 import type { ActRun } from "../act/act-run.ts";
 import { fingerprintHelpers } from "../act/record/fingerprint.ts";
-import { handleOf, worldIn } from "../follow/element-handle.ts";
+import { handleOf, inWorld } from "../follow/element-handle.ts";
 import { type Frame, framesOf } from "../follow/frame-tree.ts";
 
 /** An element of a page in CDP's terms. */
@@ -49,11 +49,11 @@ export async function findByFallback(run: ActRun, fallback: FlowFallback): Promi
 async function findIn(run: ActRun, frame: Frame, { by, value }: FlowFallback): Promise<FoundNode[]> {
   const { cdp } = run.page;
   const { sessionId } = frame.target;
-  const executionContextId = await worldIn(run, frame);
-  if (executionContextId === undefined) return [];
   const values = [by, value, maxMatches + 1].map((one) => ({ value: one }));
-  const params = { functionDeclaration: findFunction, executionContextId, arguments: values };
-  const answer = await run.ask(cdp.send("Runtime.callFunctionOn", params, sessionId));
+  const params = { functionDeclaration: findFunction, arguments: values };
+  const answer = await inWorld(run, frame, (world) =>
+    run.ask(cdp.send("Runtime.callFunctionOn", { ...params, objectId: world.objectId }, sessionId)),
+  );
   const objectId = answer?.result.objectId;
   if (objectId === undefined) return [];
   const listed = await run.ask(cdp.send("Runtime.getProperties", { objectId, ownProperties: true }, sessionId));

@@ -1,5 +1,5 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import type { CommandSender, NodeAddress } from "./followed-page.ts";
+import type { CommandSender, NodeAddress, World } from "./followed-page.ts";
 
 type Argument = string | number | boolean | null | readonly (string | number)[];
 
@@ -18,14 +18,14 @@ export class ElementHandle {
   /** Returns `undefined` when the element has gone. */
   static async at(sender: CommandSender, address: NodeAddress): Promise<ElementHandle | undefined> {
     const { backendNodeId, target } = address;
-    const { cdp } = sender.page;
-    const executionContextId = await worldIn(sender, address);
-    if (executionContextId === undefined) return undefined;
-    const answer = await sender.ask(
-      cdp.send("DOM.resolveNode", { backendNodeId, executionContextId }, target.sessionId),
-    );
-    const objectId = answer?.object.objectId;
-    return objectId === undefined ? undefined : new ElementHandle(sender, address, objectId);
+    return inWorld(sender, address, async ({ contextId: executionContextId, realm }) => {
+      const answer = await sender.ask(
+        sender.page.cdp.send("DOM.resolveNode", { backendNodeId, executionContextId }, target.sessionId),
+      );
+      const objectId = answer?.object.objectId;
+      // Another process may use the same number for another world.
+      return objectId?.startsWith(realm) === true ? new ElementHandle(sender, address, objectId) : undefined;
+    });
   }
 
   /** Like {@link ElementHandle.at}, for an element that is in its document. */
@@ -51,6 +51,11 @@ export class ElementHandle {
     return handleOf(this.sender, this.address, objectId);
   }
 
+  /** The same element in the calls of another sender. */
+  of(sender: CommandSender): ElementHandle {
+    return new ElementHandle(sender, this.address, this.objectId);
+  }
+
   #call(
     functionDeclaration: string,
     values: readonly Argument[],
@@ -69,15 +74,42 @@ export class ElementHandle {
   }
 }
 
+const maxWorlds = 100;
+
 type Place = Omit<NodeAddress, "backendNodeId">;
 
-/** Returns the isolated world of a document; `undefined` when its frame has gone. */
-export async function worldIn(sender: CommandSender, { frameId, target }: Place): Promise<number | undefined> {
-  const world = await sender.ask(
-    // With a name, each call returns the same world.
-    sender.page.cdp.send("Page.createIsolatedWorld", { frameId, worldName: "shoal-page" }, target.sessionId),
-  );
-  return world?.executionContextId;
+/**
+ * Uses the isolated world of a document. A world that is known is gone if `use` returns nothing: it is then made again.
+ * Commands must therefore name an object of the world, or check that their answer does.
+ */
+export async function inWorld<T>(
+  sender: CommandSender,
+  place: Place,
+  use: (world: World) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const { worlds } = sender.page;
+  const key = `${place.target.sessionId} ${place.frameId}`;
+  const known = worlds.get(key);
+  const used = known && (await use(known));
+  if (used !== undefined) return used;
+  const made = await makeWorld(sender, place);
+  worlds.delete(key);
+  if (made === undefined || made.realm === known?.realm) return undefined;
+  worlds.set(key, made);
+  for (const oldest of worlds.keys()) if (worlds.size > maxWorlds) worlds.delete(oldest);
+  return use(made);
+}
+
+async function makeWorld(sender: CommandSender, { frameId, target }: Place): Promise<World | undefined> {
+  const { cdp } = sender.page;
+  const { sessionId } = target;
+  // With a name, each call returns the same world.
+  const world = await sender.ask(cdp.send("Page.createIsolatedWorld", { frameId, worldName: "shoal-page" }, sessionId));
+  const contextId = world?.executionContextId;
+  if (contextId === undefined) return undefined;
+  const answer = await sender.ask(cdp.send("Runtime.evaluate", { expression: "globalThis", contextId }, sessionId));
+  const objectId = answer?.result.objectId;
+  return objectId === undefined ? undefined : { contextId, objectId, realm: objectId.replace(/[^.]*$/, "") };
 }
 
 /** Returns a node of a document by its remote object. */
@@ -93,21 +125,29 @@ export async function handleOf(
   return new ElementHandle(sender, { target, frameId, loaderId, backendNodeId }, objectId);
 }
 
-/** Returns the root element of the page; `undefined` while another document replaces it. */
-export async function mainDocument(sender: CommandSender): Promise<ElementHandle | undefined> {
-  const { cdp, targets } = sender.page;
-  const [target] = targets;
+/** Calls a function with the global object of a document as `this`. It must not return `undefined`. */
+export function callIn<T>(
+  sender: CommandSender,
+  place: Place,
+  declaration: string,
+  ...values: readonly Argument[]
+): Promise<T | undefined> {
+  return inWorld(sender, place, ({ objectId }) =>
+    // Without a node: it is used for this call only.
+    new ElementHandle(sender, { ...place, backendNodeId: 0 }, objectId).call<T>(declaration, ...values),
+  );
+}
+
+/** {@link callIn} the main document; returns `undefined` while another document replaces it. */
+export async function callInPage<T>(
+  sender: CommandSender,
+  declaration: string,
+  ...values: readonly Argument[]
+): Promise<T | undefined> {
+  const [target] = sender.page.targets;
   if (target === undefined) return undefined;
   const place = { target, frameId: sender.page.mainFrameId, loaderId: "" };
-  const contextId = await worldIn(sender, place);
-  if (contextId === undefined) {
-    await sender.page.findMainFrame();
-    return undefined;
-  }
-  const answer = await sender.ask(
-    cdp.send("Runtime.evaluate", { expression: "document.documentElement", contextId }, target.sessionId),
-  );
-  const objectId = answer?.result.objectId;
-  // Without a reference: it is used for calls only.
-  return objectId === undefined ? undefined : new ElementHandle(sender, { ...place, backendNodeId: 0 }, objectId);
+  const result = await callIn<T>(sender, place, declaration, ...values);
+  if (result === undefined) await sender.page.findMainFrame();
+  return result;
 }

@@ -21,6 +21,15 @@ export interface NodeAddress {
   readonly backendNodeId: number;
 }
 
+/** The isolated world of a document. */
+export interface World {
+  readonly contextId: number;
+  /** Its global object. */
+  readonly objectId: string;
+  /** How the ids of its objects begin, unique among all processes. */
+  readonly realm: string;
+}
+
 /** A followed page, or an action on one with its time limit. */
 export interface CommandSender {
   readonly page: FollowedPage;
@@ -41,6 +50,8 @@ export class FollowedPage implements CommandSender {
   isDownload = false;
   /** Fields whose characters are hidden, by the keys of their nodes. */
   readonly masked = new Set<string>();
+  /** Worlds of documents that were used, by session and frame. */
+  readonly worlds = new Map<string, World>();
   readonly #targets = new Map<string, FrameTarget>();
   readonly #stops: (() => void)[] = [];
   #mainFrameId: string;
@@ -49,7 +60,8 @@ export class FollowedPage implements CommandSender {
     this.session = session;
     this.cdp = session.cdp;
     this.#mainFrameId = session.targetId;
-    this.on("Page.frameNavigated", ({ frame }, { parent }) => {
+    this.on("Page.frameNavigated", ({ frame }, { parent, sessionId }) => {
+      this.worlds.delete(`${sessionId} ${frame.id}`);
       if (parent !== undefined || frame.parentId !== undefined) return;
       this.#mainFrameId = frame.id;
       this.isDownload = false;

@@ -72,14 +72,14 @@ export class FrameShield {
   }
 
   static async raise(page: FollowedPage, of: ElementHandle): Promise<FrameShield> {
-    const frames = await framesOf(page);
+    const [frames, first] = await Promise.all([framesOf(page), of.call<number[]>(raiseFunction)]);
     const raised: ElementHandle[] = [];
     let [others, inner] = [0, 0];
     let element: ElementHandle | undefined = of;
     while (element !== undefined) {
       const { frameId }: NodeAddress = element.address;
       const children = [...frames.values()].filter(({ parentId }) => parentId === frameId);
-      const [found = 0, inside = 0] = (await element.call<number[]>(raiseFunction)) ?? [];
+      const [found = 0, inside = 0] = (element === of ? first : await element.call<number[]>(raiseFunction)) ?? [];
       raised.push(element);
       if (found < children.length) await takeHidden(page, element.address, children);
       others += Math.max(found, children.length) - inside;

@@ -8,6 +8,9 @@ export type Written = "held" | "refused" | "gone" | "short";
 const observing = `
   const isField = this.localName === "input" || this.localName === "textarea";
   const frame = () => new Promise((done) => { requestAnimationFrame(() => done()); setTimeout(done, 100); });
+  const acts = globalThis.shoalActs, begun = acts?.countStarted();
+  /** A page decides about a value in its tasks; in a frame only if it has started something. */
+  const decided = () => acts ? acts.untilIdle(begun) : frame();
   const lines = (value) => value.replace(/\\r\\n?/g, "\\n");
   const squeezed = (value) => lines(value).replace(/[\\u200b\\ufeff]/g, "").replace(/\\u00a0/g, " ").replace(/[ \\t]*\\n\\s*/g, "\\n").trim();
   const characters = (value) => value.replace(/[^\\p{L}\\p{N}]/gu, "").toLowerCase();
@@ -109,7 +112,7 @@ const fieldSteps = `
       if (before === wanted && write !== typeWhole) return true;
       write();
       // Frameworks decide about the new value after the event.
-      if (holds()) await frame();
+      if (holds()) await decided();
       if (!this.isConnected) return true;
       if (holds()) return true;
       if (wanted !== "" && this.value === "" && showsElsewhere()) return true;
@@ -238,7 +241,7 @@ export const writeValueFunction = `async function (text, isWhole) {${observing}$
   if (!isFocused()) {
     this.focus();
     // Some pages replace a field when it gets the focus.
-    await frame();
+    await decided();
     if (!this.isConnected) return "gone";
     if (!isFocused()) this.focus();
   }

@@ -1,4 +1,4 @@
-import { type ElementHandle, mainDocument } from "../../follow/element-handle.ts";
+import { callInPage } from "../../follow/element-handle.ts";
 import { type ActRun, Interrupted } from "../act-run.ts";
 
 /** Longer animations do not count as an effect of an action. Milliseconds. */
@@ -6,11 +6,13 @@ const movesMs = 600;
 
 /**
  * Counts changes of the document from the first call on. Timers and frame requests of all scripts of a document are
- * numbered together, so that two numbers tell whether the page started some between.
+ * numbered together, so that two numbers tell whether the page started some between. `untilIdle` resolves when the
+ * tasks that the page has posted, and the timers that are due, are over: `begun` is a number from before; it awaits the
+ * next frame if the page has started something since then.
  */
 const helpers = `
   const state = (globalThis.shoalActs ??= (() => {
-    const made = { changes: 0, texts: 0, own: 0, begun: undefined };
+    const made = { changes: 0, texts: 0, begun: undefined };
     const isText = (node) => node.nodeType === Node.TEXT_NODE;
     const isTick = ({ addedNodes, removedNodes, type }) => type === "childList" && [...addedNodes, ...removedNodes].every(isText);
     new MutationObserver((records) => {
@@ -21,32 +23,49 @@ const helpers = `
       childList: true, subtree: true, attributes: true,
       attributeFilter: ["hidden", "disabled", "aria-hidden", "aria-invalid", "aria-busy", "aria-expanded", "open"],
     });
+    let own = 0;
     // Only functions of this world use these names.
-    for (const name of ["setTimeout", "requestAnimationFrame"]) {
+    for (const name of ["setTimeout", "requestAnimationFrame", "requestIdleCallback"]) {
       const plain = globalThis[name];
-      globalThis[name] = (...values) => { made.own++; return plain(...values); };
+      globalThis[name] = (...values) => { own++; return plain(...values); };
     }
+    made.countStarted = () => {
+      const timer = setTimeout(() => {}), frame = requestAnimationFrame(() => {}), idle = requestIdleCallback(() => {});
+      clearTimeout(timer);
+      cancelAnimationFrame(frame);
+      cancelIdleCallback(idle);
+      return timer + frame + idle - own;
+    };
+    const due = () => new Promise((done) => { setTimeout(done); });
+    const posted = () => new Promise((done) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => { port1.close(); done(); };
+      port2.postMessage(0);
+    });
+    made.frame = () => new Promise((done) => { requestAnimationFrame(() => done()); setTimeout(done, 50); });
+    made.untilIdle = async (begun) => {
+      // Schedulers of frameworks post their next task when one ends.
+      for (let turn = 0; turn < 3; turn++) await posted();
+      await due();
+      if (begun !== undefined && made.countStarted() <= begun) return false;
+      await Promise.all([made.frame(), due()]);
+      return true;
+    };
     return made;
   })());
-  const countStarted = () => {
-    const timer = setTimeout(() => {}), frame = requestAnimationFrame(() => {}), idle = requestIdleCallback(() => {});
-    clearTimeout(timer);
-    cancelAnimationFrame(frame);
-    cancelIdleCallback(idle);
-    return timer + frame + idle - state.own;
-  };
 `;
 
 const beginFunction = `function () {${helpers}
-  state.begun = { started: countStarted(), seen: state.changes + state.texts };
+  state.begun = { started: state.countStarted(), seen: state.changes + state.texts };
+  return true;
 }`;
 
 /**
- * Looks after the next frame and the timers that are due: a busy machine delays them. Texts that tick, such as a
- * countdown, do not count. The count is -1 for a document that loads, or in which a control, or something with controls,
- * appears, moves or leaves: menus, dialogs.
+ * Looks after the tasks of the page, or after the next frame: a busy machine delays them. Argument: whether the frame
+ * counts also if the page has started nothing. Texts that tick, such as a countdown, do not count. The count is -1 for
+ * a document that loads, or in which a control, or something with controls, appears, moves or leaves: menus, dialogs.
  */
-const lookFunction = `async function () {${helpers}
+const lookFunction = `async function (awaitsFrame) {${helpers}
   const moves = /^(transform|translate|scale|opacity|left|right|top|bottom|width|height|maxHeight|gridTemplateRows|clipPath)$/;
   const controls = "a, button, input, select, textarea, [role], [tabindex]";
   const isMoving = (animation) => {
@@ -57,12 +76,15 @@ const lookFunction = `async function () {${helpers}
   };
   const { begun } = state;
   state.begun = undefined;
-  const frame = new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 50); });
-  await Promise.all([frame, new Promise((done) => { setTimeout(done); })]);
+  let hasStarted = await state.untilIdle(begun?.started);
+  if (awaitsFrame && !hasStarted) {
+    await state.frame();
+    hasStarted = state.countStarted() > begun.started;
+  }
   const isChanging = document.readyState === "loading" || document.getAnimations().slice(0, 100).some(isMoving);
   return {
     count: isChanging ? -1 : state.changes,
-    hasStarted: begun === undefined || countStarted() - 1 > begun.started,
+    hasStarted,
     hasChanged: state.changes + state.texts !== begun?.seen,
   };
 }`;
@@ -79,7 +101,6 @@ export interface Looked {
 /** Watches the main document of an action. */
 export class ChangingPage {
   readonly #run: ActRun;
-  #document: ElementHandle | undefined;
 
   constructor(run: ActRun) {
     this.#run = run;
@@ -88,20 +109,16 @@ export class ChangingPage {
   /** To be awaited before the input. */
   async begin(): Promise<void> {
     try {
-      this.#document = await mainDocument(this.#run);
-      await this.#document?.call(beginFunction);
+      await callInPage(this.#run, beginFunction);
     } catch {
       // The action meets the same obstacle.
     }
   }
 
-  async look(): Promise<Looked | "gone" | "unanswered"> {
+  /** @param awaitsFrame - also if the page has started nothing. */
+  async look(awaitsFrame: boolean): Promise<Looked | "gone" | "unanswered"> {
     try {
-      const known = await this.#document?.call<Looked>(lookFunction);
-      if (known !== undefined) return known;
-      // The first call, or a new document.
-      this.#document = await mainDocument(this.#run);
-      return (await this.#document?.call<Looked>(lookFunction)) ?? "gone";
+      return (await callInPage<Looked>(this.#run, lookFunction, awaitsFrame)) ?? "gone";
     } catch (error) {
       if (error instanceof Interrupted) return error.kind === "silent" ? "unanswered" : "gone";
       throw error;

@@ -134,10 +134,15 @@ export class EffectLog {
     this.#challenges.end();
   }
 
-  /** The input is sent: effects follow from now on. @param lateMs - also requests that the page has sent before, for this time. */
-  endInput(lateMs = promptMs): void {
+  /** The input is sent: effects follow from now on. */
+  endInput(): void {
     this.#changedAtMs = performance.now();
-    this.#lateUntilMs = this.#changedAtMs + lateMs;
+    this.awaitLate(promptMs);
+  }
+
+  /** Also requests that the page has sent before are effects, for this time. */
+  awaitLate(lateMs: number): void {
+    this.#lateUntilMs = performance.now() + lateMs;
   }
 
   /** A requested navigation became a download. */

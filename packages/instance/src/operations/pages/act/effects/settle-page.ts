@@ -1,6 +1,6 @@
 import type { ActRun } from "../act-run.ts";
 import type { Act, ActType } from "../act-fields.ts";
-import { type ElementHandle, mainDocument } from "../../follow/element-handle.ts";
+import { callInPage, type ElementHandle } from "../../follow/element-handle.ts";
 import { ChangingPage } from "./changing-page.ts";
 import type { EffectLog } from "./effect-log.ts";
 
@@ -57,13 +57,19 @@ export async function settlePage(
   { act, element, page = new ChangingPage(run) }: Settling = {},
 ): Promise<boolean> {
   const { session } = run.page;
-  const isLate = act !== undefined && (await isAnsweredLate(act, element));
   const prompt = act === undefined ? "never" : isPrompt(act, run, element);
-  // Also after other activity, such as the end of the page's load. A short limit leaves time to see that the page rests.
-  const lateAtMs = performance.now() + (isLate ? Math.min(delayedMs, run.leftMs / 2) : 0);
+  const sentAtMs = performance.now();
+  log.endInput();
+  // What only a frame brings, such as a part that a scroll loads, matters to a report of the changes.
+  const awaitsFrame = prompt === "never" || act?.observe !== undefined || act?.type === "scroll";
+  const [first, isLate] = await Promise.all([
+    page.look(awaitsFrame),
+    act !== undefined && isAnsweredLate(act, element),
+  ]);
   // A busy page sends its requests later.
-  log.endInput(isLate ? 2 * delayedMs : undefined);
-  const first = await page.look();
+  if (isLate) log.awaitLate(2 * delayedMs);
+  // Also after other activity, such as the end of the page's load. A short limit leaves time to see that the page rests.
+  const lateAtMs = isLate ? sentAtMs + Math.min(delayedMs, run.leftMs / 2) : 0;
   if (first === "unanswered") return false;
   let seen = first === "gone" ? first : first.count;
   const isOver = first !== "gone" && !first.hasStarted && first.count !== -1 && !log.hasSent && !log.hasChanged;
@@ -73,7 +79,7 @@ export async function settlePage(
     const missingMs = Math.max((log.hasChanged ? quietMs : idleMs) - log.quietMs, lateAtMs - performance.now());
     const isBusy = log.isBusy();
     if (!isBusy && missingMs <= 0) {
-      const looked = await page.look();
+      const looked = await page.look(true);
       if (looked === "unanswered") return false;
       const changes = looked === "gone" ? looked : looked.count;
       if (changes === seen && changes !== -1 && !log.isBusy()) return true;
@@ -89,7 +95,7 @@ export async function settlePage(
 export async function settleNewTab(run: ActRun, log: EffectLog): Promise<boolean> {
   const endMs = performance.now() + firstDocumentMs;
   while (performance.now() < endMs && run.leftMs > 0 && run.page.session.dialog === undefined) {
-    if ((await (await mainDocument(run))?.call<boolean>(hasDocumentFunction)) === true) break;
+    if ((await callInPage<boolean>(run, hasDocumentFunction)) === true) break;
     await run.pause(lookMs);
   }
   return settlePage(run, log);

@@ -10,13 +10,16 @@ import type { ElementHandle } from "../../follow/element-handle.ts";
 import {
   coverFunction,
   examineFunction,
+  examineGuardedFunction,
   type Examined,
   type Obstacle,
   previewFunction,
   scrollFunction,
+  stillFunction,
 } from "./examine.ts";
 import { describeTarget, TargetFinder } from "./find-target.ts";
 import { standInFunction } from "./field-functions.ts";
+import type { Pointer } from "../input/pointer.ts";
 import { throughFrames } from "./through-frames.ts";
 
 export interface Needs {
@@ -25,10 +28,26 @@ export interface Needs {
   readonly editable?: boolean;
   /** The element receives events at its point. */
   readonly hit?: boolean;
+  /** A click is decided by {@link guardFunction} from then on. In the page's own document only. */
+  readonly guard?: boolean;
+}
+
+interface Request {
+  readonly target: Target;
+  readonly field: string;
+  readonly needs: Needs;
+  /** Returns another element to use, such as the field of a label. */
+  readonly pick?: string;
+  /** The element that the target was a moment ago. */
+  readonly found?: ElementHandle;
+  /** Whether `use` moves the pointer onto the element first. */
+  readonly moves?: boolean;
 }
 
 export interface ReadyElement {
   readonly element: ElementHandle;
+  /** Whether `use` has to see that the element does not move: {@link Actionable.moveOnto}. */
+  readonly mayMove: boolean;
   /** In the page's viewport. */
   readonly point: Point;
 }
@@ -60,21 +79,25 @@ export class Actionable {
   /**
    * Calls `use` when the element is ready, again if it returns false, because the element changed meanwhile, an
    * obstacle, or an error, which is thrown at the time limit. A hidden control is used by the part that a person clicks for it.
-   * @param pick - returns another element to use, such as the field of a label.
    * @throws {ServiceError} 404, 409 at the time limit.
    */
   async untilUsed(
-    request: { readonly target: Target; readonly field: string; readonly needs: Needs; readonly pick?: string },
+    request: Request,
     use: (ready: ReadyElement) => Promise<boolean | Obstacle | ServiceError>,
   ): Promise<ElementHandle> {
-    const { field, needs, pick, target } = request;
-    let found = await this.finder.wait(target, field);
+    const { field, moves = false, needs, pick, target } = request;
+    let found = request.found ?? (await this.finder.wait(target, field));
     let movingSinceMs: number | undefined;
     for (let attempt = 0; ; attempt++) {
-      const element = (pick === undefined ? undefined : await found.related(pick)) ?? found;
       const stable = needs.stable === true && !this.#isUsedMoving(movingSinceMs);
-      const place = await this.#placeOf(element, { ...needs, stable }, attempt);
-      const used = place.problem ?? (await use({ element: place.element, point: place }));
+      // The pointer's move waits for the same frame as this look.
+      const mayMove = stable && moves && attempt === 0;
+      const [element, place] = await this.#pickPlace(
+        found,
+        { ...needs, stable: stable && !mayMove },
+        { attempt, pick },
+      );
+      const used = place.problem ?? (await use({ element: place.element, mayMove, point: place }));
       if (used === true) return element;
       const obstacle = used === false || typeof used === "object" ? "removed" : used;
       if (obstacle === "moving") movingSinceMs ??= performance.now();
@@ -83,6 +106,27 @@ export class Actionable {
       await this.#run.pause(movingSinceMs === undefined ? (pausesMs[attempt] ?? 250) : movingPauseMs);
       if (obstacle === "removed") found = await this.finder.wait(target, field);
     }
+  }
+
+  async #pickPlace(
+    found: ElementHandle,
+    needs: Needs,
+    { attempt, pick }: { attempt: number; pick: string | undefined },
+  ) {
+    const [picked, place] = await Promise.all([
+      pick === undefined ? undefined : found.related(pick),
+      this.#placeOf(found, needs, attempt),
+    ]);
+    // Most fields are found themselves.
+    return picked === undefined
+      ? ([found, place] as const)
+      : ([picked, await this.#placeOf(picked, needs, attempt)] as const);
+  }
+
+  /** Moves the pointer to an element. Returns false if the element has moved meanwhile. */
+  async moveOnto({ element, mayMove, point }: ReadyElement, pointer: Pick<Pointer, "move">): Promise<boolean> {
+    const [still] = await Promise.all([mayMove ? element.call<boolean>(stillFunction) : true, pointer.move(point)]);
+    return still !== false;
   }
 
   /** A control that does not stop is used where it is, as a person does. */
@@ -109,8 +153,9 @@ export class Actionable {
 
   /** Looks at an element once, after scrolling to it. The point is in the page's viewport. */
   async examine(element: ElementHandle, needs: Needs, attempt = 0): Promise<Examined> {
-    const { editable = false, enabled = false, hit = false, stable = false } = needs;
-    const look = () => element.call<Examined>(examineFunction, stable, enabled, editable, hit);
+    const { editable = false, enabled = false, guard = false, hit = false, stable = false } = needs;
+    const examining = guard ? examineGuardedFunction : examineFunction;
+    const look = () => element.call<Examined>(examining, stable, enabled, editable, hit);
     let examined = (await look()) ?? { problem: "removed" as const };
     const mustScroll = examined.problem === "outside" || (examined.problem === "covered" && attempt > 0);
     if (mustScroll) {

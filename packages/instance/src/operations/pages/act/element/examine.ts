@@ -1,4 +1,5 @@
 import { hitTest } from "../../node-input/hit-test.ts";
+import { guardFunction } from "../../node-input/click-guard.ts";
 import { shapes } from "./shapes.ts";
 
 /** Helpers of the functions below: text, because a bundler may change functions. */
@@ -25,6 +26,17 @@ ${shapes}
   const isReadOnly = (element) => element.readOnly === true || element.getAttribute("aria-readonly") === "true";
 `;
 
+/** Whether the box of the element stays the same until the next frame. */
+const still = `
+  const isStill = async (element) => {
+    const box = () => { const { x, y, width, height } = element.getBoundingClientRect(); return [x, y, width, height].join(); };
+    const first = box();
+    await new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
+    return box() === first;
+  };
+`;
+export const stillFunction = `function () {${still} return isStill(this); }`;
+
 export type Obstacle = "removed" | "hidden" | "moving" | "disabled" | "readonly" | "outside" | "covered";
 
 /** Answer of {@link examineFunction}: a point of the element in its frame's viewport, or an obstacle. */
@@ -35,17 +47,14 @@ export type Examined =
  * Arguments: whether the element must be stable, enabled, editable and hit. Tests several points: a person clicks the
  * part that is not covered.
  */
-export const examineFunction = `async function (stable, enabled, editable, hit) {${helpers}
+export const examineFunction = `async function (stable, enabled, editable, hit) {${helpers}${still}
   if (!this.isConnected) return { problem: "removed" };
   const element = this;
   if (!isVisible(element)) return { problem: "hidden" };
   if (stable) {
-    const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
-    const box = () => { const { x, y, width, height } = element.getBoundingClientRect(); return [x, y, width, height].join(); };
-    const first = box();
-    await frame();
+    const isMoving = !(await isStill(element));
     if (!element.isConnected) return { problem: "removed" };
-    if (box() !== first) return { problem: "moving" };
+    if (isMoving) return { problem: "moving" };
   }
   if (enabled && isDisabled(element)) return { problem: "disabled" };
   if (editable && isReadOnly(element)) return { problem: "readonly" };
@@ -62,6 +71,13 @@ export const examineFunction = `async function (stable, enabled, editable, hit) 
     }
   }
   return { problem };
+}`;
+
+/** The same; the click that follows goes to the element, or nowhere. */
+export const examineGuardedFunction = `async function (...needs) {
+  const seen = await (${examineFunction}).apply(this, needs);
+  if (seen.problem === undefined) (${guardFunction}).call(this);
+  return seen;
 }`;
 
 /** Returns the outermost element that covers the middle of this one. */

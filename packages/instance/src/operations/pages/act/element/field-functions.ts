@@ -1,29 +1,29 @@
-/** The field of a label, or the only field of a component. */
+/** The field of a label, or the only field of a component, if it is another element. */
 export const pickFieldFunction = `function () {
   const texts = "input:not([type=hidden]):not([type=checkbox]):not([type=radio]), textarea, [contenteditable=''], [contenteditable=true]";
   if (this.localName === "label" && this.control) return this.control;
-  if (this.matches(texts) || this.isContentEditable || this.localName === "select") return this;
+  if (this.matches(texts) || this.isContentEditable || this.localName === "select") return null;
   const inner = this.querySelectorAll(texts);
-  return inner.length === 1 ? inner[0] : this;
+  return inner.length === 1 ? inner[0] : null;
 }`;
 
-/** The control of a label. */
+/** The control of a label, if this is one. */
 export const pickControlFunction = `function () {
-  if (this.localName === "label" && this.control) return this.control;
-  return this;
+  return this.localName === "label" ? this.control : null;
 }`;
 
-/** The file field of a label or of a component. */
+/** The file field of a label or of a component, if it is another element. */
 export const pickFileFieldFunction = `function () {
   const isFile = (one) => one?.localName === "input" && one.type === "file";
-  if (isFile(this)) return this;
+  if (isFile(this)) return null;
   if (isFile(this.control)) return this.control;
   const inner = this.querySelectorAll("input[type=file]");
-  return inner.length === 1 ? inner[0] : this;
+  return inner.length === 1 ? inner[0] : null;
 }`;
 
 export type PreparedField =
-  | { readonly kind: "typed" | "set" | "steps" | "keys" }
+  | { readonly kind: "typed"; readonly isPassword?: boolean }
+  | { readonly kind: "set" | "steps" | "keys" }
   | { readonly kind: "unfit"; readonly problem: string }
   | { readonly kind: "malformed"; readonly problem: string };
 
@@ -56,7 +56,7 @@ export const prepareFillFunction = `function (value) {
   }
   if (type === "number" && value.trim() !== "" && Number.isNaN(Number(value)))
     return { kind: "malformed", problem: "not a number, as the field requires" };
-  return { kind: "typed" };
+  return { kind: "typed", isPassword: type === "password" };
 }`;
 
 export const focusFunction = `function () {
@@ -73,12 +73,13 @@ export const showsFunction = `async function (text) {
 }`;
 
 export type CheckState =
-  { readonly kind: "none" } | { readonly kind: "radio" | "box"; readonly checked: boolean | "mixed" };
+  | { readonly kind: "none"; readonly isNative?: undefined }
+  | { readonly kind: "radio" | "box"; readonly checked: boolean | "mixed"; readonly isNative?: boolean };
 
 /** By attributes; for other elements than native fields, assistive technology gets what counts. */
 export const checkStateFunction = `function () {
   if (this.localName === "input" && /^(checkbox|radio)$/.test(this.type))
-    return { kind: this.type === "radio" ? "radio" : "box", checked: this.indeterminate ? "mixed" : this.checked };
+    return { kind: this.type === "radio" ? "radio" : "box", checked: this.indeterminate ? "mixed" : this.checked, isNative: this.role === null };
   const role = this.getAttribute("role") ?? this.localName, stated = this.ariaChecked ?? this.ariaPressed ?? this.ariaSelected;
   if (!/^(checkbox|radio|switch|menuitemcheckbox|menuitemradio|treeitem|option)$/.test(role) && this.ariaPressed === null) return { kind: "none" };
   return { kind: /radio$/.test(role) ? "radio" : "box", checked: stated === "mixed" ? "mixed" : stated === "true" };

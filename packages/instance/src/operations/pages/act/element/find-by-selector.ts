@@ -2,7 +2,7 @@ import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { Frame } from "../../follow/frame-tree.ts";
 import type { ActRun } from "../act-run.ts";
-import { type ElementHandle, handleOf, worldIn } from "../../follow/element-handle.ts";
+import { type ElementHandle, handleOf, inWorld } from "../../follow/element-handle.ts";
 import { framesOf } from "../../follow/frame-tree.ts";
 
 export interface Matches {
@@ -15,7 +15,7 @@ export interface Matches {
 /** Candidates in an error. */
 const maxShown = 5;
 
-/** Also in open shadow roots. A hidden copy, such as a menu for phones, does not make a selector ambiguous. */
+/** Also in open shadow roots. Returns the only match, or what there is of several. A hidden copy, such as a menu for phones, does not make a selector ambiguous. */
 const findFunction = `function (selector, most) {
   const isVisible = (element) => {
     const { width, height } = element.getBoundingClientRect();
@@ -28,7 +28,8 @@ const findFunction = `function (selector, most) {
     while (walk.nextNode()) if (walk.currentNode.shadowRoot) look(walk.currentNode.shadowRoot);
   };
   try { look(document); } catch (error) { return { invalid: true, elements: [], total: 0, visible: 0 }; }
-  const visible = found.length > 1 ? found.filter(isVisible) : found;
+  if (found.length === 1) return found[0];
+  const visible = found.filter(isVisible);
   const elements = visible.length > 0 ? visible : found;
   return { invalid: false, elements: elements.slice(0, most), total: elements.length, visible: visible.length };
 }`;
@@ -57,30 +58,24 @@ interface FoundInFrame {
 async function findIn(run: ActRun, frame: Frame, selector: string): Promise<FoundInFrame | undefined> {
   const { cdp } = run.page;
   const { sessionId } = frame.target;
-  const executionContextId = await worldIn(run, frame);
-  if (executionContextId === undefined) return undefined;
-  const answer = await run.ask(
-    cdp.send(
-      "Runtime.callFunctionOn",
-      { functionDeclaration: findFunction, executionContextId, arguments: [{ value: selector }, { value: maxShown }] },
-      sessionId,
-    ),
+  const given = { functionDeclaration: findFunction, arguments: [{ value: selector }, { value: maxShown }] };
+  const answer = await inWorld(run, frame, (world) =>
+    run.ask(cdp.send("Runtime.callFunctionOn", { ...given, objectId: world.objectId }, sessionId)),
   );
   const objectId = answer?.result.objectId;
   if (objectId === undefined) return undefined;
-  const at = (place: number) => elementAt(run, frame, objectId, place);
-  const [summary, first] = await Promise.all([
-    callOn<Omit<FoundInFrame, "elements">>(
-      run,
-      { objectId, sessionId },
-      "function () { const { invalid, total, visible } = this; return { invalid, total, visible }; }",
-    ),
-    // Most selectors match one element.
-    at(0),
-  ]);
+  if (answer?.result.subtype === "node") {
+    const only = await handleOf(run, frame, objectId);
+    return only && { invalid: false, total: 1, visible: 1, elements: [only] };
+  }
+  const summary = await callOn<Omit<FoundInFrame, "elements">>(
+    run,
+    { objectId, sessionId },
+    "function () { const { invalid, total, visible } = this; return { invalid, total, visible }; }",
+  );
   if (summary === undefined) return undefined;
-  const others = Math.max(0, Math.min(summary.total, maxShown) - 1);
-  const elements = [first, ...(await Promise.all(Array.from({ length: others }, (_, place) => at(place + 1))))];
+  const shown = Array.from({ length: Math.min(summary.total, maxShown) }, (_, place) => place);
+  const elements = await Promise.all(shown.map((place) => elementAt(run, frame, objectId, place)));
   cdp.send("Runtime.releaseObject", { objectId }, sessionId).catch(() => undefined);
   return { ...summary, elements: elements.filter((element) => element !== undefined) };
 }

@@ -58,7 +58,7 @@ export class TargetFinder {
   async #byReference(ref: string): Promise<ElementHandle | undefined> {
     const { element, replaced } = await this.#run.within(this.#pages.resolve(ref));
     if (replaced) this.#run.replacedRef = ref;
-    return ElementHandle.at(this.#run, element.address);
+    return element.of(this.#run);
   }
 
   async #bySelector(selector: string, field: string): Promise<ElementHandle | undefined> {

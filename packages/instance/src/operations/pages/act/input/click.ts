@@ -1,5 +1,5 @@
 import { ServiceError } from "@shoal/router";
-import { type ClickSeen, guardedFunction, guardFunction } from "../../node-input/click-guard.ts";
+import { type ClickSeen, guardedFunction } from "../../node-input/click-guard.ts";
 import { FrameShield } from "../../node-input/frame-shield.ts";
 import type { Point } from "../../follow/points.ts";
 import { Interrupted } from "../act-run.ts";
@@ -13,23 +13,37 @@ const ready = { stable: true, enabled: true, hit: true } as const;
 export interface ClickOptions {
   /** Returns another element to use, such as the control of a label. */
   readonly pick?: string;
+  /** The element that the act's target was a moment ago. */
+  readonly found?: ElementHandle;
   readonly button?: ClickButton;
   readonly count?: number;
 }
 
 /** Clicks the element of an action when it is ready. The click goes to this element, or nowhere. */
-export function clickReady(tools: ActTools, { pick, ...options }: ClickOptions = {}): Promise<ElementHandle> {
+export function clickReady(tools: ActTools, { found, pick, ...options }: ClickOptions = {}): Promise<ElementHandle> {
   const { act, actionable, keyboard, pointer, run } = tools;
-  const request = { target: act, field: "body", needs: ready, ...(pick !== undefined && { pick }) };
-  return actionable.untilUsed(request, async ({ element, point }) => {
+  const request = {
+    ...{ target: act, field: "body", needs: ready, moves: true },
+    ...(pick !== undefined && { pick }),
+    ...(found !== undefined && { found }),
+  };
+  return actionable.untilUsed(request, async (place) => {
+    const { element } = place;
     let used: Obstacle | true = "removed";
     const shield = await FrameShield.raise(run.page, element);
     try {
       await keyboard.holding(act.hold_keys, "body.hold_keys", async () => {
-        await pointer.move(point);
+        if (!(await actionable.moveOnto(place, pointer))) {
+          used = "moving";
+          return;
+        }
         // The pointer may have opened or replaced something.
-        const again = await actionable.examine(element, { enabled: true, hit: true });
-        used = again.problem ?? (await clickGuarded(tools, element, { ...options, at: again, shield }));
+        const again = await actionable.examine(element, { enabled: true, hit: true, guard: true });
+        if (again.problem === undefined) used = await clickGuarded(tools, element, { ...options, at: again, shield });
+        else {
+          await readGuard(element);
+          used = again.problem;
+        }
       });
     } finally {
       // In order before later commands to the page, which may be busy with the click.
@@ -58,7 +72,6 @@ async function clickGuarded(
   element: ElementHandle,
   { at, shield, ...click }: GuardedClick,
 ): Promise<Obstacle | true> {
-  await element.call(guardFunction);
   await tools.pointer.click(at, click);
   const seen = await readGuard(element);
   if (seen === "missed") return "moving";

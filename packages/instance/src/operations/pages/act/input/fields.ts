@@ -32,6 +32,8 @@ export interface FilledText {
   readonly isSecret?: boolean;
   /** Called before the text goes to the field. False looks for the field again; an error refuses it. */
   readonly check?: (field: ElementHandle) => Promise<boolean>;
+  /** Called before the text goes to a field for passwords. */
+  readonly onPassword?: () => void;
   /** Called before the text of a secret goes to the field. */
   readonly onWrite?: (() => void) | undefined;
 }
@@ -40,13 +42,13 @@ export interface FilledText {
 export async function fill(tools: ActTools, given: FilledText = {}): Promise<ElementHandle> {
   const { act, actionable, run } = tools;
   const { submit = false } = act;
-  const { check, isSecret = false, onWrite, text = act.text ?? "" } = given;
+  const { check, isSecret = false, text = act.text ?? "" } = given;
   const needs = { enabled: true, editable: true };
   const element = await actionable.untilUsed(
     { target: act, field: "body", needs, pick: pickFieldFunction },
     async ({ element: field }) => {
       if ((await check?.(field)) === false) return false;
-      return fillNow(tools, field, { text, isSecret, onWrite });
+      return fillNow(tools, field, { ...given, text, isSecret });
     },
   );
   run.hasBegun = true;
@@ -57,7 +59,7 @@ export async function fill(tools: ActTools, given: FilledText = {}): Promise<Ele
 async function fillNow(
   tools: ActTools,
   field: ElementHandle,
-  { isSecret, onWrite, text }: { readonly isSecret: boolean; readonly text: string } & Pick<FilledText, "onWrite">,
+  { isSecret, onPassword, onWrite, text }: FilledText & { readonly isSecret: boolean; readonly text: string },
 ): Promise<boolean> {
   const { run } = tools;
   const prepared = await field.call<PreparedField>(prepareFillFunction, text);
@@ -75,6 +77,7 @@ async function fillNow(
       unfitElement(await tools.describe(field), problem, "Use `check`, `select`, `upload` or `click` instead."),
     );
   if (prepared.kind === "set") return true;
+  if (prepared.kind === "typed" && prepared.isPassword === true) onPassword?.();
   run.hasBegun = true;
   if (prepared.kind === "steps") return fillSteps(tools, field, text);
   if (prepared.kind === "keys" && !isSecret) return fillByKeys(tools, field, text);
@@ -118,7 +121,7 @@ export async function check(tools: ActTools): Promise<ElementHandle> {
   if (before?.kind === "radio" && !wanted)
     throw ServiceError.of(invalid("body.accept", "a radio button cannot be unchecked", { hint: "Check another one." }));
   if (before?.checked === wanted) return control;
-  await clickReady(tools, { pick: pickControlFunction });
+  await clickReady(tools, { found, pick: pickControlFunction });
   const after = await checkStateOf(control);
   if (after !== undefined && after.kind !== "none" && after.checked !== wanted)
     throw ServiceError.of(
@@ -134,7 +137,9 @@ export async function check(tools: ActTools): Promise<ElementHandle> {
 const toggleRoles = /^(?:checkbox|radio|switch|menuitemcheckbox|menuitemradio|treeitem|option)$/;
 
 async function checkStateOf(control: ElementHandle): Promise<CheckState | undefined> {
-  const [stated, node] = await Promise.all([control.call<CheckState>(checkStateFunction), accessibleNode(control)]);
+  const stated = await control.call<CheckState>(checkStateFunction);
+  if (stated === undefined || stated.isNative === true) return stated;
+  const node = await accessibleNode(control);
   const role = shownRole(String(node?.role?.value ?? ""));
   if (!toggleRoles.test(role)) return stated;
   const told = (name: string): unknown => node?.properties?.find((property) => property.name === name)?.value.value;

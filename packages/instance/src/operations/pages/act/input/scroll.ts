@@ -1,6 +1,6 @@
 import { hasTarget } from "../act-fields.ts";
 import type { ActTools } from "../act-tools.ts";
-import { type ElementHandle, mainDocument } from "../../follow/element-handle.ts";
+import { callInPage, type ElementHandle } from "../../follow/element-handle.ts";
 
 /** Waits until no ancestor scrolls any more, at most a second. */
 const scrolledFunction = `async function () {
@@ -27,11 +27,12 @@ export async function scroll(tools: ActTools): Promise<ElementHandle | undefined
     const size = await view.size();
     const middle = { x: (size?.width ?? 100) / 2, y: (size?.height ?? 100) / 2 };
     await pointer.wheel(middle, deltaX, deltaY);
-    const document = await mainDocument(run);
-    await document?.call(
-      `function (x, y) { return (${scrolledFunction}).call(document.elementFromPoint(x, y) ?? this); }`,
-      middle.x,
-      middle.y,
+    const { x, y } = middle;
+    await callInPage(
+      run,
+      `async function (x, y) { await (${scrolledFunction}).call(document.elementFromPoint(x, y) ?? document.documentElement); return true; }`,
+      x,
+      y,
     );
     return undefined;
   }
