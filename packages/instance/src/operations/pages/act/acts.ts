@@ -67,12 +67,12 @@ async function hover(tools: ActTools): Promise<ElementHandle> {
   const { act, actionable, keyboard, pointer, run } = tools;
   const request = { target: act, field: "body", needs: { stable: true, hit: true }, moves: true };
   return actionable.untilUsed(request, async (place) => {
-    let isStill = true;
+    const seen = { isStill: true };
     run.hasBegun = true;
     await keyboard.holding(act.hold_keys, "body.hold_keys", async () => {
-      isStill = await actionable.moveOnto(place, pointer);
+      seen.isStill = await actionable.moveOnto(place, (to) => pointer.move(to));
     });
-    return isStill ? true : "moving";
+    return seen.isStill ? true : "moving";
   });
 }
 

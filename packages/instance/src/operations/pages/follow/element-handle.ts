@@ -109,7 +109,9 @@ async function makeWorld(sender: CommandSender, { frameId, target }: Place): Pro
   if (contextId === undefined) return undefined;
   const answer = await sender.ask(cdp.send("Runtime.evaluate", { expression: "globalThis", contextId }, sessionId));
   const objectId = answer?.result.objectId;
-  return objectId === undefined ? undefined : { contextId, objectId, realm: objectId.replace(/[^.]*$/, "") };
+  return objectId === undefined
+    ? undefined
+    : { contextId, objectId, realm: objectId.slice(0, objectId.lastIndexOf(".") + 1) };
 }
 
 /** Returns a node of a document by its remote object. */

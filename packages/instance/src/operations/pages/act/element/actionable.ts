@@ -19,7 +19,6 @@ import {
 } from "./examine.ts";
 import { describeTarget, TargetFinder } from "./find-target.ts";
 import { standInFunction } from "./field-functions.ts";
-import type { Pointer } from "../input/pointer.ts";
 import { throughFrames } from "./through-frames.ts";
 
 export interface Needs {
@@ -123,9 +122,9 @@ export class Actionable {
       : ([picked, await this.#placeOf(picked, needs, attempt)] as const);
   }
 
-  /** Moves the pointer to an element. Returns false if the element has moved meanwhile. */
-  async moveOnto({ element, mayMove, point }: ReadyElement, pointer: Pick<Pointer, "move">): Promise<boolean> {
-    const [still] = await Promise.all([mayMove ? element.call<boolean>(stillFunction) : true, pointer.move(point)]);
+  /** Moves the pointer onto an element. Returns false if the element has moved meanwhile. */
+  async moveOnto({ element, mayMove, point }: ReadyElement, move: (to: Point) => Promise<void>): Promise<boolean> {
+    const [still] = await Promise.all([mayMove ? element.call<boolean>(stillFunction) : true, move(point)]);
     return still !== false;
   }
 

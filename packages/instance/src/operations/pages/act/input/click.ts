@@ -33,7 +33,7 @@ export function clickReady(tools: ActTools, { found, pick, ...options }: ClickOp
     const shield = await FrameShield.raise(run.page, element);
     try {
       await keyboard.holding(act.hold_keys, "body.hold_keys", async () => {
-        if (!(await actionable.moveOnto(place, pointer))) {
+        if (!(await actionable.moveOnto(place, (to) => pointer.move(to)))) {
           used = "moving";
           return;
         }
