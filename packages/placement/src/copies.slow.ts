@@ -151,6 +151,13 @@ describeWith(["chromium", "bubblewrap", "root", "copies"], "copies of a running 
     expect(await shell(parent, "echo goes on")).toBe("goes on\n");
   });
 
+  it("are refused for more processes than CRIU can take in time", async () => {
+    const { parent } = await open();
+    await shell(parent, "for each in $(seq 320); do setsid sleep 600 >/dev/null 2>&1 & done");
+    await expect(parent.copy()).rejects.toThrow("more than 300 processes, the limit");
+    expect(await shell(parent, "echo goes on")).toBe("goes on\n");
+  });
+
   it("have streams that no program of the session can open", async () => {
     const { parent } = await open();
     expect(await shell(parent, "readlink /proc/1/fd/0 /proc/1/fd/1; echo none")).toBe("none\n");

@@ -3,16 +3,23 @@ import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PlacementError } from "../../interface/placement-error.ts";
 
-/** A process of a box and all its descendants. */
-export function treeOf(root: number): readonly number[] {
-  const children = readdirOf(root).flatMap((thread) =>
-    (textOf(`/proc/${String(root)}/task/${thread}/children`).match(/\d+/g) ?? []).map(Number),
-  );
-  return [root, ...children.flatMap(treeOf)];
+/** A process of a box and its descendants, all of them unless there are more than `enough`. */
+export function treeOf(root: number, enough = Infinity): readonly number[] {
+  const tree = [root];
+  // The array grows during the walk. Programs of a box can make chains of processes that no recursion could follow.
+  for (const pid of tree) {
+    if (tree.length > enough) break;
+    for (const thread of readdirOf(pid))
+      for (const [child] of textOf(`/proc/${String(pid)}/task/${thread}/children`).matchAll(/\d+/g))
+        tree.push(Number(child));
+  }
+  return tree;
 }
 
 const stopMs = 3_000;
 const pollMs = 1;
+/** Of a session with six pages there are about 30. CRIU needs a descriptor for each, and each look at them takes time. */
+const maxProcesses = 300;
 /** A browser has less than 1 MiB of it, and a program of a box can map any amount. */
 const maxWipedBytes = 4 * 2 ** 20;
 /** Of all processes together. */
@@ -26,15 +33,26 @@ export function areStopped(pids: readonly number[]): boolean {
   });
 }
 
+/** Leaves the thread to others: a look at the processes of a box takes longer the more threads they have. */
+export async function sleepAfter(lookedMs: number, leastMs: number): Promise<void> {
+  await sleep(Math.max(leastMs, 4 * (performance.now() - lookedMs)));
+}
+
 /** Stops a process and all its descendants, also new ones. @throws {PlacementError} `bad_option` after some seconds. */
 export async function stopAll(root: number): Promise<void> {
   const untilMs = performance.now() + stopMs;
   for (let known = 0; performance.now() < untilMs;) {
-    const pids = treeOf(root);
+    const lookedMs = performance.now();
+    const pids = treeOf(root, maxProcesses);
+    if (pids.length > maxProcesses)
+      throw new PlacementError(
+        "bad_option",
+        `The session has more than ${String(maxProcesses)} processes, the limit for copies. End some of them.`,
+      );
     if (pids.length === known && areStopped(pids)) return;
     known = pids.length;
     signalAll(pids, "SIGSTOP");
-    await sleep(pollMs);
+    await sleepAfter(lookedMs, pollMs);
   }
   // Another attempt would only stop the session again.
   throw new PlacementError(
@@ -84,20 +102,27 @@ export async function wipeForkState(pids: readonly number[]): Promise<number> {
   let mapBytes = 0;
   let wiped = 0;
   for (const pid of pids) {
-    const maps = await readBounded(`/proc/${String(pid)}/smaps`, maxMapBytes - mapBytes);
-    mapBytes += maps.length;
-    const ranges = wipedRanges(maps);
-    wiped += ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+    const found = new WipedRanges();
+    for await (const chunk of chunksOf(`/proc/${String(pid)}/smaps`)) {
+      mapBytes += chunk.length;
+      if (mapBytes > maxMapBytes)
+        throw new Error(`Its processes have maps of more than ${String(maxMapBytes / 2 ** 20)} MiB, the limit.`);
+      found.add(chunk);
+    }
+    wiped += found.ranges.reduce((sum, { start, end }) => sum + end - start, 0);
     if (wiped > maxWipedBytes)
       throw new Error(
         `Its processes have more than ${String(maxWipedBytes / 2 ** 20)} MiB of memory that forks wipe, the limit.`,
       );
-    if (ranges.length > 0) await wipe(pid, ranges);
+    if (found.ranges.length > 0) await wipe(pid, found.ranges);
   }
   return wiped;
 }
 
-type Range = ReturnType<typeof wipedRanges>[number];
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
 
 async function wipe(pid: number, ranges: readonly Range[]): Promise<void> {
   const memory = await open(`/proc/${String(pid)}/mem`, "r+");
@@ -114,34 +139,38 @@ async function wipe(pid: number, ranges: readonly Range[]): Promise<void> {
   }
 }
 
-/** Empty for a process that has ended. @throws if it has more bytes. */
-async function readBounded(path: string, maxBytes: number): Promise<string> {
+/** Of a file of a process; none if it has ended. */
+async function* chunksOf(path: string): AsyncGenerator<string> {
   const file = await open(path).catch(() => undefined);
-  if (file === undefined) return "";
+  if (file === undefined) return;
   try {
-    const chunks: Buffer[] = [];
-    for (let length = 0; ;) {
+    for (;;) {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(zeros.length));
-      if (bytesRead === 0) return Buffer.concat(chunks).toString("latin1");
-      length += bytesRead;
-      if (length > maxBytes)
-        throw new Error(`Its processes have maps of more than ${String(maxMapBytes / 2 ** 20)} MiB, the limit.`);
-      chunks.push(buffer.subarray(0, bytesRead));
+      if (bytesRead === 0) return;
+      yield buffer.toString("latin1", 0, bytesRead);
     }
   } finally {
     await file.close();
   }
 }
 
-/** Of the text of `smaps`. */
-export function wipedRanges(smaps: string): readonly { readonly start: number; readonly end: number }[] {
-  let range: { start: number; end: number } | undefined;
-  return smaps.split("\n").flatMap((line) => {
-    const [, start, end] = /^([\da-f]+)-([\da-f]+) /.exec(line) ?? [];
-    if (start !== undefined && end !== undefined)
-      range = { start: Number.parseInt(start, 16), end: Number.parseInt(end, 16) };
-    return range !== undefined && line.startsWith("VmFlags:") && / wf( |$)/.test(line) ? [range] : [];
-  });
+/** Reads `smaps` in pieces: a program of a box can make it so long that the server would do nothing else for seconds. */
+export class WipedRanges {
+  readonly ranges: Range[] = [];
+  #range: Range | undefined;
+  #rest = "";
+
+  add(chunk: string): void {
+    const lines = (this.#rest + chunk).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const [, start, end] = /^([\da-f]+)-([\da-f]+) /.exec(line) ?? [];
+      if (start !== undefined && end !== undefined)
+        this.#range = { start: Number.parseInt(start, 16), end: Number.parseInt(end, 16) };
+      else if (this.#range !== undefined && line.startsWith("VmFlags:") && / wf( |$)/.test(line))
+        this.ranges.push(this.#range);
+    }
+  }
 }
 
 function readdirOf(pid: number): readonly string[] {

@@ -12,7 +12,7 @@ import { PlacementError } from "../../interface/placement-error.ts";
 import type { PlacementLog } from "../../interface/placement-log.ts";
 import { type CriuTools, dump, type OwnFolders, restoreCommand, restoreFiles, tailOf } from "./criu.ts";
 import { DumpTurns } from "./dump-turns.ts";
-import { areStopped, continueAll, stopAll, treeOf, wipeForkState } from "./process-tree.ts";
+import { areStopped, continueAll, sleepAfter, stopAll, treeOf, wipeForkState } from "./process-tree.ts";
 
 const run = promisify(execFile);
 
@@ -143,13 +143,14 @@ export class StoredProcesses {
     const untilMs = performance.now() + restoreMs;
     while (!state.hasEnded && performance.now() < untilMs) {
       signal?.throwIfAborted();
+      const lookedMs = performance.now();
       const first = Number(await readFile(join(folder, restoreFiles.pid), "utf8").catch(() => ""));
       const tree = first > 0 ? treeOf(first) : [];
       if (tree.length > 0 && areStopped(tree)) {
         await wipeForkState(tree);
         return first;
       }
-      await sleep(pollMs);
+      await sleepAfter(lookedMs, pollMs);
     }
     throw new Error(`CRIU could not restore the processes: ${await tailOf(join(folder, restoreFiles.log))}`);
   }
