@@ -13,6 +13,7 @@ import { Auth } from "./auth/auth.ts";
 import { BrowserPools } from "./browsers/browser-pools.ts";
 import { Flows } from "./resources/flows.ts";
 import { NetworkRecordings } from "./resources/network-recordings.ts";
+import { WebSearch } from "./resources/search.ts";
 import { Proxies } from "./resources/proxies.ts";
 import { Extensions } from "./resources/extensions.ts";
 import { Projects } from "./organization/projects.ts";
@@ -96,6 +97,7 @@ export class Shoal {
   readonly browserPools: BrowserPools;
   readonly flows: Flows;
   readonly networkRecordings: NetworkRecordings;
+  readonly search: WebSearch;
   readonly proxies: Proxies;
   readonly extensions: Extensions;
   readonly projects: Projects;
@@ -148,6 +150,7 @@ export class Shoal {
     this.browserPools = new BrowserPools(this.transport, this.browsers);
     this.flows = new Flows(this.transport);
     this.networkRecordings = new NetworkRecordings(this.transport);
+    this.search = new WebSearch(this.transport);
     this.proxies = new Proxies(this.transport);
     this.extensions = new Extensions(this.transport);
     this.projects = new Projects(this.transport);

@@ -19,6 +19,7 @@ export * from "./sessions/browser-pools.ts";
 export * from "./sessions/browser-handoff.ts";
 export * from "./sessions/live-view-links.ts";
 export * from "./sessions/render.ts";
+export * from "./sessions/search.ts";
 export * from "./sessions/evidence.ts";
 export * from "./sessions/network-recordings.ts";
 export * from "./auth/credentials.ts";

@@ -13,6 +13,7 @@ import type { OptionalTimestamp, Timestamp, TimestampOfInsert } from "./tables/c
 import type { TelemetryDestinationsTable } from "./tables/telemetry-tables.ts";
 import type { FlowTables } from "./tables/flow-tables.ts";
 import type { NetworkRecordingTables } from "./tables/network-recording-tables.ts";
+import type { SearchTables } from "./tables/search-tables.ts";
 import type { HandoffsTable, LiveViewLinksTable } from "./tables/handoff-tables.ts";
 import type { ProfilesTable, ProfileVersionsTable, StoredWebBotAuth } from "./tables/profile-tables.ts";
 import type { UsageDaysTable, UsageSessionsTable, UsageStorageTable } from "./tables/usage-tables.ts";
@@ -373,7 +374,7 @@ export interface RateLimitUsesTable {
   changed_at: TimestampOfInsert;
 }
 
-export interface Tables extends FlowTables, NetworkRecordingTables {
+export interface Tables extends FlowTables, NetworkRecordingTables, SearchTables {
   projects: ProjectsTable;
   organization: OrganizationTable;
   api_key_uses: ApiKeyUsesTable;

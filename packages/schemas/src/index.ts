@@ -34,6 +34,7 @@ export * from "./instance/page.ts";
 export * from "./instance/page-tools.ts";
 export * from "./instance/render.ts";
 export * from "./instance/repl.ts";
+export * from "./instance/search.ts";
 export * from "./instance/webmcp.ts";
 export * from "./telemetry/call-stack.ts";
 export * from "./telemetry/telemetry-destination.ts";

@@ -11,6 +11,7 @@ import { pageEntries } from "./entries/pages.ts";
 import { loginEntries } from "./entries/logins.ts";
 import { orgEntries } from "./entries/org.ts";
 import { poolEntries } from "./entries/pools.ts";
+import { searchEntries } from "./entries/search.ts";
 
 export const entries: Readonly<Record<string, CommandEntry>> = {
   ...accountEntries,
@@ -25,4 +26,5 @@ export const entries: Readonly<Record<string, CommandEntry>> = {
   ...loginEntries,
   ...orgEntries,
   ...poolEntries,
+  ...searchEntries,
 };

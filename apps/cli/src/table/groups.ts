@@ -112,6 +112,10 @@ export const groups: Readonly<Record<string, Group>> = {
     description: "Follow network, console and page events of a session",
     examples: ["shoal browsers telemetry stream research"],
   },
+  search: {
+    description: "Search the web through a provider of the operator",
+    examples: ['shoal search create --query "fish recipes"', "shoal search providers"],
+  },
   flows: {
     description: "Repeat actions on pages without a model",
     alias: ["flow"],

@@ -2,17 +2,22 @@
 export type Gap = "missing" | `refused: ${string}`;
 
 const payment = "refused: it needs an agreement with a payment service or password manager";
+const native = "refused: the key of the operator pays for them, and they go around the limits of a search";
 const registry = "refused: it rests on the shared knowledge of a hosted service";
 
 /** By the beginning of the path. */
 export const operationGaps: Readonly<Record<string, Gap>> = {
   "/config-registry": registry,
-  "/search": "missing",
   "/vault-provider-configs": payment,
 };
 
 /** By the path of the field, or its end, for one operation or all. A field with fields stands for all of them. */
 export const fieldGaps: Readonly<Record<string, Gap>> = {
+  "content.browser.browser_id":
+    "refused: each page gets a separate browser, so that no tab of a running session navigates",
+  "strategy.provider.options": native,
+  "strategy.providers.options": native,
+  "strategy.provider_options": native,
   "browser.region": "missing",
   skill_mode: "missing",
   "telemetry.storage": "missing",

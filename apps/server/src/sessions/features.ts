@@ -24,6 +24,7 @@ import type { LiveViewAddresses, LoginWaits } from "./live-view/live-view-addres
 import { browserPoolsFeature } from "./pools/feature.ts";
 import { renderFeature } from "./render/feature.ts";
 import { replaysFeature } from "./replays/feature.ts";
+import { searchFeature } from "./search/feature.ts";
 import type { ChooseVaults } from "./browsers/start/session-choices.ts";
 import { telemetryFeature } from "./telemetry/feature.ts";
 import { uploadsFeature } from "./uploads/feature.ts";
@@ -204,6 +205,7 @@ interface Usable extends Omit<FlowNeeds, "openSecret" | "presentAccess" | "recor
 /** Features that use sessions, and that no other one needs. */
 async function useFeatures(host: Host, needs: SessionRoomNeeds, { stored, ...usable }: Usable) {
   const { sessions } = usable;
+  const render = renderFeature(host, { sessions });
   return {
     direct: directFeatureOf(needs),
     flows: await flowsFeature(host, {
@@ -212,7 +214,8 @@ async function useFeatures(host: Host, needs: SessionRoomNeeds, { stored, ...usa
       presentAccess: needs.presentAccess,
       recorder: needs.recorder,
     }),
-    render: renderFeature(host, { sessions }),
+    render,
+    search: searchFeature(host, { parsing: needs.parsing, renders: render.provides }),
     evidence: evidenceFeature(host, { sessions, stores: storesOf(stored) }),
   };
 }

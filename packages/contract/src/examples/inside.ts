@@ -23,6 +23,26 @@ const customTool = {
   tool: { name: "title", description: "Title of the page", inputSchema: { type: "object" } },
 };
 
+const search = {
+  id: "m3x1p0v2k7c9q5w8z6t4r2yh",
+  query: "fish recipes",
+  provider: "searxng",
+  results: [
+    {
+      id: "r1",
+      rank: 1,
+      url: "https://cook.example/fish",
+      title: "Baked fish",
+      snippet: "Fish from the oven in 30 minutes.",
+      source: "duckduckgo",
+    },
+  ],
+  attempts: [{ provider: "searxng", outcome: "success", duration_ms: 412 }],
+  warnings: [],
+  usage: { provider_requests: 1, rendered_pages: 0 },
+  expires_at: times.updated,
+};
+
 /** Examples of operations inside a session: files, processes, mouse and keyboard, recordings, events. */
 export const insideExamples = {
   FilePath: [{ path: "/home/shoal/Downloads/report.pdf" }],
@@ -234,6 +254,40 @@ export const insideExamples = {
       markdown: "# Shop\n\nFresh fish.",
       links: [{ url: "https://shop.example/fish", text: "Fish" }],
       screenshot: { content_type: "image/webp", data: "UklGRg==" },
+    },
+  ],
+  CreateSearch: [
+    {
+      query: "fish recipes",
+      language: "en",
+      recency: "month",
+      exclude_domains: ["ads.example"],
+      max_results: 5,
+      strategy: { type: "fallback", providers: [{ provider: "searxng" }, { provider: "brave" }] },
+    },
+  ],
+  Search: [search],
+  FetchSearchContents: [{ result_ids: ["r1"], content: { format: "markdown", max_chars: 5_000 } }],
+  SearchContents: [
+    {
+      search_id: search.id,
+      contents: [
+        {
+          result_id: "r1",
+          url: "https://cook.example/fish",
+          status: "ok",
+          text: "# Baked fish",
+          truncated: false,
+          method: "browser_render",
+          final_url: "https://cook.example/fish",
+          http_status: 200,
+          format: "markdown",
+          fetched_at: times.created,
+          cache_status: "miss",
+        },
+      ],
+      usage: { provider_requests: 0, rendered_pages: 1 },
+      warnings: [],
     },
   ],
   ReadPage: [{ content: "main", max_tokens: 10_000 }],

@@ -12,6 +12,7 @@ import { flowRuns } from "./0010-flow-runs.ts";
 import { profileConditions } from "./0011-profile-conditions.ts";
 import { networkRecordings } from "./0012-network-recordings.ts";
 import { schedulesOfFlows } from "./0013-schedules-of-flows.ts";
+import { searches } from "./0014-searches.ts";
 
 /** Every migration by name; they run in the order of their names. Never change or remove a released one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -28,4 +29,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0011_profile_conditions": profileConditions,
   "0012_network_recordings": networkRecordings,
   "0013_schedules_of_flows": schedulesOfFlows,
+  "0014_searches": searches,
 };

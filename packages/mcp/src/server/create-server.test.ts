@@ -224,6 +224,7 @@ it("marks reading and destructive tools", async () => {
     "console_messages",
     "network_requests",
     "render",
+    "search",
     "list_browsers",
     "list_profiles",
     "list_flows",

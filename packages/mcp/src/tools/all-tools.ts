@@ -8,6 +8,7 @@ import { pdfTools } from "./pdf.ts";
 import { pageTools } from "./page-tools.ts";
 import { processTools } from "./processes.ts";
 import { renderTools } from "./render.ts";
+import { searchTools } from "./search.ts";
 import type { Tool, ToolGroup } from "../base/tool.ts";
 
 export function toolsOf(
@@ -24,6 +25,7 @@ export function toolsOf(
       ...debugTools,
       ...processTools,
       ...renderTools,
+      ...searchTools,
       ...sessionTools,
       ...profileTools,
       ...handoffTools,

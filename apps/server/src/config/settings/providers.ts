@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { templateProblem } from "../exits.ts";
-import { httpUrl, optionalSetting, setting, text } from "./setting.ts";
+import { endpointUrl, httpUrl, integer, optionalSetting, setting, text } from "./setting.ts";
 
 const proxyTemplate = text.check(
   z.refine((value) => templateProblem(value) === undefined, {
@@ -57,5 +57,34 @@ export const providers = {
     schema: httpUrl,
     summary: "URL from which packages of the Chrome Web Store are downloaded.",
     fallback: "https://clients2.google.com/service/update2/crx",
+  }),
+  search_searxng_url: optionalSetting({
+    kind: "text",
+    schema: endpointUrl,
+    summary:
+      "Address of a SearXNG instance that answers searches, with its path prefix; `json` must be one of its `search.formats`. It may be private.",
+    default: "none",
+  }),
+  search_brave_key: optionalSetting({
+    kind: "text",
+    schema: text.check(
+      z.refine((value) => /^[\x21-\x7e]{1,500}$/.test(value), "must be printable characters without spaces"),
+    ),
+    summary: "Key of the Brave Search API, which answers searches if SearXNG is absent or fails.",
+    default: "none",
+    secret: true,
+  }),
+  search_brave_url: setting({
+    kind: "text",
+    schema: endpointUrl,
+    summary: "Address of the Brave Search API.",
+    fallback: "https://api.search.brave.com",
+  }),
+  search_per_minute: setting({
+    kind: "integer",
+    schema: integer(0, 100_000),
+    summary: "Searches of one project in a minute on each server, 0 to 100000; 0 = no limit.",
+    fallback: 60,
+    live: true,
   }),
 };

@@ -141,6 +141,7 @@ class PostgresProjectStore {
       const now = new Date();
       await transaction.updateTable("projects").set({ deleted_at: now }).where("id", "=", id).execute();
       await transaction.deleteFrom("bot_keys").where("project_id", "=", id).execute();
+      await transaction.deleteFrom("searches").where("project_id", "=", id).execute();
       // A sweep deletes their content.
       await transaction.deleteFrom("network_recordings").where("project_id", "=", id).execute();
       const keys = await transaction

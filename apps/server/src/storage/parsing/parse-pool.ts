@@ -115,7 +115,7 @@ export class ParsePool {
     throw new ServiceError(
       503,
       "overloaded",
-      "The server is reading too many pages, saved states and telemetry histories.",
+      "The server is reading too many pages, saved states, search answers and telemetry histories.",
       {
         hint: "Retry in a moment.",
         retryAfterSeconds: 1,

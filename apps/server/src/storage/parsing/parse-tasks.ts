@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { PageSight } from "@shoal/login";
 import type { Unpacked, UnpackRequest } from "../archives/unpack-zip.ts";
 import type { HistoryQuestion, HistoryPage } from "../telemetry-files/history.ts";
+import type { FoundResult, SearchAnswerRequest } from "./search-answer.ts";
 
 /** Inputs and outputs are plain data and bytes, since both cross threads. */
 export interface ParseTasks {
@@ -13,6 +14,8 @@ export interface ParseTasks {
     readonly input: { readonly text: string; readonly status: number | undefined };
     readonly result: PageSight;
   };
+  /** Source: the answer of a provider of searches. */
+  readonly searchAnswer: { readonly input: SearchAnswerRequest; readonly result: readonly FoundResult[] };
   readonly lastPicture: { readonly input: HistoryQuestion; readonly result: HistoryPage };
   readonly telemetryHistory: { readonly input: HistoryQuestion; readonly result: HistoryPage };
 }

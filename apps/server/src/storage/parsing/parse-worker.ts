@@ -5,9 +5,10 @@ import { Readable } from "node:stream";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import type { UnpackRequest } from "../archives/unpack-zip.ts";
 import type { HistoryQuestion } from "../telemetry-files/history.ts";
+import type { SearchAnswerRequest } from "./search-answer.ts";
 import type { ParseRequest, ParseTasks, SourceMessage, WorkerMessage } from "./parse-tasks.ts";
 
-const invalidData: ReadonlySet<string> = new Set(["ArchiveProblem", "BadProfileArchive"]);
+const invalidData: ReadonlySet<string> = new Set(["ArchiveProblem", "BadProfileArchive", "BadSearchAnswer"]);
 
 interface Outcome {
   readonly result: unknown;
@@ -40,6 +41,10 @@ async function work({ kind, input }: ParseRequest, port: MessagePort): Promise<O
       // `ParseTasks` ties the input to the kind.
       const { status, text } = input as ParseTasks["signInPage"]["input"];
       return { result: readSight(text, status), transfer: [] };
+    }
+    case "searchAnswer": {
+      const { readSearchAnswer } = await import("./search-answer.ts");
+      return { result: await readSearchAnswer(sourceOf(port), input as SearchAnswerRequest), transfer: [] };
     }
     case "lastPicture": {
       const { readLastPicture } = await import("../telemetry-files/last-picture.ts");

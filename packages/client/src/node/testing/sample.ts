@@ -20,6 +20,7 @@ const texts = [
   "Europe/Berlin",
   "a".repeat(32),
   "123456",
+  "de",
   "e1",
   "t1",
   `1:${"a".repeat(64)}`,
