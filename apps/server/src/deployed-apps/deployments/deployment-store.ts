@@ -1,11 +1,11 @@
 import type { Page } from "@shoal/contract";
 import { deploymentNotFound } from "@shoal/contract/refusals";
-import { containsFolded, type Database, type DeploymentsTable } from "@shoal/database";
+import { containsFolded, type Database, type DeploymentsTable, type Tables } from "@shoal/database";
 import type { PolicyStatements } from "@shoal/contract/rights";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { AppVersion, Deployment, ListApps, ListDeployments } from "@shoal/schemas";
-import { type Selectable, sql } from "kysely";
+import { type Selectable, sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
 import { emptyPage, isStorable, newestFirst, toPage } from "../../http/paging.ts";
 import type { Envelopes } from "../../storage/envelopes/envelopes.ts";
@@ -47,37 +47,39 @@ export class DeploymentStore {
       readonly issuerKeyId: string | null;
     },
   ): Promise<Deployment> {
-    await this.#admit(projectId);
     const { archive, env, repository } = requested;
     const id = createId();
     const of = { id, project_id: projectId };
-    const row = await this.#query
-      .insertInto("deployments")
-      .values({
-        id,
-        project_id: projectId,
-        status: "queued",
-        version: requested.version,
-        force: requested.force,
-        region: requested.region,
-        entrypoint: requested.entrypoint,
-        source_type: repository === undefined ? "file" : "github",
-        source_url: repository?.url ?? null,
-        source_ref: repository?.ref ?? null,
-        source_path: repository?.path ?? null,
-        source_token:
-          repository?.auth === undefined
-            ? null
-            : await this.#envelopes.seal(repository.auth.token, sealedPlace(of, "source_token")),
-        source_checksum: archive?.sha256 ?? null,
-        source_blob: archive?.name ?? null,
-        policy: requested.policy === undefined ? null : JSON.stringify(requested.policy),
-        issuer_key_id: requested.issuerKeyId,
-        env_names: JSON.stringify(Object.keys(env)),
-        env: await this.#envelopes.seal(JSON.stringify(env), sealedPlace(of, "env")),
-      })
-      .returning(deploymentColumns)
-      .executeTakeFirstOrThrow();
+    const token = repository?.auth?.token;
+    const sealedToken = token === undefined ? null : await this.#envelopes.seal(token, sealedPlace(of, "source_token"));
+    const sealedEnv = await this.#envelopes.seal(JSON.stringify(env), sealedPlace(of, "env"));
+    const row = await this.#query.transaction().execute(async (transaction) => {
+      await admit(transaction, projectId);
+      return transaction
+        .insertInto("deployments")
+        .values({
+          id,
+          project_id: projectId,
+          status: "queued",
+          version: requested.version,
+          force: requested.force,
+          region: requested.region,
+          entrypoint: requested.entrypoint,
+          source_type: repository === undefined ? "file" : "github",
+          source_url: repository?.url ?? null,
+          source_ref: repository?.ref ?? null,
+          source_path: repository?.path ?? null,
+          source_token: sealedToken,
+          source_checksum: archive?.sha256 ?? null,
+          source_blob: archive?.name ?? null,
+          policy: requested.policy === undefined ? null : JSON.stringify(requested.policy),
+          issuer_key_id: requested.issuerKeyId,
+          env_names: JSON.stringify(Object.keys(env)),
+          env: sealedEnv,
+        })
+        .returning(deploymentColumns)
+        .executeTakeFirstOrThrow();
+    });
     return toDeployment(row);
   }
 
@@ -281,20 +283,22 @@ export class DeploymentStore {
     const { source_token: sealed } = row;
     return sealed === null ? undefined : this.#envelopes.unseal(sealed, sealedPlace(row, "source_token"));
   }
+}
 
-  async #admit(projectId: string): Promise<void> {
-    const { count } = await this.#query
-      .selectFrom("deployments")
-      .select(({ fn }) => fn.countAll<number>().as("count"))
-      .where("project_id", "=", projectId)
-      .where("status", "in", ["queued", "in_progress"])
-      .executeTakeFirstOrThrow();
-    if (count < maxBuilds) return;
-    throw new ServiceError(
-      429,
-      "too_many_requests",
-      `This project has ${String(count)} deployments that wait or build; the limit is ${String(maxBuilds)}. Wait until one ends, or delete one.`,
-      { retryAfterSeconds: 10 },
-    );
-  }
+/** One request at a time, so that the limit holds. @throws {ServiceError} 429 */
+async function admit(transaction: Transaction<Tables>, projectId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`deployments of ${projectId}`}, 0))`.execute(transaction);
+  const { count } = await transaction
+    .selectFrom("deployments")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("project_id", "=", projectId)
+    .where("status", "in", ["queued", "in_progress"])
+    .executeTakeFirstOrThrow();
+  if (count < maxBuilds) return;
+  throw new ServiceError(
+    429,
+    "too_many_requests",
+    `This project has ${String(count)} deployments that wait or build; the limit is ${String(maxBuilds)}. Wait until one ends, or delete one.`,
+    { retryAfterSeconds: 10 },
+  );
 }

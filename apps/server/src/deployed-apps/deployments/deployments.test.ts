@@ -1,7 +1,7 @@
-import type { DeploymentEvent } from "@shoal/schemas";
+import { Deployment, type DeploymentEvent } from "@shoal/schemas";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { brief, DeploymentCalls, isRunning } from "../../testing/deployment-calls.ts";
-import { appNamed, ScriptedBuilds } from "../../testing/scripted-builds.ts";
+import { appNamed, deploymentOf, ScriptedBuilds } from "../../testing/scripted-builds.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
 let server: TestServer;
@@ -199,4 +199,15 @@ it("shows deployments to keys of their project only", async () => {
   expect((await server.request("DELETE", `/deployments/${id}`, { key: stranger.key })).status).toBe(404);
   expect((await server.request("GET", "/deployments", { key: stranger.key })).body).toEqual([]);
   expect(await calls.apps("", stranger.key)).toEqual([]);
+});
+
+it("admits 20 deployments of a project that wait or build, also when requests come together", async () => {
+  const body = await deploymentOf({ apps: [appNamed("many", "a")], waits: true }, {});
+  const replies = await Promise.all(Array.from({ length: 30 }, () => calls.post(body)));
+  const admitted = replies.filter(({ status }) => status === 201).map((reply) => Deployment.parse(reply.body).id);
+  const refused = replies.filter(({ status }) => status !== 201);
+  expect([admitted.length, refused.length]).toEqual([20, 10]);
+  for (const reply of refused) expect(reply).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+  // From the last one, so that no waiting build begins.
+  for (const id of admitted.toReversed()) await server.request("DELETE", `/deployments/${id}`);
 });
