@@ -151,6 +151,16 @@ describeChromium("requests through the browser", (chromium) => {
     expect(changed.headers.host).toBe(origin.slice(7));
   });
 
+  it.each([
+    { "x-key": "a\r\nx-added: 1" },
+    { "x-key": "\0" },
+    { "x\r\ny": "1" },
+    { "Proxy-Authorization": "Basic eDp5" },
+  ])("refuses headers that a browser does not send: %j", async (headers) => {
+    expect(await refusal({ url: `${origin}/echo`, headers })).toMatchObject({ status: 400, field: "body.headers" });
+    expect((await curl({ url: `${origin}/echo` })).status).toBe(200);
+  });
+
   it("sends any method and body", async () => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       expect(

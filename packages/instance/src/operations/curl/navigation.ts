@@ -1,3 +1,5 @@
+import { messageOf } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
 import type { Protocol } from "devtools-protocol";
 import type { ProtocolMapping } from "devtools-protocol/types/protocol-mapping.d.ts";
 import pTimeout from "p-timeout";
@@ -179,10 +181,20 @@ class Exchange {
     if (event.responseErrorReason !== undefined) {
       // Without this, the next navigation hangs; the navigation reports the error.
       this.#tell("Fetch.continueRequest", { requestId });
-    } else if (responseStatusCode === undefined)
-      this.#tell("Fetch.continueRequest", { requestId, ...sentAs(event, this.#request) });
+    } else if (responseStatusCode === undefined) this.#send(event);
     else if (redirects.has(responseStatusCode) && hasLocation(event)) this.#redirected(requestId);
     else this.#head.resolve(event);
+  }
+
+  #send(event: Paused): void {
+    const { requestId } = event;
+    const sent = { requestId, ...sentAs(event, this.#request) };
+    this.#cdp.send("Fetch.continueRequest", sent, this.#sessionId).catch((error: unknown) => {
+      // Chromium says "Invalid header", "Unsafe header". Other failures mean that the request has ended.
+      if (!/header/i.test(messageOf(error))) return;
+      this.#head.reject(refusedHeaders());
+      this.#tell("Fetch.failRequest", { requestId, errorReason: "Aborted" });
+    });
   }
 
   #redirected(requestId: string): void {
@@ -210,6 +222,13 @@ class Exchange {
     for (const stop of this.#stops) stop();
     this.#cookies.stop();
   }
+}
+
+function refusedHeaders(): ServiceError {
+  return new ServiceError(400, "bad_request", "a browser sends no header with one of these names or values", {
+    field: "body.headers",
+    hint: "Names are tokens, values have no line breaks and NUL characters, and Proxy-Authorization is for proxies alone.",
+  });
 }
 
 function hasLocation({ responseHeaders = [] }: Paused): boolean {
