@@ -6,6 +6,7 @@ import { type ActRun, Interrupted } from "../act-run.ts";
 import { describeActed } from "./describe.ts";
 import type { ActedTab, ElementSource } from "../../tabs/element-source.ts";
 import { ElementHandle } from "../../follow/element-handle.ts";
+import { findByRole } from "./find-by-role.ts";
 import { findBySelector } from "./find-by-selector.ts";
 
 /** Milliseconds between two searches. */
@@ -71,6 +72,8 @@ export class TargetFinder {
   }
 
   async #byRole(role: string, name: string | undefined): Promise<ElementHandle | undefined> {
+    const only = name === undefined ? undefined : await findByRole(this.#run, role, name);
+    if (only !== undefined) return only;
     const found = await this.#run.within(findElement(this.#pages, this.#tab, { role, name }));
     return found && ElementHandle.at(this.#run, found.address);
   }

@@ -1,0 +1,69 @@
+import { expect, it } from "vitest";
+import { findChromium } from "../../../../testing/chromium.ts";
+import { ActingSession } from "../../testing/acting-session.ts";
+
+const session = new ActingSession({ kind: "headless_shell", executable: findChromium("headless_shell") ?? "missing" });
+
+const save = `<button onclick="document.title = 'right'">Save</button>`;
+const decoy = (text: string, attributes = ""): string =>
+  `<button ${attributes} onclick="document.title = 'wrong'">${text}</button>`;
+const define = (body: string): string =>
+  `<script>customElements.define("x-b", class extends HTMLElement { constructor() { super(); ${body} } });</script>`;
+const own = `Object.assign(this.attachInternals(), { role: "button", ariaLabel: "Save" });`;
+const closed = `this.attachShadow({ mode: "closed" }).innerHTML = ${JSON.stringify(decoy("Save"))};`;
+
+it.each([
+  ["alone", save],
+  ["with its name in several parts", save.replace("Save", "<b>Sa</b><i>ve</i>")],
+  ["with a name that a part of another one has", `${save}${decoy("Cancel")}<p>Save your work</p>`],
+  ["next to a copy that is not shown", `${save}${decoy("Save", "hidden")}`],
+  ["next to a link", `${save}<a href="#x">Save</a>`],
+  ["with another whole name that contains it", `${save}${decoy("Save as")}`],
+  ["that is no button element", `<div role=button tabindex=0 onclick="document.title = 'right'">Save</div>`],
+  ["with a stated name", save.replace("Save", "x").replace("<button", "<button aria-label=Save")],
+  ["with a name from elsewhere", `<p id=n>Save</p>${save.replace(">Save", " aria-labelledby=n>x")}`],
+  ["in a page that is hidden from assistive technology", `<div aria-hidden=true>${save}</div>`],
+  [
+    "in a component",
+    `<x-b>Save</x-b>${define(`this.attachShadow({ mode: "open" }).innerHTML = "<button onclick=\\"document.title = 'right'\\"><slot></slot></button>";`)}`,
+  ],
+])("clicks the button %s", async (_title, html) => {
+  await session.show(`<title>none</title>${html}`);
+  expect((await session.done({ type: "click", role: "button", name: "Save" })).title).toBe("right");
+});
+
+it.each([
+  ["another button", decoy("save")],
+  ["a stated name", decoy("x", `aria-label="Save"`)],
+  ["a name from elsewhere", `<p id=n>Save</p>${decoy("x", "aria-labelledby=n")}`],
+  ["a name over two lines", decoy("<div>Sa</div>ve").replace("Sa</div>ve", "Sa&shy;ve</div>")],
+  ["a frame", `<iframe srcdoc='${decoy("Save").replaceAll("'", "&quot;")}'></iframe>`],
+  ["a closed component", `<x-b></x-b>${define(closed)}`],
+  ["an element that names itself to the browser", `<x-b tabindex=0>x</x-b>${define(own)}`],
+])("refuses to choose between a button and %s", async (_title, html) => {
+  await session.show(`<title>none</title>${save}${html}`);
+  expect(await session.act({ type: "click", role: "button", name: "Save" })).toMatchObject({
+    status: 409,
+    code: "ambiguous_target",
+  });
+  expect(await session.evaluate("document.title")).toBe("none");
+});
+
+it("refuses to choose between a button and one with the browser's own text", async () => {
+  await session.show(`<button type=button>Submit</button><form onsubmit="return false"><input type=submit></form>`);
+  expect(await session.act({ type: "click", role: "button", name: "Submit" })).toMatchObject({
+    code: "ambiguous_target",
+  });
+});
+
+it.each([
+  ["transparent", "opacity:0"],
+  ["cut away", "position:absolute;clip-path:inset(50%)"],
+  ["tiny", "position:absolute;width:1px;height:1px;overflow:hidden"],
+])("does not find a button by a %s text in it", async (_title, style) => {
+  await session.show(decoy(`Cancel<span style="${style}">Save</span>`));
+  expect(await session.act({ type: "click", role: "button", name: "Save", timeout_ms: 100 })).toMatchObject({
+    status: 404,
+    code: "element_not_found",
+  });
+});
