@@ -11,10 +11,15 @@ export const guardFunction = `function () {${hitTest}
   globalThis.shoalGuard?.stop();
   const types = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
   const guard = { seen: "unseen" };
+  const isTravelling = () => this.isConnected && document.getAnimations().slice(0, 100)
+    .some(({ effect, playState }) => playState === "running" && effect?.target?.contains(this));
   const decide = (event) => {
     if (!event.isTrusted) return;
     if (guard.seen === "unseen")
       guard.seen = this.isConnected && coverAt(this, event.clientX, event.clientY) === undefined ? "hit" : "missed";
+    // It travelled on between press and release; the page's reaction to a press may do the same without an animation.
+    if (guard.seen === "hit" && event.type === "click" && isTravelling() && coverAt(this, event.clientX, event.clientY) !== undefined)
+      guard.seen = "missed";
     if (guard.seen === "hit") return;
     event.stopImmediatePropagation();
     event.preventDefault();
