@@ -19,7 +19,7 @@ it.each([
   ["next to a copy that is not shown", `${save}${decoy("Save", "hidden")}`],
   ["next to a link", `${save}<a href="#x">Save</a>`],
   ["with another whole name that contains it", `${save}${decoy("Save as")}`],
-  ["that is no button element", `<div role=button tabindex=0 onclick="document.title = 'right'">Save</div>`],
+  ["of another element with its role", `<div role=button tabindex=0 onclick="document.title = 'right'">Save</div>`],
   ["with a stated name", save.replace("Save", "x").replace("<button", "<button aria-label=Save")],
   ["with a name from elsewhere", `<p id=n>Save</p>${save.replace(">Save", " aria-labelledby=n>x")}`],
   ["in a page that is hidden from assistive technology", `<div aria-hidden=true>${save}</div>`],
