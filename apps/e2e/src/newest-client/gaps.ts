@@ -1,5 +1,5 @@
 /** Why an operation or a request field of the newest client is not served. */
-export type Gap = "missing" | `refused: ${string}`;
+export type Gap = `refused: ${string}`;
 
 const payment = "refused: it needs an agreement with a payment service or password manager";
 const native = "refused: the key of the operator pays for them, and they go around the limits of a search";
@@ -18,10 +18,6 @@ export const fieldGaps: Readonly<Record<string, Gap>> = {
   "strategy.provider.options": native,
   "strategy.providers.options": native,
   "strategy.provider_options": native,
-  "browser.region": "missing",
-  skill_mode: "missing",
-  "telemetry.storage": "missing",
-  "browser_telemetry.storage": "missing",
   ...Object.fromEntries(
     [
       "amount",

@@ -40,6 +40,7 @@ export async function authFeatures(
     providers: credentialProviders.provides,
     destinations: resources.telemetryDestinations.provides.destinations,
     proxies: resources.proxies.provides,
+    regions: room.cluster.provides.replicas.regions,
     pages,
   });
   const vaults = vaultsFeature(host, { credentials: credentials.provides, issuingKeys, projects: lookup });

@@ -46,6 +46,11 @@ export class Regions {
     this.#query = query;
   }
 
+  /** The regions with a server, by name. */
+  get names(): string[] {
+    return [...new Set([this.own, ...[...this.#known.values()].flatMap((peer) => peer.region ?? [])])].sort();
+  }
+
   /**
    * If `work` returns a {@link RegionElsewhere}, forwards the validated body to a server of that region. This server
    * handles the Idempotency-Key, counts the request and logs it.
@@ -108,7 +113,7 @@ export class Regions {
   }
 
   #noServer({ region, isAsked }: RegionElsewhere): ServiceError {
-    const names = [...new Set([this.own, ...[...this.#known.values()].flatMap((peer) => peer.region ?? [])])].sort();
+    const { names } = this;
     if (!isAsked)
       return new ServiceError(
         503,

@@ -37,7 +37,7 @@ export const createAuthConnection = defineEndpoint({
   summary: "Connect a profile to a site.",
   body: json(CreateAuthConnection),
   responses: { 201: json(AuthConnection) },
-  errors: [400, 401, 403, 404, 409, 500],
+  errors: [400, 401, 403, 404, 409, 500, 501],
   errorBodies: { 409: ConnectionExistsError },
 });
 
@@ -82,7 +82,7 @@ export const updateAuthConnection = defineEndpoint({
   params: id,
   body: json(UpdateAuthConnection),
   responses: { 200: json(AuthConnection) },
-  errors: [400, 401, 403, 404, 500],
+  errors: [400, 401, 403, 404, 500, 501],
 });
 
 /** Cancels a running login. The profile stays. */
@@ -111,7 +111,7 @@ export const startLogin = defineEndpoint({
   params: id,
   body: optionalJson(StartLogin),
   responses: { 200: json(StartedLogin) },
-  errors: [400, 401, 403, 404, 409, 500],
+  errors: [400, 401, 403, 404, 409, 500, 501],
 });
 
 /** The profile stays as it was. Without a running login, nothing changes. */

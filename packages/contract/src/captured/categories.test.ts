@@ -33,6 +33,14 @@ describe("what a session captures", () => {
     },
   );
 
+  it("is stored: a request without storage is refused", () => {
+    const request = { enabled: true, storage: { enabled: false } };
+    const refusal = { status: 501, field: "body.telemetry.storage.enabled" };
+    expect(changedCategories(request, undefined)).toMatchObject({ refusal });
+    expect(capturedAtStart({ storage: { enabled: false } }, standard)).toMatchObject({ refusal });
+    expect(names({ enabled: true, storage: { enabled: true } })).toEqual([...defaults].sort());
+  });
+
   it("is the default set plus requested categories", () => {
     expect(names({ enabled: true })).toEqual([...defaults].sort());
     expect(names({ browser: { console: {} } })).toEqual(["console", ...defaults].sort());

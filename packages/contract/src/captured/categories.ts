@@ -45,9 +45,10 @@ type Outcome = { readonly captured: CapturedCategories | undefined } | { readonl
  * Applies an update to what a session captures.
  *
  * @param current - `undefined` = none.
- * @returns a refusal for `enabled: false` with categories or a destination.
+ * @returns a refusal for `enabled: false` with categories or a destination, and for telemetry without storage.
  */
 export function changedCategories(request: TelemetryRequest, current: CapturedCategories | undefined): Outcome {
+  if (request?.storage?.enabled === false) return { refusal: alwaysStored };
   const given = givenIn(request);
   const isSent = request?.export?.otlp?.destination !== undefined;
   // A destination without categories captures the default categories.
@@ -137,6 +138,14 @@ function unknownCommand(method: string): Refusal {
     { hint: `The commands are ${cdpCommandMethods.join(", ")}.` },
   );
 }
+
+const alwaysStored: Refusal = {
+  status: 501,
+  code: "not_implemented",
+  problem: "captured events are always stored, because the export and repeated reads need them",
+  field: "body.telemetry.storage.enabled",
+  hint: "Omit storage, or capture nothing with enabled: false. telemetry_retention_days limits how long events are kept.",
+};
 
 function refused(isSent: boolean): { readonly refusal: Refusal } {
   return {

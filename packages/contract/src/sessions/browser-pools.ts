@@ -32,7 +32,7 @@ export const createBrowserPool = defineEndpoint({
   summary: "Create a browser pool.",
   body: json(CreateBrowserPool, policyBody),
   responses: { 201: json(BrowserPool) },
-  errors: [400, 401, 403, 404, 409, 429, 500],
+  errors: [400, 401, 403, 404, 409, 429, 500, 501],
 });
 
 /** Newest first. */
@@ -75,7 +75,7 @@ export const updateBrowserPool = defineEndpoint({
   params: idOrName,
   body: json(UpdateBrowserPool, policyBody),
   responses: { 200: json(BrowserPool) },
-  errors: [400, 401, 403, 404, 409, 429, 500],
+  errors: [400, 401, 403, 404, 409, 429, 500, 501],
 });
 
 /** Ends its warm browsers. Fails while browsers are leased, unless `force` ends them too. */
@@ -106,7 +106,7 @@ export const acquireBrowser = defineEndpoint({
   params: idOrName,
   body: optionalJson(AcquireBrowser),
   responses: { 200: json(Browser), 204: empty },
-  errors: [400, 401, 403, 404, 409, 500],
+  errors: [400, 401, 403, 404, 409, 500, 501],
 });
 
 /** Ends the session with its cookies, storage, tabs, files and programs; the next caller gets a clean browser. With `reuse: false` the pool replaces it at its fill rate only. */

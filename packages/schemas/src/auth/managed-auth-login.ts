@@ -28,6 +28,8 @@ export const StartLogin = z.lazy(() =>
       browser_telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
       /** Options of this login's browser session. Absent fields: the connection's. Replaces `proxy` and `browser_telemetry`. */
       browser: z.optional(ManagedAuthBrowserConfig),
+      /** `disabled`: find the way to the form again, without the remembered steps of earlier logins. The steps of this login replace them if it succeeds. */
+      skill_mode: z._default(z.enum(["enabled", "disabled"]), "enabled"),
     }),
     saidOnce(),
   ),

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { BrowserTelemetryRequest } from "../telemetry/captured-telemetry.ts";
 
-import { BrowserProxyConfig, BrowserProxy } from "../sessions/browser-network.ts";
+import { BrowserProxyConfig, BrowserProxy, BrowserRegionName } from "../sessions/browser-network.ts";
 import { DisplayName, pageFields, Timestamp } from "../base/common.ts";
 import { AuthChoice, AuthField, DiscoveredField, MfaOption, SignInOption, SsoButton } from "./managed-auth-flow.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
@@ -95,6 +95,8 @@ export const ManagedAuthBrowserConfig = lazyObject(() => ({
   stealth: z.optional(z.boolean()),
   /** Its telemetry settings; `null` or absent = off. */
   telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+  /** Where it runs. Only if all servers are in this region: logins and checks run on any of them. Else it answers 501. */
+  region: z.optional(BrowserRegionName),
 }));
 
 /** How the browser sessions of a connection start. */

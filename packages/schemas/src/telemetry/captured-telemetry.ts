@@ -49,6 +49,11 @@ const BrowserTelemetryCategories = lazyObject(() => ({
   platform: z.optional(TelemetryCategory),
 }));
 
+const TelemetryStorage = lazyObject(() => ({
+  /** `true`, or absent: events are stored. `false` answers 501: the export reads them from the storage. */
+  enabled: z.optional(z.boolean()),
+}));
+
 /** What a session's telemetry is to capture. */
 export interface BrowserTelemetryRequest extends z.input<typeof BrowserTelemetryRequest> {}
 export const BrowserTelemetryRequest = lazyObject(() => ({
@@ -56,6 +61,8 @@ export const BrowserTelemetryRequest = lazyObject(() => ({
   enabled: z.optional(z.boolean()),
   /** Single categories, on or off. */
   browser: z.optional(BrowserTelemetryCategories),
+  /** Whether the service stores events. */
+  storage: z.optional(TelemetryStorage),
   /** Where to send events, in addition to the service's own storage. */
   export: z.optional(TelemetryExportRequest),
 }));

@@ -265,7 +265,10 @@ export const loginEntries: Readonly<Record<string, CommandEntry>> = {
     summary: "Start a login",
     about:
       "Returns at once. Send the person to the hosted login page, or follow the login and submit the requested values.",
-    help: { record_session: "Record this login as a replay" },
+    help: {
+      record_session: "Record this login as a replay",
+      skill_mode: "Whether to use the remembered steps of earlier logins",
+    },
     first: ["id", "hosted_url"],
     next: ["", "Log in at {hosted_url}, or follow the login with: shoal auth connections follow {id}"],
     examples: [`shoal auth connections login ${exampleId}`],

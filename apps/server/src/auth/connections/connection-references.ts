@@ -1,10 +1,18 @@
-import { containsNul, credentialNotFound, invalidDomain, providerNotFound } from "@shoal/contract/refusals";
+import {
+  containsNul,
+  credentialNotFound,
+  invalidDomain,
+  providerNotFound,
+  regionUnavailable,
+} from "@shoal/contract/refusals";
 import { createId, siteDomain } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { CreateAuthConnection, StartLogin, UpdateAuthConnection } from "@shoal/schemas";
 import type * as z from "zod/mini";
+import type { Regions } from "../../cluster/regions.ts";
 import type { Proxies } from "../../resources/proxies/proxies.ts";
 import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
+import { selectCategories } from "../../sessions/telemetry/categories.ts";
 import { chooseDestination } from "../../sessions/telemetry/export/choice.ts";
 import { isStorable } from "../../http/paging.ts";
 import type { Credentials } from "../credentials/credentials.ts";
@@ -22,6 +30,7 @@ export interface ReferenceParts {
   readonly providers: Pick<CredentialLookup, "has">;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
   readonly proxies: Pick<Proxies, "choose" | "get">;
+  readonly regions: Pick<Regions, "names">;
 }
 
 /** @throws {ServiceError} 400 */
@@ -89,6 +98,18 @@ export async function refuseReadingProxy(
 
 type ProxyChoice = NonNullable<NonNullable<Request["browser"]>["proxy"]>;
 
+/** @throws {ServiceError} 400 for a region without a server, 501 if some servers are in another one. */
+function requireOnlyRegion({ regions: { names } }: ReferenceParts, region: string | undefined): void {
+  if (region === undefined || (names.length === 1 && names[0] === region)) return;
+  if (!names.includes(region))
+    throw ServiceError.of({ ...regionUnavailable(region, names), field: "body.browser.region" });
+  throw new ServiceError(501, "not_implemented", "logins and checks of connections run on servers of every region", {
+    field: "body.browser.region",
+    limit: names.join(", "),
+    hint: "Omit the field.",
+  });
+}
+
 async function telemetryOf(
   { destinations }: ReferenceParts,
   projectId: string,
@@ -96,6 +117,8 @@ async function telemetryOf(
 ) {
   if (telemetry === undefined) return {};
   if (telemetry === null || telemetry.enabled === false) return { browser_telemetry: null };
+  // Refuses at once what every login would refuse.
+  selectCategories(telemetry, undefined);
   const id = await chooseDestination(destinations, projectId, telemetry, null);
   const { export: _export, ...captured } = telemetry;
   return {
@@ -109,10 +132,11 @@ async function telemetryOf(
 
 /**
  * The columns of the given fields, after a check of everything that they name. Absent fields have none.
- * @throws {ServiceError} 400, 404
+ * @throws {ServiceError} 400, 404, 501
  */
 export async function columnsOf(parts: ReferenceParts, projectId: string, request: Request) {
   const { browser } = request;
+  requireOnlyRegion(parts, browser?.region);
   const [credential, proxy, telemetry] = await Promise.all([
     credentialOf(parts, projectId, request.credential),
     proxyOf(parts, projectId, browser?.proxy ?? request.proxy),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { Connections } from "./connections.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
 let server: TestServer;
@@ -44,4 +45,41 @@ it("keeps the proxy and the telemetry destination of a connection from deletion 
   });
   expect((await server.request("DELETE", `/proxies/${proxy}`)).status).toBe(204);
   expect((await server.request("DELETE", `/telemetry/destinations/${destination}`)).status).toBe(204);
+});
+
+it("refuses a region that it cannot promise, and telemetry without storage", async () => {
+  const create = (browser: object) =>
+    server.request("POST", "/auth/connections", {
+      body: { domain: "example.com", profile_name: crypto.randomUUID(), browser },
+    });
+  expect(await create({ region: "default" })).toMatchObject({ status: 201 });
+  expect(await create({ region: "moon" })).toMatchObject({ status: 400, body: { field: "body.browser.region" } });
+  expect(await create({ telemetry: { enabled: true, storage: { enabled: true } } })).toMatchObject({ status: 201 });
+  expect(await create({ telemetry: { enabled: true, storage: { enabled: false } } })).toMatchObject({
+    status: 501,
+    body: { code: "not_implemented", message: expect.stringContaining("telemetry_retention_days") as unknown },
+  });
+});
+
+it("forgets the remembered steps of a connection for a login with skill_mode disabled", async () => {
+  const { project_id: projectId } = await server.database.query
+    .selectFrom("auth_connections")
+    .select("project_id")
+    .executeTakeFirstOrThrow();
+  const id = await made("/auth/connections", { domain: "example.com", profile_name: "steps" });
+  const plan = JSON.stringify({ steps: [] });
+  await server.database.query.updateTable("auth_connections").set({ plan }).where("id", "=", id).execute();
+  const unused = undefined as never;
+  const parts = { credentials: unused, providers: unused, destinations: unused, proxies: unused };
+  const connections = new Connections({
+    ...parts,
+    regions: { names: ["default"] },
+    database: server.database,
+    minCheckSeconds: () => 0,
+  });
+  const writer = { projectId, mayMoveSecrets: true };
+  const planWith = async (skill_mode: "enabled" | "disabled") =>
+    (await connections.withWishes(writer, id, { skill_mode })).plan;
+  expect(await planWith("enabled")).toEqual({ steps: [] });
+  expect(await planWith("disabled")).toBeNull();
 });

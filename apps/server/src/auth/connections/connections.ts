@@ -126,6 +126,7 @@ export class Connections {
       proxy_mode: columns.proxy_mode === undefined ? row.proxy_mode : columns.proxy_mode,
       stealth: columns.stealth ?? row.stealth,
       record_session: columns.record_session ?? row.record_session,
+      ...(wishes.skill_mode === "disabled" && { plan: null }),
       ...(telemetry !== undefined && {
         browser_telemetry: telemetry === null ? null : (JSON.parse(telemetry) as Record<string, unknown>),
       }),

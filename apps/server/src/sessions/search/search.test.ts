@@ -63,7 +63,8 @@ beforeEach(() => {
   brave = ofBrave("https://c.example/");
 });
 
-const ask = (body: CreateSearch, key = shop.key) => server.request("POST", "/search", { key, body });
+const ask = (body: CreateSearch, key = shop.key) =>
+  server.request("POST", "/search", { key, body: { timeout_ms: 120_000, ...body } });
 async function search(body: CreateSearch): Promise<Search> {
   const answer = await ask(body);
   expect(answer.body).not.toHaveProperty("code");
