@@ -99,6 +99,20 @@ it("has icon buttons of at least 40 pixels on a phone", async () => {
   await page.close();
 });
 
+it("shows rows as cards where the menu of a tablet leaves little room, and as columns on a wide screen", async () => {
+  const { page } = await person.openSignedIn("", { viewport: { width: 800, height: 1_000 } });
+  await openSection(page, "audit");
+  const cells = page.getByRole("table").getByRole("row").nth(1).getByRole("cell");
+  const areBelow = async () => {
+    const [first, second] = await Promise.all([cells.nth(0).boundingBox(), cells.nth(1).boundingBox()]);
+    return first !== null && second !== null && second.y >= first.y + first.height;
+  };
+  await expect.poll(areBelow).toBe(true);
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  await expect.poll(areBelow).toBe(false);
+  await page.close();
+});
+
 it("reports a failure of the service on every section with a list, and reads it again on request", async () => {
   const { page } = await person.openSignedIn();
   let isBroken = false;

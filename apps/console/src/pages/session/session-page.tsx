@@ -54,7 +54,7 @@ export function SessionPage() {
       kind="Session"
       above={{ label: "Sessions", to: "/sessions" }}
       query={query}
-      loading={<Skeleton height={420} />}
+      loading={<Skeleton height={420} aria-label="Loading the session" />}
       head={(browser) => ({
         title: browser.name ?? id,
         windowTitle: browser.name ?? id,

@@ -26,7 +26,7 @@ interface ResourceTableProps<Item> {
   readonly empty: ReactNode;
 }
 
-/** A list with its states: loading, failure, empty, rows, more pages. On phones, rows are cards. */
+/** A list with its states: loading, failure, empty, rows, more pages. In narrow places, rows are cards. */
 export function ResourceTable<Item>(props: ResourceTableProps<Item>) {
   const { label, list, empty } = props;
   const { items, error, hasMore, isReadingMore, readMore, refetch } = list;

@@ -38,12 +38,12 @@ function tabsOf(world: World): Scene[] {
       prepare: async (page) => {
         await live(page);
         // Narrow screens show the console's lines in a separate tab.
-        if ((page.viewportSize()?.width ?? 0) >= 1280) await page.getByText("4 open orders").first().waitFor();
+        if ((page.viewportSize()?.width ?? 0) >= 1280) await seen(/4 open orders|the live view/)(page);
       },
     },
     at("console", seen("4 open orders")),
     at("network", seen("/api/orders")),
-    at("events", seen("page navigation")),
+    at("events", seen(/page navigation|live view/)),
     at("files&path=/home/shoal/Downloads", seen("orders.csv")),
     at("terminal", seen("A shell in the session")),
     at("processes", seen("sleep 3600")),
@@ -153,7 +153,8 @@ export function scenesOf(world: World): Scene[] {
     one("sessions", "sessions", seen("order-agent")),
     one("sessions-all", "sessions?status=all", seen("checkout-agent")),
     one("sessions-grid", "sessions?view=grid", (page) =>
-      page.waitForFunction(() => document.querySelectorAll("[role=listitem] img").length >= 3),
+      // Only visible sessions have a picture.
+      page.waitForFunction(() => document.querySelectorAll("[role=listitem] img").length >= (innerWidth < 800 ? 1 : 3)),
     ),
     one("sessions-no-match", "sessions?query=nothing-has-this-name"),
     one("session-missing", "sessions/missing", (page) => page.getByRole("alert").waitFor()),
