@@ -1,4 +1,9 @@
-import { expect, it } from "vitest";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
 import { BuildError, type BuildSource } from "./app-runtime.ts";
 import { openRegistry } from "./testing/registry.ts";
 import { startRemoteEngine } from "./testing/remote-engine.ts";
@@ -71,7 +76,27 @@ it.each([
   expect(await outputOf(opened, await sourceOf(files, "main.mts"))).toBe(172_800_000);
   const other = await sourceOf({ ...files, "package.json": JSON.stringify({ ...json, name: "other" }) }, "main.mts");
   const error: unknown = await opened.runtime.build(other, opened.on, signal).catch((reason: unknown) => reason);
-  expect(BuildError.isInstance(error) && error.message).toMatch(/failed with exit code 1/);
+  expect(BuildError.isInstance(error) && error.message).toMatch(/failed with exit code 1[^]*--build-registry URL/);
+});
+
+it("names the settings for a registry with a certificate of an unknown authority", async () => {
+  const folder = join(import.meta.dirname, "../../../../../tools/certificates");
+  const [cert, key] = ["localhost.pem", "localhost.key"].map((name) => readFileSync(join(folder, name)));
+  const server = createServer({ cert, key }, (_request, response) => response.end());
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const url = `https://localhost:${String((server.address() as AddressInfo).port)}`;
+  const registry = { url, pythonIndex: url, allowedHosts: [] };
+  const opened = await openRuntime({ ...sandbox(), registry });
+  const files = { "package.json": JSON.stringify(older), "pnpm-lock.yaml": pnpmLock, "main.mts": main };
+  for (const source of [
+    await sourceOf(files, "main.mts"),
+    await sourceOf({ "requirements.txt": "kernel\n", "main.py": "" }, "main.py"),
+  ]) {
+    const error: unknown = await opened.runtime.build(source, opened.on, signal).catch((reason: unknown) => reason);
+    expect(BuildError.isInstance(error) && error.message).toMatch(/certificate[^]*--build-registry-ca FILE[^]*cafile/);
+  }
 });
 
 it("never runs install scripts or code of the package manager's settings, and reaches no other host", async () => {

@@ -2,11 +2,13 @@ import type { Channel } from "../../protocol/channel.ts";
 import type { FetchTask } from "../../protocol/messages.ts";
 import { BuildFailure } from "./build-failure.ts";
 import { causeOf } from "./cause-of.ts";
+import { nextStep } from "./next-step.ts";
 
 /** Downloads a file; the service checks its hash. */
 export async function fetchFile({ url, max_bytes }: FetchTask, channel: Channel): Promise<void> {
   const answer = await fetch(url).catch((error: unknown) => {
-    throw new BuildFailure(`${url} cannot be reached: ${causeOf(error)}.`);
+    const cause = causeOf(error);
+    throw new BuildFailure(`${url} cannot be reached: ${cause}. ${nextStep(cause)}`.trimEnd());
   });
   if (!answer.ok || answer.body === null) throw new BuildFailure(`${url} answered ${String(answer.status)}.`);
   channel.send({ type: "file", name: "fetched" });

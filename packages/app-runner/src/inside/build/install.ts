@@ -1,6 +1,7 @@
 import type { BuildTask } from "../../protocol/messages.ts";
 import { BuildFailure } from "./build-failure.ts";
 import { causeOf } from "./cause-of.ts";
+import { nextStep } from "./next-step.ts";
 import { runTool } from "./run-tool.ts";
 import { restrictNpmSettings } from "./npm-settings.ts";
 import { useSdkOfService } from "./sdk-in-lockfiles.ts";
@@ -41,7 +42,9 @@ async function installNode(task: BuildTask, tool: "npm" | "pnpm"): Promise<void>
   const run = (...args: readonly string[]): Promise<void> => runTool(tool, [process.execPath, ...args], task);
   const install = async (...args: readonly string[]): Promise<void> => {
     await withoutPrograms(tool, (options) => run(...options, script, ...args)).catch((error: unknown) => {
-      if (!(error instanceof BuildFailure) || !wantedProgram(error.message)) throw error;
+      if (!(error instanceof BuildFailure)) throw error;
+      if (!wantedProgram(error.message))
+        throw new BuildFailure(`${error.message}\n${nextStep(error.message)}`.trimEnd());
       throw new BuildFailure(
         `${error.message}\nInstallations start no programs, so dependencies from git repositories are not possible. Publish them, or put a .tgz file into the sources.`,
       );
@@ -166,7 +169,7 @@ async function requireIndex({ env }: BuildTask): Promise<void> {
 }
 
 function unreachable(index: string, because: string): string {
-  return `The Python package index ${index} cannot be reached: ${because}. Put wheels of all dependencies into the folder wheels of the sources, or ask the operator to set build_python_index.`;
+  return `The Python package index ${index} cannot be reached: ${because}. ${nextStep(because, "build_python_index")} Or put wheels of all dependencies into the folder wheels of the sources.`;
 }
 
 /** The project's own requirements, or those of the lockfile of uv, or the dependencies of the project. */
