@@ -15,6 +15,9 @@ import { AutoWarmSize, FixedWarmSize, type WarmSizing } from "./instances/warm-s
 import type { EgressTraffic } from "./interface/egress.ts";
 import type { PlacementSleep } from "./interface/sleep.ts";
 import type {
+  CopyNeeds,
+  InstanceCopy,
+  PackedCopy,
   Placement,
   PlacementAbilities,
   PlacementKind,
@@ -66,6 +69,8 @@ export class BoxPlacement implements Placement {
   readonly #gateway: EgressGateway;
   readonly #pool: WarmPool<InstanceHandle>;
   readonly #contexts: SharedBrowsers;
+  readonly #maker: BoxMaker;
+  readonly #onCopy: (copy: Promise<StoredInstance>) => void;
   /** A forkable instance, or a copy of one. */
   readonly #start: (from: BoxMaker | undefined, signal: AbortSignal) => Promise<InstanceHandle>;
   readonly #starts = new Set<Promise<unknown>>();
@@ -83,11 +88,12 @@ export class BoxPlacement implements Placement {
     this.memory = memoryOf(maker.kind, parts, sessionMemoryBytes);
     this.sleep = sleepOf(maker.kind, parts.freezers);
     this.unforkableBecause = unforkableBecause(maker);
-    const onCopy = (copy: Promise<StoredInstance>): void => {
+    this.#maker = maker;
+    const onCopy = (this.#onCopy = (copy: Promise<StoredInstance>): void => {
       this.#copies.add(copy);
       const forget = (): boolean => this.#copies.delete(copy);
       copy.then((stored) => stored.dropped).then(forget, forget);
-    };
+    });
     this.#start = (from, signal) =>
       this.#track(startInstance(from ?? maker, { log, readyMs, wishes: { forkable: true }, onCopy }, signal));
     this.copiesProgramFiles = parts.programs.copiesFiles === true;
@@ -168,6 +174,26 @@ export class BoxPlacement implements Placement {
     } finally {
       this.#starts.delete(start);
     }
+  }
+
+  async copyNeeds(): Promise<CopyNeeds> {
+    this.#requireCopies();
+    return (await this.#maker.copyNeeds?.()) ?? {};
+  }
+
+  async unpack(packed: PackedCopy, signal: AbortSignal): Promise<InstanceCopy> {
+    this.#requireCopies();
+    if (this.#isClosing()) throw closedError();
+    const { kind } = this;
+    const cut = AbortSignal.any([signal, this.#stopStarts.signal]);
+    const unpacked = this.#maker.unpack?.(packed, cut).then((stored) => new StoredInstance(kind, stored));
+    if (unpacked === undefined) throw new PlacementError("bad_option", "Sessions of this placement cannot be copied.");
+    this.#onCopy(unpacked);
+    return unpacked;
+  }
+
+  #requireCopies(): void {
+    if (this.unforkableBecause !== undefined) throw new PlacementError("bad_option", this.unforkableBecause);
   }
 
   async startProgram(options: ProgramOptions, signal?: AbortSignal): Promise<ProgramBox> {

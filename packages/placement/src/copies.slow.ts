@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { Readable } from "node:stream";
+import { buffer, text } from "node:stream/consumers";
+import { zstdCompressSync } from "node:zlib";
 import { afterEach, expect, it } from "vitest";
 import type { Instance, Placement } from "./interface/placement.ts";
 import { openPage, type TestPage } from "./testing/cdp.ts";
@@ -122,6 +124,58 @@ describeWith(["chromium", "bubblewrap", "root", "copies"], "copies of a running 
     const { placement } = await openPlacement({ kind: "sandbox", sessionsDir });
     await placement.close();
     await eventually("the end of its processes", () => stillRunning(family).length === 0);
+  });
+
+  it("start from packed bytes in a later run of the service, also several and again", async () => {
+    const { placement, parent } = await open();
+    const original = await openPage(parent);
+    await original.open(`data:text/html,${encodeURIComponent(page)}`);
+    await original.evaluate('document.querySelector("#name").value = "Oslo"');
+    await shell(parent, "echo before >/home/shoal/file");
+    const [state, count] = [await textOf(original, "state()"), Number(await textOf(original, "count()"))];
+    const copy = await parent.copy();
+    const needs = await placement.copyNeeds();
+    const packed = await copy.pack();
+    const archive = await buffer(packed.archive);
+    await copy.drop();
+    await placement.close();
+
+    const { placement: later } = await open();
+    expect(await later.copyNeeds()).toEqual(needs);
+    const unpacked = await later.unpack({ ...packed, archive: Readable.from([archive]) }, new AbortController().signal);
+    const sessions = [];
+    for (const id of ["first", "second"])
+      sessions.push(
+        await later.acquire({ session_id: id, timeout_seconds: 600 }, undefined, { forkable: true, copyOf: unpacked }),
+      );
+    await unpacked.drop();
+    const pages = await Promise.all(sessions.map((each) => openPage(each, original.targetId)));
+    for (const [index, each] of pages.entries()) {
+      expect(await textOf(each, "state()")).toBe(state);
+      await eventually("the counter goes on", async () => Number(await textOf(each, "count()")) > count);
+      expect(await shell(sessions[index] ?? parent, "cat /home/shoal/file")).toBe("before\n");
+    }
+    expect(new Set(await Promise.all(pages.map((each) => textOf(each, "random()")))).size).toBe(2);
+    // A session of a snapshot can be copied, too.
+    const again = await (sessions[0] ?? parent).copy();
+    const third = await later.acquire({ session_id: "third", timeout_seconds: 600 }, undefined, { copyOf: again });
+    await again.drop();
+    expect(await shell(third, "cat /home/shoal/file")).toBe("before\n");
+    await later.close();
+    expect(imageFolders()).toEqual([]);
+  });
+
+  it("do not start from bytes that end early or are not a copy, and leave nothing then", async () => {
+    const { placement, parent } = await open();
+    const copy = await parent.copy();
+    const packed = await copy.pack();
+    const archive = await buffer(packed.archive);
+    await copy.drop();
+    const { signal } = new AbortController();
+    for (const bytes of [archive.subarray(0, archive.length / 2), zstdCompressSync(Buffer.alloc(10_240))])
+      await expect(placement.unpack({ ...packed, archive: Readable.from([bytes]) }, signal)).rejects.toThrow();
+    await expect(placement.unpack({ archive: Readable.from([archive]), bytes: 1 }, AbortSignal.abort())).rejects.toThrow();
+    expect(imageFolders()).toEqual([]);
   });
 
   it("have separate files", async () => {

@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 import type { RemoteDoor, RemoteDoorOptions } from "./remote-door.ts";
 import { waitForClosedNetwork } from "./closed-network.ts";
-import { onRebirth } from "./rebirth.ts";
+import { onRebirth, pinAfterRebirth } from "./rebirth.ts";
 import { readServicePin } from "./service-pin.ts";
 
 interface Listeners extends Pick<RemoteDoorOptions, "onAbandoned" | "onConnection" | "onError"> {
@@ -26,7 +26,8 @@ export async function openRemoteDoor(
   }: NonNullable<InstanceConfig["remote"]>,
   listeners: Listeners,
 ): Promise<RemoteDoor> {
-  const servicePin = service_pin ?? (await readServicePin(service_pin_path ?? ""));
+  const reborn = rebornPath === undefined ? undefined : pinAfterRebirth(rebornPath);
+  const servicePin = reborn ?? service_pin ?? (await readServicePin(service_pin_path ?? ""));
   const { createDoor } = await import("./create-door.ts");
   const door = createDoor(config.instance_id, {
     ...listeners,

@@ -14,6 +14,12 @@ export function onRebirth(path: string, reborn: () => void): void {
   process.on("SIGCONT", look);
 }
 
+/** Returns the key of the service that started this copy: a later run of the service has another key. */
+export function pinAfterRebirth(path: string): string | undefined {
+  const pin = nameIn(path)?.split("\n")[1];
+  return pin !== undefined && /^[0-9a-f]{64}$/.test(pin) ? pin : undefined;
+}
+
 function nameIn(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");

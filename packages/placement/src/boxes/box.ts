@@ -1,7 +1,7 @@
 import type { BrowserViewport } from "@shoal/schemas";
 import type { EgressControls } from "../interface/egress.ts";
 import type { BoxFreezer } from "../host/freezer.ts";
-import type { ChromePolicies, PlacementKind } from "../interface/placement.ts";
+import type { ChromePolicies, CopyNeeds, PackedCopy, PlacementKind } from "../interface/placement.ts";
 import type { ProgramOptions } from "../interface/program.ts";
 import type { ProgramFiles } from "./program-files.ts";
 import type { SharedPlace } from "./shared-place.ts";
@@ -68,6 +68,7 @@ export interface StoredBox {
   readonly pausedMs: number;
   /** Starts a copy with separate files, connections and keys. @throws if it cannot be started; removes its files. */
   start(id: string, signal?: AbortSignal): Promise<Box>;
+  pack(): Promise<PackedCopy>;
   /** Call it after the last start. */
   drop(): Promise<void>;
 }
@@ -92,6 +93,9 @@ export interface BoxMaker {
   readonly kind: PlacementKind;
   /** One sentence; absent if its boxes can be copied while they run. */
   readonly unforkableBecause?: string | undefined;
+  /** For packed copies. Absent, as {@link BoxMaker.unpack}, if its boxes cannot be copied. */
+  copyNeeds?(): Promise<CopyNeeds>;
+  unpack?(packed: PackedCopy, signal: AbortSignal): Promise<StoredBox>;
   /** @throws if the box cannot be started; removes its files. */
   start(id: string, viewport: Viewport, wishes?: BoxWishes): Promise<Box>;
   /** Absent on this machine. @throws if the box cannot be started; removes its files. */

@@ -1,7 +1,7 @@
 import type { RestQuestion, RestReport } from "@shoal/instance";
 import { messageOf } from "@shoal/primitives";
 import type { Box, BoxMaker, BoxWishes, StoredBox, Viewport } from "../boxes/box.ts";
-import type { InstanceCopy, PlacementKind } from "../interface/placement.ts";
+import type { InstanceCopy, PackedCopy, PlacementKind } from "../interface/placement.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 
@@ -50,6 +50,10 @@ export class StoredInstance implements InstanceCopy, BoxMaker {
 
   start(id: string, _viewport: Viewport, wishes: BoxWishes = {}): Promise<Box> {
     return this.#box.start(id, wishes.signal);
+  }
+
+  pack(): Promise<PackedCopy> {
+    return this.#box.pack();
   }
 
   async drop(): Promise<void> {

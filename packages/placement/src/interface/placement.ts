@@ -151,7 +151,20 @@ export interface InstanceCopy {
   readonly pausedMs: number;
   /** Call it after the last instance has started from it. */
   drop(): Promise<void>;
+  /** For {@link Placement.unpack}, also of a later run of this service. Drop the copy after the archive is read. */
+  pack(): Promise<PackedCopy>;
 }
+
+/** A copy of an instance as bytes. They contain all its secrets, and CRIU trusts them: keep them encrypted and authenticated. */
+export interface PackedCopy {
+  /** Read or destroy it. */
+  readonly archive: Readable;
+  /** When it is unpacked. */
+  readonly bytes: number;
+}
+
+/** Facts of a machine that must be equal where a packed copy was made and where it starts, by their names. */
+export type CopyNeeds = Readonly<Record<string, string>>;
 
 export interface Placement {
   readonly kind: PlacementKind;
@@ -162,6 +175,10 @@ export interface Placement {
   readonly unforkableBecause?: string | undefined;
   /** Programs run on other machines, and get copies of their files. */
   readonly copiesProgramFiles: boolean;
+  /** Of this placement now: an upgrade of the browser changes them. @throws {PlacementError} `bad_option` if it cannot copy. */
+  copyNeeds(): Promise<CopyNeeds>;
+  /** @throws {PlacementError} `bad_option`, `no_space`, `closed`. @throws errors of the archive. */
+  unpack(packed: PackedCopy, signal: AbortSignal): Promise<InstanceCopy>;
   /**
    * Hands a warm instance to a session, else a new one. Aborting also ends an instance that starts for this call.
    * @throws {PlacementError} `start_failed` if it is not ready within 30 s; `no_space`; `closed`; `bad_option`.

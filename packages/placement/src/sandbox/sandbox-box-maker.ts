@@ -1,5 +1,5 @@
 import { disableInspectorSignal, type InstanceConfig } from "@shoal/instance";
-import type { Box, BoxMaker, BoxWishes, Viewport } from "../boxes/box.ts";
+import type { Box, BoxMaker, BoxWishes, StoredBox, Viewport } from "../boxes/box.ts";
 import { boxEnvironment } from "../boxes/box-environment.ts";
 import { openCompileCache } from "../boxes/compile-cache.ts";
 import type { InstalledProgram } from "../boxes/installed-program.ts";
@@ -10,6 +10,7 @@ import type { LocatedChromium } from "../chromium/find-chromium.ts";
 import type { Freezers } from "../host/freezer.ts";
 import type { MemoryGroup, MemoryGroups } from "../host/memory-groups.ts";
 import { runsAsRoot, spareUserId } from "../host/tools.ts";
+import type { CopyNeeds, PackedCopy } from "../interface/placement.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { type Bind, hideOptions, sandboxCommand } from "./command.ts";
 import type { SandboxEtc } from "./etc.ts";
@@ -23,7 +24,8 @@ import { systemCallFilter } from "./system-call-filter.ts";
 import { TlsIdentity } from "@shoal/primitives/pinned-tls";
 import { StreamedInstance } from "../remote/streamed-instance.ts";
 import type { OwnFolders } from "./forkable/criu.ts";
-import { type BoxCopies, storeBox } from "./forkable/store-box.ts";
+import { copyNeedsOf } from "./forkable/copy-needs.ts";
+import { type BoxCopies, storeBox, unpackBox } from "./forkable/store-box.ts";
 import { openStandardPipes, type StandardPipes } from "./forkable/pipes.ts";
 import { maxProcessesOfRelatives, Relatives } from "./forkable/relatives.ts";
 import { chown, mkdir, readdir, realpath, stat } from "node:fs/promises";
@@ -63,6 +65,7 @@ const inside = {
 const writableFolders: readonly string[] = ["/tmp", homePath, `${homePath}/Downloads`, inside.state];
 
 const rebornFile = "reborn";
+const egressOfForkable = `${inside.state}/egress.sock`;
 /** Of files of a forkable session without a limit. */
 const defaultForkableBytes = 2 ** 30;
 
@@ -170,6 +173,15 @@ class SandboxBoxMaker implements BoxMaker {
     return this.#options.unforkableBecause;
   }
 
+  copyNeeds(): Promise<CopyNeeds> {
+    const { chromium, program } = this.#options;
+    return copyNeedsOf({ executable: chromium.executable, program: program.hash });
+  }
+
+  unpack(packed: PackedCopy, signal: AbortSignal): Promise<StoredBox> {
+    return unpackBox(packed, { tools: this.#options.support.tools, copies: this.#copies() }, signal);
+  }
+
   async start(id: string, viewport: Viewport, { forkable = false }: BoxWishes = {}): Promise<Box> {
     const owner = runsAsRoot() ? await spareUserId() : undefined;
     const { files, memory } = await this.#place(id, owner);
@@ -248,25 +260,28 @@ class SandboxBoxMaker implements BoxMaker {
         streams === undefined || owner === undefined || memory === undefined
           ? undefined
           : (running, wishes) =>
-              storeBox(running, { files, memory, owner, tools: support.tools, copies: this.#copies(config) }, wishes),
+              storeBox(running, { files, memory, owner, tools: support.tools, copies: this.#copies() }, wishes),
     });
   }
 
-  #copies(config: Pick<InstanceConfig, "egress_path">): BoxCopies {
+  #copies(): BoxCopies {
     return {
       diskBytes: this.#forkableBytes,
       rebornFile,
+      servicePin: () => this.#identity().pin,
       join: (owner) => this.#relatives.join(owner),
       ownFolders: (files) => this.#ownFolders(files),
       place: (id, owner) => this.#place(id, owner),
-      open: (id, parts) => this.#boxOf(id, { ...parts, config, isHeld: true }),
+      open: (id, parts) => this.#boxOf(id, { ...parts, config: { egress_path: egressOfForkable }, isHeld: true }),
     };
   }
 
-  /** By their paths in the box. */
+  /** By their paths in the box. Those of the server have other places in another run of it. */
   #ownFolders(files: InstanceFiles): OwnFolders {
-    const { locales } = this.#contents;
+    const { locales, readOnly } = this.#contents;
     return {
+      "/etc": this.#options.etc.path,
+      ...Object.fromEntries(readOnly.map(({ from, to }) => [to, from])),
       [inside.policies]: policiesOf(files),
       [inside.sockets]: files.sockets,
       ...(locales !== undefined && { [locales]: localesOf(files) }),
@@ -298,7 +313,7 @@ class SandboxBoxMaker implements BoxMaker {
       ...(forkable
         ? {
             remote: { service_pin: this.#identity().pin, reborn_path: `${inside.sockets}/${rebornFile}` },
-            egress_path: `${inside.state}/egress.sock`,
+            egress_path: egressOfForkable,
           }
         : {
             listen_path: `${inside.state}/${basename(files.instanceSocket)}`,

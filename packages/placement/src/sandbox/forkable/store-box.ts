@@ -1,4 +1,5 @@
 import type { Box, StoredBox, StoreWishes } from "../../boxes/box.ts";
+import type { PackedCopy } from "../../interface/placement.ts";
 import type { InstanceFiles } from "../../boxes/instance-files.ts";
 import type { MemoryGroup } from "../../host/memory-groups.ts";
 import { findTool, type SandboxTools } from "../../host/tools.ts";
@@ -23,6 +24,8 @@ export interface BoxCopies {
   readonly diskBytes: number;
   /** Next to its sockets; see `reborn_path` of the instance. */
   readonly rebornFile: string;
+  /** Of the key of this service, which may be another one than that of the original. */
+  readonly servicePin: () => string;
   readonly ownFolders: (files: InstanceFiles) => OwnFolders;
   readonly place: (id: string, owner: number) => Promise<BoxPlace>;
   readonly open: (
@@ -65,9 +68,27 @@ export async function storeBox(
     },
     wishes,
   );
+  return storedBox(stored, { copies, tools });
+}
+
+/** @throws {PlacementError} `no_space`. @throws errors of the archive. */
+export async function unpackBox(
+  packed: PackedCopy,
+  { copies, tools }: Pick<BoxToStore, "copies" | "tools">,
+  signal: AbortSignal,
+): Promise<StoredBox> {
+  const criu = await findTool("criu");
+  if (criu === undefined) throw new PlacementError("bad_option", "CRIU is gone.");
+  const criuTools = { criu, setpriv: tools.setpriv ?? "setpriv" };
+  return storedBox(await StoredProcesses.unpack(packed, criuTools, signal), { copies, tools });
+}
+
+function storedBox(stored: StoredProcesses, { copies, tools }: Pick<BoxToStore, "copies" | "tools">): StoredBox {
+  const { owner } = stored;
   return {
     pausedMs: stored.pausedMs,
     start: (id, signal) => restore(id, stored, { copies, owner, signal, tools }),
+    pack: () => stored.pack(),
     drop: () => stored.drop(),
   };
 }
@@ -87,7 +108,7 @@ async function restore(
   try {
     await stored.prepare(id);
     const reborn = join(sockets, copies.rebornFile);
-    await writeFile(reborn, id);
+    await writeFile(reborn, `${id}\n${copies.servicePin()}`);
     await chown(reborn, owner, owner);
     streams = await openStandardPipes();
     const mounted = { root, bytes: copies.diskBytes, folders: [] };

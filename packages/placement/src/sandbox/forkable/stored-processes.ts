@@ -1,17 +1,19 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, readlink, stat, statfs } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, stat, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { identityOf, isRunning, processNamespace } from "../../host/process-table.ts";
 import { removeTree } from "../../host/remove-tree.ts";
 import { sharedMemoryFolder } from "../launcher.ts";
+import type { PackedCopy } from "../../interface/placement.ts";
 import type { StoreWishes } from "../../boxes/box.ts";
 import { PlacementError } from "../../interface/placement-error.ts";
 import type { PlacementLog } from "../../interface/placement-log.ts";
 import { type CriuTools, dump, type OwnFolders, restoreCommand, restoreFiles, tailOf } from "./criu.ts";
 import { DumpTurns } from "./dump-turns.ts";
+import { packFolder, unpackFolder } from "./packed-copies.ts";
 import { areStopped, continueAll, sleepAfter, stopAll, treeOf, wipeForkState } from "./process-tree.ts";
 
 const run = promisify(execFile);
@@ -46,23 +48,71 @@ export interface RunningBox {
   readonly bytes: () => Promise<number>;
 }
 
+/** What a copy needs in addition to the images and the files. */
+interface About {
+  readonly owner: number;
+  readonly streams: readonly string[];
+  readonly pausedMs: number;
+}
+
+const aboutFile = "about.json";
+const parts = { images: "images", root: "root" } as const;
+const unpackMs = 120_000;
+
 const turns = new DumpTurns({ maxRunning: 4, maxWaiting: 8, maxWaitMs: 20_000, retryAfterSeconds: storeMs / 1000 });
 /** Of dumps that run: each would otherwise find the same memory free. */
 let reservedBytes = 0;
 
 /** The memory and the files of a box, for copies of it. */
 export class StoredProcesses {
-  /** For which the box did not run. */
-  readonly pausedMs: number;
-  readonly #box: RunningBox;
+  readonly #tools: CriuTools;
   readonly #folder: string;
-  readonly #streams: readonly string[];
+  readonly #about: About;
 
-  private constructor(box: RunningBox, folder: string, about: { pausedMs: number; streams: readonly string[] }) {
-    this.#box = box;
+  private constructor(tools: CriuTools, folder: string, about: About) {
+    this.#tools = tools;
     this.#folder = folder;
-    this.pausedMs = about.pausedMs;
-    this.#streams = about.streams;
+    this.#about = about;
+  }
+
+  /** For which the box did not run. */
+  get pausedMs(): number {
+    return this.#about.pausedMs;
+  }
+
+  /** User of the box and of its copies, whose files and processes keep theirs. */
+  get owner(): number {
+    return this.#about.owner;
+  }
+
+  /** @throws {PlacementError} `no_space`. @throws errors of the archive, and if it is not a packed copy. */
+  static async unpack(
+    { archive, bytes }: PackedCopy,
+    tools: CriuTools,
+    signal: AbortSignal,
+  ): Promise<StoredProcesses> {
+    const folder = join(memoryFolder, await nameOfImages());
+    try {
+      await withMemory(bytes, async () => {
+        await mkdir(folder, { mode: 0o700 });
+        const cut = AbortSignal.any([signal, AbortSignal.timeout(unpackMs)]);
+        await unpackFolder(archive, folder, { maxBytes: 2 * bytes + spareBytes, signal: cut });
+      });
+      return new StoredProcesses(tools, folder, aboutOf(await readFile(join(folder, aboutFile), "utf8")));
+    } catch (error) {
+      archive.destroy();
+      await removeTree(folder);
+      throw error;
+    }
+  }
+
+  async pack(): Promise<PackedCopy> {
+    await writeFile(join(this.#folder, aboutFile), JSON.stringify(this.#about));
+    const { stdout } = await run("du", ["-s", "--block-size=1", this.#folder]);
+    return {
+      archive: packFolder(this.#folder, [aboutFile, parts.images, parts.root]),
+      bytes: Number.parseInt(stdout, 10),
+    };
   }
 
   /** The box continues afterwards, also after a failure. @throws {PlacementError} @throws errors of CRIU. */
@@ -87,7 +137,7 @@ export class StoredProcesses {
   static async #store(box: RunningBox, pause: { ms: number }, untilMs: number): Promise<StoredProcesses> {
     const { firstInside, outer, own, owner, root, tools } = box;
     const folder = join(memoryFolder, await nameOfImages());
-    const images = join(folder, "images");
+    const images = join(folder, parts.images);
     await mkdir(folder, { mode: 0o700 });
     try {
       await mkdir(images, { mode: 0o700 });
@@ -103,14 +153,14 @@ export class StoredProcesses {
         await dump({ tools, owner, root: firstInside, images, network, own, timeoutMs: leftMs() });
         const files = `/proc/${String(outer)}/root${root}`;
         // Another file system, which the other files contain as an empty folder.
-        const shared = [`${files}/${sharedMemoryFolder}/.`, join(folder, "root", sharedMemoryFolder)];
-        for (const [from = "", to = ""] of [[files, join(folder, "root")], shared])
+        const shared = [`${files}/${sharedMemoryFolder}/.`, join(folder, parts.root, sharedMemoryFolder)];
+        for (const [from = "", to = ""] of [[files, join(folder, parts.root)], shared])
           await run("cp", ["-ax", from, to], { timeout: leftMs(), killSignal: "SIGKILL" });
       } finally {
         continueAll(treeOf(firstInside));
         pause.ms += performance.now() - beganMs;
       }
-      return new StoredProcesses(box, folder, { streams, pausedMs: Math.round(pause.ms) });
+      return new StoredProcesses(tools, folder, { owner, streams, pausedMs: Math.round(pause.ms) });
     } catch (error) {
       await removeTree(folder);
       throw error;
@@ -119,13 +169,13 @@ export class StoredProcesses {
 
   /** The command that runs after the launcher of a box, which mounts `root` and makes the network. */
   command(id: string, { root, own }: { readonly root: string; readonly own: OwnFolders }): readonly string[] {
-    const { owner, tools } = this.#box;
+    const { owner, streams } = this.#about;
     const restore = restoreCommand({
-      ...{ tools, owner, root, own, networkFd, streams: this.#streams },
-      images: join(this.#folder, "images"),
+      ...{ tools: this.#tools, owner, root, own, networkFd, streams },
+      images: join(this.#folder, parts.images),
       folder: join(this.#folder, id),
     });
-    return ["/bin/sh", "-c", enter, "shoal", join(this.#folder, "root"), root, ...restore];
+    return ["/bin/sh", "-c", enter, "shoal", join(this.#folder, parts.root), root, ...restore];
   }
 
   async prepare(id: string): Promise<void> {
@@ -158,6 +208,13 @@ export class StoredProcesses {
   async drop(): Promise<void> {
     await removeTree(this.#folder);
   }
+}
+
+function aboutOf(text: string): About {
+  const { owner, pausedMs, streams } = JSON.parse(text) as Partial<About>;
+  if (owner === undefined || pausedMs === undefined || streams?.length !== 3)
+    throw new Error("This is not a packed copy of a session.");
+  return { owner, pausedMs, streams };
 }
 
 /** @throws {PlacementError} `no_space` */
