@@ -39,6 +39,7 @@ const readers = {
     "apps/server/src/storage/errors/session-limits.ts",
     "apps/server/src/storage/session-files/session-files.ts",
     "packages/placement/src/boxes/session-folders.ts",
+    "packages/placement/src/sandbox/forkable/stored-processes.ts",
   ],
   "another server of the same database": [
     "apps/server/src/cluster/live-fields.ts",

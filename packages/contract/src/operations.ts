@@ -22,6 +22,7 @@ export * from "./sessions/render.ts";
 export * from "./sessions/search.ts";
 export * from "./sessions/evidence.ts";
 export * from "./sessions/network-recordings.ts";
+export * from "./sessions/snapshots.ts";
 export * from "./auth/credentials.ts";
 export * from "./auth/credential-providers.ts";
 export * from "./auth/managed-auth.ts";

@@ -25,12 +25,12 @@ export type {
   ExtensionsTable,
   ProxiesTable,
   ProjectsTable,
-  RateLimitUsesTable,
   ServersTable,
   SessionLifecycle,
   SessionsTable,
   Tables,
 } from "./tables.ts";
+export type { RateLimitUsesTable } from "./tables/rate-limit-tables.ts";
 export type { ApiKeysTable, ApiKeyUsesTable } from "./tables/api-key-tables.ts";
 export type {
   AppActionColumn,

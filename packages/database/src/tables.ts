@@ -14,6 +14,8 @@ import type { TelemetryDestinationsTable } from "./tables/telemetry-tables.ts";
 import type { FlowTables } from "./tables/flow-tables.ts";
 import type { NetworkRecordingTables } from "./tables/network-recording-tables.ts";
 import type { SearchTables } from "./tables/search-tables.ts";
+import type { RateLimitUsesTable } from "./tables/rate-limit-tables.ts";
+import type { SnapshotTables } from "./tables/snapshot-tables.ts";
 import type { HandoffsTable, LiveViewLinksTable } from "./tables/handoff-tables.ts";
 import type { ProfilesTable, ProfileVersionsTable, StoredWebBotAuth } from "./tables/profile-tables.ts";
 import type { UsageDaysTable, UsageSessionsTable, UsageStorageTable } from "./tables/usage-tables.ts";
@@ -365,16 +367,7 @@ export interface AuditExportDestinationsTable {
   updated_at: TimestampOfInsert;
 }
 
-/** Rows are removed two minutes after their last change. */
-export interface RateLimitUsesTable {
-  server_id: string;
-  subject: string;
-  used: number;
-  began_at: TimestampOfInsert;
-  changed_at: TimestampOfInsert;
-}
-
-export interface Tables extends FlowTables, NetworkRecordingTables, SearchTables {
+export interface Tables extends FlowTables, NetworkRecordingTables, SearchTables, SnapshotTables {
   projects: ProjectsTable;
   organization: OrganizationTable;
   api_key_uses: ApiKeyUsesTable;

@@ -174,7 +174,9 @@ describeWith(["chromium", "bubblewrap", "root", "copies"], "copies of a running 
     const { signal } = new AbortController();
     for (const bytes of [archive.subarray(0, archive.length / 2), zstdCompressSync(Buffer.alloc(10_240))])
       await expect(placement.unpack({ ...packed, archive: Readable.from([bytes]) }, signal)).rejects.toThrow();
-    await expect(placement.unpack({ archive: Readable.from([archive]), bytes: 1 }, AbortSignal.abort())).rejects.toThrow();
+    await expect(
+      placement.unpack({ archive: Readable.from([archive]), bytes: 1 }, AbortSignal.abort()),
+    ).rejects.toThrow();
     expect(imageFolders()).toEqual([]);
   });
 

@@ -48,6 +48,7 @@ export const flagHelp: Readonly<Record<string, string>> = {
   recording: "What to record from the start, as an object",
   "recording.network": "Keep the answers of the network, up to 256 MiB, to replay them",
   "replay.on_missing": "Requests without a recorded answer: fail or pass; default: fail, without any network",
+  "snapshot.id": "Snapshot to start from",
   "replay.recording": "Network recording that answers the requests of the browser",
   connect_timeout_seconds: "End the session if no client connects within this many seconds, 5 to 86400",
   cookies: "Cookies, up to 1000",

@@ -130,6 +130,10 @@ export const groups: Readonly<Record<string, Group>> = {
     alias: ["network-recording"],
     examples: ["shoal network-recordings list"],
   },
+  snapshots: {
+    description: "List and delete stored states of sessions",
+    examples: ["shoal snapshots list"],
+  },
   "evidence-key": {
     description: "Show the key that signs evidence",
     examples: ["shoal evidence-key get"],

@@ -44,6 +44,12 @@ const lists: Readonly<Record<string, readonly object[]>> = {
       ...{ left_out: 0, truncated: false, created_at: at },
     },
   ],
+  "snapshots.list": [
+    {
+      ...{ id: id("a"), name: "signed in", session_id: id("b"), engine: "exact", size_bytes: 48_211_300 },
+      ...{ paused_ms: 480, created_at: at, expires_at: later },
+    },
+  ],
   "browserPools.list": [{ id: id("a"), name: "workers", available_count: 3, acquired_count: 10, created_at: at }],
   "proxies.list": [
     { id: id("a"), name: "office", type: "custom", status: "available", ip_address: "192.0.2.1", last_checked: at },

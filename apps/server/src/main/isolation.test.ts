@@ -54,6 +54,9 @@ const onObjects: Record<string, { readonly object: string; readonly body?: unkno
   "flows.runs.list": { object: "flows" },
   "flows.runs.get": { object: "flows" },
   "flows.runs.cancel": { object: "flows" },
+  "browsers.snapshot": { object: "session", body: {} },
+  "snapshots.get": { object: "snapshot" },
+  "snapshots.delete": { object: "snapshot" },
   "networkRecordings.get": { object: "recording" },
   "networkRecordings.delete": { object: "recording" },
   "flows.record": { object: "session", body: { name: "stolen" } },
@@ -92,6 +95,7 @@ const lists = [
   "browsers.list",
   "browserPools.list",
   "networkRecordings.list",
+  "snapshots.list",
   "projects.list",
   "projects.legacy.list",
 ];
@@ -240,8 +244,18 @@ beforeAll(async () => {
       ...{ blob: createId(), created_at: new Date(), finished_at: new Date() },
     })
     .execute();
+  const snapshot = createId();
+  await server.database.query
+    .insertInto("snapshots")
+    .values({
+      ...{ id: snapshot, project_id: owner.id, session_id: "precious", engine: "restored", blob: createId() },
+      ...{ size_bytes: 1, unpacked_bytes: 0, paused_ms: 0, settings: "{}" },
+      ...{ created_at: new Date(), expires_at: new Date(Date.now() + 86_400_000) },
+    })
+    .execute();
   ids = {
     recording,
+    snapshot,
     schedule,
     invocation,
     deployment,

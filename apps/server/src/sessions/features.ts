@@ -17,6 +17,7 @@ import { evidenceFeature } from "./evidence/feature.ts";
 import { type FlowNeeds, flowsFeature } from "./flows/feature.ts";
 import { openSessionStore, sessionsFeature } from "./feature.ts";
 import { networkRecordingsFeature } from "./network-recordings/feature.ts";
+import { snapshotsFeature } from "./snapshots/feature.ts";
 import { liveViewsFeature } from "./handoff/feature.ts";
 import type { DirectPlane } from "./instance-plane/direct.ts";
 import { directFeature } from "./instance-plane/feature.ts";
@@ -94,13 +95,14 @@ async function fileFeatures(host: Host, needs: SessionRoomNeeds, { idHere, onFil
   usage.addStoredFiles(() => downloads.provides.usedBytes());
   usage.addStoredFiles(() => replays.provides.store.usedBytes());
   const networkRecordings = await networkRecordingsFeature(host);
-  return { files, stored: { telemetry, downloads, replays, networkRecordings } };
+  return { files, stored: { telemetry, downloads, replays, networkRecordings, snapshots: snapshotsFeature(host) } };
 }
 
 function storesOf({
   downloads,
   networkRecordings,
   replays,
+  snapshots,
   telemetry,
 }: Awaited<ReturnType<typeof fileFeatures>>["stored"]) {
   return {
@@ -108,6 +110,7 @@ function storesOf({
     replays: replays.provides.store,
     downloads: downloads.provides,
     networkRecordings: networkRecordings.provides,
+    snapshots: snapshots.provides,
   };
 }
 

@@ -17,6 +17,7 @@ import {
   runRepl,
   saveBrowserProfile,
   screenshotPage,
+  snapshotBrowser,
   updateBrowser,
 } from "@shoal/contract";
 import type { BytesInput } from "@shoal/contract/endpoint";
@@ -26,6 +27,7 @@ import type {
   Browser,
   BrowserStats,
   CreateBrowser,
+  CreateSnapshot,
   Curl,
   CurlResult,
   DownloadEvidence,
@@ -45,6 +47,7 @@ import type {
   ReplResult,
   RunRepl,
   ScreenshotPage,
+  Snapshot,
   UpdateBrowser,
 } from "@shoal/schemas";
 import type { Call, CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
@@ -168,6 +171,17 @@ export class Browsers {
     const limits = { ...options, timeoutMs: options.timeoutMs ?? (60 + 20 * rounds) * 1000 };
     const forks = await this.#transport.call(forkBrowser, { params: { id_or_name: idOrName }, body }, limits);
     return { ...forks, browsers: forks.browsers.map((browser) => this.#own(browser)) };
+  }
+  /**
+   * Stores the present state of a running session, for sessions that start from it later:
+   * `browsers.create({ snapshot: { id } })`. Default of `timeoutMs`: 180 seconds.
+   *
+   * @throws {ApiError} 409 `conflict` for a session that cannot be copied; 501 for `exact` where it is not possible; 507
+   * `insufficient_storage` at the limit of the project.
+   */
+  snapshot(idOrName: string, body: CreateSnapshot = {}, options: CallOptions = {}): Call<Snapshot> {
+    const limits = { ...options, timeoutMs: options.timeoutMs ?? 180_000 };
+    return this.#transport.call(snapshotBrowser, { params: { id_or_name: idOrName }, body }, limits);
   }
   #own(browser: Browser): BrowserSession {
     return sessionOf(browser, this, () => this.delete(browser.session_id));

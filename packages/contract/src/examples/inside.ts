@@ -341,6 +341,15 @@ export const insideExamples = {
   StartReplay: [{ framerate: 10, max_duration_in_seconds: 600 }],
   MarkReplay: [{ title: "Sign in" }],
   ReplayMark: [{ title: "Sign in", offset_seconds: 4.2 }],
+  Snapshot: [
+    {
+      ...{ id: "s7q2m4c8x1v5b9n3h6j0k2wd", name: "signed in", session_id: ids.session, engine: "exact" },
+      ...{ size_bytes: 48_211_300, paused_ms: 480 },
+      compatibility: { placement: "sandbox", architecture: "x64", kernel: "6.12.0", chromium: "Chromium 156.0.1.2" },
+      ...{ created_at: times.created, expires_at: times.later },
+    },
+  ],
+  CreateSnapshot: [{ name: "signed in" }, { name: "half filled", stop: true }],
   NetworkRecording: [
     {
       ...{ id: "m3x1p0v2k7c9q5w8z6t4r2yh", session_id: ids.session, status: "complete" },

@@ -104,6 +104,13 @@ export const furtherKeywords: Readonly<Record<string, readonly JsonSchema[]>> = 
       },
     },
     {
+      // A session from a snapshot has the settings of the stored one.
+      if: { required: ["snapshot"] },
+      then: {
+        propertyNames: { enum: ["snapshot", "name", "tags", "timeout_seconds", "max_duration_seconds", "region"] },
+      },
+    },
+    {
       // A forkable session has a headless shell.
       if: { required: ["forkable"], properties: { forkable: { const: true } } },
       then: {

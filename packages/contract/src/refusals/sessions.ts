@@ -233,6 +233,40 @@ export function networkRecordingNotFound(id: string): Refusal {
   );
 }
 
+/** 404 for a snapshot that the caller cannot see. */
+export function snapshotNotFound(id: string): Refusal {
+  return notFound(
+    `Snapshot ${id} was not found in this project.`,
+    "List the snapshots with snapshots.list. They are deleted some days after they were made (snapshot_retention_days).",
+  );
+}
+
+/** 409 for an exact snapshot that this server cannot start. */
+export function snapshotIncompatible(id: string, reason: string): Refusal {
+  return {
+    status: 409,
+    code: "snapshot_incompatible",
+    problem: `No session can start from snapshot ${id} here. ${reason}`,
+    field: "body.snapshot",
+    hint: "Use a server like the original one, or a snapshot with mode: restored, which every server can use.",
+  };
+}
+
+const besideSnapshot: ReadonlySet<string> = new Set([
+  ...["snapshot", "name", "tags", "timeout_seconds", "max_duration_seconds", "region"],
+]);
+
+/** Returns the 400 for the first field that a session from a snapshot cannot have. */
+export function refuseBesideSnapshot(body: object): Refusal | undefined {
+  if (!("snapshot" in body) || body.snapshot === undefined) return undefined;
+  const [field] = Object.entries(body).find(([name, value]) => value !== undefined && !besideSnapshot.has(name)) ?? [];
+  return field === undefined
+    ? undefined
+    : invalid(`body.${field}`, "not available with snapshot, because the session has the settings of the stored one", {
+        hint: "Omit the field, or change the session later with browsers.update.",
+      });
+}
+
 /** Options with which a session has no headless shell alone in a box. */
 export interface FullBrowserOptions extends Omit<OwnBrowserOptions, "location"> {
   readonly isolation?: string | undefined;

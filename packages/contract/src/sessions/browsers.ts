@@ -2,6 +2,7 @@ import {
   Browser,
   BrowserStats,
   CreateBrowser,
+  CreateSnapshot,
   Curl,
   CurlError,
   CurlResult,
@@ -14,6 +15,7 @@ import {
   LimitError,
   ListBrowsers,
   LoadExtensions,
+  Snapshot,
   UpdateBrowser,
 } from "@shoal/schemas";
 import { defineEndpoint, empty, json, multipart, optionalJson, page } from "../base/endpoint.ts";
@@ -134,6 +136,21 @@ export const forkBrowser = defineEndpoint({
   responses: { 200: json(ForkedBrowsers) },
   errors: [400, 401, 403, 404, 409, 413, 429, 500, 501, 503, 507, 529],
   errorBodies: { 429: LimitError },
+});
+
+/** Stores the present state of a session, which continues unless `stop` is set. `browsers.create` with `snapshot` starts sessions from it. Specific to Shoal. */
+export const snapshotBrowser = defineEndpoint({
+  operationId: "browsers.snapshot",
+  area,
+  plane: "control",
+  moves: ["write sessions", "read files"],
+  method: "POST",
+  path: "/browsers/{id_or_name}/snapshots",
+  summary: "Take a snapshot of a running browser session.",
+  params: idOrName,
+  body: optionalJson(CreateSnapshot),
+  responses: { 201: json(Snapshot) },
+  errors: [400, 401, 403, 404, 409, 413, 500, 501, 503, 507, 529],
 });
 
 /** Ends the browser and the session's processes, and deletes its files. */

@@ -13,6 +13,7 @@ import { profileConditions } from "./0011-profile-conditions.ts";
 import { networkRecordings } from "./0012-network-recordings.ts";
 import { schedulesOfFlows } from "./0013-schedules-of-flows.ts";
 import { searches } from "./0014-searches.ts";
+import { snapshots } from "./0015-snapshots.ts";
 
 /** Every migration by name; they run in the order of their names. Never change or remove a released one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -30,4 +31,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0012_network_recordings": networkRecordings,
   "0013_schedules_of_flows": schedulesOfFlows,
   "0014_searches": searches,
+  "0015_snapshots": snapshots,
 };

@@ -7,6 +7,7 @@ import { homePath, type InstanceFiles, type InstanceFilesOptions, makeInstanceFi
 import { localesFolder, localesOf, makeLocales } from "../boxes/locales.ts";
 import { makePolicies, policiesOf } from "../boxes/policies.ts";
 import type { LocatedChromium } from "../chromium/find-chromium.ts";
+import { bindsOfChromium } from "./chromium-binds.ts";
 import type { Freezers } from "../host/freezer.ts";
 import type { MemoryGroup, MemoryGroups } from "../host/memory-groups.ts";
 import { runsAsRoot, spareUserId } from "../host/tools.ts";
@@ -28,7 +29,7 @@ import { copyNeedsOf } from "./forkable/copy-needs.ts";
 import { type BoxCopies, storeBox, unpackBox } from "./forkable/store-box.ts";
 import { openStandardPipes, type StandardPipes } from "./forkable/pipes.ts";
 import { maxProcessesOfRelatives, Relatives } from "./forkable/relatives.ts";
-import { chown, mkdir, readdir, realpath, stat } from "node:fs/promises";
+import { chown, mkdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 export interface SandboxBoxOptions extends InstanceFilesOptions {
@@ -390,19 +391,4 @@ class SandboxBoxMaker implements BoxMaker {
 function lazily<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
-}
-
-/** A browser in `/usr` needs none. Others are in a folder with their libraries, or a single file. */
-async function bindsOfChromium(
-  { executable }: LocatedChromium,
-  place: string,
-): Promise<{ readonly executable: string; readonly binds: readonly Bind[] }> {
-  if (executable.startsWith("/usr/")) return { executable, binds: [] };
-  const folder = dirname(executable);
-  const to = join(place, basename(executable));
-  const names = await readdir(folder);
-  const isBrowserFolder =
-    names.some((name) => name === "icudtl.dat" || name === "libGLESv2.so") &&
-    ((await stat(folder)).mode & 0o1000) === 0;
-  return { executable: to, binds: [isBrowserFolder ? { from: folder, to: place } : { from: executable, to }] };
 }

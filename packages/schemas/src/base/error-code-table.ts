@@ -39,8 +39,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     statuses: [409, 503],
     meaning: "The browser of the session is starting, ending, or has crashed. A crashed one is restarted once.",
     again: "soon",
-    advice:
-      "Get the session with `browsers.get` and `include_deleted: true`. Try again if it runs; otherwise create another.",
+    advice: "Get the session with `browsers.get` and `include_deleted`. Try again if it runs, or create another.",
   },
   call_cut_off: {
     statuses: [409],
@@ -53,8 +52,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     statuses: [529],
     meaning: "The server has reached its limit of sessions, or the cluster of its sessions has no room.",
     again: "soon",
-    advice:
-      "Wait for the time in `Retry-After`, or keep a browser pool for bursts. The operator can raise `max_sessions`.",
+    advice: "Wait for the time in `Retry-After`, or keep a browser pool. The operator can raise `max_sessions`.",
   },
   conflict: {
     statuses: [409],
@@ -169,8 +167,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
   },
   navigation_failed: {
     statuses: [409],
-    meaning:
-      "The tab could not open the address, or has no page to go back or forward to. The message has Chromium's reason.",
+    meaning: "The tab could not open the address, or has no page to go back or forward to. The message has the reason.",
     again: "no",
     advice: "Check the address and the network policy of the session.",
   },
@@ -201,8 +198,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
   },
   not_implemented: {
     statuses: [428, 501],
-    meaning:
-      "This version does not implement the operation, the option or the client's version of a protocol. Nothing was done.",
+    meaning: "The service does not implement the operation, the option or the version of a protocol. Nothing was done.",
     again: "no",
     advice: "Omit the option, or try a newer version; [Operations](../operations.md) lists what works.",
   },
@@ -215,8 +211,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
   },
   outcome_unknown: {
     statuses: [504],
-    meaning:
-      "The call of a tool of a page began, and its result is unknown: its tab went, a dialog opened, or the time ended.",
+    meaning: "The call of a tool began, and its result is unknown: its tab went, a dialog opened, or the time ended.",
     again: "no",
     advice: "Observe the page: the tool may have had effects.",
   },
@@ -316,6 +311,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     meaning: "The server, or the session, is ending.",
     again: "soon",
     advice: "Try again if the server is stopping. An ended session does not come back.",
+  },
+  snapshot_incompatible: {
+    statuses: [409],
+    meaning: "The snapshot needs another processor, kernel, browser or version of Shoal, which the message names.",
+    again: "no",
+    advice: "Use a server like the original one, or take a snapshot with `mode: restored`.",
   },
   stale_interaction: {
     statuses: [400],

@@ -53,6 +53,7 @@ export const errorCodes = [
   "resource_in_use",
   "server_unreachable",
   "shutting_down",
+  "snapshot_incompatible",
   "stale_interaction",
   "stale_network",
   "stale_reference",

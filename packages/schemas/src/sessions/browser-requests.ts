@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { BrowserTelemetryRequest } from "../telemetry/captured-telemetry.ts";
 import { BrowserProxyConfig, BrowserRegionName, UpdateBrowserNetwork } from "./browser-network.ts";
-import { DeletionStatus, pageFields, SlugName, Tags } from "../base/common.ts";
+import { DeletionStatus, DisplayName, Id, pageFields, SlugName, Tags, Timestamp } from "../base/common.ts";
 import { BrowserConditionsUpdate } from "./browser-conditions.ts";
 import { BrowserLocationUpdate } from "./browser-location.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
@@ -118,6 +118,50 @@ export const ForkedBrowsers = lazyObject(() => ({
   browsers: z.array(Browser),
   /** Sessions that did not start; absent when all did. */
   errors: z.optional(z.array(ForkError)),
+}));
+
+/** Input of `browsers.snapshot`. */
+export interface CreateSnapshot extends z.input<typeof CreateSnapshot> {}
+export const CreateSnapshot = lazyObject(() => ({
+  /** Name for people, 1 to 255 characters; it need not be unique. */
+  name: z.optional(DisplayName),
+  /** End the session once its state is stored. Default: it goes on. */
+  stop: z._default(z.boolean(), false),
+  /** `exact`: the running processes, for sessions with `forkable`. `restored`: cookies, storage and tabs; pages load again. `best` (default): exact where that is possible. */
+  mode: z._default(z.enum(["exact", "restored", "best"]), "best"),
+}));
+
+/** The stored state of a session. It contains its logins and secrets, and no operation returns it. */
+export interface Snapshot extends z.output<typeof Snapshot> {}
+export const Snapshot = lazyObject(() => ({
+  /** Stable identifier. */
+  id: Id,
+  /** Name for people. */
+  name: z.optional(z.string()),
+  /** The session whose state it is. */
+  session_id: z.string(),
+  /** `exact`: sessions from it go on with the same processes. `restored`: new browsers with its cookies, storage and tabs. */
+  engine: openEnum("exact", "restored"),
+  /** Why `best` is not `exact`; absent otherwise. */
+  not_exact_because: z.optional(z.string()),
+  /** Bytes in the store. */
+  size_bytes: z.int(),
+  /** Milliseconds in which the session was paused: 0 for `restored`. */
+  paused_ms: z.int(),
+  /** Facts of the server that made it, such as `kernel`, `cpu` and `chromium`. A server with others answers 409 `snapshot_incompatible`. Absent for `restored`, which every server can use. */
+  compatibility: z.optional(z.record(z.string(), z.string())),
+  /** When it was stored. */
+  created_at: Timestamp,
+  /** When it will be deleted. */
+  expires_at: Timestamp,
+}));
+
+/** Query of `snapshots.list`. */
+export interface ListSnapshots extends z.input<typeof ListSnapshots> {}
+export const ListSnapshots = lazyObject(() => ({
+  ...pageFields,
+  /** Only snapshots of this session. */
+  session_id: z.optional(z.string()),
 }));
 
 /** Input of `browsers.list`. */

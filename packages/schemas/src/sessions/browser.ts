@@ -9,7 +9,7 @@ import {
   BrowserRegionName,
   memorySizes,
 } from "./browser-network.ts";
-import { SlugName, Tags, Timestamp } from "../base/common.ts";
+import { Id, SlugName, Tags, Timestamp } from "../base/common.ts";
 import { BrowserConditions, BrowserConditionsConfig } from "./browser-conditions.ts";
 import { BrowserLocation, BrowserLocationConfig } from "./browser-location.ts";
 import { BrowserRecordingConfig, BrowserReplay, BrowserReplayConfig } from "../telemetry/network-recording.ts";
@@ -162,6 +162,8 @@ const sourceFields = () => ({
   pool: z.optional(BrowserPoolRef),
   /** Id of the session whose state it started with: see `browsers.fork`. */
   forked_from: z.optional(z.string()),
+  /** Id of the snapshot that it started from, which may be deleted. Specific to Shoal. */
+  snapshot_id: z.optional(z.string()),
   /** Vaults whose items can be used in it; absent = none. */
   vaults: z.optional(z.array(BrowserVault)),
 });
@@ -274,6 +276,13 @@ export const Browser = lazyObject(() => ({
   isolation: z.optional(openEnum("process", "context")),
 }));
 
+/** The stored state that a session starts with. */
+export interface SnapshotRef extends z.input<typeof SnapshotRef> {}
+export const SnapshotRef = lazyObject(() => ({
+  /** Id of the snapshot. */
+  id: Id,
+}));
+
 /** Input of `browsers.create`. */
 export interface CreateBrowser extends z.input<typeof CreateBrowser> {}
 export const CreateBrowser = z.lazy(() =>
@@ -327,6 +336,8 @@ export const CreateBrowser = z.lazy(() =>
       recording: z.optional(BrowserRecordingConfig),
       /** A network recording that answers its requests, instead of the network. Needs the right to stored values, because recordings contain cookies and tokens. Specific to Shoal. */
       replay: z.optional(BrowserReplayConfig),
+      /** A snapshot to start from. It has the settings of its session, so only `name`, `tags`, `timeout_seconds`, `max_duration_seconds` and `region` are allowed with it. Specific to Shoal. */
+      snapshot: z.optional(SnapshotRef),
       /** Where it runs, by the name of a region of the service; where the server is that is asked, when absent. */
       region: z.optional(BrowserRegionName),
       /** Memory that it may take, browser and all, beyond which the kernel ends its largest process: `1GiB`, `2GiB` or `4GiB`; with a window (`headless: false`), `8GiB` or `16GiB`. For sessions in a sandbox. The service's own limit when absent. */

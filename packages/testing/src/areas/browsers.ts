@@ -356,7 +356,10 @@ class FakeBrowsers {
 
 export function browserHandlers(
   store: Store,
-): Handlers<Omit<ControlOperationsOf<"browsers">, "downloadEvidence" | "renderPage" | "saveBrowserProfile">, Access> {
+): Handlers<
+  Omit<ControlOperationsOf<"browsers">, "downloadEvidence" | "renderPage" | "saveBrowserProfile" | "snapshotBrowser">,
+  Access
+> {
   const browsers = new FakeBrowsers(store);
   return {
     createBrowser: ({ body, context }) => browsers.create(body, context),

@@ -37,7 +37,7 @@ type Create = z.output<typeof CreateBrowser>;
 /** @throws {ServiceError} 501 for options of areas without behaviour. */
 export function refuseUnsupported(
   body: Pick<Create, "extensions"> &
-    Partial<Pick<Create, "recording" | "replay" | "vaults" | "web_bot_auth">> & {
+    Partial<Pick<Create, "recording" | "replay" | "snapshot" | "vaults" | "web_bot_auth">> & {
       readonly network?: object | undefined;
     } & Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">,
 ): void {
@@ -46,6 +46,7 @@ export function refuseUnsupported(
     body.vaults !== undefined && body.vaults.length > 0 && "vaults",
     body.recording?.network === true && "recording",
     body.replay !== undefined && "replay",
+    body.snapshot !== undefined && "snapshot",
     body.web_bot_auth?.enabled === true && "web_bot_auth",
     body.network !== undefined && "private_hosts" in body.network && "network.private_hosts",
     body.network !== undefined && "proxy_routes" in body.network && "network.proxy_routes",

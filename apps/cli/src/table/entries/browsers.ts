@@ -10,6 +10,7 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
     help: {
       name: "Name, unique among the running sessions of the project",
       replay: "Network recording that answers the requests, as an object",
+      snapshot: "Snapshot to start from, as an object",
     },
     first: ["session_id", "name"],
     brief: [
@@ -110,6 +111,20 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
     examples: [
       "shoal browsers fork research --count 8",
       "shoal browsers fork research --name left --name right --query 'browsers[].session_id'",
+    ],
+  },
+  "browsers.snapshot": {
+    summary: "Take a snapshot of a running browser session",
+    about:
+      "Stores its state, from which shoal browsers create --snapshot-id ID starts sessions later. The session continues.",
+    help: {
+      name: "Name of the snapshot, for people",
+      stop: "End the session once its state is stored",
+      mode: "exact stores the processes, restored the cookies, storage and tabs, best takes exact where possible",
+    },
+    examples: [
+      'shoal browsers snapshot research --name "signed in"',
+      "shoal browsers snapshot research --stop --query id",
     ],
   },
   "browsers.update": {

@@ -164,6 +164,32 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
     done: "Deleted network recording {0}.",
     examples: ["shoal network-recordings delete m3x1p0v2k7c9q5w8z6t4r2yh --yes"],
   },
+  "snapshots.list": {
+    summary: "List snapshots of browser sessions",
+    about:
+      "Take one with shoal browsers snapshot, and start a session from it with shoal browsers create --snapshot-id ID.",
+    columns: [
+      ["ID", "id"],
+      ["NAME", "name"],
+      ["BROWSER", "session_id"],
+      ["ENGINE", "engine"],
+      ["SIZE", "size_bytes"],
+      ["CREATED", "created_at"],
+      ["EXPIRES", "expires_at"],
+    ],
+    help: { session_id: "Only snapshots of this session" },
+    examples: ["shoal snapshots list"],
+  },
+  "snapshots.get": {
+    summary: "Show a snapshot",
+    examples: ["shoal snapshots get s7q2m4c8x1v5b9n3h6j0k2wd"],
+  },
+  "snapshots.delete": {
+    summary: "Delete a snapshot",
+    confirm: "Delete snapshot {0}?",
+    done: "Deleted snapshot {0}.",
+    examples: ["shoal snapshots delete s7q2m4c8x1v5b9n3h6j0k2wd --yes"],
+  },
   "evidenceKey.get": {
     summary: "Show the public key that signs evidence",
     words: ["evidence-key", "get"],

@@ -152,6 +152,24 @@ export const records = {
       "Space for the recordings of one project on this server, and as much for its network recordings, 1 to 1048576 GiB. When it is full, running recordings end, and no network recording starts.",
     fallback: 50,
   }),
+  snapshot_retention_days: setting({
+    kind: "integer",
+    schema: integer(1, 3650),
+    summary: "How long snapshots of sessions are kept after they were taken, 1 to 3650 days.",
+    fallback: 7,
+  }),
+  snapshot_max: setting({
+    kind: "integer",
+    schema: integer(1, 100_000),
+    summary: "Snapshots of one project, 1 to 100000.",
+    fallback: 50,
+  }),
+  snapshot_max_gib: setting({
+    kind: "integer",
+    schema: integer(1, 1_048_576),
+    summary: "Space for the snapshots of one project in the store, 1 to 1048576 GiB.",
+    fallback: 20,
+  }),
   profile_versions: setting({
     kind: "integer",
     schema: integer(1, 1000),

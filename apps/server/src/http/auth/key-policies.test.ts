@@ -404,6 +404,7 @@ describe("a key that creates sessions", () => {
       "proxy_id",
       "recording",
       "replay",
+      "snapshot",
       "telemetry",
       "vaults",
     ]);

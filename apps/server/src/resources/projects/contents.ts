@@ -9,7 +9,7 @@ export const partlyContents: Readonly<Record<string, { readonly what: string; re
 };
 
 /**
- * Tables that may refer to a deleted project: its keys, signing keys, searches and network recordings are deleted with it, app versions and schedules with their
+ * Tables that may refer to a deleted project: its keys, signing keys, searches, snapshots and network recordings are deleted with it, app versions and schedules with their
  * deployment, runs with their flow, handoffs and links with their session, stored files of sessions after their retention, changes of counts with the next
  * session of any project, and the audit log and usage stay.
  */
@@ -26,6 +26,7 @@ export const notContents: readonly string[] = [
   "searches",
   "session_count_changes",
   "session_files",
+  "snapshots",
   "usage_days",
   "usage_sessions",
   "usage_storage",

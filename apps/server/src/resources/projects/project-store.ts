@@ -144,6 +144,7 @@ class PostgresProjectStore {
       await transaction.deleteFrom("searches").where("project_id", "=", id).execute();
       // A sweep deletes their content.
       await transaction.deleteFrom("network_recordings").where("project_id", "=", id).execute();
+      await transaction.deleteFrom("snapshots").where("project_id", "=", id).execute();
       const keys = await transaction
         .updateTable("api_keys")
         .set({ deleted_at: now })

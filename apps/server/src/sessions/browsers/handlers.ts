@@ -1,10 +1,10 @@
 import { shownLocation } from "@shoal/contract/network";
-import { contract, type ControlOperationsOf } from "@shoal/contract";
+import { contract, type ControlOperationsOf, type Endpoint } from "@shoal/contract";
 import { outsidePolicy } from "@shoal/contract/refusals";
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { Browser, Profile } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
-import { mayUseSecrets, mayUseVaults } from "../../http/auth/rights.ts";
+import { mayCall, mayUseSecrets, mayUseVaults } from "../../http/auth/rights.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
 import type { Profiles } from "../../resources/profiles/profiles.ts";
 import { RegionElsewhere } from "../../cluster/elsewhere.ts";
@@ -71,6 +71,7 @@ export async function toBrowser(
   if (options.signs_in === true) browser.signs_in = true;
   if (options.origin) browser.origin = options.origin;
   if (options.forked_from !== undefined) browser.forked_from = options.forked_from;
+  if (options.snapshot !== undefined) browser.snapshot_id = options.snapshot;
   if (options.vaults) browser.vaults = [...options.vaults];
   if (options.isolation !== undefined) browser.isolation = options.isolation;
   if (options.kiosk_mode === true) browser.kiosk_mode = true;
@@ -161,15 +162,18 @@ export function browserHandlers(
 ): Handlers<Omit<ControlOperationsOf<"browsers">, "downloadEvidence" | "renderPage" | "saveBrowserProfile">, Access> {
   const shown = (view: SessionView, access: Access) => toBrowser(view, access, signer);
   return {
-    createBrowser: (call) =>
-      createSession({ sessions, regions }, call, {
+    createBrowser: (call) => {
+      if (call.body.snapshot !== undefined && !mayCall(call.context, contract.getSnapshot))
+        throw ServiceError.of({ ...outsidePolicy(contract.createBrowser.operationId, "body.snapshot") });
+      return createSession({ sessions, regions }, call, {
         wishes: {
           apiKeyId: call.context.key.id,
           usesSecrets: mayUseSecrets(call.context),
           usesVaults: mayUseVaults(call.context),
         },
         show: (view) => shown(view, call.context),
-      }),
+      });
+    },
     async listBrowsers({ query, context }) {
       const page = await sessions.list(context.projectId, { ...query, visible: context.visible });
       return { ...page, items: await Promise.all(page.items.map((view) => shown(view, context))) };
@@ -184,15 +188,13 @@ export function browserHandlers(
         }),
         context,
       ),
+    snapshotBrowser: ({ params, body, context, signal }) =>
+      sessions.snapshots.take(context.projectId, params.id_or_name, body, {
+        ...forkCaller(context, params.id_or_name, contract.snapshotBrowser),
+        ...{ signal, by: enderOf(context) },
+      }),
     async forkBrowser({ params, body, context, signal }) {
-      const by = {
-        apiKeyId: context.key.id,
-        usesSecrets: mayUseSecrets(context, params.id_or_name),
-        requirePolicy: (parent: SessionRow) => {
-          requireFork(context, parent);
-        },
-        signal,
-      };
+      const by = { ...forkCaller(context, params.id_or_name, contract.forkBrowser), signal };
       const { views, ...forks } = await sessions.forks.fork(context.projectId, params.id_or_name, body, by);
       const browsers = await Promise.all(views.map((view) => shown(view, context)));
       return forkedBrowsers(browsers, forks);
@@ -203,12 +205,19 @@ export function browserHandlers(
   };
 }
 
+function forkCaller(context: Access, idOrName: string, endpoint: Endpoint) {
+  return {
+    apiKeyId: context.key.id,
+    usesSecrets: mayUseSecrets(context, idOrName),
+    requirePolicy: (parent: SessionRow) => {
+      requireFork(context, parent, endpoint);
+    },
+  };
+}
+
 /** Again, because the session may have loaded a profile after the entrance read its row. */
-function requireFork({ key: { policy }, projectId }: Access, { id, profile_id }: SessionRow): void {
-  const { operationId } = contract.forkBrowser;
-  if (
-    policy !== undefined &&
-    policy.permit(contract.forkBrowser, projectId, { id, profileId: profile_id }) === undefined
-  )
+function requireFork({ key: { policy }, projectId }: Access, { id, profile_id }: SessionRow, endpoint: Endpoint): void {
+  const { operationId } = endpoint;
+  if (policy !== undefined && policy.permit(endpoint, projectId, { id, profileId: profile_id }) === undefined)
     throw ServiceError.of(outsidePolicy(operationId, profile_id === null ? undefined : "its profile"));
 }

@@ -1,6 +1,6 @@
 import type { Page } from "@shoal/contract";
 import { browserIdTaken } from "@shoal/contract/refusals";
-import type { Instance, Placement } from "@shoal/placement";
+import type { Instance } from "@shoal/placement";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, EndedReason, ExtendBrowser, UpdateBrowser } from "@shoal/schemas";
@@ -8,21 +8,13 @@ import { recentlyUsed } from "../../storage/recently-used.ts";
 import pTimeout from "p-timeout";
 import type * as z from "zod/mini";
 import { Elsewhere, RegionElsewhere } from "../../cluster/elsewhere.ts";
-import type { LiveFields, LiveFieldsReader } from "../../cluster/live-fields.ts";
+import type { LiveFields } from "../../cluster/live-fields.ts";
 import { toPage } from "../../http/paging.ts";
-import type { Log } from "../../log/log.ts";
-import type { BotIdentities } from "../../resources/bot-identity/bot-identities.ts";
-import type { Extensions } from "../../resources/extensions/extensions.ts";
-import type { DownloadStore } from "../downloads/download-store.ts";
-import type { SessionFileKind, SessionFiles } from "../../storage/session-files/session-files.ts";
-import type { ReplayStore } from "../replays/replay-store.ts";
-import type { UsageMeter } from "../../usage/usage-meter.ts";
-import type { TelemetryExports } from "../telemetry/export/exports.ts";
-import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
+import type { SessionFileKind } from "../../storage/session-files/session-files.ts";
 import { answeringInstance } from "./answering-instance.ts";
 import { assignAgain } from "./start/assign-again.ts";
-import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
-import { SessionForks, type SessionForksParts } from "./fork/session-forks.ts";
+import { SessionForks } from "./fork/session-forks.ts";
+import { SessionSnapshots } from "./fork/session-snapshots.ts";
 import { type EndCause, endOf } from "./lifecycle.ts";
 import { PooledSessions } from "./pooled-sessions.ts";
 import { ProjectRules } from "./project-rules.ts";
@@ -34,40 +26,14 @@ import {
   type SessionWishes,
 } from "./running-session.ts";
 import { hasEnded, isSeen, neverFound, notFound, refuseImpossible } from "./session-errors.ts";
-import type { SessionProfiles } from "./session-profiles.ts";
-import { SessionRunner, type SessionRules } from "./session-runner.ts";
-import type { SessionFilter, SessionRow, SessionStore } from "./session-store.ts";
+import { SessionRunner } from "./session-runner.ts";
+import type { SessionFilter, SessionRow } from "./session-store.ts";
 import { SessionTelemetry } from "./session-telemetry.ts";
-import { type ChosenObjects, SessionChoices } from "./start/session-choices.ts";
+import { SessionChoices } from "./start/session-choices.ts";
 import { SessionDefaults } from "./start/session-defaults.ts";
 import { SessionStarter } from "./start/session-starter.ts";
-import { SessionUpdates, type SessionUpdatesParts } from "./update-session.ts";
-
-export interface SessionsParts extends ChosenObjects {
-  readonly store: SessionStore;
-  readonly placement: Placement;
-  readonly profiles: SessionProfiles;
-  readonly signInBrowsers: SessionForksParts["signInBrowsers"];
-  readonly handoffs: SessionUpdatesParts["handoffs"];
-  readonly projects: Pick<ProjectLookup, "find">;
-  readonly botIdentities: Pick<BotIdentities, "signerOf">;
-  readonly extensions: Pick<Extensions, "choose" | "open">;
-  readonly serverId: string;
-  readonly region: string;
-  readonly rules: SessionRules;
-  readonly telemetry: TelemetryStore;
-  readonly exports: Pick<TelemetryExports, "open" | "settled">;
-  readonly downloads: Pick<DownloadStore, "finish" | "keep" | "keepsAny">;
-  readonly replays: Pick<ReplayStore, "admit" | "finish" | "keep" | "noteStop" | "wasRecorded">;
-  readonly files: Pick<SessionFiles, "hasAny">;
-  readonly onFiles: (sessionId: string) => void;
-  readonly usage: Pick<UsageMeter, "follow">;
-  readonly others: LiveFieldsReader;
-  readonly isPeer: (serverId: string) => boolean;
-  /** True while the other servers may have declared this server dead. */
-  readonly isDoubtful: () => boolean;
-  readonly log: Log;
-}
+import type { SessionsParts } from "./start/sessions-parts.ts";
+import { SessionUpdates } from "./update-session.ts";
 
 /** The end of a killed instance is known after this time: its files are removed first. */
 const endingTimeoutMs = 5_000;
@@ -76,6 +42,7 @@ export class Sessions {
   readonly pooled: PooledSessions;
   readonly projectRules: ProjectRules;
   readonly forks: SessionForks;
+  readonly snapshots: SessionSnapshots;
   readonly #parts: SessionsParts;
   readonly #runner: SessionRunner;
   readonly #choices: SessionChoices;
@@ -101,6 +68,7 @@ export class Sessions {
     this.#starter = starter;
     this.#updates = new SessionUpdates({ ...parts, runner, choices, starter, sessionTelemetry, existing });
     this.forks = new SessionForks({ ...parts, runner, choices, defaults, starter, existing, updates: this.#updates });
+    this.snapshots = new SessionSnapshots({ ...parts, runner, choices, forks: this.forks });
     this.pooled = new PooledSessions({ ...parts, runner, choices, defaults, starter, sessionTelemetry });
   }
 
@@ -114,6 +82,7 @@ export class Sessions {
     const { profiles, region, rules, store } = this.#parts;
     if (request.region !== undefined && request.region !== region)
       return new RegionElsewhere({ region: request.region, path: "/browsers", isAsked: true });
+    if (request.snapshot !== undefined) return this.snapshots.start(projectId, request, signal, wishes);
     refuseImpossible(request);
     this.#choices.refuseUnable(request);
     const id = wishes.id ?? createId();

@@ -85,6 +85,11 @@ export class SignInBrowsers {
     if (typed !== undefined) this.#typed.set(forkId, typed);
   }
 
+  /** For a state of the session that outlives it. */
+  typedIn(sessionId: string): TypedValue | undefined {
+    return this.#typed.get(sessionId);
+  }
+
   /** Calls `end` at once, or when the login types a value of this kind. @returns a function that stops it. */
   endView(sessionId: string, until: ViewUntil, end: () => void): () => void {
     const look = () => {

@@ -6,7 +6,7 @@ import { type Blobs, createFileBlobs } from "./blobs.ts";
 import { readS3Address } from "../../config/s3-address.ts";
 
 /** Each area is swept separately, against the rows of one table. */
-export type BlobArea = "deployments" | "extensions" | "network-recordings" | "profiles" | "sessions";
+export type BlobArea = "deployments" | "extensions" | "network-recordings" | "profiles" | "sessions" | "snapshots";
 
 type Settings = Pick<Config, "blobs_dir" | "blob_store_url" | "blob_store_access_key" | "blob_store_secret_key">;
 

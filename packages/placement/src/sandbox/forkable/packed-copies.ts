@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 
@@ -41,19 +41,21 @@ export async function unpackFolder(
   });
   const problem = errorsOf(child.stderr);
   const ended = once(child, "close") as Promise<[number | null]>;
-  async function* bounded(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const { stdin } = child;
+  stdin.on("error", () => undefined);
+  // It may end before it has read the padding, and the rest of the archive must still be authentic.
+  async function write(chunks: AsyncIterable<Buffer>): Promise<void> {
     let bytes = 0;
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw new Error("A packed copy of a session is larger than it was.");
-      yield chunk;
+      if (stdin.writable && !stdin.write(chunk))
+        await Promise.race([once(stdin, "drain").catch(() => undefined), ended]);
     }
+    stdin.end();
   }
   try {
-    const [, [code]] = await Promise.all([
-      pipeline(archive, createZstdDecompress(), bounded, child.stdin as Writable, { signal }),
-      ended,
-    ]);
+    const [, [code]] = await Promise.all([pipeline(archive, createZstdDecompress(), write, { signal }), ended]);
     if (code !== 0) throw new Error(`tar could not unpack a copy of a session: ${problem()}`);
   } catch (error) {
     child.kill("SIGKILL");

@@ -86,11 +86,7 @@ export class StoredProcesses {
   }
 
   /** @throws {PlacementError} `no_space`. @throws errors of the archive, and if it is not a packed copy. */
-  static async unpack(
-    { archive, bytes }: PackedCopy,
-    tools: CriuTools,
-    signal: AbortSignal,
-  ): Promise<StoredProcesses> {
+  static async unpack({ archive, bytes }: PackedCopy, tools: CriuTools, signal: AbortSignal): Promise<StoredProcesses> {
     const folder = join(memoryFolder, await nameOfImages());
     try {
       await withMemory(bytes, async () => {

@@ -139,6 +139,7 @@ const changes: Readonly<Record<string, string>> = {
   "browsers.update": "Its settings were changed",
   "browsers.extend": "Its maximum duration was extended",
   "browsers.fork": "It was forked",
+  "browsers.snapshot": "A snapshot was taken",
   "browsers.delete": "A request ended it",
   "browsers.handoff.request": "A person was asked to help",
   "browsers.handoff.release": "A program ended the handoff",

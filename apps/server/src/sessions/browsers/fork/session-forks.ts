@@ -34,8 +34,14 @@ export interface SessionForksParts extends Pick<SessionUpdatesParts, "existing" 
   readonly updates: Pick<SessionUpdates, "exclusively">;
 }
 
-export interface ForkCaller extends Pick<Required<SessionWishes>, "apiKeyId" | "usesSecrets"> {
+/** For each new session. */
+interface StartCaller extends Pick<Required<SessionWishes>, "usesSecrets"> {
+  /** `null` = the service itself. */
+  readonly apiKeyId: string | null;
   readonly signal: AbortSignal;
+}
+
+export interface ForkCaller extends StartCaller {
   /** Receives the row that the forks get. @throws {ServiceError} 403 if the caller may not fork it. */
   readonly requirePolicy: (parent: SessionRow) => void;
 }
@@ -59,11 +65,12 @@ interface NotExact {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** A parent, and what its forks get from it. */
-interface Source {
+/** A parent, which may have ended, and what its forks get from it. */
+export interface ForkSource extends Pick<RunningSession, "captured"> {
   readonly parent: SessionRow;
-  readonly session: RunningSession;
   readonly state: LentState | ExactState;
+  /** A fork starts with the values that its parent contains. Called before its address is known. */
+  readonly noteTyped: (forkId: string) => void;
   readonly notExactBecause?: string | undefined;
   /** The same exit as the parent's: sites tie sessions to addresses. The parent may end before its forks start. */
   readonly upstream: Instance["upstream"];
@@ -82,10 +89,7 @@ export class SessionForks {
 
   /** @throws {ServiceError} if none of them starts, the reason of the first one. */
   async fork(projectId: string, idOrName: string, request: Request, by: ForkCaller): Promise<Forks> {
-    const { existing, handoffs, updates } = this.#parts;
-    const { id } = await existing(projectId, idOrName);
-    await handoffs.admit(id, by.signal);
-    const source = await updates.exclusively(id, () => this.#read(projectId, { id, mode: request.mode }, by));
+    const source = await this.read(projectId, idOrName, request.mode, by);
     try {
       return await this.#start(source, request, by);
     } finally {
@@ -93,13 +97,21 @@ export class SessionForks {
     }
   }
 
+  /** Reads the state of a running session. Drop it. @throws {ServiceError} */
+  async read(projectId: string, idOrName: string, mode: Request["mode"], by: ForkCaller): Promise<ForkSource> {
+    const { existing, handoffs, updates } = this.#parts;
+    const { id } = await existing(projectId, idOrName);
+    await handoffs.admit(id, by.signal);
+    return updates.exclusively(id, () => this.#read(projectId, { id, mode }, by));
+  }
+
   /** Without changes of the session meanwhile: an update could load a profile that the row does not have. */
   async #read(
     projectId: string,
     { id, mode }: { readonly id: string; readonly mode: Request["mode"] },
     by: ForkCaller,
-  ): Promise<Source> {
-    const { existing, handoffs, profiles, runner } = this.#parts;
+  ): Promise<ForkSource> {
+    const { existing, handoffs, profiles, runner, signInBrowsers } = this.#parts;
     by.signal.throwIfAborted();
     // Again: one may have begun meanwhile. It waits for work that has passed here.
     await handoffs.requireNone(id);
@@ -113,7 +125,10 @@ export class SessionForks {
     if (upstream === undefined && hasProxy(parent))
       throw ServiceError.of(notForkable(id, "its proxy is not known to this server"));
     runner.requireRoom();
-    const common = { parent, session, upstream };
+    const noteTyped = (forkId: string): void => {
+      signInBrowsers.noteFork(id, forkId);
+    };
+    const common = { parent, captured: session.captured, upstream, noteTyped };
     if (mode === "restored") return { ...common, state: await profiles.readForFork(parent, instance, by.signal) };
     const exact = await this.#copy(parent, instance, by.signal);
     if (!("reason" in exact)) return { ...common, state: exact };
@@ -143,12 +158,12 @@ export class SessionForks {
     }
   }
 
-  async #start(source: Source, request: Request, by: ForkCaller): Promise<Forks> {
+  async #start(source: ForkSource, request: Request, by: ForkCaller): Promise<Forks> {
     const { names = [], count = Math.max(names.length, 1) } = request;
     const inTurn = pLimit(concurrentStarts);
     const started = await Promise.allSettled(
       Array.from({ length: count }, (_, place) =>
-        inTurn(() => this.#startOne(source, { ...request, name: names[place] ?? null }, by)),
+        inTurn(() => this.startOne(source, { ...request, name: names[place] ?? null }, by)),
       ),
     );
     const failures = started.flatMap((fork, index) =>
@@ -173,12 +188,16 @@ export class SessionForks {
     };
   }
 
-  async #startOne(
-    { parent, session: { captured }, state, upstream }: Source,
-    { name, timeout_seconds: timeout = parent.timeout_seconds }: Request & { readonly name: string | null },
-    { apiKeyId, signal, usesSecrets }: ForkCaller,
+  /** Starts one session from a state. */
+  async startOne(
+    { captured, noteTyped, parent, state, upstream }: ForkSource,
+    {
+      name,
+      timeout_seconds: timeout = parent.timeout_seconds,
+    }: Pick<Request, "timeout_seconds"> & { readonly name: string | null },
+    { apiKeyId, signal, usesSecrets }: StartCaller,
   ): Promise<RunningSession> {
-    const { choices, defaults, runner, signInBrowsers, starter } = this.#parts;
+    const { choices, defaults, runner, starter } = this.#parts;
     signal.throwIfAborted();
     const row = { ...rowOfFork(parent), name, timeout_seconds: timeout, api_key_id: apiKeyId };
     const { headers = [], http_auth = [], proxy_routes: routes = [] } = parent.options;
@@ -186,8 +205,7 @@ export class SessionForks {
     const ways = await choices.network(row.project_id, { network }, { sessionId: row.id, usesSecrets });
     runner.requireRoom();
     const fork = newSession(row, captured);
-    // Before its address is known.
-    signInBrowsers.noteFork(parent.id, row.id);
+    noteTyped(row.id);
     await starter.run(
       fork,
       {

@@ -54,6 +54,8 @@ export interface SessionOptions extends NetworkOptions {
   readonly origin?: BrowserOrigin;
   /** Id of the session whose state it started with. */
   readonly forked_from?: string;
+  /** Id of the snapshot that it started from. */
+  readonly snapshot?: string;
   /** Its processes can be copied. */
   readonly forkable?: true;
 }

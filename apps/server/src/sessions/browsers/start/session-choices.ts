@@ -232,6 +232,23 @@ export class SessionChoices {
     return seenAfter(request, options, { abilities: this.#parts.placement.abilities, country });
   }
 
+  /** The objects of a stored session that still exist: its profile, and where its telemetry goes. */
+  async remaining({
+    profile_id: profile,
+    project_id: projectId,
+    telemetry_destination_id: destination,
+  }: SessionRow): Promise<Pick<SessionRow, "profile_id" | "telemetry_destination_id">> {
+    const { destinations, profiles } = this.#parts;
+    const [hasProfile, hasDestination] = await Promise.all([
+      profile !== null && exists(profiles.settingsOf(projectId, profile)),
+      destination !== null && exists(destinations.choose(projectId, { id: destination })),
+    ]);
+    return {
+      profile_id: hasProfile ? profile : null,
+      telemetry_destination_id: hasDestination ? destination : null,
+    };
+  }
+
   destination(
     projectId: string,
     request: PooledRequest["telemetry"],
@@ -296,5 +313,15 @@ export class SessionChoices {
     const { placement, rules } = this.#parts;
     const canSleep = placement.sleep.unableBecause === undefined && isolation !== "context";
     return requested ?? (canSleep ? rules.sleepAfterSeconds : 0);
+  }
+}
+
+async function exists(found: Promise<unknown>): Promise<boolean> {
+  try {
+    await found;
+    return true;
+  } catch (error) {
+    if (ServiceError.isInstance(error) && error.status === 404) return false;
+    throw error;
   }
 }

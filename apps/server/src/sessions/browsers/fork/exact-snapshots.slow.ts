@@ -1,0 +1,149 @@
+import { examineHost } from "@shoal/placement";
+import { Browser, Snapshot } from "@shoal/schemas";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestServer, type TestServer } from "../../../testing/test-server.ts";
+
+const { findings } = await examineHost();
+const reason = findings.find(({ name }) => name === "forks")?.advice;
+
+const page = `<title>Trip</title><label>To <input></label><p id="made"></p><script>
+  made.textContent = "made " + Math.random();
+</script>`;
+
+let server: TestServer;
+let site: Server;
+let address: string;
+let loads = 0;
+
+async function create(body: object): Promise<Browser> {
+  const answer = await server.request("POST", "/browsers", { body: { timeout_seconds: 600, ...body } });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  return Browser.parse(answer.body);
+}
+
+async function outlineOf(id: string): Promise<string> {
+  const { body, status } = await server.request("POST", `/browsers/${id}/observe`, { body: {} });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return (body as { outline: string }).outline;
+}
+
+/** Starts a session with a half-filled form. */
+async function begin(): Promise<Browser> {
+  const parent = await create({ forkable: true, tags: { team: "a" }, network: { private_hosts: ["127.0.0.1"] } });
+  for (const act of [
+    { type: "navigate", url: `${address}/` },
+    { type: "fill", role: "textbox", text: "Oslo is a rare word" },
+  ])
+    expect(await server.request("POST", `/browsers/${parent.session_id}/act`, { body: act })).toMatchObject({
+      status: 200,
+    });
+  return parent;
+}
+
+async function take(id: string, body: object): Promise<Snapshot> {
+  const answer = await server.request("POST", `/browsers/${id}/snapshots`, { body });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return Snapshot.parse(answer.body);
+}
+
+const blobs = () => readdirSync(join(server.dataDir, "blobs", "snapshots"));
+const images = () => readdirSync("/dev/shm").filter((name) => name.startsWith(`shoal-copy-${String(process.pid)}-`));
+
+describe.skipIf(reason !== undefined)(`exact snapshots${reason === undefined ? "" : ` (${reason})`}`, () => {
+  beforeAll(async () => {
+    server = await startTestServer({ placement: "sandbox", allow_private_hosts: ["127.0.0.1"] });
+    site = createServer((_request, response) => {
+      loads += 1;
+      response.setHeader("content-type", "text/html").end(page);
+    });
+    await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+    address = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}`;
+  });
+  afterAll(async () => {
+    site.closeAllConnections();
+    site.close();
+    await server.close();
+  });
+
+  it("start sessions with the page as it was, after the end of their session, several at a time", async () => {
+    const parent = await begin();
+    const outline = await outlineOf(parent.session_id);
+    const snapshot = await take(parent.session_id, { name: "half filled", stop: true });
+    expect(snapshot).toMatchObject({
+      name: "half filled",
+      session_id: parent.session_id,
+      engine: "exact",
+      compatibility: { placement: "sandbox", chromium: expect.stringContaining("Chromium") as unknown },
+    });
+    expect(snapshot.paused_ms).toBeGreaterThan(0);
+    expect(await server.request("GET", `/browsers/${parent.session_id}`)).toMatchObject({ status: 404 });
+    const before = loads;
+    const ref = { snapshot: { id: snapshot.id } };
+    const started = await Promise.all([
+      create({ ...ref, name: "first", timeout_seconds: 900, tags: { team: "b" } }),
+      create(ref),
+    ]);
+    expect(started).toMatchObject([
+      { name: "first", timeout_seconds: 900, tags: { team: "b" }, snapshot_id: snapshot.id },
+      { tags: { team: "a" }, network: { private_hosts: ["127.0.0.1"] }, forked_from: parent.session_id },
+    ]);
+    for (const { session_id: id } of started) expect(await outlineOf(id)).toBe(outline);
+    expect(loads).toBe(before);
+    await expect.poll(images).toEqual([]);
+    // A session of a snapshot is as forkable as its original.
+    const again = await take(started[0].session_id, { mode: "exact" });
+    expect((await server.request("GET", "/snapshots")).body).toMatchObject([{ id: again.id }, { id: snapshot.id }]);
+    for (const { id } of [again, snapshot])
+      expect((await server.request("DELETE", `/snapshots/${id}`)).status).toBe(204);
+    expect(blobs()).toEqual([]);
+    expect(await server.request("POST", "/browsers", { body: ref })).toMatchObject({ status: 404 });
+  });
+
+  it("are encrypted in the store", async () => {
+    const parent = await begin();
+    const { id } = await take(parent.session_id, { mode: "exact" });
+    for (const name of blobs()) {
+      const bytes = readFileSync(join(server.dataDir, "blobs", "snapshots", name));
+      for (const known of ["Oslo is a rare word", "about.json", "ustar"]) expect(bytes.includes(known)).toBe(false);
+    }
+    expect((await server.request("DELETE", `/snapshots/${id}`)).status).toBe(204);
+  });
+
+  it("are refused where the server is another, with the difference", async () => {
+    const parent = await begin();
+    const { compatibility, id } = await take(parent.session_id, { mode: "exact" });
+    for (const [change, text] of [
+      [{ kernel: "2.6.32" }, "It needs the Linux kernel 2.6.32, and this server has"],
+      [{ cpu: "other" }, "The processor of this server has other features"],
+      [{ program: "other" }, "another version of Shoal"],
+    ] as const) {
+      await server.database.query
+        .updateTable("snapshots")
+        .set({ compatibility: JSON.stringify({ ...compatibility, ...change }) as never })
+        .where("id", "=", id)
+        .execute();
+      expect(await server.request("POST", "/browsers", { body: { snapshot: { id } } })).toMatchObject({
+        status: 409,
+        body: { code: "snapshot_incompatible", message: expect.stringContaining(text) as unknown },
+      });
+    }
+  });
+
+  it("are not taken while a recording runs, and are restored ones then", async () => {
+    const parent = await begin();
+    const path = `/browsers/${parent.session_id}`;
+    expect((await server.request("POST", `${path}/replays`, { body: {} })).status).toBeLessThan(300);
+    expect(await server.request("POST", `${path}/snapshots`, { body: { mode: "exact" } })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining("a recording") as unknown },
+    });
+    const { engine, id, not_exact_because: why } = await take(parent.session_id, {});
+    expect([engine, why]).toEqual(["restored", expect.stringContaining("a recording")]);
+    const started = await create({ snapshot: { id } });
+    expect(await outlineOf(started.session_id)).toContain("Oslo is a rare word");
+  });
+});
