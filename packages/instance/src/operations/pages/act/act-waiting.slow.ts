@@ -74,6 +74,39 @@ it.each<[ActOnPage]>([[{ type: "click" }], [{ type: "press", keys: ["a"] }]])(
   },
 );
 
+/** How a page does something later, without a request. */
+const later = [
+  ["a task", (work: string) => `Promise.resolve().then(() => { ${work} })`],
+  ["a posted message", (work: string) => `post(() => { ${work} })`],
+  ["messages after each other", (work: string) => `post(() => post(() => { ${work} }))`],
+  ["a timer", (work: string) => `setTimeout(() => { ${work} })`],
+  ["a frame", (work: string) => `requestAnimationFrame(() => { ${work} })`],
+] as const;
+const post = `const post = (work) => { const { port1, port2 } = new MessageChannel(); port1.onmessage = work; port2.postMessage(0); };`;
+
+it.each(later)("answers with what a click changes in %s", async (_title, does) => {
+  await session.show(`<button id=b>Go</button><script>${post}
+    b.onclick = () => { b.textContent = "Waits"; ${does('b.textContent = "Done"')}; };</script>`);
+  expect((await session.done({ type: "click", selector: "#b" })).element?.name).toBe("Done");
+});
+
+it.each(later)("refuses a value that the page takes back in %s", async (_title, does) => {
+  await session.show(
+    `<input id=f value=old><script>${post} f.oninput = () => { ${does('f.value = "old"')}; };</script>`,
+  );
+  const refused = await session.act({ type: "fill", selector: "#f", text: "new" });
+  expect(refused).toMatchObject({ status: 409, code: "not_actionable" });
+  expect(await session.evaluate("f.value")).toBe("old");
+});
+
+it("reports what an observer of sizes adds to the page", async () => {
+  await session.show(`<div id=d><button id=b onclick="d.style.height = '300px'">Open</button></div><p id=p></p><script>
+    let isFirst = true;
+    new ResizeObserver(() => { if (!isFirst) p.textContent = "Opened"; isFirst = false; }).observe(d);</script>`);
+  const { observation } = await session.done({ type: "click", selector: "#b", observe: {} });
+  expect(observation?.outline).toContain("Opened");
+});
+
 it("returns from a click that opens a stream once its answer has begun", async () => {
   await session.show(`<button id=b onclick="fetch('/endless').then(() => { this.textContent = 'Open'; })">Go</button>`);
   const startMs = performance.now();
