@@ -55,7 +55,7 @@ function tabsOf(world: World): Scene[] {
       at(tab, undefined, world.ended),
     ),
     { name: "session-live-failed", path: `sessions/${world.failed}` },
-    at("details", undefined, world.failed),
+    at("details", seen("No recordings"), world.failed),
     at("console", undefined, world.failed),
     {
       name: "session-request",
@@ -162,7 +162,8 @@ export function scenesOf(world: World): Scene[] {
     ...tabsOf(world),
     one("replay", `sessions/${world.session}/replays/${world.recording}`, async (page) => {
       await page
-        .getByRole("button", { name: /Opened http|Read the orders/ })
+        // Narrow screens list only the chapters at first.
+        .getByRole("button", { name: (page.viewportSize()?.width ?? 0) < 800 ? /Read the orders/ : /Opened http/ })
         .first()
         .waitFor();
       await film(page);
