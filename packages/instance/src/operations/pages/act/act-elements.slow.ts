@@ -21,7 +21,7 @@ describe("an element that is not ready", () => {
     ["disabled", `<fieldset disabled><button id=b>Go</button></fieldset>`, '(button "Go")', "is disabled"],
   ])("is named by the error if it stays %s", async (_title, html, _name, problem) => {
     await session.show(html);
-    const refused = await session.act({ type: "click", selector: "#b", timeout_ms: 300 });
+    const refused = await session.act({ type: "click", selector: "#b", timeout_ms: 2000 });
     expect(refused).toMatchObject({ status: 409, code: "not_actionable" });
     expect(refused.message).toContain(problem);
   });
@@ -29,7 +29,7 @@ describe("an element that is not ready", () => {
   it("is named with the element that covers it", async () => {
     await session.show(`<button id=b>Go</button><div class="cookie-banner" role=dialog aria-label=Cookies
       style="position:fixed;inset:0;background:#eee"><button onclick="this.parentNode.remove()">Accept</button></div>`);
-    const refused = await session.act({ type: "click", selector: "#b", timeout_ms: 300 });
+    const refused = await session.act({ type: "click", selector: "#b", timeout_ms: 2000 });
     expect(refused.message).toMatch(/^e\d+ \(button "Go"\) is covered by div\.cookie-banner \[e\d+\]/);
     await session.done({ type: "click", selector: ".cookie-banner button" });
     await session.done({ type: "click", selector: "#b" });
@@ -75,7 +75,7 @@ describe("a control that does not stop", () => {
   ])("is clicked where it is: it %s", async (_title, keyframes, animation) => {
     await session.show(`<style>${keyframes} #b { margin-left: 250px; animation: move ${animation} }</style>
       <p onclick="document.title = 'missed'"><button id=b onclick="this.textContent = 'Clicked'; event.stopPropagation()">Go</button></p>`);
-    expect((await session.done({ type: "click", selector: "#b", timeout_ms: 3000 })).element?.name).toBe("Clicked");
+    expect((await session.done({ type: "click", selector: "#b", timeout_ms: 20000 })).element?.name).toBe("Clicked");
     expect(await session.evaluate("document.title")).not.toBe("missed");
   });
 });

@@ -26,7 +26,9 @@ interface Steps {
   readonly max: number;
 }
 
-const statedFunction = `function () {
+/** After the timers that are due: a page may apply each key in one. */
+const statedFunction = `async function () {
+  await new Promise((done) => { setTimeout(done); });
   const read = (name, other) => { const value = parseFloat(this.getAttribute("aria-value" + name) ?? ""); return Number.isFinite(value) ? value : other; };
   return this.hasAttribute("aria-valuenow") ? { now: read("now", 0), min: read("min", 0), max: read("max", 100) } : null;
 }`;
