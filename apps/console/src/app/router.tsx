@@ -122,6 +122,12 @@ const flowRun = createRoute({
   component: pageOf(() => import("../pages/flows/flow-run-page.tsx"), "FlowRunPage"),
 });
 
+const snapshots = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/snapshots",
+  component: pageOf(() => import("../pages/snapshots/snapshots-page.tsx"), "SnapshotsPage"),
+});
+
 const proxies = createRoute({
   getParentRoute: () => rootRoute,
   path: "/proxies",
@@ -275,6 +281,7 @@ export const router = createRouter({
     profile,
     pools,
     pool,
+    snapshots,
     proxies,
     extensions,
     keys,

@@ -1,6 +1,7 @@
 import type { LinkProps } from "@tanstack/react-router";
 import {
   AppWindow,
+  Camera,
   CalendarClock,
   ChartColumn,
   FolderOpen,
@@ -45,6 +46,7 @@ const sectionGroups: readonly SectionGroup[] = [
     sections: [
       { to: "/sessions", label: "Sessions", icon: AppWindow },
       { to: "/profiles", label: "Profiles", icon: UserRoundCheck },
+      { to: "/snapshots", label: "Snapshots", icon: Camera },
       { to: "/pools", label: "Pools", icon: Layers },
       { to: "/flows", label: "Flows", icon: Route },
       { to: "/proxies", label: "Proxies", icon: Waypoints },

@@ -158,3 +158,28 @@ it("uploads an extension, shows its size and checksum, downloads it, and deletes
   expect(problems).toEqual([expect.stringContaining("status of 400")]);
   await page.close();
 });
+
+it("lists a snapshot, starts a session from it, and deletes it", async () => {
+  const { session_id: id } = await test.shoal.browsers.create();
+  const { id: snapshot } = await test.shoal.browsers.snapshot(id, { name: "signed in", stop: true });
+  const { page, problems } = await person.openSignedIn("snapshots");
+  await page
+    .getByRole("row", { name: /signed in/ })
+    .getByText("Restored")
+    .waitFor();
+  await expect.poll(() => violationsOf(page)).toEqual([]);
+  await expectPhoneWidth(page);
+  await choose(page, "snapshot signed in", "Start a session");
+  await page.getByText("A session started from snapshot signed in.").waitFor();
+  await expect.poll(() => new URL(page.url()).pathname).toContain("/sessions/");
+  const started = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  expect((await test.shoal.browsers.get(started)).snapshot_id).toBe(snapshot);
+  await test.shoal.browsers.delete(started);
+  await page.close();
+  const { page: list } = await person.openSignedIn("snapshots");
+  await choose(list, "snapshot signed in", "Delete");
+  await list.getByRole("button", { name: "Delete the snapshot" }).click();
+  await list.getByText("No snapshots").waitFor();
+  expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
+  await list.close();
+});

@@ -163,7 +163,7 @@ export function browserHandlers(
   const shown = (view: SessionView, access: Access) => toBrowser(view, access, signer);
   return {
     createBrowser: (call) => {
-      if (call.body.snapshot !== undefined && !mayCall(call.context, contract.getSnapshot))
+      if (call.body.snapshot !== undefined && !mayCall(call.context, contract.snapshotBrowser))
         throw ServiceError.of({ ...outsidePolicy(contract.createBrowser.operationId, "body.snapshot") });
       return createSession({ sessions, regions }, call, {
         wishes: {
