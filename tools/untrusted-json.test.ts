@@ -87,6 +87,7 @@ const readers = {
     "apps/server/src/sessions/connect/launch-options.ts",
     "apps/server/src/sessions/instance-plane/secret-acts.ts",
     "apps/server/src/storage/archives/unpack-zip.ts",
+    "apps/server/src/storage/parsing/search-answer.ts",
   ],
 } as const;
 

@@ -72,6 +72,7 @@ describe("an answer of a provider", () => {
     expect(result?.raw).toHaveLength(8_000);
     const many = Array.from({ length: 500 }, (_, index) => ({ url: `https://a.example/${String(index)}` }));
     expect(await read({ results: many })).toHaveLength(100);
+    await expect(read(`{"results":[${"[],".repeat(100_000)}[]]}`)).rejects.toThrow("too many values");
     await expect(read({ results: [], padding: "x".repeat(5 * 2 ** 20) })).rejects.toThrow("more than 4194304 bytes");
   });
 

@@ -1,3 +1,4 @@
+import { JsonScan } from "@shoal/primitives";
 import { storableText } from "../storable-text.ts";
 
 /** The answer of a provider is unreadable or too large. */
@@ -26,6 +27,8 @@ export interface FoundResult {
 }
 
 const maxBytes = 4 * 2 ** 20;
+/** Results of providers have some dozens of values each. */
+const bounds = { values: 100_000, depth: 64 };
 const maxResults = 100;
 const maxUrl = 2_048;
 const lengths = { title: 500, snippet: 2_000, source: 200, date: 64, raw: 8_000 } as const;
@@ -39,10 +42,12 @@ export async function readSearchAnswer(
   { form, withRaw }: SearchAnswerRequest,
 ): Promise<readonly FoundResult[]> {
   const chunks: Uint8Array[] = [];
+  const scan = new JsonScan(bounds);
   let bytes = 0;
   for await (const chunk of source) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw new BadSearchAnswer(`The answer has more than ${String(maxBytes)} bytes.`);
+    if (scan.add(chunk) !== undefined) throw new BadSearchAnswer("The answer has too many values.");
     chunks.push(chunk);
   }
   const entries = entriesOf(parse(Buffer.concat(chunks).toString()), form);
