@@ -28,6 +28,13 @@ it.each<[unknown, string]>([
   [{ width: 1280, height: 800, refresh_rate: 30 }, "1280x800@30"],
   [{ a: { b: 1 } }, 'a={"b":1}'],
   [["x", "y"], "x, y"],
+  [
+    [
+      { name: "buy", input_schema: { type: "object" } },
+      { name: "sell", input_schema: null },
+    ],
+    "buy, sell",
+  ],
 ])("formats %j as %j", (value, text) => {
   expect(cell(value)).toBe(text);
 });

@@ -60,6 +60,9 @@ export function cell(value: unknown, moments: Moments = "absolute", now: Date = 
     return `${cell(value.width)}x${cell(value.height)}${"refresh_rate" in value ? `@${cell(value.refresh_rate)}` : ""}`;
   const entries = Object.entries(value);
   if (entries.length === 0) return "-";
+  // An action of an app, with its schemas.
+  if ("name" in value && entries.some(([key, field]) => key.endsWith("_schema") && typeof field === "object"))
+    return cell(value.name);
   return entries
     .map(
       ([key, field]) =>

@@ -42,7 +42,7 @@ it.each([
   ["query.path", "must be absolute", "<path>: must be absolute"],
   ["body.profile.id", "not found", "--profile-id: not found"],
   ["body.viewport.height", "expected a number", "--viewport: height: expected a number"],
-  ["body.unknown_field", "unknown", "body.unknown_field: unknown"],
+  ["body.unknown_field", "unknown", "unknown_field: unknown"],
 ])("names the flag of %s", (field, problem, line) => {
   expect(linesOf(`${field}: ${problem}`, { fields: { field } })).toEqual([`error: ${line}`]);
 });
@@ -52,6 +52,14 @@ it("prints the hint on its own line, with flags and commands instead of wire nam
   expect(linesOf(`query.path: not found. ${hint}`, { fields: { field: "query.path", hint } })).toEqual([
     "error: <path>: not found.",
     "  Send --missing-ok, or list the directory with `shoal browsers fs list-files`.",
+  ]);
+});
+
+it("names the flag of a status", () => {
+  const hint = "list them with profiles.list, ended ones with the status all.";
+  expect(linesOf(`Not found. ${hint}`, { fields: { hint } })).toEqual([
+    "error: Not found.",
+    "  list them with `shoal profiles list`, ended ones with --status all.",
   ]);
 });
 

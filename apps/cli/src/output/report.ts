@@ -116,14 +116,14 @@ function problemOf(
   return withCommands(problem, context);
 }
 
-/** Appends the rest of a path into its value: `--telemetry: browser.console`. */
+/** Appends the rest of a path into its value: `--telemetry: browser.console`. A field without a flag keeps its name alone. */
 function flagOf(path: string, { nameOf }: ReportContext): string {
   const [, ...names] = path.split(".");
   for (let count = names.length; count > 0; count--) {
     const flag = nameOf(names.slice(0, count).join("."));
     if (flag !== undefined) return [flag, names.slice(count).join(".")].filter(Boolean).join(": ");
   }
-  return path;
+  return names.join(".");
 }
 
 /** Replaces the names of operations by their commands, except in quoted text and paths. */
@@ -137,7 +137,8 @@ function withCommands(text: string, { commandOf }: Pick<ReportContext, "commandO
 /** A hint never repeats input, so replacing wire names cannot change a value. */
 function hintOf(hint: string, context: ReportContext): string {
   const named = replaceNames(hint, (name) => context.nameOf(name.replace(/^(?:body|query|params)\./, "")));
-  return withCommands(/[.!?]$/.test(named) ? named : `${named}.`, context);
+  const flagged = named.replace(/\bwith the status (?=\w)/g, "with --status ");
+  return withCommands(/[.!?]$/.test(flagged) ? flagged : `${flagged}.`, context);
 }
 
 /** Looks up words that can only be names: those with a dot or an underscore inside. */

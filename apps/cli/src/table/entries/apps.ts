@@ -14,7 +14,6 @@ export const appEntries: Readonly<Record<string, CommandEntry>> = {
     columns: [
       ["APP", "app_name"],
       ["VERSION", "version"],
-      ["REGION", "region"],
       ["ACTIONS", "actions"],
       ["DEPLOYMENT", "deployment"],
     ],
@@ -44,7 +43,7 @@ export const appEntries: Readonly<Record<string, CommandEntry>> = {
     summary: "List deployments",
     about: "Newest first.",
     help: { query: "Part of an app name, or a whole ID" },
-    columns: [id, ["STATUS", "status"], ["ENTRYPOINT", "entrypoint_rel_path"], ["REGION", "region"], created],
+    columns: [id, ["STATUS", "status"], ["ENTRYPOINT", "entrypoint_rel_path"], created],
     flags: search,
     empty: "No deployments.",
     watch: everyChange,
