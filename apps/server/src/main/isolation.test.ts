@@ -59,6 +59,8 @@ const onObjects: Record<string, { readonly object: string; readonly body?: unkno
   "snapshots.delete": { object: "snapshot" },
   "networkRecordings.get": { object: "recording" },
   "networkRecordings.delete": { object: "recording" },
+  "search.get": { object: "search" },
+  "search.contents": { object: "search", body: { limit: 1 } },
   "flows.record": { object: "session", body: { name: "stolen" } },
   "browsers.handoff.request": { object: "session", body: { message: "stolen" } },
   "browsers.handoff.get": { object: "session" },
@@ -122,6 +124,9 @@ const others = [
   "botIdentity.get",
   "botIdentity.rotate",
   "evidenceKey.get",
+  // The providers are the operator's.
+  "search.create",
+  "search.providers",
   // Entries are found by time; audit-logs.test.ts checks which projects are shown.
   "auditLogs.list",
   "auditLogs.exportChunk",
@@ -253,8 +258,17 @@ beforeAll(async () => {
       ...{ created_at: new Date(), expires_at: new Date(Date.now() + 86_400_000) },
     })
     .execute();
+  const search = createId();
+  await server.database.query
+    .insertInto("searches")
+    .values({
+      ...{ id: search, project_id: owner.id, answer: "{}" },
+      ...{ created_at: new Date(), expires_at: new Date(Date.now() + 86_400_000) },
+    })
+    .execute();
   ids = {
     recording,
+    search,
     snapshot,
     schedule,
     invocation,
