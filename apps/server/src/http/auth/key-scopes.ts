@@ -225,7 +225,7 @@ export function withinPolicies(
   const isList = place?.isNamed === false && Object.values(endpoint.responses).some(({ kind }) => kind === "page");
   const isSession = endpoint === contract.createBrowser || endpoint === contract.updateBrowser;
   const isRendering = endpoint === contract.renderPage;
-  const isForking = endpoint === contract.forkBrowser;
+  const isForking = endpoint === contract.forkBrowser || endpoint === contract.snapshotBrowser;
   if (!isList && !isSession && !isRendering && !isForking) return handler;
   return async (call: HandlerCall<Endpoint, Access>) => {
     const { grant, key, projectId } = call.context;
@@ -233,7 +233,7 @@ export function withinPolicies(
     if (policy === undefined) return handler(call) as undefined;
     const judged: Judged = { policy, projectId, operationId: endpoint.operationId, objects };
     if (isSession && grant?.isNarrow !== false) await requireSettings(judged, call.body as unknown as SessionSettings);
-    // A role in the forked session alone does not include further sessions.
+    // A role in the original session alone does not include further sessions.
     if (isForking && policy.permit(contract.createBrowser, projectId) === undefined)
       throw refused(judged, "the new sessions");
     if (isRendering && grant?.isNarrow !== false) await requireNamed(judged, call.body as unknown as SessionSettings);

@@ -170,6 +170,9 @@ export function browserHandlers(
           apiKeyId: call.context.key.id,
           usesSecrets: mayUseSecrets(call.context),
           usesVaults: mayUseVaults(call.context),
+          requireOriginal: (original) => {
+            requireOriginal(call.context, original);
+          },
         },
         show: (view) => shown(view, call.context),
       });
@@ -192,6 +195,9 @@ export function browserHandlers(
       sessions.snapshots.take(context.projectId, params.id_or_name, body, {
         ...forkCaller(context, params.id_or_name, contract.snapshotBrowser),
         ...{ signal, by: enderOf(context) },
+        requireStop: (parent) => {
+          requireStop(context, parent);
+        },
       }),
     async forkBrowser({ params, body, context, signal }) {
       const by = { ...forkCaller(context, params.id_or_name, contract.forkBrowser), signal };
@@ -213,6 +219,23 @@ function forkCaller(context: Access, idOrName: string, endpoint: Endpoint) {
       requireFork(context, parent, endpoint);
     },
   };
+}
+
+/** A right to one session alone allows the snapshots of that session alone. */
+function requireOriginal({ key: { policy }, projectId }: Access, { id, profile_id }: SessionRow): void {
+  const { createBrowser, snapshotBrowser } = contract;
+  if (policy !== undefined && policy.permit(snapshotBrowser, projectId, { id, profileId: profile_id }) === undefined)
+    throw ServiceError.of(outsidePolicy(createBrowser.operationId, "body.snapshot"));
+}
+
+function requireStop(context: Access, { id, profile_id }: SessionRow): void {
+  const { deleteBrowser, snapshotBrowser } = contract;
+  const { policy } = context.key;
+  const mayStop =
+    policy === undefined
+      ? mayCall(context, deleteBrowser)
+      : policy.permit(deleteBrowser, context.projectId, { id, profileId: profile_id }) !== undefined;
+  if (!mayStop) throw ServiceError.of(outsidePolicy(snapshotBrowser.operationId, "body.stop"));
 }
 
 /** Again, because the session may have loaded a profile after the entrance read its row. */

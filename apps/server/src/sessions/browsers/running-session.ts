@@ -93,6 +93,8 @@ export interface SessionWishes {
   readonly usesSecrets?: boolean;
   /** The caller may use the items of vaults. */
   readonly usesVaults?: boolean;
+  /** Receives the session of the snapshot to start from. @throws {ServiceError} 403 if the caller may not. */
+  readonly requireOriginal?: (original: SessionRow) => void;
   /** A proxy of this session alone, which is not stored. */
   readonly proxy?: z.output<typeof CreateProxy>;
 }

@@ -124,11 +124,7 @@ export class SessionRunner {
 
   /** @throws {ServiceError} 503 when the server stops or was declared dead, 529 at its limit. */
   requireRoom(): void {
-    if (this.#closed || this.#draining)
-      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new sessions.", {
-        retryAfterSeconds: 5,
-      });
-    this.refuseDoubtful();
+    this.refuseStopping();
     if (this.room() === 0)
       throw new ServiceError(
         529,
@@ -140,6 +136,15 @@ export class SessionRunner {
           retryAfterSeconds: 5,
         },
       );
+  }
+
+  /** @throws {ServiceError} 503 when the server stops or was declared dead. */
+  refuseStopping(): void {
+    if (this.#closed || this.#draining)
+      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new sessions.", {
+        retryAfterSeconds: 5,
+      });
+    this.refuseDoubtful();
   }
 
   /** Ends the session after `seconds` from now even if it is used; replaces an earlier limit. */

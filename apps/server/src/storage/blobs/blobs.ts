@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream, fstat, open as openDescriptor } from "node:fs";
 import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
 import { BoundedContent, MeasuredContent } from "./measured-content.ts";
 import { createId, isId } from "@shoal/primitives";
 
@@ -44,6 +45,8 @@ export interface Blobs {
   listOlderThan(date: Date): AsyncIterable<string>;
 }
 
+const openFile = promisify(openDescriptor);
+const statFile = promisify(fstat);
 const unfinished = ".part";
 /** Small chunks cost more than their bytes. */
 const readBytes = 2 ** 18;
@@ -89,14 +92,18 @@ export function createFileBlobs(directory: string): Blobs {
 
     async get(name, range) {
       if (!isId(name)) return undefined;
-      try {
-        const { size } = await stat(pathOf(name));
-        return {
-          stream: createReadStream(pathOf(name), { ...range, highWaterMark: readBytes }),
-          sizeBytes: range === undefined ? size : range.end - range.start + 1,
-        };
-      } catch (error) {
+      // An open file can still be read after its deletion.
+      const fd = await openFile(pathOf(name), "r").catch((error: unknown) => {
         if (isMissing(error)) return undefined;
+        throw error;
+      });
+      if (fd === undefined) return undefined;
+      const stream = createReadStream("", { fd, ...range, highWaterMark: readBytes });
+      try {
+        const { size } = await statFile(fd);
+        return { stream, sizeBytes: range === undefined ? size : range.end - range.start + 1 };
+      } catch (error) {
+        stream.destroy();
         throw error;
       }
     },

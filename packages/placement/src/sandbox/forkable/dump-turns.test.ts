@@ -71,6 +71,20 @@ it("starts the next dump when a waiting caller has left", async () => {
   expect(running).toEqual(["a1", "a3"]);
 });
 
+it("starts the next dump after a caller has left while a dump ends", async () => {
+  const { begin, end, running } = open();
+  void begin("a1");
+  const leaving = new AbortController();
+  const gone = begin("a2", leaving.signal);
+  const ended = end("a1");
+  await Promise.resolve();
+  leaving.abort(new Error("gone"));
+  await expect(gone).rejects.toThrow("gone");
+  await ended;
+  void begin("a3");
+  expect(running).toEqual(["a1", "a3"]);
+});
+
 it("starts the next dump after a failed one", async () => {
   const turns = new DumpTurns(limits);
   const failing = turns.run("a", () => Promise.reject(new Error("failed")));

@@ -48,11 +48,15 @@ export class DumpTurns {
     if (waiting.size >= maxWaiting) throw this.#refusal();
     const turn = Promise.withResolvers<void>();
     const own = { start: turn.resolve };
+    // Removed at once: the promise continues later, and a dump that ends meanwhile must not give it the turn.
+    const leave = (reason: unknown): void => {
+      if (waiting.delete(own)) turn.reject(reason);
+    };
     const late = setTimeout(() => {
-      turn.reject(this.#refusal());
+      leave(this.#refusal());
     }, maxWaitMs);
     const stop = (): void => {
-      turn.reject(signal?.reason);
+      leave(signal?.reason);
     };
     signal?.addEventListener("abort", stop, { once: true });
     this.#waiting.set(project, waiting.add(own));

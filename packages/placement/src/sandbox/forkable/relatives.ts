@@ -18,7 +18,7 @@ export class Relatives {
     if (count >= maxRelatives)
       throw new PlacementError(
         "no_capacity",
-        `The session and its exact forks are ${String(count)} sessions, the limit, because they share a limit of processes. End some of them.`,
+        `The session, its exact forks and the sessions from its exact snapshots are ${String(count)}, the limit, because they share a limit of processes. End some of them.`,
       );
     this.#counts.set(owner, count + 1);
     return () => {

@@ -46,6 +46,11 @@ export interface ForkCaller extends StartCaller {
   readonly requirePolicy: (parent: SessionRow) => void;
 }
 
+interface Reading extends Pick<Request, "mode"> {
+  /** Sessions start from the state at once, on this server. */
+  readonly startsSessions: boolean;
+}
+
 export interface Forks {
   readonly views: readonly SessionView[];
   /** By the place of the session among the requested ones. */
@@ -89,7 +94,7 @@ export class SessionForks {
 
   /** @throws {ServiceError} if none of them starts, the reason of the first one. */
   async fork(projectId: string, idOrName: string, request: Request, by: ForkCaller): Promise<Forks> {
-    const source = await this.read(projectId, idOrName, request.mode, by);
+    const source = await this.read(projectId, idOrName, { mode: request.mode, startsSessions: true }, by);
     try {
       return await this.#start(source, request, by);
     } finally {
@@ -98,17 +103,17 @@ export class SessionForks {
   }
 
   /** Reads the state of a running session. Drop it. @throws {ServiceError} */
-  async read(projectId: string, idOrName: string, mode: Request["mode"], by: ForkCaller): Promise<ForkSource> {
+  async read(projectId: string, idOrName: string, reading: Reading, by: ForkCaller): Promise<ForkSource> {
     const { existing, handoffs, updates } = this.#parts;
     const { id } = await existing(projectId, idOrName);
     await handoffs.admit(id, by.signal);
-    return updates.exclusively(id, () => this.#read(projectId, { id, mode }, by));
+    return updates.exclusively(id, () => this.#read(projectId, { id, ...reading }, by));
   }
 
   /** Without changes of the session meanwhile: an update could load a profile that the row does not have. */
   async #read(
     projectId: string,
-    { id, mode }: { readonly id: string; readonly mode: Request["mode"] },
+    { id, mode, startsSessions }: Reading & { readonly id: string },
     by: ForkCaller,
   ): Promise<ForkSource> {
     const { existing, handoffs, profiles, runner, signInBrowsers } = this.#parts;
@@ -124,7 +129,8 @@ export class SessionForks {
     const { upstream } = instance;
     if (upstream === undefined && hasProxy(parent))
       throw ServiceError.of(notForkable(id, "its proxy is not known to this server"));
-    runner.requireRoom();
+    if (startsSessions) runner.requireRoom();
+    else runner.refuseStopping();
     const noteTyped = (forkId: string): void => {
       signInBrowsers.noteFork(id, forkId);
     };

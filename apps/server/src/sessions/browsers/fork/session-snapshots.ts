@@ -17,7 +17,7 @@ import { UnpackedCopies } from "./unpacked-copies.ts";
 export interface SessionSnapshotsParts extends Pick<SessionForksParts, "choices" | "log" | "runner"> {
   readonly forks: SessionForks;
   readonly snapshots: Pick<SnapshotStore, "add" | "find" | "requireRoom">;
-  readonly placement: Pick<Placement, "copyNeeds" | "kind" | "unforkableBecause" | "unpack">;
+  readonly placement: Pick<Placement, "copyNeeds" | "kind" | "sleep" | "unforkableBecause" | "unpack">;
   readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped" | "typedIn">;
   readonly serverId: string;
   readonly region: string;
@@ -31,6 +31,11 @@ interface Settings {
 }
 
 type Request = z.output<typeof CreateBrowser>;
+
+interface SnapshotCaller extends ForkCaller, Pick<EndCause, "by"> {
+  /** @throws {ServiceError} 403 if the caller may not end the session. */
+  readonly requireStop: (parent: SessionRow) => void;
+}
 
 /** Stores the state of running sessions, and starts sessions from it. */
 export class SessionSnapshots {
@@ -46,24 +51,40 @@ export class SessionSnapshots {
     projectId: string,
     idOrName: string,
     { mode, name, stop }: z.output<typeof CreateSnapshot>,
-    by: ForkCaller & Pick<EndCause, "by">,
+    by: SnapshotCaller,
   ): Promise<Snapshot> {
-    const { forks, runner, signInBrowsers, snapshots } = this.#parts;
+    const { forks, signInBrowsers, snapshots } = this.#parts;
     await snapshots.requireRoom(projectId);
-    const source = await forks.read(projectId, idOrName, mode, by);
+    // Before the session is paused.
+    const requirePolicy = (parent: SessionRow): void => {
+      by.requirePolicy(parent);
+      if (stop) by.requireStop(parent);
+      refuseOwnProxy(parent);
+    };
+    const reading = { mode, startsSessions: false };
+    const source = await forks.read(projectId, idOrName, reading, { ...by, requirePolicy });
     try {
       const { captured, parent } = source;
-      refuseOwnProxy(parent);
       // After the state was read: a value that is typed later is not in it.
       const settings: Settings = { row: parent, captured, typed: signInBrowsers.typedIn(parent.id) };
       const { content, ...facts } = await this.#contentOf(source);
       const about = { sessionId: parent.id, name, settings, notExactBecause: source.notExactBecause };
       const snapshot = await snapshots.add(projectId, { ...about, ...facts }, content, by.signal);
-      const session = stop ? runner.sessions.get(parent.id) : undefined;
-      if (session !== undefined) await runner.end(session, "deleted", { by: by.by }).recorded;
+      if (stop) await this.#end(parent.id, by);
       return snapshot;
     } finally {
       await source.state.drop();
+    }
+  }
+
+  async #end(id: string, { by }: Pick<EndCause, "by">): Promise<void> {
+    const { log, runner } = this.#parts;
+    const session = runner.sessions.get(id);
+    try {
+      if (session !== undefined) await runner.end(session, "deleted", { by }).recorded;
+    } catch (error) {
+      // The snapshot is stored, and the caller needs its id.
+      log.error({ session_id: id, err: error }, "a session was not ended after its snapshot");
     }
   }
 
@@ -89,7 +110,9 @@ export class SessionSnapshots {
     if (refusal !== undefined) throw ServiceError.of(refusal);
     const stored = await snapshots.find(projectId, request.snapshot?.id ?? "");
     const { captured, row, typed } = stored.row.settings as Settings;
-    const parent = { ...row, ...(await choices.remaining(row)), ...this.#changesOf(request, row, stored.row.id) };
+    wishes.requireOriginal?.(row);
+    const parent = { ...row, ...(await choices.remaining(row)), ...this.#changesOf(request, row, stored.row) };
+    this.#refuseUnable(parent, stored.row.id);
     const { id: proxyId } = parent.proxy ?? {};
     // The same exit as its session had, as far as the proxy has one for its id.
     const proxy =
@@ -120,13 +143,45 @@ export class SessionSnapshots {
     }
   }
 
-  #changesOf(request: Request, { max_duration_seconds: seconds, options, tags }: SessionRow, snapshot: string) {
+  #changesOf(
+    request: Request,
+    { max_duration_seconds: seconds, options, tags }: SessionRow,
+    { engine, id }: StoredSnapshot["row"],
+  ) {
     const { placement, region, serverId } = this.#parts;
+    const { forkable, sleep_after_seconds: sleep, ...others } = options;
+    const canFork = engine === "exact" || placement.unforkableBecause === undefined;
     return {
+      // The invocation of the original may have ended.
+      invocation_id: null,
       ...{ placement: placement.kind, region, server_id: serverId, tags: request.tags ?? tags },
       ...endOf(request.max_duration_seconds ?? seconds ?? undefined),
-      options: { ...options, snapshot },
+      options: {
+        ...others,
+        ...(forkable && canFork && { forkable }),
+        // Possibly the default of another server.
+        ...(sleep !== undefined && placement.sleep.unableBecause === undefined && { sleep_after_seconds: sleep }),
+        snapshot: id,
+      },
     };
+  }
+
+  /** @throws {ServiceError} 409 for settings that this server does not support. */
+  #refuseUnable({ headless, options, stealth, viewport }: SessionRow, id: string): void {
+    const { chrome_policy, extensions, isolation, location, memory, private_hosts } = options;
+    const hosts = options.allowlist?.hosts;
+    try {
+      this.#parts.choices.refuseUnable({
+        ...{ headless, stealth, chrome_policy, isolation, location, memory },
+        viewport: viewport ?? undefined,
+        extensions: extensions?.map((one) => ({ id: one })),
+        network: { private_hosts: private_hosts && [...private_hosts], allowed_hosts: hosts && [...hosts] },
+      });
+    } catch (error) {
+      if (!ServiceError.isInstance(error)) throw error;
+      const reason = `A setting of its session is not available on this server: ${error.message}`;
+      throw ServiceError.of(snapshotIncompatible(id, reason), { cause: error });
+    }
   }
 
   async #stateOf(stored: StoredSnapshot, signal: AbortSignal): Promise<ForkSource["state"]> {
