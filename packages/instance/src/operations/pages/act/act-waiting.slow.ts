@@ -1,4 +1,6 @@
 import type { ActOnPage } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
+import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
 import { findChromium } from "../../../testing/chromium.ts";
 import { ActingSession } from "../testing/acting-session.ts";
@@ -144,6 +146,31 @@ it.each<[string, string, string, ActOnPage]>([
   await session.show(`${html}<div id=list hidden><button>Oslo</button></div><script>
     b.${event} = () => setTimeout(async () => { await fetch("/slow?ms=100"); list.hidden = false; }, 300);</script>`);
   expect((await session.done({ ...act, selector: "#b", observe: {} })).observation?.outline).toContain("Oslo");
+});
+
+it("leaves clicks to the page after an action that did not end in it", async () => {
+  const held: ServerResponse[] = [];
+  let isOver = false;
+  session.handle("/held", (_request, response) => {
+    if (isOver) response.end("{}");
+    else held.push(response);
+  });
+  await session.show(`<button id=b>Go</button><button id=other onclick="document.title = 'clicked'">Other</button><script>
+    const hold = () => { const asked = new XMLHttpRequest(); asked.open("GET", "/held", false); asked.send(); };
+    b.onmousemove = () => { b.onmousemove = null; requestAnimationFrame(() => setTimeout(hold)); };</script>`);
+  await session.act({ type: "click", selector: "#b", timeout_ms: 1_000 });
+  isOver = true;
+  for (const response of held) response.end("{}");
+  await eventuallyPasses(async () => {
+    await session.instance.call(
+      "POST",
+      "/playwright/execute",
+      JSON.stringify({
+        code: `await page.mouse.click(...await page.evaluate("(({ x, y }) => [x + 5, y + 5])(other.getBoundingClientRect())"))`,
+      }),
+    );
+    expect(await session.evaluate("document.title")).toBe("clicked");
+  });
 });
 
 it("settles in a still page within a short limit, also after a hover", async () => {

@@ -26,9 +26,12 @@ export const guardFunction = `function () {${hitTest}
   };
   for (const type of types) addEventListener(type, decide, { capture: true });
   guard.stop = () => {
+    clearTimeout(timer);
     for (const type of types) removeEventListener(type, decide, { capture: true });
     globalThis.shoalGuard = undefined;
   };
+  // The action may end without a call.
+  const timer = setTimeout(guard.stop, 15000);
   globalThis.shoalGuard = guard;
 }`;
 

@@ -42,7 +42,12 @@ const helpers = `
       port1.onmessage = () => { port1.close(); done(); };
       port2.postMessage(0);
     });
-    made.frame = () => new Promise((done) => { requestAnimationFrame(() => done()); setTimeout(done, 50); });
+    // A hidden page has no frames; on a busy machine one takes long.
+    made.frame = () => new Promise((done) => {
+      const isHidden = document.hidden;
+      const timer = setTimeout(done, isHidden ? 50 : 1000);
+      requestAnimationFrame(() => { clearTimeout(timer); done(); });
+    });
     made.untilIdle = async (begun) => {
       // Schedulers of frameworks post their next task when one ends.
       for (let turn = 0; turn < 3; turn++) await posted();

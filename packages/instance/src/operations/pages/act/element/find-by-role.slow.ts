@@ -40,6 +40,18 @@ it.each([
   ["a frame", `<iframe srcdoc='${decoy("Save").replaceAll("'", "&quot;")}'></iframe>`],
   ["a closed component", `<x-b></x-b>${define(closed)}`],
   ["an element that names itself to the browser", `<x-b tabindex=0>x</x-b>${define(own)}`],
+  [
+    "an element with an open root that does so",
+    `<x-b tabindex=0>x</x-b>${define(`${own} this.attachShadow({ mode: "open" }).innerHTML = "<slot></slot>";`)}`,
+  ],
+  ["a button that its style names", `<style>.s::before { content: "Save" }</style>${decoy("", "class=s")}`],
+  ["a button that its style completes", `<style>.s::after { content: "ve" }</style>${decoy("Sa", "class=s")}`],
+  [
+    "a button with a part that is named elsewhere",
+    `<p id=n>Save</p>${decoy(`<span role=img aria-labelledby=n></span>`)}`,
+  ],
+  ["a button that owns a text", `<p id=n>Save</p>${decoy("", "aria-owns=n")}`],
+  ["a button with hidden text in its name", decoy(`Sa<span style="opacity:0">xx</span>ve`)],
 ])("refuses to choose between a button and %s", async (_title, html) => {
   await session.show(`<title>none</title>${save}${html}`);
   expect(await session.act({ type: "click", role: "button", name: "Save" })).toMatchObject({
@@ -49,6 +61,14 @@ it.each([
   expect(await session.evaluate("document.title")).toBe("none");
 });
 
+it.each<[role: string, name: string, html: string]>([
+  ["textbox", "Search", `<input aria-label=Search><div role=textbox contenteditable aria-placeholder=Search></div>`],
+  ["link", "Note", `<a href="#x">Note</a><span role=doc-biblioref tabindex=0>Note</span>`],
+])("refuses to choose a %s", async (role, name, html) => {
+  await session.show(html);
+  expect(await session.act({ type: "click", role, name })).toMatchObject({ status: 409, code: "ambiguous_target" });
+});
+
 it("refuses to choose between a button and one with the browser's own text", async () => {
   await session.show(`<button type=button>Submit</button><form onsubmit="return false"><input type=submit></form>`);
   expect(await session.act({ type: "click", role: "button", name: "Submit" })).toMatchObject({
@@ -56,14 +76,27 @@ it("refuses to choose between a button and one with the browser's own text", asy
   });
 });
 
-it.each([
-  ["transparent", "opacity:0"],
+const hiding = [
+  ["without opacity", "opacity:0"],
+  ["almost without opacity", "opacity:.01"],
   ["cut away", "position:absolute;clip-path:inset(50%)"],
   ["tiny", "position:absolute;width:1px;height:1px;overflow:hidden"],
-])("does not find a button by a %s text in it", async (_title, style) => {
-  await session.show(decoy(`Cancel<span style="${style}">Save</span>`));
-  expect(await session.act({ type: "click", role: "button", name: "Save", timeout_ms: 100 })).toMatchObject({
+  ["transparent", "color:transparent"],
+  ["filled with nothing", "-webkit-text-fill-color:transparent"],
+  ["of the colour below it", "color:buttonface"],
+  ["left of the page", "position:absolute;left:-9999px"],
+  ["above the page", "position:fixed;top:-500px"],
+  ["filtered away", "filter:opacity(0)"],
+  ["masked away", "mask-image:linear-gradient(transparent, transparent)"],
+  ["behind the button", "position:relative;z-index:-1"],
+  ["turned away", "display:inline-block;backface-visibility:hidden;transform:rotateY(180deg)"],
+] as const;
+
+it.each(hiding)("does not find a button by a text in it that is %s", async (_title, style) => {
+  await session.show(`<title>none</title>${decoy(`Cancel<span style="${style}">Save</span>`)}`);
+  expect(await session.act({ type: "click", role: "button", name: "Save", timeout_ms: 1000 })).toMatchObject({
     status: 404,
     code: "element_not_found",
   });
+  expect(await session.evaluate("document.title")).toBe("none");
 });

@@ -5,7 +5,7 @@ import type { Point } from "../../follow/points.ts";
 import { Interrupted } from "../act-run.ts";
 import type { ActTools } from "../act-tools.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
-import type { Obstacle } from "../element/examine.ts";
+import type { Examined, Obstacle } from "../element/examine.ts";
 import type { ClickButton } from "./pointer.ts";
 
 const ready = { stable: true, enabled: true, hit: true } as const;
@@ -38,7 +38,7 @@ export function clickReady(tools: ActTools, { found, pick, ...options }: ClickOp
           return;
         }
         // The pointer may have opened or replaced something.
-        const again = await actionable.examine(element, { enabled: true, hit: true, guard: true });
+        const again = await examineGuarded(tools, element);
         if (again.problem === undefined) used = await clickGuarded(tools, element, { ...options, at: again, shield });
         else {
           await readGuard(element);
@@ -51,6 +51,17 @@ export function clickReady(tools: ActTools, { found, pick, ...options }: ClickOp
     }
     return used;
   });
+}
+
+/** A page that is busy may set the guard after the action has ended: no click follows that would end it. */
+async function examineGuarded({ actionable }: ActTools, element: ElementHandle): Promise<Examined> {
+  try {
+    return await actionable.examine(element, { enabled: true, hit: true, guard: true });
+  } catch (error) {
+    // In order after the command that sets it.
+    void readGuard(element).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** 409 for a click that another frame may have received. */
