@@ -24,6 +24,7 @@ import type {
   PlacementMemory,
   PlacementOptions,
   SessionSurroundings,
+  UnpackWishes,
   WarmInstances,
 } from "./interface/placement.ts";
 import { PlacementError } from "./interface/placement-error.ts";
@@ -181,12 +182,12 @@ export class BoxPlacement implements Placement {
     return (await this.#maker.copyNeeds?.()) ?? {};
   }
 
-  async unpack(packed: PackedCopy, signal: AbortSignal): Promise<InstanceCopy> {
+  async unpack(open: () => Promise<PackedCopy>, { project, signal }: UnpackWishes): Promise<InstanceCopy> {
     this.#requireCopies();
     if (this.#isClosing()) throw closedError();
     const { kind } = this;
-    const cut = AbortSignal.any([signal, this.#stopStarts.signal]);
-    const unpacked = this.#maker.unpack?.(packed, cut).then((stored) => new StoredInstance(kind, stored));
+    const wishes = { project, signal: AbortSignal.any([signal, this.#stopStarts.signal]) };
+    const unpacked = this.#maker.unpack?.(open, wishes).then((stored) => new StoredInstance(kind, stored));
     if (unpacked === undefined) throw new PlacementError("bad_option", "Sessions of this placement cannot be copied.");
     this.#onCopy(unpacked);
     return unpacked;

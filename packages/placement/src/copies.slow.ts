@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
-import { zstdCompressSync } from "node:zlib";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { afterEach, expect, it } from "vitest";
 import type { Instance, Placement } from "./interface/placement.ts";
 import { openPage, type TestPage } from "./testing/cdp.ts";
@@ -58,6 +58,7 @@ async function shell(instance: Instance, command: string): Promise<string> {
 }
 
 /** Other programs of the machine have theirs. */
+const wishes = { project: "p", signal: new AbortController().signal };
 const imageFolders = (): readonly string[] =>
   readdirSync("/dev/shm").filter((name) => name.startsWith(`shoal-copy-${String(process.pid)}-`));
 
@@ -142,7 +143,7 @@ describeWith(["chromium", "bubblewrap", "root", "copies"], "copies of a running 
 
     const { placement: later } = await open();
     expect(await later.copyNeeds()).toEqual(needs);
-    const unpacked = await later.unpack({ ...packed, archive: Readable.from([archive]) }, new AbortController().signal);
+    const unpacked = await later.unpack(async () => ({ ...packed, archive: Readable.from([archive]) }), wishes);
     const sessions = [];
     for (const id of ["first", "second"])
       sessions.push(
@@ -165,17 +166,37 @@ describeWith(["chromium", "bubblewrap", "root", "copies"], "copies of a running 
     expect(imageFolders()).toEqual([]);
   });
 
+  it("name the failed restore of bytes that CRIU does not accept", async () => {
+    const { placement, parent } = await open();
+    const copy = await parent.copy();
+    const packed = await copy.pack();
+    const archive = zstdDecompressSync(await buffer(packed.archive));
+    await copy.drop();
+    const options = { input: archive, maxBuffer: 2 * archive.length };
+    const broken = zstdCompressSync(execFileSync("tar", ["--delete", "-f", "-", "images/pages-1.img"], options));
+    const unpacked = await placement.unpack(async () => ({ ...packed, archive: Readable.from([broken]) }), wishes);
+    await expect(
+      placement.acquire({ session_id: "broken", timeout_seconds: 600 }, undefined, { copyOf: unpacked }),
+    ).rejects.toMatchObject({ code: "restore_failed" });
+    await unpacked.drop();
+    expect(imageFolders()).toEqual([]);
+  });
+
   it("do not start from bytes that end early or are not a copy, and leave nothing then", async () => {
     const { placement, parent } = await open();
     const copy = await parent.copy();
     const packed = await copy.pack();
     const archive = await buffer(packed.archive);
     await copy.drop();
-    const { signal } = new AbortController();
     for (const bytes of [archive.subarray(0, archive.length / 2), zstdCompressSync(Buffer.alloc(10_240))])
-      await expect(placement.unpack({ ...packed, archive: Readable.from([bytes]) }, signal)).rejects.toThrow();
+      await expect(
+        placement.unpack(async () => ({ ...packed, archive: Readable.from([bytes]) }), wishes),
+      ).rejects.toThrow();
     await expect(
-      placement.unpack({ archive: Readable.from([archive]), bytes: 1 }, AbortSignal.abort()),
+      placement.unpack(async () => ({ archive: Readable.from([archive]), bytes: 1 }), {
+        ...wishes,
+        signal: AbortSignal.abort(),
+      }),
     ).rejects.toThrow();
     expect(imageFolders()).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import type { BrowserViewport } from "@shoal/schemas";
 import type { EgressControls } from "../interface/egress.ts";
 import type { BoxFreezer } from "../host/freezer.ts";
-import type { ChromePolicies, CopyNeeds, PackedCopy, PlacementKind } from "../interface/placement.ts";
+import type { ChromePolicies, CopyNeeds, PackedCopy, PlacementKind, UnpackWishes } from "../interface/placement.ts";
 import type { ProgramOptions } from "../interface/program.ts";
 import type { ProgramFiles } from "./program-files.ts";
 import type { SharedPlace } from "./shared-place.ts";
@@ -95,7 +95,7 @@ export interface BoxMaker {
   readonly unforkableBecause?: string | undefined;
   /** For packed copies. Absent, as {@link BoxMaker.unpack}, if its boxes cannot be copied. */
   copyNeeds?(): Promise<CopyNeeds>;
-  unpack?(packed: PackedCopy, signal: AbortSignal): Promise<StoredBox>;
+  unpack?(open: () => Promise<PackedCopy>, wishes: UnpackWishes): Promise<StoredBox>;
   /** @throws if the box cannot be started; removes its files. */
   start(id: string, viewport: Viewport, wishes?: BoxWishes): Promise<Box>;
   /** Absent on this machine. @throws if the box cannot be started; removes its files. */

@@ -1,6 +1,7 @@
 const marker = Symbol.for("shoal.error.PlacementError");
 
 /**
+ * `restore_failed`: CRIU could not restore the processes of a copy, which it may never be able to do here.
  * `no_isolation`: this host does not support the required sandbox. `instance_lost`: it ended or cannot be reached.
  * `no_capacity`: a cluster has no room for another instance now. `unavailable`: its API server does not answer.
  */
@@ -9,6 +10,7 @@ export type PlacementErrorCode =
   | "no_isolation"
   | "bad_option"
   | "start_failed"
+  | "restore_failed"
   | "instance_lost"
   | "no_space"
   | "no_capacity"

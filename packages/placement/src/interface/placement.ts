@@ -163,6 +163,11 @@ export interface PackedCopy {
   readonly bytes: number;
 }
 
+export interface UnpackWishes {
+  readonly project: string;
+  readonly signal: AbortSignal;
+}
+
 /** Facts of a machine that must be equal where a packed copy was made and where it starts, by their names. */
 export type CopyNeeds = Readonly<Record<string, string>>;
 
@@ -177,8 +182,11 @@ export interface Placement {
   readonly copiesProgramFiles: boolean;
   /** Of this placement now: an upgrade of the browser changes them. @throws {PlacementError} `bad_option` if it cannot copy. */
   copyNeeds(): Promise<CopyNeeds>;
-  /** @throws {PlacementError} `bad_option`, `no_space`, `closed`. @throws errors of the archive. */
-  unpack(packed: PackedCopy, signal: AbortSignal): Promise<InstanceCopy>;
+  /**
+   * Copies of one project are unpacked one after another. @param open - is called when it is the turn of this one.
+   * @throws {PlacementError} `bad_option`, `no_space`, `no_capacity`, `closed`. @throws errors of the archive.
+   */
+  unpack(open: () => Promise<PackedCopy>, wishes: UnpackWishes): Promise<InstanceCopy>;
   /**
    * Hands a warm instance to a session, else a new one. Aborting also ends an instance that starts for this call.
    * @throws {PlacementError} `start_failed` if it is not ready within 30 s; `no_space`; `closed`; `bad_option`.

@@ -11,7 +11,7 @@ import { bindsOfChromium } from "./chromium-binds.ts";
 import type { Freezers } from "../host/freezer.ts";
 import type { MemoryGroup, MemoryGroups } from "../host/memory-groups.ts";
 import { runsAsRoot, spareUserId } from "../host/tools.ts";
-import type { CopyNeeds, PackedCopy } from "../interface/placement.ts";
+import type { CopyNeeds, PackedCopy, UnpackWishes } from "../interface/placement.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { type Bind, hideOptions, sandboxCommand } from "./command.ts";
 import type { SandboxEtc } from "./etc.ts";
@@ -179,8 +179,8 @@ class SandboxBoxMaker implements BoxMaker {
     return copyNeedsOf({ executable: chromium.executable, program: program.hash });
   }
 
-  unpack(packed: PackedCopy, signal: AbortSignal): Promise<StoredBox> {
-    return unpackBox(packed, { tools: this.#options.support.tools, copies: this.#copies() }, signal);
+  unpack(open: () => Promise<PackedCopy>, wishes: UnpackWishes): Promise<StoredBox> {
+    return unpackBox(open, { tools: this.#options.support.tools, copies: this.#copies() }, wishes);
   }
 
   async start(id: string, viewport: Viewport, { forkable = false }: BoxWishes = {}): Promise<Box> {

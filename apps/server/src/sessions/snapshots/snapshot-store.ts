@@ -1,11 +1,11 @@
 import type { Page } from "@shoal/contract";
 import { snapshotNotFound } from "@shoal/contract/refusals";
 import type { Database, Tables } from "@shoal/database";
-import { createId } from "@shoal/primitives";
+import { createId, KeyedMutex } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { ListSnapshots, Snapshot } from "@shoal/schemas";
 import { type Kysely, type Selectable, sql } from "kysely";
-import { Readable } from "node:stream";
+import { addAbortSignal, Readable } from "node:stream";
 import type * as z from "zod/mini";
 import { isStorable, newestFirst, toPage } from "../../http/paging.ts";
 import { type Blobs, sweepBlobs } from "../../storage/blobs/blobs.ts";
@@ -48,6 +48,7 @@ const dayMs = 86_400_000;
 /** The rows of snapshots, and their sealed content. */
 export class SnapshotStore {
   readonly #parts: SnapshotStoreParts;
+  readonly #adding = new KeyedMutex<string>();
 
   constructor(parts: SnapshotStoreParts) {
     this.#parts = parts;
@@ -60,9 +61,20 @@ export class SnapshotStore {
 
   /** @throws {ServiceError} 409 or 507 at a limit of the project. @throws errors of the content. */
   async add(projectId: string, snapshot: NewSnapshot, content: Readable, signal: AbortSignal): Promise<Snapshot> {
+    // Its reader gets the error.
+    content.on("error", () => undefined);
+    addAbortSignal(signal, content);
+    // One at a time: each may write as much as the project has left.
+    return this.#adding.run(projectId, () => this.#add(projectId, snapshot, content, signal));
+  }
+
+  async #add(projectId: string, snapshot: NewSnapshot, content: Readable, signal: AbortSignal): Promise<Snapshot> {
     const { blobs, database } = this.#parts;
     const id = createId();
-    const blob = await this.#put(id, projectId, content);
+    const blob = await this.#put(id, projectId, content).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw error;
+    });
     try {
       signal.throwIfAborted();
       const { size, name: blobName } = blob;

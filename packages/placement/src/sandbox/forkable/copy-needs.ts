@@ -1,11 +1,19 @@
 import { createHash } from "node:crypto";
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { release } from "node:os";
 import { promisify } from "node:util";
 import type { CopyNeeds } from "../../interface/placement.ts";
 
 const run = promisify(execFile);
+const versionMs = 15_000;
+
+interface KnownVersion {
+  readonly file: string;
+  readonly version: Promise<string>;
+}
+/** By the path of the browser. */
+const versions = new Map<string, KnownVersion>();
 
 /** What a stored process expects of its machine: CRIU restores mapped files and registers, and checks only a part of it. */
 export async function copyNeedsOf({
@@ -17,18 +25,32 @@ export async function copyNeedsOf({
   /** Hash of the instance program. */
   readonly program: string;
 }): Promise<CopyNeeds> {
-  const [{ stdout: chromium }, cpu] = await Promise.all([
-    run(executable, ["--version"]),
-    readFile("/proc/cpuinfo", "utf8"),
-  ]);
+  const [chromium, cpu] = await Promise.all([versionOf(executable), readFile("/proc/cpuinfo", "utf8")]);
   return {
     placement: "sandbox",
     architecture: process.arch,
     kernel: release(),
     cpu: cpuFeatures(cpu),
-    chromium: chromium.trim(),
+    chromium,
     program: `${program} ${process.version}`,
   };
+}
+
+/** Runs the browser once for each file: an upgrade replaces it. */
+async function versionOf(executable: string): Promise<string> {
+  const { ino, mtimeMs, size } = await stat(executable);
+  const file = [ino, mtimeMs, size].join(" ");
+  const known = versions.get(executable);
+  if (known?.file === file) return known.version;
+  const version = run(executable, ["--version"], { timeout: versionMs, killSignal: "SIGKILL" }).then(({ stdout }) =>
+    stdout.trim(),
+  );
+  const running = { file, version };
+  versions.set(executable, running);
+  version.catch(() => {
+    if (versions.get(executable) === running) versions.delete(executable);
+  });
+  return version;
 }
 
 /** A short name for the set of features. */

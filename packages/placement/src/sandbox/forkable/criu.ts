@@ -108,6 +108,12 @@ function nameOf(path: string): string {
   return path.replaceAll("/", "_");
 }
 
+/** Whether CRIU itself gave up, not for a lack of memory or space. A killed one says nothing about the images. */
+export async function hasFailedRestore(log: string): Promise<boolean> {
+  const text = await readFile(log, "utf8").catch(() => "");
+  return text.includes("Restoring FAILED") && !/No space left|Cannot allocate memory/.test(text);
+}
+
 export async function tailOf(log: string): Promise<string> {
   const text = await readFile(log, "utf8").catch(() => "");
   const lines = text.split("\n").filter((line) => line.includes("Error"));

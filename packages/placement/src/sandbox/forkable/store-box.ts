@@ -1,5 +1,5 @@
 import type { Box, StoredBox, StoreWishes } from "../../boxes/box.ts";
-import type { PackedCopy } from "../../interface/placement.ts";
+import type { PackedCopy, UnpackWishes } from "../../interface/placement.ts";
 import type { InstanceFiles } from "../../boxes/instance-files.ts";
 import type { MemoryGroup } from "../../host/memory-groups.ts";
 import { findTool, type SandboxTools } from "../../host/tools.ts";
@@ -73,14 +73,14 @@ export async function storeBox(
 
 /** @throws {PlacementError} `no_space`. @throws errors of the archive. */
 export async function unpackBox(
-  packed: PackedCopy,
+  open: () => Promise<PackedCopy>,
   { copies, tools }: Pick<BoxToStore, "copies" | "tools">,
-  signal: AbortSignal,
+  wishes: UnpackWishes,
 ): Promise<StoredBox> {
   const criu = await findTool("criu");
   if (criu === undefined) throw new PlacementError("bad_option", "CRIU is gone.");
   const criuTools = { criu, setpriv: tools.setpriv ?? "setpriv" };
-  return storedBox(await StoredProcesses.unpack(packed, criuTools, signal), { copies, tools });
+  return storedBox(await StoredProcesses.unpack(open, criuTools, wishes), { copies, tools });
 }
 
 function storedBox(stored: StoredProcesses, { copies, tools }: Pick<BoxToStore, "copies" | "tools">): StoredBox {

@@ -7,11 +7,19 @@ import { promisify } from "node:util";
 import { identityOf, isRunning, processNamespace } from "../../host/process-table.ts";
 import { removeTree } from "../../host/remove-tree.ts";
 import { sharedMemoryFolder } from "../launcher.ts";
-import type { PackedCopy } from "../../interface/placement.ts";
+import type { PackedCopy, UnpackWishes } from "../../interface/placement.ts";
 import type { StoreWishes } from "../../boxes/box.ts";
 import { PlacementError } from "../../interface/placement-error.ts";
 import type { PlacementLog } from "../../interface/placement-log.ts";
-import { type CriuTools, dump, type OwnFolders, restoreCommand, restoreFiles, tailOf } from "./criu.ts";
+import {
+  type CriuTools,
+  dump,
+  hasFailedRestore,
+  type OwnFolders,
+  restoreCommand,
+  restoreFiles,
+  tailOf,
+} from "./criu.ts";
 import { DumpTurns } from "./dump-turns.ts";
 import { packFolder, unpackFolder } from "./packed-copies.ts";
 import { areStopped, continueAll, sleepAfter, stopAll, treeOf, wipeForkState } from "./process-tree.ts";
@@ -60,6 +68,7 @@ const parts = { images: "images", root: "root" } as const;
 const unpackMs = 120_000;
 
 const turns = new DumpTurns({ maxRunning: 4, maxWaiting: 8, maxWaitMs: 20_000, retryAfterSeconds: storeMs / 1000 });
+const unpackTurns = new DumpTurns({ maxRunning: 2, maxWaiting: 8, maxWaitMs: 30_000, retryAfterSeconds: 15 });
 /** Of dumps that run: each would otherwise find the same memory free. */
 let reservedBytes = 0;
 
@@ -85,19 +94,32 @@ export class StoredProcesses {
     return this.#about.owner;
   }
 
-  /** @throws {PlacementError} `no_space`. @throws errors of the archive, and if it is not a packed copy. */
-  static async unpack({ archive, bytes }: PackedCopy, tools: CriuTools, signal: AbortSignal): Promise<StoredProcesses> {
-    const folder = join(memoryFolder, await nameOfImages());
+  /** @throws {PlacementError} `no_space`, `no_capacity`. @throws errors of the archive, and if it is not a packed copy. */
+  static unpack(
+    open: () => Promise<PackedCopy>,
+    tools: CriuTools,
+    { project, signal }: UnpackWishes,
+  ): Promise<StoredProcesses> {
+    return unpackTurns.run(project, async () => StoredProcesses.#unpack(await open(), tools, signal), signal);
+  }
+
+  static async #unpack(
+    { archive, bytes }: PackedCopy,
+    tools: CriuTools,
+    signal: AbortSignal,
+  ): Promise<StoredProcesses> {
+    let folder: string | undefined;
     try {
+      const images = (folder = join(memoryFolder, await nameOfImages()));
       await withMemory(bytes, async () => {
-        await mkdir(folder, { mode: 0o700 });
+        await mkdir(images, { mode: 0o700 });
         const cut = AbortSignal.any([signal, AbortSignal.timeout(unpackMs)]);
-        await unpackFolder(archive, folder, { maxBytes: 2 * bytes + spareBytes, signal: cut });
+        await unpackFolder(archive, images, { maxBytes: 2 * bytes + spareBytes, signal: cut });
       });
-      return new StoredProcesses(tools, folder, aboutOf(await readFile(join(folder, aboutFile), "utf8")));
+      return new StoredProcesses(tools, images, aboutOf(await readFile(join(images, aboutFile), "utf8")));
     } catch (error) {
       archive.destroy();
-      await removeTree(folder);
+      if (folder !== undefined) await removeTree(folder);
       throw error;
     }
   }
@@ -180,7 +202,7 @@ export class StoredProcesses {
 
   /**
    * Waits until a copy is complete. None of its processes has run yet, and none has a random generator of the box.
-   * @returns its first process. @throws with the end of CRIU's log.
+   * @returns its first process. @throws {PlacementError} `restore_failed`, with the end of CRIU's log, if CRIU has failed.
    */
   async restored(id: string, ended: Promise<unknown>, signal?: AbortSignal): Promise<number> {
     const folder = join(this.#folder, id);
@@ -198,7 +220,10 @@ export class StoredProcesses {
       }
       await sleepAfter(lookedMs, pollMs);
     }
-    throw new Error(`CRIU could not restore the processes: ${await tailOf(join(folder, restoreFiles.log))}`);
+    const log = join(folder, restoreFiles.log);
+    const problem = `CRIU could not restore the processes: ${await tailOf(log)}`;
+    const isByCriu = state.hasEnded && (await hasFailedRestore(log));
+    throw isByCriu ? new PlacementError("restore_failed", problem) : new Error(problem);
   }
 
   async drop(): Promise<void> {

@@ -62,7 +62,11 @@ export interface Forks {
 }
 
 /** The processes of the parent. */
-type ExactState = { readonly copy: InstanceCopy } & Pick<LentState, "drop">;
+interface ExactState extends Pick<LentState, "drop"> {
+  readonly copy: (signal: AbortSignal) => Promise<InstanceCopy>;
+  /** Milliseconds, of the parent. */
+  readonly pausedMs: number;
+}
 
 interface NotExact {
   readonly reason: string;
@@ -151,7 +155,7 @@ export class SessionForks {
     if (placement.unforkableBecause !== undefined) return { reason: placement.unforkableBecause, mayPass: false };
     try {
       const copy = await instance.copy(signal);
-      return { copy, drop: () => copy.drop() };
+      return { copy: () => Promise.resolve(copy), pausedMs: copy.pausedMs, drop: () => copy.drop() };
     } catch (error) {
       if (!PlacementError.isInstance(error) || error.code === "instance_lost") throw error;
       log.warn({ session_id: id, err: error }, "a session could not be copied");
@@ -189,7 +193,7 @@ export class SessionForks {
     return {
       views: forks.map(({ row }) => runner.view(row)),
       failures,
-      ...("copy" in state && { pausedMs: state.copy.pausedMs }),
+      ...("copy" in state && { pausedMs: state.pausedMs }),
       ...(notExactBecause !== undefined && { notExactBecause }),
     };
   }

@@ -1,5 +1,5 @@
 import { notForkable, refuseBesideSnapshot, snapshotIncompatible } from "@shoal/contract/refusals";
-import { type InstanceCopy, type Placement, PlacementError } from "@shoal/placement";
+import { type Placement, PlacementError } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, CreateSnapshot, Snapshot } from "@shoal/schemas";
 import type * as z from "zod/mini";
@@ -9,10 +9,9 @@ import type { CapturedCategories } from "../../telemetry/categories.ts";
 import { type EndCause, endOf } from "../lifecycle.ts";
 import type { SessionView, SessionWishes } from "../running-session.ts";
 import type { SessionRow } from "../session-store.ts";
-import { explainStart } from "../start/explain-start.ts";
 import { incompatibleBecause } from "./copy-needs.ts";
 import type { ForkCaller, ForkSource, SessionForks, SessionForksParts } from "./session-forks.ts";
-import { UnpackedCopies } from "./unpacked-copies.ts";
+import { UnpackedCopies, type UsedCopy } from "./unpacked-copies.ts";
 
 export interface SessionSnapshotsParts extends Pick<SessionForksParts, "choices" | "log" | "runner"> {
   readonly forks: SessionForks;
@@ -67,7 +66,7 @@ export class SessionSnapshots {
       const { captured, parent } = source;
       // After the state was read: a value that is typed later is not in it.
       const settings: Settings = { row: parent, captured, typed: signInBrowsers.typedIn(parent.id) };
-      const { content, ...facts } = await this.#contentOf(source);
+      const { content, ...facts } = await this.#contentOf(source, by.signal);
       const about = { sessionId: parent.id, name, settings, notExactBecause: source.notExactBecause };
       const snapshot = await snapshots.add(projectId, { ...about, ...facts }, content, by.signal);
       if (stop) await this.#end(parent.id, by);
@@ -88,7 +87,7 @@ export class SessionSnapshots {
     }
   }
 
-  async #contentOf({ state }: ForkSource) {
+  async #contentOf({ state }: ForkSource, signal: AbortSignal) {
     if (!("copy" in state))
       return {
         content: await state.open(),
@@ -97,7 +96,7 @@ export class SessionSnapshots {
         unpackedBytes: 0,
         compatibility: undefined,
       } as const;
-    const { copy } = state;
+    const copy = await state.copy(signal);
     const compatibility = await this.#parts.placement.copyNeeds();
     const { archive, bytes } = await copy.pack();
     return { content: archive, engine: "exact", pausedMs: copy.pausedMs, unpackedBytes: bytes, compatibility } as const;
@@ -118,7 +117,7 @@ export class SessionSnapshots {
     const proxy =
       proxyId === undefined ? undefined : await choices.proxy(projectId, { proxy: { id: proxyId } }, row.id);
     runner.requireRoom();
-    const state = await this.#stateOf(stored, signal);
+    const state = await this.#stateOf(stored);
     try {
       const started = await forks.startOne(
         {
@@ -184,22 +183,26 @@ export class SessionSnapshots {
     }
   }
 
-  async #stateOf(stored: StoredSnapshot, signal: AbortSignal): Promise<ForkSource["state"]> {
+  async #stateOf(stored: StoredSnapshot): Promise<ForkSource["state"]> {
     const { row } = stored;
     const open = () => stored.open();
     if (row.engine !== "exact") return { open, drop: () => Promise.resolve() };
-    const { log, placement } = this.#parts;
-    const { compatibility, id, unpacked_bytes: bytes } = row;
+    const { placement } = this.#parts;
+    const { compatibility, id, project_id: project, unpacked_bytes: bytes } = row;
     const reason = placement.unforkableBecause ?? incompatibleBecause(compatibility ?? {}, await placement.copyNeeds());
     if (reason !== undefined) throw ServiceError.of(snapshotIncompatible(id, reason));
-    signal.throwIfAborted();
-    const shared = await this.#copies
-      .get(id, async () => ({ archive: await open(), bytes }))
-      .catch((error: unknown) => {
-        throw explainStart(error, `of snapshot ${id}`, log);
-      });
-    const copy: InstanceCopy = shared.copy;
-    return { copy, drop: shared.release };
+    const unpacked = async () => ({ archive: await open(), bytes });
+    let used: UsedCopy | undefined;
+    return {
+      pausedMs: 0,
+      copy: async (signal) => {
+        used = await this.#copies.get(id, unpacked, { project, signal });
+        return used.copy;
+      },
+      drop: async () => {
+        await used?.release();
+      },
+    };
   }
 }
 
@@ -208,7 +211,7 @@ const notRestored =
 
 function isFailedRestore(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
-  return PlacementError.isInstance(cause) && cause.code === "start_failed";
+  return PlacementError.isInstance(cause) && cause.code === "restore_failed";
 }
 
 /** Its address is in the memory of this server alone. */

@@ -46,8 +46,11 @@ export interface ChosenWays {
   readonly player?: ExchangePlayer | undefined;
   /** The session starts with this state, not with that of its profile. */
   readonly fork?: StateLoad | undefined;
-  /** The session starts as this copy of another one, whose browser has all its settings. */
-  readonly copyOf?: InstanceCopy | undefined;
+  /**
+   * Returns the copy of another session as which this one starts. Its browser has all settings. Called after the row is
+   * stored, because a refused row must not cost a copy.
+   */
+  readonly copyOf?: ((signal: AbortSignal) => Promise<InstanceCopy>) | undefined;
 }
 
 const startTimeoutMs = 60_000;
@@ -95,7 +98,7 @@ export class SessionStarter {
     const { row, abort } = session;
     const stored = isStored ? Promise.resolve() : this.#insert(row);
     // A taken name must not cost a browser. Without a name, both run concurrently.
-    if (row.name !== null || row.profile_id !== null) await stored;
+    if (row.name !== null || row.profile_id !== null || ways.copyOf !== undefined) await stored;
     const [storing, acquiring] = await Promise.allSettled([
       stored.catch((error: unknown) => {
         abort.abort(error);
@@ -168,7 +171,7 @@ export class SessionStarter {
     const instance = await placement
       .acquire(assignment, signal, {
         ...this.#surroundings(row, upstream, load),
-        copyOf,
+        copyOf: await copyOf?.(signal),
         proxyRoutes,
         exitHeaders,
         rules,
