@@ -148,6 +148,15 @@ it.each<[string, string, string, ActOnPage]>([
   expect((await session.done({ ...act, selector: "#b", observe: {} })).observation?.outline).toContain("Oslo");
 });
 
+it("waits for what a busy page requests after a hover, also again", async () => {
+  await session.show(`<button id=b hidden style="margin:100px">Menu</button><div id=list hidden><button>Oslo</button></div><script>${post}
+    const ask = () => fetch("/slow?ms=1000");
+    const busy = (ms) => { const end = performance.now() + ms; while (performance.now() < end); };
+    ask().then(() => { b.onmouseenter = () => post(async () => { busy(300); await ask(); list.hidden = false; }); b.hidden = false; });</script>`);
+  const { observation } = await session.done({ type: "hover", selector: "#b", observe: {} });
+  expect(observation?.outline).toContain("Oslo");
+});
+
 it("leaves clicks to the page after an action that did not end in it", async () => {
   const held: ServerResponse[] = [];
   let isOver = false;

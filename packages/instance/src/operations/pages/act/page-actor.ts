@@ -173,7 +173,7 @@ export class PageActor {
     };
     const effects = new BrowserEffects(tab.page.cdp);
     const tools = new ActTools(act, { offered: act.secret && offered, pages, run, tab });
-    log.begin(run);
+    log.begin(run, act.type === "hover");
     try {
       this.#checkDialog(act, tab);
       const page = new ChangingPage(run);

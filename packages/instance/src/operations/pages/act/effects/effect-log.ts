@@ -114,8 +114,11 @@ export class EffectLog {
     return this.#isLoading && !(this.#isUsable && this.quietMs > slowPartsMs);
   }
 
-  /** Begins the report of an action. */
-  begin(run: Begun): void {
+  /**
+   * Begins the report of an action. @param isAnsweredLate - requests that the page has sent before are effects from the
+   * input until {@link EffectLog.awaitLate}, however long a busy page takes.
+   */
+  begin(run: Begun, isAnsweredLate = false): void {
     this.#run = run;
     this.#challenges.begin();
     this.#failed = [];
@@ -124,7 +127,7 @@ export class EffectLog {
     this.#hasChanged = false;
     this.#hasSent = false;
     this.#changedAtMs = performance.now();
-    this.#lateUntilMs = -Infinity;
+    this.#lateUntilMs = isAnsweredLate ? Infinity : -Infinity;
     // They are not effects of the action.
     for (const request of this.#running.values()) request.isFollowed = false;
   }
@@ -132,12 +135,13 @@ export class EffectLog {
   /** Ends the report of an action. */
   end(): void {
     this.#challenges.end();
+    this.#lateUntilMs = -Infinity;
   }
 
   /** The input is sent: effects follow from now on. */
   endInput(): void {
     this.#changedAtMs = performance.now();
-    this.awaitLate(promptMs);
+    if (this.#lateUntilMs !== Infinity) this.awaitLate(promptMs);
   }
 
   /** Also requests that the page has sent before are effects, for this time. */
@@ -240,7 +244,8 @@ export class EffectLog {
     if (endedMs === undefined) return nowMs - this.#unknownEndedAtMs < chainMs;
     const isRunning = [...this.#running.values()].some((one) => one.kind === kind);
     const { begunAtMs = -Infinity } = this.#run;
-    const isLate = nowMs - begunAtMs > promptMs && nowMs > this.#lateUntilMs;
+    const lateUntilMs = this.#lateUntilMs === Infinity && begunAtMs === -Infinity ? -Infinity : this.#lateUntilMs;
+    const isLate = nowMs - begunAtMs > promptMs && nowMs > lateUntilMs;
     return (!isRunning && nowMs - endedMs < chainMs) || isLate;
   }
 

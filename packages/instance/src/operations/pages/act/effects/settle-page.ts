@@ -60,8 +60,6 @@ export async function settlePage(
   const prompt = act === undefined ? "never" : isPrompt(act, run, element);
   const sentAtMs = performance.now();
   log.endInput();
-  // Until the first look is over, however long a busy page takes for it.
-  if (act?.type === "hover") log.awaitLate(Infinity);
   // What only a frame brings, such as a part that a scroll loads, matters to a report of the changes.
   const awaitsFrame = prompt === "never" || act?.observe !== undefined || act?.type === "scroll";
   const [first, isLate] = await Promise.all([
