@@ -32,6 +32,7 @@ const startsSession = (endpoint: Endpoint): boolean =>
   endpoint === contract.createBrowser ||
   endpoint === contract.forkBrowser ||
   endpoint === contract.renderPage ||
+  endpoint === contract.fetchSearchContents ||
   endpoint === contract.startFlowRun;
 
 export interface EntranceParts {

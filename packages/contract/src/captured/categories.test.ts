@@ -38,6 +38,10 @@ describe("what a session captures", () => {
     const refusal = { status: 501, field: "body.telemetry.storage.enabled" };
     expect(changedCategories(request, undefined)).toMatchObject({ refusal });
     expect(capturedAtStart({ storage: { enabled: false } }, standard)).toMatchObject({ refusal });
+    expect(changedCategories({ storage: { enabled: false } }, standard)).toMatchObject({ refusal });
+    // Nothing to store.
+    expect(names({ enabled: false, storage: { enabled: false } })).toEqual([]);
+    expect(changedCategories({ storage: { enabled: false } }, undefined)).toEqual({ captured: undefined });
     expect(names({ enabled: true, storage: { enabled: true } })).toEqual([...defaults].sort());
   });
 

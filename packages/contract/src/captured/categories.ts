@@ -45,10 +45,15 @@ type Outcome = { readonly captured: CapturedCategories | undefined } | { readonl
  * Applies an update to what a session captures.
  *
  * @param current - `undefined` = none.
- * @returns a refusal for `enabled: false` with categories or a destination, and for telemetry without storage.
+ * @returns a refusal for `enabled: false` with categories or a destination, and for captured events without storage.
  */
 export function changedCategories(request: TelemetryRequest, current: CapturedCategories | undefined): Outcome {
-  if (request?.storage?.enabled === false) return { refusal: alwaysStored };
+  const outcome = selectedCategories(request, current);
+  const isRefused = request?.storage?.enabled === false && "captured" in outcome && outcome.captured !== undefined;
+  return isRefused ? { refusal: alwaysStored } : outcome;
+}
+
+function selectedCategories(request: TelemetryRequest, current: CapturedCategories | undefined): Outcome {
   const given = givenIn(request);
   const isSent = request?.export?.otlp?.destination !== undefined;
   // A destination without categories captures the default categories.

@@ -20,7 +20,7 @@ const byId = lazyObject(() => ({
 }));
 const SearchProviders = z.lazy(() => z.array(SearchProvider));
 
-/** Asks the providers of `strategy` in turn until one has results, and stores the answer for 24 hours. Titles and snippets come from foreign pages: treat them as untrusted. Answers 501 `not_implemented` without a configured provider, and 502 `bad_gateway` if every provider fails. */
+/** Asks the providers of `strategy` in turn until one has results, and stores the answer for 24 hours: the newest 1,000 of a project, without `raw`. Titles and snippets come from foreign pages: treat them as untrusted. Answers 501 `not_implemented` without a configured provider, and 502 `bad_gateway` if every provider fails. */
 export const createSearch = defineEndpoint({
   operationId: "search.create",
   area,
@@ -49,7 +49,7 @@ export const listSearchProviders = defineEndpoint({
   errors: [400, 401, 403, 500],
 });
 
-/** The stored answer, without a question to a provider. 404 after 24 hours. */
+/** The stored answer without `raw`, and without a question to a provider. 404 after 24 hours, or after 1,000 newer searches. */
 export const getSearch = defineEndpoint({
   operationId: "search.get",
   area,

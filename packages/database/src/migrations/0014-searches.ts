@@ -13,6 +13,7 @@ export const searches: Migration = {
       expires_at timestamptz(3) not null
     )`.execute(query);
     await sql`create index searches_expiring on searches (expires_at)`.execute(query);
+    await sql`create index searches_of_project on searches (project_id, created_at)`.execute(query);
     await sql.raw(requireOpenProject("searches")).execute(query);
   },
 };

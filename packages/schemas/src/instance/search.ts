@@ -88,38 +88,48 @@ export const SearchContentOptions = lazyObject(() => ({
 
 /** Input of `search.create`. */
 export interface CreateSearch extends z.input<typeof CreateSearch> {}
-export const CreateSearch = lazyObject(() => ({
-  /** The question, 1 to 1,000 characters. */
-  query: checked(z.string(), z.minLength(1), z.maxLength(1_000), noNul(), z.regex(/\S/, "must not be blank")),
-  /** Two letters of the country that results are for: `de`. */
-  country: z.optional(checked(z.string(), z.regex(/^[A-Za-z]{2}$/))),
-  /** Language of the results: `de`, `pt-BR`. */
-  language: z.optional(checked(z.string(), z.regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}$/))),
-  /** Only results of this last period. It replaces `start_date` and `end_date`. */
-  recency: z.optional(z.enum(["hour", "day", "week", "month", "year"])),
-  /** Only results since this day. */
-  start_date: z.optional(Day),
-  /** Only results until this day, inclusive. */
-  end_date: z.optional(Day),
-  /** Only results of these domains and their subdomains, at most 20. */
-  include_domains: z.optional(Domains()),
-  /** No results of these domains and their subdomains, at most 20. */
-  exclude_domains: z.optional(Domains()),
-  /** How strictly unsuitable results are left out; the provider decides when absent. */
-  safe_search: z.optional(z.enum(["off", "moderate", "strict"])),
-  /** Limit of the results, 1 to 100. */
-  max_results: z._default(checked(z.int(), z.minimum(1), z.maximum(100)), 10),
-  /** Also return the entry of the provider for each result, as `raw`. */
-  include_raw: z._default(z.boolean(), false),
-  /** Refuse a field that the provider does not support, instead of a warning. */
-  strict_params: z._default(z.boolean(), false),
-  /** Limit for all providers together in milliseconds, 1,000 to 120,000. */
-  timeout_ms: z._default(Milliseconds(), 20_000),
-  /** Texts of providers with the results. No provider of this service sends them: use `search.contents` afterwards. */
-  content: z.optional(z.union([z.boolean(), SearchContentOptions])),
-  /** The providers to ask. */
-  strategy: z.optional(SearchStrategy),
-}));
+export const CreateSearch = z.lazy(() =>
+  checked(
+    z.object({
+      /** The question, 1 to 1,000 characters. */
+      query: checked(z.string(), z.minLength(1), z.maxLength(1_000), noNul(), z.regex(/\S/, "must not be blank")),
+      /** Two letters of the country that results are for: `de`. */
+      country: z.optional(checked(z.string(), z.regex(/^[A-Za-z]{2}$/))),
+      /** Language of the results: `de`, `pt-BR`. */
+      language: z.optional(checked(z.string(), z.regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}$/))),
+      /** Only results of this last period. It replaces `start_date` and `end_date`. */
+      recency: z.optional(z.enum(["hour", "day", "week", "month", "year"])),
+      /** Only results since this day. */
+      start_date: z.optional(Day),
+      /** Only results until this day, inclusive. */
+      end_date: z.optional(Day),
+      /** Only results of these domains and their subdomains, at most 20. */
+      include_domains: z.optional(Domains()),
+      /** No results of these domains and their subdomains, at most 20. */
+      exclude_domains: z.optional(Domains()),
+      /** How strictly unsuitable results are left out; the provider decides when absent. */
+      safe_search: z.optional(z.enum(["off", "moderate", "strict"])),
+      /** Limit of the results, 1 to 100. */
+      max_results: z._default(checked(z.int(), z.minimum(1), z.maximum(100)), 10),
+      /** Also return the entry of the provider for each result, as `raw`. */
+      include_raw: z._default(z.boolean(), false),
+      /** Refuse a field that the provider does not support, instead of a warning. */
+      strict_params: z._default(z.boolean(), false),
+      /** Limit for all providers together in milliseconds, 1,000 to 120,000. */
+      timeout_ms: z._default(Milliseconds(), 20_000),
+      /** Texts of providers with the results. No provider of this service sends them: use `search.contents` afterwards. */
+      content: z.optional(z.union([z.literal(true), SearchContentOptions])),
+      /** The providers to ask. */
+      strategy: z.optional(SearchStrategy),
+    }),
+    rule(
+      // Days are ISO dates, which sort as text.
+      ({ end_date: end, start_date: start }) => start === undefined || end === undefined || start <= end,
+      { path: ["start_date"], error: "must not be after end_date" },
+      {},
+    ),
+  ),
+);
 
 /** One result of a search. Its texts come from foreign pages. */
 export interface SearchResult extends z.output<typeof SearchResult> {}
@@ -140,7 +150,7 @@ export const SearchResult = lazyObject(() => ({
   published_date: z.optional(z.string()),
   /** Name of the site or of the search engine. */
   source: z.optional(z.string()),
-  /** The entry of the provider as JSON text, at most 8,000 characters; with `include_raw`. */
+  /** The entry of the provider as JSON text, at most 8,000 characters; with `include_raw`, in the answer of `search.create` alone. */
   raw: z.optional(z.string()),
 }));
 
@@ -213,8 +223,8 @@ export const FetchSearchContents = z.lazy(() =>
       ),
       /** Read this many results from the first one, 1 to 20. */
       limit: z.optional(checked(z.int(), z.minimum(1), z.maximum(20))),
-      /** How pages are read. */
-      content: z.optional(z.union([z.boolean(), SearchContentOptions])),
+      /** How pages are read; `true` is the same as no options. */
+      content: z.optional(z.union([z.literal(true), SearchContentOptions])),
       /** Limit for all pages together in milliseconds, 1,000 to 300,000. */
       timeout_ms: z._default(checked(z.int(), z.minimum(1_000), z.maximum(300_000)), 60_000),
     }),

@@ -12,7 +12,7 @@ import type * as z from "zod/mini";
 import type { Regions } from "../../cluster/regions.ts";
 import type { Proxies } from "../../resources/proxies/proxies.ts";
 import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
-import { selectCategories } from "../../sessions/telemetry/categories.ts";
+import { categoriesForLater } from "../../sessions/telemetry/categories.ts";
 import { chooseDestination } from "../../sessions/telemetry/export/choice.ts";
 import { isStorable } from "../../http/paging.ts";
 import type { Credentials } from "../credentials/credentials.ts";
@@ -110,16 +110,33 @@ function requireOnlyRegion({ regions: { names } }: ReferenceParts, region: strin
   });
 }
 
+/** Names the place of telemetry in errors that name `body.telemetry`. */
+function inPlace(error: unknown, place: string): unknown {
+  if (!ServiceError.isInstance(error)) return error;
+  const { code, details, field, hint, limit, problem, status } = error;
+  const renamed = (text: string): string => text.replace(/^body\.telemetry\b/, place);
+  return new ServiceError(status, code, renamed(problem), {
+    ...{ limit, hint, cause: error },
+    ...(field !== undefined && { field: renamed(field) }),
+    ...(details && { details: details.map((detail) => ({ ...detail, message: renamed(detail.message ?? "") })) }),
+  });
+}
+
 async function telemetryOf(
   { destinations }: ReferenceParts,
   projectId: string,
-  telemetry: Request["browser_telemetry"],
+  { field, telemetry }: { readonly field: string; readonly telemetry: Request["browser_telemetry"] },
 ) {
   if (telemetry === undefined) return {};
   if (telemetry === null || telemetry.enabled === false) return { browser_telemetry: null };
-  // Refuses at once what every login would refuse.
-  selectCategories(telemetry, undefined);
-  const id = await chooseDestination(destinations, projectId, telemetry, null);
+  const choose = async (): Promise<string | null> => {
+    // Refuses at once what every login would refuse.
+    categoriesForLater(telemetry, undefined);
+    return chooseDestination(destinations, projectId, telemetry, null);
+  };
+  const id = await choose().catch((error: unknown) => {
+    throw inPlace(error, field);
+  });
   const { export: _export, ...captured } = telemetry;
   return {
     browser_telemetry: JSON.stringify({
@@ -137,10 +154,14 @@ async function telemetryOf(
 export async function columnsOf(parts: ReferenceParts, projectId: string, request: Request) {
   const { browser } = request;
   requireOnlyRegion(parts, browser?.region);
+  const isInBrowser = browser?.telemetry !== undefined;
   const [credential, proxy, telemetry] = await Promise.all([
     credentialOf(parts, projectId, request.credential),
     proxyOf(parts, projectId, browser?.proxy ?? request.proxy),
-    telemetryOf(parts, projectId, browser?.telemetry === undefined ? request.browser_telemetry : browser.telemetry),
+    telemetryOf(parts, projectId, {
+      field: isInBrowser ? "body.browser.telemetry" : "body.browser_telemetry",
+      telemetry: isInBrowser ? browser.telemetry : request.browser_telemetry,
+    }),
   ]);
   return {
     ...credential,

@@ -48,25 +48,41 @@ it("keeps the proxy and the telemetry destination of a connection from deletion 
 });
 
 it("refuses a region that it cannot promise, and telemetry without storage", async () => {
-  const create = (browser: object) =>
+  const createWith = (fields: object) =>
     server.request("POST", "/auth/connections", {
-      body: { domain: "example.com", profile_name: crypto.randomUUID(), browser },
+      body: { domain: "example.com", profile_name: crypto.randomUUID(), ...fields },
     });
+  const create = (browser: object) => createWith({ browser });
   expect(await create({ region: "default" })).toMatchObject({ status: 201 });
   expect(await create({ region: "moon" })).toMatchObject({ status: 400, body: { field: "body.browser.region" } });
   expect(await create({ telemetry: { enabled: true, storage: { enabled: true } } })).toMatchObject({ status: 201 });
-  expect(await create({ telemetry: { enabled: true, storage: { enabled: false } } })).toMatchObject({
-    status: 501,
-    body: { code: "not_implemented", message: expect.stringContaining("telemetry_retention_days") as unknown },
+  const unstored = { storage: { enabled: false } };
+  const hint = expect.stringContaining("telemetry_retention_days") as unknown;
+  for (const telemetry of [unstored, { enabled: true, ...unstored }]) {
+    expect(await create({ telemetry })).toMatchObject({
+      status: 501,
+      body: { code: "not_implemented", field: "body.browser.telemetry.storage.enabled", message: hint },
+    });
+    expect(await createWith({ browser_telemetry: telemetry })).toMatchObject({
+      status: 501,
+      body: { field: "body.browser_telemetry.storage.enabled", message: hint },
+    });
+  }
+  expect(await create({ telemetry: { enabled: false, ...unstored } })).toMatchObject({ status: 201 });
+  const unknown = { enabled: true, export: { otlp: { enabled: true, destination: { name: "unknown" } } } };
+  expect(await create({ telemetry: unknown })).toMatchObject({
+    status: 404,
+    body: { message: expect.stringMatching(/^body\.browser\.telemetry\.export\.otlp\.destination: /) as unknown },
   });
 });
 
-it("forgets the remembered steps of a connection for a login with skill_mode disabled", async () => {
+it("deletes the remembered steps of a connection when skill_mode becomes disabled", async () => {
+  const id = await made("/auth/connections", { domain: "example.com", profile_name: "steps" });
   const { project_id: projectId } = await server.database.query
     .selectFrom("auth_connections")
     .select("project_id")
+    .where("id", "=", id)
     .executeTakeFirstOrThrow();
-  const id = await made("/auth/connections", { domain: "example.com", profile_name: "steps" });
   const plan = JSON.stringify({ steps: [] });
   await server.database.query.updateTable("auth_connections").set({ plan }).where("id", "=", id).execute();
   const unused = undefined as never;

@@ -1,3 +1,4 @@
+import { withAcquire } from "@shoal/placement";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -82,6 +83,32 @@ describe("a server with low limits", () => {
     expect(replies.some(({ status }) => status === 200)).toBe(true);
     await expect.poll(async () => (await server.request("POST", "/browsers", { body: {} })).status).toBe(200);
   });
+});
+
+it("starts no sessions for the pages of a search above its limit", async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+  const server = await startTestServer(
+    { max_starting_sessions: 1, max_event_loop_delay_ms: 0 },
+    {
+      aroundPlacement: (placement) =>
+        withAcquire(placement, async (...given) => {
+          await released;
+          return placement.acquire(...given);
+        }),
+    },
+  );
+  try {
+    const contents = () => server.request("POST", "/search/unknown/contents", { body: { limit: 1 } });
+    expect((await contents()).status).toBe(404);
+    const starting = server.request("POST", "/browsers", { body: {} });
+    await expect.poll(async () => (await contents()).status).toBe(529);
+    release(undefined);
+    expect((await starting).status).toBe(200);
+    expect((await contents()).status).toBe(404);
+  } finally {
+    release(undefined);
+    await server.close();
+  }
 });
 
 it("refuses requests only while it is overloaded", async () => {

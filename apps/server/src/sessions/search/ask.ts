@@ -1,8 +1,15 @@
 import type { SearchAttempt } from "@shoal/schemas";
 import { ServiceError } from "@shoal/router";
+import { Readable } from "node:stream";
 import { guardedRequest } from "../../host/guarded-request.ts";
 import { ParseFailure, type ParsePool } from "../../storage/parsing/parse-pool.ts";
-import type { FoundResult } from "../../storage/parsing/search-answer.ts";
+import {
+  BadSearchAnswer,
+  type FoundResult,
+  type FoundResults,
+  maxAnswerBytes,
+  tooLarge,
+} from "../../storage/parsing/search-answer.ts";
 import { isWithinDomains, type SearchProviderClient, type SearchRequest } from "./provider.ts";
 
 export interface Asked {
@@ -37,6 +44,7 @@ export async function ask(client: SearchProviderClient, request: SearchRequest, 
   const timeUp = AbortSignal.timeout(parts.timeoutMs);
   const signal = AbortSignal.any([parts.signal, timeUp]);
   const found = new Map<string, FoundResult>();
+  const seen = new Set<string>();
   let requests = 0;
   const asked = (outcome: Pick<SearchAttempt, "outcome" | "error_code" | "retryable">): Asked => ({
     results: [...found.values()].slice(0, Math.min(request.max_results, client.maxResults)),
@@ -48,11 +56,13 @@ export async function ask(client: SearchProviderClient, request: SearchRequest, 
       const next = client.pageOf(request, page);
       if (next === undefined) break;
       requests += 1;
-      const results = await readPage(client, next, { ...parts, signal, withRaw: request.include_raw });
-      const before = found.size;
-      for (const result of results)
-        if (!found.has(result.url) && isWithinDomains(result.url, request)) found.set(result.url, result);
-      if (found.size === before || results.length < (client.pageSize?.(request) ?? 0)) break;
+      const { entries, results } = await readPage(client, next, { ...parts, signal, withRaw: request.include_raw });
+      const before = seen.size;
+      for (const result of results) {
+        if (!seen.has(result.url) && isWithinDomains(result.url, request)) found.set(result.url, result);
+        seen.add(result.url);
+      }
+      if (seen.size === before || entries < (client.pageSize?.(request) ?? 0)) break;
     }
   } catch (error) {
     parts.signal.throwIfAborted();
@@ -66,14 +76,29 @@ async function readPage(
   { form, rule }: SearchProviderClient,
   { headers, url }: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },
   { owner, parsing, signal, withRaw }: Pick<AskParts, "owner" | "parsing" | "signal"> & { readonly withRaw: boolean },
-): Promise<readonly FoundResult[]> {
+): Promise<FoundResults> {
   const answer = await guardedRequest(rule, url, { headers, signal });
   const { statusCode: status = 0 } = answer;
-  if (status !== 200) {
+  try {
+    if (status !== 200) throw new RefusedSearch(status);
+    // Before the pool: a provider that stalls must not occupy one of its workers.
+    const chunks = await chunksOf(answer as AsyncIterable<Uint8Array>);
+    return await parsing.run("searchAnswer", { form, withRaw }, { owner, signal, source: Readable.from(chunks) });
+  } finally {
     answer.destroy();
-    throw new RefusedSearch(status);
   }
-  return parsing.run("searchAnswer", { form, withRaw }, { owner, signal, source: answer as AsyncIterable<Uint8Array> });
+}
+
+/** @throws {BadSearchAnswer} */
+async function chunksOf(answer: AsyncIterable<Uint8Array>): Promise<readonly Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    if (bytes > maxAnswerBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return chunks;
 }
 
 function failureOf(error: unknown, isTimeUp: boolean): Pick<SearchAttempt, "outcome" | "error_code" | "retryable"> {
@@ -82,6 +107,7 @@ function failureOf(error: unknown, isTimeUp: boolean): Pick<SearchAttempt, "outc
     const { status } = error;
     return { outcome: "error", error_code: `http_${String(status)}`, retryable: status === 429 || status >= 500 };
   }
-  if (error instanceof ParseFailure) return { outcome: "error", error_code: "invalid_answer", retryable: false };
+  if (error instanceof ParseFailure || error instanceof BadSearchAnswer)
+    return { outcome: "error", error_code: "invalid_answer", retryable: false };
   return { outcome: "error", error_code: "unreachable", retryable: true };
 }

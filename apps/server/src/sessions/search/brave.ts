@@ -1,9 +1,11 @@
 import type { OutboundRule } from "@shoal/placement";
+import { braveCountry, braveLanguage } from "./brave-codes.ts";
 import { type SearchProviderClient, type SearchRequest, withDomains } from "./provider.ts";
 
 const pages = 10;
 const ofPage = 20;
 const periods = { hour: "pd", day: "pd", week: "pw", month: "pm", year: "py" } as const;
+const limits = { characters: 400, words: 50 } as const;
 /** Before the first page of the web. */
 const firstDay = "1990-01-01";
 
@@ -25,8 +27,8 @@ export function brave(
     maxResults: 100,
     rule,
     params: {
-      country: { support: "native" },
-      language: { support: "native" },
+      country: { support: "native", notes: "only the countries of its list" },
+      language: { support: "native", notes: "only the languages of its list" },
       recency: { support: "native", notes: "hour counts as day" },
       start_date: { support: "native" },
       end_date: { support: "native" },
@@ -37,10 +39,21 @@ export function brave(
       include_raw: { support: "native" },
       content: { support: "unsupported", notes: "use search.contents afterwards" },
     },
+    unknownValues: ({ country, language }) => [
+      ...(country !== undefined && braveCountry(country) === undefined ? (["country"] as const) : []),
+      ...(language !== undefined && braveLanguage(language) === undefined ? (["language"] as const) : []),
+    ],
+    exceededLimit: (request) => {
+      const question = withDomains(request).trim();
+      const isWithin = question.length <= limits.characters && question.split(/\s+/).length <= limits.words;
+      return isWithin ? undefined : `${String(limits.characters)} characters and ${String(limits.words)} words`;
+    },
     pageSize,
     pageOf: (request, page) => {
       if (page >= pages) return undefined;
-      const { country, language, safe_search: safe } = request;
+      const { safe_search: safe } = request;
+      const country = request.country && braveCountry(request.country);
+      const language = request.language && braveLanguage(request.language);
       const fresh = freshness(request);
       const url = new URL(`${address.replace(/\/$/, "")}/res/v1/web/search`);
       url.search = new URLSearchParams({
@@ -48,8 +61,8 @@ export function brave(
         // The same on every page: `offset` counts pages of this size.
         count: String(pageSize(request)),
         offset: String(page),
-        ...(country !== undefined && { country: country.toUpperCase() }),
-        ...(language !== undefined && { search_lang: language.split("-")[0] ?? language }),
+        ...(country !== undefined && { country }),
+        ...(language !== undefined && { search_lang: language }),
         ...(fresh !== undefined && { freshness: fresh }),
         ...(safe !== undefined && { safesearch: safe }),
       }).toString();

@@ -27,7 +27,22 @@ export function chosenClients(
         }),
       );
     }) ?? clients;
+  requireShortQuery(chosen, request);
   return request.strict_params ? withAllParams(chosen, request) : chosen;
+}
+
+/** @throws {ServiceError} 400 if no client takes a question of this length. */
+function requireShortQuery(clients: readonly SearchProviderClient[], request: SearchRequest): void {
+  const limits = clients.map((client) => client.exceededLimit?.(request));
+  const limit = limits.find((one) => one !== undefined);
+  if (limit === undefined || limits.includes(undefined)) return;
+  const names = clients.map(({ slug }) => slug).join(", ");
+  throw ServiceError.of(
+    invalid("body.query", `${names} takes at most ${limit}, with the domains`, {
+      limit,
+      hint: "Shorten the query, name fewer domains, or ask another provider.",
+    }),
+  );
 }
 
 function withAllParams(
@@ -45,23 +60,27 @@ function withAllParams(
 }
 
 function isGiven(request: SearchRequest, param: ProviderParam): boolean {
-  if (param === "content") return request.content !== undefined && request.content !== false;
   // `recency` replaces them.
   if ((param === "start_date" || param === "end_date") && request.recency !== undefined) return false;
   return request[param] !== undefined;
 }
 
-/** The given fields that the provider does not support. */
-function ignoredBy({ params }: SearchProviderClient, request: SearchRequest): readonly ProviderParam[] {
-  return providerParams.filter((param) => params[param].support === "unsupported" && isGiven(request, param));
+/** The given fields that the provider does not support, or whose value it does not know. */
+function ignoredBy({ params, unknownValues }: SearchProviderClient, request: SearchRequest): readonly ProviderParam[] {
+  const unknown = unknownValues?.(request) ?? [];
+  return providerParams.filter(
+    (param) => unknown.includes(param) || (params[param].support === "unsupported" && isGiven(request, param)),
+  );
 }
 
-export function warningsOf(client: SearchProviderClient, request: SearchRequest): SearchWarning[] {
+/** @param found - number of results. */
+export function warningsOf(client: SearchProviderClient, request: SearchRequest, found: number): SearchWarning[] {
   const ignored = ignoredBy(client, request).map((param): SearchWarning => {
-    const { notes } = client.params[param];
+    const { notes, support } = client.params[param];
+    const what = support === "unsupported" ? param : `this ${param}`;
     return {
       code: "unsupported_param",
-      message: `${client.slug} does not support ${param}${notes === undefined ? "" : `: ${notes}`}.`,
+      message: `${client.slug} does not support ${what}${notes === undefined ? "" : `: ${notes}`}.`,
       param,
       provider: client.slug,
     };
@@ -73,5 +92,11 @@ export function warningsOf(client: SearchProviderClient, request: SearchRequest)
     param: "recency",
     provider: client.slug,
   };
-  return isHour ? [...ignored, asDay] : ignored;
+  const fewer: SearchWarning = {
+    code: "fewer_results",
+    message: `${client.slug} had ${String(found)} of ${String(request.max_results)} results.`,
+    param: "max_results",
+    provider: client.slug,
+  };
+  return [...ignored, ...(isHour ? [asDay] : []), ...(found > 0 && found < request.max_results ? [fewer] : [])];
 }

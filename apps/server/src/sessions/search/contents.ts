@@ -20,9 +20,9 @@ const leastMs = 1_000;
 /** Characters of the longest token, for the limit of Markdown. */
 const charactersPerToken = 3;
 const defaults = { source: "auto", format: "markdown", max_chars: 10_000, timeout_ms: 15_000 } as const;
-/** No session can start. */
-const isFull = (error: unknown): boolean =>
-  ServiceError.isInstance(error) && [429, 503, 507, 529].includes(error.status);
+/** No session can start. A browser that ends under its page is a problem of the page. */
+const isFull = ({ code, status }: ServiceError): boolean =>
+  [429, 503, 507, 529].includes(status) && code !== "browser_not_running";
 
 /**
  * Renders the pages of results one after another.

@@ -29,7 +29,11 @@ export interface SearchProviderClient {
   readonly params: Readonly<Record<ProviderParam, SearchParamSupport>>;
   /** Connects to its address alone. */
   readonly rule: OutboundRule;
-  /** Fewer results than this end the pages; absent: only a page without new results does. */
+  /** Given fields whose values the provider does not know; they are not sent. */
+  readonly unknownValues?: (request: SearchRequest) => readonly ProviderParam[];
+  /** The limit that the question with its domains exceeds; `undefined` within it. */
+  readonly exceededLimit?: (request: SearchRequest) => string | undefined;
+  /** Fewer entries than this end the pages; absent: only a page without new results does. */
   readonly pageSize?: (request: SearchRequest) => number;
   /** The request for one page of results, from 0; `undefined` after its last one. */
   readonly pageOf: (
@@ -55,7 +59,9 @@ export function isWithinDomains(
   url: string,
   { exclude_domains: without = [], include_domains: within }: SearchRequest,
 ) {
-  const host = new URL(url).hostname;
+  const { hostname } = new URL(url);
+  // A final dot names the same host.
+  const host = hostname.endsWith(".") ? hostname.slice(0, -1) : hostname;
   const isOf = (domain: string): boolean => {
     const name = domain.toLowerCase();
     return host === name || host.endsWith(`.${name}`);

@@ -34,10 +34,12 @@ let server: TestServer;
 let bare: TestServer;
 let shop: { id: string; key: string };
 let site: RenderSite;
+let providerUrl: string;
 beforeAll(async () => {
   provider.listen(0, "127.0.0.1");
   await once(provider, "listening");
   const address = `http://127.0.0.1:${String((provider.address() as AddressInfo).port)}`;
+  providerUrl = address;
   site = await startRenderSite();
   // Pages of sessions may be private; the provider is reached because it is the operator's.
   server = await startTestServer({
@@ -45,7 +47,7 @@ beforeAll(async () => {
     search_brave_key: braveKey,
     search_brave_url: `${address}/brave`,
     search_per_minute: 1_000,
-    allow_private_hosts: [new URL(site.url).host],
+    allow_private_hosts: [new URL(site.url).host, new URL(address).host],
   });
   bare = await startTestServer({});
   shop = await server.addProject("shop");
@@ -98,6 +100,7 @@ describe("a search", () => {
     } satisfies Partial<CreateSearch>;
     searxng = ofSearxng(
       "https://x.a.example/",
+      "https://x.a.example./",
       "https://WWW.a.example/",
       "https://nota.example/",
       "https://a.example/",
@@ -129,9 +132,80 @@ describe("a search", () => {
     });
     expect(asked).toMatchObject([{ path: "/brave/res/v1/web/search", headers: { "x-subscription-token": braveKey } }]);
     expect(asked[0]?.query).toEqual({
-      ...{ q: "fish site:a.example -site:x.a.example", count: "1", offset: "0", country: "BR", search_lang: "pt" },
+      ...{ q: "fish site:a.example -site:x.a.example", count: "1", offset: "0", country: "BR", search_lang: "pt-br" },
       ...{ freshness: "2026-01-01to2026-01-31", safesearch: "strict" },
     });
+  });
+
+  it("sends Brave its own codes alone, and warns of other values", async () => {
+    const strategy = { type: "pinned", provider: { provider: "brave" } } as const;
+    const { warnings } = await search({ query: "fish", language: "fa", country: "is", strategy, max_results: 1 });
+    expect(warnings).toMatchObject([
+      { code: "unsupported_param", param: "country", provider: "brave" },
+      { code: "unsupported_param", param: "language", message: expect.stringContaining("this language") as unknown },
+    ]);
+    expect(asked[0]?.query).toEqual({ q: "fish", count: "1", offset: "0" });
+    const strict = await ask({ query: "fish", language: "fa", strict_params: true, strategy });
+    expect(strict).toMatchObject({ status: 400, body: { field: "body.language" } });
+  });
+
+  it.each([["x".repeat(401)], ["x ".repeat(51)]])("asks Brave no question that is too long", async (query) => {
+    const pinned = { type: "pinned", provider: { provider: "brave" } } as const;
+    expect(await ask({ query, strategy: pinned })).toMatchObject({
+      status: 400,
+      body: { field: "body.query", limit: "400 characters and 50 words" },
+    });
+    searxng = ofSearxng();
+    expect(await search({ query })).toMatchObject({
+      provider: "searxng",
+      attempts: [{ outcome: "empty" }, { provider: "brave", outcome: "error", error_code: "query_too_long" }],
+    });
+    expect(asked.map(({ path }) => path)).toEqual(["/searx/search"]);
+  });
+
+  it("reads the next page of Brave although entries of a page are unusable, and reports fewer results", async () => {
+    brave = (response, url) => {
+      const page = url.searchParams.get("offset");
+      const usable = (count: number) =>
+        Array.from({ length: count }, (_, index) => `https://${page ?? ""}${String(index)}.example/`);
+      ofBrave(...(page === "0" ? [...usable(19), "file:///x"] : usable(3)))(response, url);
+    };
+    const strategy = { type: "pinned", provider: { provider: "brave" } } as const;
+    const { results, usage, warnings } = await search({ query: "fish", max_results: 30, strategy });
+    expect(results).toHaveLength(22);
+    expect(usage.provider_requests).toBe(2);
+    expect(warnings).toMatchObject([
+      { code: "fewer_results", provider: "brave", message: "brave had 22 of 30 results." },
+    ]);
+  });
+
+  it("leaves the threads for parsing free while a provider stalls in its answer", async () => {
+    const stalled: ServerResponse[] = [];
+    const closed: Promise<unknown>[] = [];
+    searxng = (response) => {
+      response.writeHead(200, { "content-type": "application/json" }).write('{"results":[');
+      stalled.push(response);
+      closed.push(once(response, "close"));
+    };
+    const strategy = { type: "pinned", provider: { provider: "searxng" } } as const;
+    // More than the threads, of projects with a turn each.
+    const keys = await Promise.all(["one", "two", "three"].map(async (name) => (await server.addProject(name)).key));
+    const waiting = keys.map((key) => ask({ query: "fish", strategy, max_results: 1 }, key));
+    await expect.poll(() => stalled.length).toBe(3);
+    const other = { type: "pinned", provider: { provider: "brave" } } as const;
+    expect(await search({ query: "fish", strategy: other })).toMatchObject({
+      results: [{ url: "https://c.example/" }],
+    });
+    for (const response of stalled) response.end('{"url":"https://a.example/"}]}');
+    for (const answer of await Promise.all(waiting)) expect(answer).toMatchObject({ status: 200 });
+    await Promise.all(closed);
+    closed.length = 0;
+    stalled.length = 0;
+    expect(await ask({ query: "fish", timeout_ms: 1_000, strategy })).toMatchObject({
+      status: 502,
+      body: { message: expect.stringContaining("searxng: timeout") as unknown },
+    });
+    await Promise.all(closed);
   });
 
   it("reads further pages until it has enough results, and no endless ones", async () => {
@@ -203,9 +277,13 @@ describe("a search", () => {
       { query: "x".repeat(1_001) },
       { query: "fish", max_results: 101 },
       { query: "fish", include_domains: ["a.example OR b"] },
+      { query: "fish", start_date: "2026-02-01", end_date: "2026-01-31" },
       { query: "fish", strategy: { type: "pinned" } },
     ])
       expect(await ask(invalid as CreateSearch)).toMatchObject({ status: 400 });
+    expect(await ask({ query: "fish", start_date: "2026-02-01", end_date: "2026-01-31" })).toMatchObject({
+      body: { field: "body.start_date" },
+    });
     expect(asked).toHaveLength(1);
     const native = { provider: "brave", options: { count: 100 } };
     const ignoring = await ask({ query: "fish", strategy: { type: "pinned", provider: native } });
@@ -244,6 +322,28 @@ it("is kept for its project for a day", async () => {
   const past = new Date(Date.now() - 1_000);
   await query.updateTable("searches").set({ expires_at: past }).where("id", "=", found.id).execute();
   expect(await get(shop.key)).toMatchObject({ status: 404 });
+});
+
+it("keeps the newest searches of a project, without the entries of the provider", async () => {
+  const { id: projectId, key } = await server.addProject("archive");
+  const bank = await server.addProject("other-archive");
+  const kept = async ({ id }: { readonly id: string }, ofKey = key) =>
+    (await server.request("GET", `/search/${id}`, { key: ofKey })).body;
+  const first = Search.parse((await ask({ query: "fish", include_raw: true }, key)).body);
+  const foreign = Search.parse((await ask({ query: "fish" }, bank.key)).body);
+  expect(first.results[0]?.raw).toContain("a.example");
+  expect(await kept(first)).toEqual({ ...first, results: first.results.map(({ raw: _raw, ...result }) => result) });
+  const { query } = server.database;
+  const later = new Date(Date.parse(first.expires_at) - 24 * 60 * 60 * 1000 + 1);
+  const rows = Array.from({ length: 999 }, (_, index) => ({
+    ...{ id: `archive${String(index)}`, project_id: projectId, answer: "{}" },
+    ...{ created_at: later, expires_at: new Date(first.expires_at) },
+  }));
+  await query.insertInto("searches").values(rows).execute();
+  const newest = Search.parse((await ask({ query: "fish" }, key)).body);
+  expect(await kept(first)).toMatchObject({ code: "not_found" });
+  expect(await kept(newest)).toMatchObject({ id: newest.id });
+  expect(await kept(foreign, bank.key)).toMatchObject({ id: foreign.id });
 });
 
 it("is limited by the project", async () => {
@@ -285,4 +385,26 @@ it("reads the pages of its results in browsers that end", async () => {
     body: { contents: [{ status: "unavailable", error: { code: "no_provider_content" } }] },
   });
   expect(await read({})).toMatchObject({ status: 400 });
+  expect(await read({ limit: 1, content: false })).toMatchObject({ status: 400, body: { field: "body.content" } });
+});
+
+it("reads the other pages after a browser that ended under the first one", async () => {
+  const { key } = await server.addProject("ended");
+  const held: ServerResponse[] = [];
+  searxng = (response, url) => {
+    if (url.pathname.endsWith("/held")) held.push(response);
+    else ofSearxng(`${providerUrl}/searx/held`, `${site.url}/page`)(response, url);
+  };
+  const { id } = Search.parse((await ask({ query: "fish" }, key)).body);
+  const content = { timeout_ms: 120_000 };
+  const reading = server.request("POST", `/search/${id}/contents`, {
+    key,
+    body: { limit: 2, content, timeout_ms: 300_000 },
+  });
+  await expect.poll(() => held.length).toBeGreaterThan(0);
+  const [session] = (await server.request("GET", "/browsers", { key })).body as { session_id: string }[];
+  expect((await server.request("DELETE", `/browsers/${session?.session_id ?? ""}`, { key })).status).toBe(204);
+  expect((await reading).body).toMatchObject({
+    contents: [{ status: "error", error: { code: "browser_not_running" } }, { status: "ok" }],
+  });
 });

@@ -21,6 +21,8 @@ export interface SearchesParts {
 
 const keptMs = 24 * 60 * 60 * 1000;
 const maxQuery = 1_000;
+/** The newest searches of a project. */
+const maxKept = 1_000;
 
 /** Searches of projects: asks providers, and keeps the answers for a day. */
 export class Searches {
@@ -47,22 +49,35 @@ export class Searches {
       provider: client.slug,
       results: asked.results.map((result, index) => ({ id: `r${String(index + 1)}`, rank: index + 1, ...result })),
       attempts: all.map(([, { attempt }]) => attempt),
-      warnings: warningsOf(client, request),
+      warnings: warningsOf(client, request, asked.results.length),
       usage: { provider_requests: all.reduce((sum, [, { requests }]) => sum + requests, 0), rendered_pages: 0 },
       expires_at: new Date(createdAt.getTime() + keptMs).toISOString(),
     };
-    const { expires_at: expiresAt, id } = search;
-    await this.#parts.database.query
-      .insertInto("searches")
-      .values({
-        id,
-        project_id: projectId,
-        answer: JSON.stringify(search),
-        created_at: createdAt,
-        expires_at: expiresAt,
-      })
-      .execute();
+    await this.#keep(projectId, search, createdAt);
     return search;
+  }
+
+  async #keep(projectId: string, search: Search, createdAt: Date): Promise<void> {
+    const { query } = this.#parts.database;
+    const { expires_at: expiresAt, id } = search;
+    // Entries of providers are large; only the search itself returns them.
+    const kept: Search = { ...search, results: search.results.map(({ raw: _raw, ...result }) => result) };
+    const row = {
+      id,
+      project_id: projectId,
+      answer: JSON.stringify(kept),
+      created_at: createdAt,
+      expires_at: expiresAt,
+    };
+    await query.insertInto("searches").values(row).execute();
+    const older = query
+      .selectFrom("searches")
+      .select("id")
+      .where("project_id", "=", projectId)
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .offset(maxKept);
+    await query.deleteFrom("searches").where("id", "in", older).execute();
   }
 
   /** @throws {ServiceError} 404 for an unknown, foreign or expired one. */
@@ -79,7 +94,7 @@ export class Searches {
     // This class wrote it.
     if (row !== undefined) return row.answer as Search;
     throw new ServiceError(404, "not_found", `Search ${id} was not found in this project.`, {
-      hint: "Searches are kept for 24 hours. Search again with search.create.",
+      hint: "Searches are kept for 24 hours, the newest 1,000 of a project. Search again with search.create.",
     });
   }
 
@@ -130,6 +145,10 @@ export class Searches {
     const goesOnAfter: readonly string[] = request.strategy?.fallback_on ?? ["error", "timeout", "empty"];
     const all: (readonly [SearchProviderClient, Asked])[] = [];
     for (const [index, client] of clients.entries()) {
+      if (client.exceededLimit?.(request) !== undefined) {
+        all.push([client, tooLong(client)]);
+        continue;
+      }
       // A silent provider leaves time for the others.
       const timeoutMs = Math.round((untilMs - performance.now()) / (clients.length - index));
       if (timeoutMs <= 0) break;
@@ -140,6 +159,12 @@ export class Searches {
     return all;
   }
 }
+
+const tooLong = ({ slug }: SearchProviderClient): Asked => ({
+  results: [],
+  attempt: { provider: slug, outcome: "error", duration_ms: 0, error_code: "query_too_long", retryable: false },
+  requests: 0,
+});
 
 function allFailed(all: readonly Asked[]): ServiceError {
   const reasons = all.map(({ attempt: { error_code: code = "error", provider } }) => `${provider}: ${code}`).join(", ");

@@ -15,12 +15,25 @@ export {
   shownCategories,
 } from "@shoal/contract/captured";
 
-/** Of a running session or a pool. @throws {ServiceError} 400 for contradictory fields. */
+/** Of a running session. @throws {ServiceError} 400 for contradictory fields. */
 export function selectCategories(
   request: TelemetryRequest,
   current: CapturedCategories | undefined,
 ): CapturedCategories | undefined {
   return captured(changedCategories(request, current));
+}
+
+/**
+ * Of a pool or a connection, whose sessions start later: they capture the default if the request names nothing.
+ * @throws {ServiceError} 400 for contradictory fields, 501 for captured events without storage.
+ */
+export function categoriesForLater(
+  request: TelemetryRequest,
+  current: CapturedCategories | undefined,
+): CapturedCategories | undefined {
+  if (request?.storage?.enabled === false && request.enabled === undefined)
+    selectCategories({ ...request, enabled: true }, current);
+  return selectCategories(request, current);
 }
 
 /** Of a new session. @throws {ServiceError} 400 for contradictory fields. */

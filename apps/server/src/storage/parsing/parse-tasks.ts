@@ -2,7 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { PageSight } from "@shoal/login";
 import type { Unpacked, UnpackRequest } from "../archives/unpack-zip.ts";
 import type { HistoryQuestion, HistoryPage } from "../telemetry-files/history.ts";
-import type { FoundResult, SearchAnswerRequest } from "./search-answer.ts";
+import type { FoundResults, SearchAnswerRequest } from "./search-answer.ts";
 
 /** Inputs and outputs are plain data and bytes, since both cross threads. */
 export interface ParseTasks {
@@ -15,7 +15,7 @@ export interface ParseTasks {
     readonly result: PageSight;
   };
   /** Source: the answer of a provider of searches. */
-  readonly searchAnswer: { readonly input: SearchAnswerRequest; readonly result: readonly FoundResult[] };
+  readonly searchAnswer: { readonly input: SearchAnswerRequest; readonly result: FoundResults };
   readonly lastPicture: { readonly input: HistoryQuestion; readonly result: HistoryPage };
   readonly telemetryHistory: { readonly input: HistoryQuestion; readonly result: HistoryPage };
 }

@@ -5,8 +5,9 @@ async function* chunks(text: string): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000);
 }
-const read = (answer: unknown, form: SearchAnswerForm = "searxng", withRaw = false) =>
+const readAll = (answer: unknown, form: SearchAnswerForm = "searxng", withRaw = false) =>
   readSearchAnswer(chunks(typeof answer === "string" ? answer : JSON.stringify(answer)), { form, withRaw });
+const read = async (...answer: Parameters<typeof readAll>) => (await readAll(...answer)).results;
 
 describe("an answer of a provider", () => {
   it("has results without markup, and without other fields", async () => {
@@ -62,6 +63,8 @@ describe("an answer of a provider", () => {
     ];
     const found = await read({ results: [...urls.map((url) => ({ url })), null, "x", []] });
     expect(found).toEqual([{ url: "https://b.example/" }]);
+    // The size of the page, which shows whether there is another one.
+    expect(await readAll({ results: [null, { url: "file:///x" }] })).toEqual({ results: [], entries: 2 });
   });
 
   it("is bounded in bytes, results and characters", async () => {
@@ -85,7 +88,24 @@ it("cleans texts of escaped markup and of characters that hide or reorder text",
   expect(cleanText("&lt;script&gt;alert(1)&lt;/script&gt;x", 100)).toBe("alert(1)x");
   expect(cleanText("a\u202Eb\u200B\u{E0041}c\u0007d", 100)).toBe("abc d");
   expect(cleanText("1 < 2 &unknown; &#0; &#x110000;", 100)).toBe("1 < 2 &unknown;");
+  expect(cleanText("a\uFE0F\u115F\u3164\u034Fb", 100)).toBe("ab");
   expect(cleanText("\uD83D", 100)).toBe("\uFFFD");
   expect(cleanText("<b></b>", 100)).toBeUndefined();
   expect(cleanText(["x"], 100)).toBeUndefined();
+});
+
+it.each([
+  ["<<b>img src=x onerror=alert(1)>", undefined],
+  ["<\u200Bimg src=x onerror=alert(1)>", undefined],
+  ["<\uFE0Fimg src=x onerror=alert(1)>", undefined],
+  ["fish <img src=x onerror=alert(1) ", "fish < img src=x onerror=alert(1)"],
+  ["<<", "<<"],
+  ["x<y & y>z", "xz"],
+])("makes a text without a tag of %s", (text, expected) => {
+  expect(cleanText(text, 100)).toBe(expected);
+});
+
+it("makes a text without a tag of deeply nested ones", () => {
+  const nested = `${"<".repeat(1_000)}b${">b".repeat(1_000)}`;
+  expect(cleanText(nested, 2_000)).not.toMatch(/<[a-z/!?]/i);
 });

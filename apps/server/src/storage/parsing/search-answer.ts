@@ -26,32 +26,45 @@ export interface FoundResult {
   readonly raw?: string;
 }
 
-const maxBytes = 4 * 2 ** 20;
+export const maxAnswerBytes = 4 * 2 ** 20;
 /** Results of providers have some dozens of values each. */
 const bounds = { values: 100_000, depth: 64 };
 const maxResults = 100;
 const maxUrl = 2_048;
+/** Nested tags beyond these passes keep their `<`, with a space behind it. */
+const tagPasses = 4;
 const lengths = { title: 500, snippet: 2_000, source: 200, date: 64, raw: 8_000 } as const;
 const maxSnippets = 5;
 
+export const tooLarge = (): BadSearchAnswer =>
+  new BadSearchAnswer(`The answer has more than ${String(maxAnswerBytes)} bytes.`);
+
 type Entry = Readonly<Record<string, unknown>>;
+
+/** The usable results of an answer. */
+export interface FoundResults {
+  readonly results: readonly FoundResult[];
+  /** In the answer, also those without a usable address. */
+  readonly entries: number;
+}
 
 /** @throws {BadSearchAnswer} */
 export async function readSearchAnswer(
   source: AsyncIterable<Uint8Array>,
   { form, withRaw }: SearchAnswerRequest,
-): Promise<readonly FoundResult[]> {
+): Promise<FoundResults> {
   const chunks: Uint8Array[] = [];
   const scan = new JsonScan(bounds);
   let bytes = 0;
   for await (const chunk of source) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new BadSearchAnswer(`The answer has more than ${String(maxBytes)} bytes.`);
+    if (bytes > maxAnswerBytes) throw tooLarge();
     if (scan.add(chunk) !== undefined) throw new BadSearchAnswer("The answer has too many values.");
     chunks.push(chunk);
   }
   const entries = entriesOf(parse(Buffer.concat(chunks).toString()), form);
-  return entries.slice(0, maxResults).flatMap((entry) => resultOf(entry, { form, withRaw }) ?? []);
+  const results = entries.slice(0, maxResults).flatMap((entry) => resultOf(entry, { form, withRaw }) ?? []);
+  return { results, entries: entries.length };
 }
 
 function parse(json: string): unknown {
@@ -128,13 +141,20 @@ function characterOf(whole: string, name: string): string {
 /** Text without markup, control characters, and characters that hide or reorder text; `undefined` if nothing is left. */
 export function cleanText(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== "string") return undefined;
-  const text = storableText(value, 4 * maxLength)
+  const plain = storableText(value, 4 * maxLength)
     // Before tags: escaped markup is markup for a page that shows the text.
     .replaceAll(/&(#x?[0-9a-f]{1,6}|[a-z]{2,6});/gi, characterOf)
-    .replaceAll(/<[/!?a-z][^<>]*>/gi, "")
-    .replaceAll(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, " ")
-    .replaceAll(/[\p{Cf}\p{Cs}\p{Co}\u{E0000}-\u{E0FFF}]+/gu, "")
-    .trim();
-  const cut = storableText(text, maxLength);
+    // Before tags: without a hidden character, the text next to it may become one.
+    .replaceAll(/[\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]+/gu, "")
+    .replaceAll(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, " ");
+  const cut = storableText(withoutTags(plain).trim(), maxLength);
   return cut === "" ? undefined : cut;
+}
+
+/** Removed tags may join the text around them to new ones. */
+function withoutTags(text: string): string {
+  let left = text;
+  for (let pass = 0; pass < tagPasses; pass += 1) left = left.replaceAll(/<[/!?a-z][^<>]*>/gi, "");
+  // Tags without an end, and deeply nested ones.
+  return left.replaceAll(/<(?=[/!?a-z])/gi, "< ");
 }
