@@ -47,6 +47,7 @@ const special: Readonly<
     args: ["some-id", "--source", "path", "--path", "/home/shoal/a.log"],
     query: { source: "path", path: "/home/shoal/a.log" },
   },
+  "search.contents": { args: ["some-id", "--limit", "3"], body: { limit: 3 } },
   "browsers.fs.readFile": { args: ["some-id", "/home/shoal/a"], query: { path: "/home/shoal/a" } },
   "browsers.fs.downloadDirZip": { args: ["some-id", "/home/shoal/a"], query: { path: "/home/shoal/a" } },
   "browsers.fs.writeFile": { args: ["some-id", "/home/shoal/a", "-f", file], query: { path: "/home/shoal/a" } },

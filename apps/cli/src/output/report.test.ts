@@ -43,6 +43,7 @@ it.each([
   ["body.profile.id", "not found", "--profile-id: not found"],
   ["body.viewport.height", "expected a number", "--viewport: height: expected a number"],
   ["body.unknown_field", "unknown", "unknown_field: unknown"],
+  ["body", "give exactly one of a and b", "give exactly one of a and b"],
 ])("names the flag of %s", (field, problem, line) => {
   expect(linesOf(`${field}: ${problem}`, { fields: { field } })).toEqual([`error: ${line}`]);
 });

@@ -112,7 +112,8 @@ function problemOf(
   // Services without `field` start the message with it all the same.
   const path = field ?? /^(?:body|query|params)(?:\.\w+)+(?=: )/.exec(problem)?.[0];
   if (path !== undefined && problem.startsWith(`${path}: `))
-    problem = `${flagOf(path, context)}: ${problem.slice(path.length + 2)}`;
+    // The whole body has no name.
+    problem = [flagOf(path, context), problem.slice(path.length + 2)].filter(Boolean).join(": ");
   return withCommands(problem, context);
 }
 
