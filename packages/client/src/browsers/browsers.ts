@@ -115,7 +115,8 @@ export class Browsers {
   }
 
   /**
-   * Starts a session. Resolves when its browser accepts CDP connections at `cdp_ws_url`.
+   * Starts a session. Resolves when its browser accepts CDP connections at `cdp_ws_url`. Default of `timeoutMs`: 60 seconds, and
+   * 240 for a start from a snapshot.
    *
    * @example
    * await using browser = await shoal.browsers.create({ timeout_seconds: 300 });
@@ -125,8 +126,9 @@ export class Browsers {
    * `name_taken`, or `profile_in_use` while another session writes to the profile; 429 `too_many_requests` at the project's limit; 529
    * `capacity_exhausted` when the server is full; 501 for `invocation_id`.
    */
-  async create(body: CreateBrowser = {}, options?: CallOptions): Promise<BrowserSession> {
-    return this.#own(await this.#transport.call(createBrowser, { body }, options));
+  async create(body: CreateBrowser = {}, options: CallOptions = {}): Promise<BrowserSession> {
+    const limits = body.snapshot ? { ...options, timeoutMs: options.timeoutMs ?? 240_000 } : options;
+    return this.#own(await this.#transport.call(createBrowser, { body }, limits));
   }
   /**
    * Gets a running session with methods that need no id. Leaving the scope does not end it.
