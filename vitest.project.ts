@@ -11,7 +11,7 @@ for (const name of Object.keys(process.env))
  * Test files that run at once. Tests mostly wait for browsers and databases: on two processors, three files at a time took
  * 355 seconds, four 282.
  */
-export const maxWorkers = Math.floor(availableParallelism() * 2.5);
+export const maxWorkers = availableParallelism() * 2;
 
 /** Hooks of helpers, for each test file. */
 export const setupFiles = [fileURLToPath(new URL("vitest.each-file.ts", import.meta.url))];
