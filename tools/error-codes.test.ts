@@ -25,7 +25,7 @@ const betweenServerAndInstance = new Set(["no_display", "no_full_chromium"]);
 const ofLogins = new Set(["browser_error", "canceled", "credentials_invalid", "expired", "flow_failed"]);
 
 /** Parts of a successful answer of a search: warnings, and pages that were not read. */
-const ofSearches = new Set(["no_provider_content", "timeout", "unsupported_param"]);
+const ofSearches = new Set(["fewer_results", "no_provider_content", "timeout", "unsupported_param"]);
 
 interface Sent {
   readonly code: string;

@@ -18,6 +18,7 @@ type Kind =
   | "proxy"
   | "destination"
   | "session"
+  | "snapshot"
   | "project"
   | "invocation"
   | "app";
@@ -30,6 +31,7 @@ const names: Readonly<Record<string, Kind>> = {
   "body.invocation_id": "invocation",
   "body.app_name": "app",
   "body.session_id": "session",
+  "body.snapshot.id": "snapshot",
   "body.profile.id": "profile",
   "body.profile.name": "profile",
   "body.browser.profile.id": "profile",
@@ -145,6 +147,10 @@ const requests: Readonly<
   "browserPools.release": { own: "pool", body: {} },
   "vaults.items.put": { own: "vault", body: { type: "credential", spec: { provider: "managed_auth" } } },
 };
+/** Instead of the request of the operation: most of its fields do not go with the reference. */
+const ownRequests: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "browsers.create body.snapshot.id": { name: "stolen", tags: { stolen: "yes" } },
+};
 /** Other fields of the object that has the reference. */
 const siblings: Readonly<Record<string, object>> = { "proxy_routes[]": { hosts: ["shop.example"] } };
 /** Replaces 404 `not_found`. */
@@ -187,6 +193,7 @@ beforeAll(async () => {
     app: createId(),
     extension: createId(),
     session: createId(),
+    snapshot: createId(),
     profile: await made(owner.key, "/profiles", { name: "precious" }),
     proxy: await made(owner.key, "/proxies", {
       type: "custom",
@@ -213,6 +220,14 @@ beforeAll(async () => {
       size_bytes: 1,
       checksum: "",
       last_used_at: null,
+    })
+    .execute();
+  await server.database.query
+    .insertInto("snapshots")
+    .values({
+      ...{ id: ids.snapshot, project_id: owner.id, session_id: ids.session, engine: "restored", blob: createId() },
+      ...{ size_bytes: 1, unpacked_bytes: 0, paused_ms: 0, settings: "{}" },
+      ...{ created_at: new Date(), expires_at: new Date(Date.now() + 86_400_000) },
     })
     .execute();
   const deployment = createId();
@@ -285,7 +300,7 @@ it("knows every body field that refers to an object, and has a request for each 
   expect(table.length).toBeGreaterThan(30);
 });
 
-describe.each(table)("$row", ({ endpoint, field }) => {
+describe.each(table)("$row", ({ endpoint, field, row }) => {
   const kind = names[field] ?? "profile";
   const isImpossible = kind === "extension" && lacksFull;
   it.skipIf(isImpossible)(
@@ -314,7 +329,7 @@ describe.each(table)("$row", ({ endpoint, field }) => {
       ] as const) {
         const answer = await server.request(endpoint.method, path, {
           key: stranger.key,
-          body: withReference(body, field, wanted),
+          body: withReference(ownRequests[row] ?? body, field, wanted),
         });
         const refused = refusals[kind] ?? { status: 404, code: "not_found" };
         expect(answer, `${wanted}: ${JSON.stringify(answer.body)}`).toMatchObject({

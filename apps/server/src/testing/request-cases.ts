@@ -28,6 +28,8 @@ interface Place {
   readonly isField: boolean;
   /** For a form of a union, whose fields may depend on one another: the whole object. Default: the required fields. */
   readonly whole?: Json | undefined;
+  /** The union of which `schema` is a form: it may take what the form rejects. */
+  readonly union?: z.core.$ZodType | undefined;
   with(value: unknown): unknown;
 }
 
@@ -160,7 +162,12 @@ function* formsOf(
   parent: z.core.$ZodTypes,
   name: string,
   schema: z.core.$ZodType,
-): Generator<{ readonly schema: z.core.$ZodType; readonly siblings: Json; readonly whole?: Json }> {
+): Generator<{
+  readonly schema: z.core.$ZodType;
+  readonly siblings: Json;
+  readonly union?: z.core.$ZodType;
+  readonly whole?: Json;
+}> {
   yield { schema, siblings: {} };
   const { def } = bare(schema)._zod;
   const outer = parent._zod.def;
@@ -176,7 +183,7 @@ function* formsOf(
     const fitting = nearlyWhole(form.shape).flatMap((whole) =>
       [{}, ...kinds]
         .filter((siblings) => takes(parent, { ...least, ...siblings, [name]: whole }))
-        .map((siblings) => ({ schema: option, siblings, whole })),
+        .map((siblings) => ({ schema: option, siblings, union: schema, whole })),
     );
     if (fitting.length === 0)
       throw new Error(
@@ -195,12 +202,13 @@ function* placesIn(place: Place): Generator<Place> {
       const least = place.whole ?? leastOf(def.shape);
       for (const [name, field] of Object.entries(def.shape)) {
         const base = completed(inner, { ...least, [name]: sample(field) });
-        for (const { schema, siblings, whole } of formsOf(inner, name, field)) {
+        for (const { schema, siblings, union, whole } of formsOf(inner, name, field)) {
           yield* placesIn({
             ...place,
             at: `${place.at}.${name}`,
             schema,
             isField: whole === undefined,
+            union,
             whole,
             with: (value) =>
               place.with(
@@ -242,7 +250,7 @@ function* placesIn(place: Place): Generator<Place> {
 }
 
 /** Values of another type that the schema rejects. */
-function otherTypes({ form, schema }: Place): unknown[] {
+function otherTypes({ form, schema, union }: Place): unknown[] {
   const { def } = bare(schema)._zod;
   if (form === "multipart")
     return def.type === "file" ? ["no file"] : def.type === "string" ? [new File(["no text"], "file")] : [];
@@ -252,7 +260,7 @@ function otherTypes({ form, schema }: Place): unknown[] {
         ? ["no such value"]
         : []
       : [7, "no such value", true, [7], { zz: 7 }, null];
-  return candidates.filter((value) => !takes(schema, value));
+  return candidates.filter((value) => !takes(schema, value) && !(union !== undefined && takes(union, value)));
 }
 
 /** Returns a distinct valid value for each index, where possible. */
