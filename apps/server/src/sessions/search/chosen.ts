@@ -27,8 +27,9 @@ export function chosenClients(
         }),
       );
     }) ?? clients;
-  requireShortQuery(chosen, request);
-  return request.strict_params ? withAllParams(chosen, request) : chosen;
+  const able = request.strict_params ? withAllParams(chosen, request) : chosen;
+  requireShortQuery(able, request);
+  return able;
 }
 
 /** @throws {ServiceError} 400 if no client takes a question of this length. */

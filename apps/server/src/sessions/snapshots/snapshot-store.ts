@@ -64,8 +64,19 @@ export class SnapshotStore {
     // Its reader gets the error.
     content.on("error", () => undefined);
     addAbortSignal(signal, content);
-    // One at a time: each may write as much as the project has left.
-    return this.#adding.run(projectId, () => this.#add(projectId, snapshot, content, signal));
+    const left = Promise.withResolvers<never>();
+    const leave = (): void => {
+      left.reject(signal.reason as Error);
+    };
+    signal.addEventListener("abort", leave);
+    // One at a time: each may write as much as the project has left. The copy of a caller who leaves is not kept for its turn.
+    const adding = this.#adding.run(projectId, () => {
+      signal.throwIfAborted();
+      return this.#add(projectId, snapshot, content, signal);
+    });
+    return Promise.race([adding, left.promise]).finally(() => {
+      signal.removeEventListener("abort", leave);
+    });
   }
 
   async #add(projectId: string, snapshot: NewSnapshot, content: Readable, signal: AbortSignal): Promise<Snapshot> {
