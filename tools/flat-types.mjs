@@ -173,17 +173,21 @@ class Printer {
   }
 
   members(type, at, indent) {
-    const lines = this.#checker.getPropertiesOfType(type).map((property) => {
+    const properties = this.#checker.getPropertiesOfType(type);
+    const lines = properties.map((property) => {
       const declaration = property.valueDeclaration ?? property.declarations?.[0];
       const optional = property.flags & ts.SymbolFlags.Optional ? "?" : "";
       const name = /^[A-Za-z_$][\w$]*$/.test(property.name) ? property.name : JSON.stringify(property.name);
       const value = this.#text(this.#checker.getTypeOfSymbolAtLocation(property, at), at, `${indent}    `);
       return `${comment(declaration, `${indent}    `)}${indent}    ${name}${optional}: ${value};\n`;
     });
-    for (const { keyType, type: value } of this.#checker.getIndexInfosOfType(type))
-      lines.push(
-        `${indent}    [key: ${this.#text(keyType, at, indent)}]: ${this.#text(value, at, `${indent}    `)};\n`,
-      );
+    // An index signature must allow the values of all properties, also in programs without exactOptionalPropertyTypes.
+    const isOptional = properties.some(({ flags }) => flags & ts.SymbolFlags.Optional);
+    for (const { keyType, type: value } of this.#checker.getIndexInfosOfType(type)) {
+      const values = this.#text(value, at, `${indent}    `);
+      const missing = isOptional && !/^(?:any|unknown)$|\bundefined$/.test(values) ? " | undefined" : "";
+      lines.push(`${indent}    [key: ${this.#text(keyType, at, indent)}]: ${values}${missing};\n`);
+    }
     return `{\n${lines.join("")}${indent}}`;
   }
 

@@ -26,6 +26,8 @@ export const Whole = z.object({
 });
 export interface Query extends z.input<typeof Query> {}
 export const Query = z.object({ limit: z._default(z.int(), 20) });
+export interface Open extends z.output<typeof Open> {}
+export const Open = z.catchall(z.object({ id: z.optional(z.string()) }), z.string());
 export type Either = z.output<typeof Either>;
 export const Either = z.union([Part, Whole]);
 `;
@@ -59,7 +61,7 @@ afterAll(() => {
 });
 
 it("writes the fields of derived interfaces with their comments, and names other interfaces", () => {
-  expect(flattenTypes(folder)).toBe(4);
+  expect(flattenTypes(folder)).toBe(5);
   const text = readFileSync(join(folder, "dist/index.d.ts"), "utf8");
   expect(text).toContain(`export interface Part {
     /** In pixels. */
@@ -88,6 +90,11 @@ it("writes the type of an interface to the constant of the same name", () => {
     limit: number;
 }, Query>;`);
   expect(text).toContain("export declare const Either: Schema<Either>;");
+});
+
+it("lets the values of an open object be missing, as its optional fields can be", () => {
+  const text = readFileSync(join(folder, "dist/index.d.ts"), "utf8");
+  expect(text).toContain("[key: string]: string | undefined;");
 });
 
 it("changes nothing the second time", () => {
