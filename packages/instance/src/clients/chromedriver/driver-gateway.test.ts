@@ -95,9 +95,10 @@ describeChromium("commands of WebDriver", (chromium) => {
     it("ends with its session", async () => {
       await using other = await runInstance({ chromium });
       await other.assign({});
-      const started = await ask(other, "POST", "/wd/session", {});
-      const { driverVersion } = started.value as { readonly driverVersion: string };
-      expect(driverVersion).toMatch(/^\d+\./);
+      expect(await ask(other, "POST", "/wd/session", {})).toMatchObject({
+        status: 200,
+        value: { driverVersion: expect.stringMatching(/^\d+\./) as unknown },
+      });
       const drivers = childrenOf(other.process.pid ?? 0, "chromedriver");
       expect(drivers).toHaveLength(1);
       await other.call("POST", "/_instance/stop");

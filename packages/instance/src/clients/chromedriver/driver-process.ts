@@ -12,6 +12,8 @@ export interface DriverProcessOptions {
 }
 
 const startMs = 30_000;
+/** The driver chooses a port by itself, and ends if another program takes it meanwhile. */
+const maxStarts = 3;
 /** Of its first lines, which name version and port. */
 const maxStartCharacters = 16_384;
 
@@ -42,20 +44,37 @@ export class DriverProcess {
 }
 
 /** @throws {DriverProblem} if it is not installed or does not start. */
-export async function startDriver({ executable, onExit, onStarted }: DriverProcessOptions): Promise<DriverProcess> {
-  const program = await findProgram("chromedriver", [dirname(executable)]);
+export async function startDriver(options: DriverProcessOptions): Promise<DriverProcess> {
+  const program = await findProgram("chromedriver", [dirname(options.executable)]);
   if (program === undefined)
     throw new DriverProblem(`chromedriver is not installed where this session runs. ${driverAdvice}`);
+  for (let starts = 1; ; starts++) {
+    try {
+      return await start(program, options);
+    } catch (error) {
+      if (!(error instanceof EndedDriver) || starts === maxStarts) throw error;
+    }
+  }
+}
+
+/** Before it named its port. */
+class EndedDriver extends DriverProblem {}
+
+/** @throws {DriverProblem} if it does not start. */
+async function start(program: string, { onExit, onStarted }: DriverProcessOptions): Promise<DriverProcess> {
   const { SHOAL_INSTANCE: _, ...env } = process.env;
   const child = spawn(program, ["--port=0", "--log-level=SEVERE"], {
     detached: process.platform !== "win32",
     env,
     stdio: ["ignore", "pipe", "ignore"],
   });
-  child.once("exit", onExit);
   if (child.pid !== undefined) onStarted(child.pid);
   try {
-    return new DriverProcess(child, await started(child));
+    const driver = new DriverProcess(child, await started(child));
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new EndedDriver("chromedriver ended after its start.");
+    child.once("exit", onExit);
+    return driver;
   } catch (error) {
     kill(child);
     throw error;
@@ -79,8 +98,10 @@ function started(child: ChildProcess): Promise<Started> {
   child.once("error", (error) => {
     fail(error.message);
   });
-  child.once("exit", (code, signal) => {
-    fail(`it ended with ${String(signal ?? code)}`);
+  // After its last output.
+  child.once("close", (code, signal) => {
+    const said = text.trim().split("\n").at(-1)?.slice(0, 200) ?? "";
+    reject(new EndedDriver(`chromedriver did not start: it ended with ${String(signal ?? code)}. ${said}`.trim()));
   });
   child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
     // Later output is discarded.
