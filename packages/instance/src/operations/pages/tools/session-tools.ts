@@ -31,6 +31,8 @@ interface Invoke {
 const maxReading = 10;
 /** A tab that takes longer is busy, or has crashed. */
 const readMs = 10_000;
+/** Until a tab whose reading goes on is read again: a browser under load may lose an answer. */
+const lateMs = 30_000;
 const maxErrorCharacters = 4_000;
 /** Of the tools of all tabs, as JSON. */
 const maxListCharacters = 2_000_000;
@@ -45,7 +47,7 @@ export class SessionToolCaller {
   readonly #closing = new AbortController();
   /** Numbers of frames. */
   readonly #frames = new Map<string, number>();
-  /** Tabs whose reading goes on after its time limit: no list reads them again meanwhile. */
+  /** Tabs whose reading goes on after its time limit: no list reads them again for a while. */
   readonly #late = new Set<string>();
   /** Tabs of the references of the latest list. */
   #tabs: ReadonlyMap<string, string> = new Map();
@@ -143,7 +145,11 @@ export class SessionToolCaller {
 
   #leave(id: string, reading: Promise<unknown>): void {
     this.#late.add(id);
-    void Promise.allSettled([reading]).then(() => this.#late.delete(id));
+    const timer = setTimeout(() => this.#late.delete(id), lateMs).unref();
+    void Promise.allSettled([reading]).then(() => {
+      clearTimeout(timer);
+      this.#late.delete(id);
+    });
   }
 
   async #find(watch: ToolWatch, ref: string): Promise<readonly [MatchingTool | undefined, ListedTool | undefined]> {
