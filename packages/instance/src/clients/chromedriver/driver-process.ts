@@ -12,7 +12,7 @@ export interface DriverProcessOptions {
 }
 
 const startMs = 30_000;
-/** The driver chooses a port by itself, and ends if another program takes it meanwhile. */
+/** The driver ended with 1 on a busy machine before it named its port. */
 const maxStarts = 3;
 /** Of its first lines, which name version and port. */
 const maxStartCharacters = 16_384;
