@@ -12,9 +12,6 @@ export type { HeldConnection, OneTransaction } from "./one-transaction.ts";
 export { type Outage, outageOf } from "./outage.ts";
 export { isOutdatedPlan } from "./prepared-statements.ts";
 export type {
-  AuditChainTable,
-  AuditExportDestinationsTable,
-  AuditLogsTable,
   BrowserPoolsTable,
   BrowserPoolWaitersTable,
   DeploymentKeysTable,
@@ -30,6 +27,7 @@ export type {
   SessionsTable,
   Tables,
 } from "./tables.ts";
+export type { AuditExportDestinationsTable, AuditLogsTable } from "./tables/audit-tables.ts";
 export type { RateLimitUsesTable } from "./tables/rate-limit-tables.ts";
 export type { ApiKeysTable, ApiKeyUsesTable } from "./tables/api-key-tables.ts";
 export type {

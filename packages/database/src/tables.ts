@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from "kysely";
 import type { AppLogChunksTable, AppVersionsTable, DeploymentsTable, SchedulesTable } from "./tables/app-tables.ts";
+import type { AuditTables } from "./tables/audit-tables.ts";
 import type {
   AuthConnectionsTable,
   AuthFlowsTable,
@@ -121,7 +122,7 @@ export interface SessionsTable {
   /** From the start or the latest extension; `null` = unlimited while in use. */
   max_duration_seconds: Generated<number | null>;
   /** The session ends then even if in use. */
-  ends_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+  ends_at: OptionalTimestamp;
 }
 
 export interface SessionFilesTable {
@@ -189,12 +190,12 @@ export interface InvocationsTable {
   timeout_seconds: number;
   place: GeneratedAlways<number>;
   /** Not before, for a waiting one; `null` = now. */
-  due_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+  due_at: OptionalTimestamp;
   max_retries: Generated<number>;
   /** The failed ones. */
   attempts: ColumnType<readonly InvocationAttempt[], string | undefined, string>;
   started_at: TimestampOfInsert;
-  finished_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+  finished_at: OptionalTimestamp;
 }
 
 export interface InvocationAttempt {
@@ -299,75 +300,7 @@ export interface JobsTable {
   ran_at: Timestamp;
 }
 
-/** Entries are only appended at the end and removed from the beginning. */
-export interface AuditLogsTable {
-  /** From 1 without gaps. */
-  sequence: number;
-  id: string;
-  at: Timestamp;
-  project_id: string | null;
-  auth_strategy: string;
-  /** Empty if unknown, like the other texts. */
-  user_id: string;
-  email: string;
-  method: string;
-  path: string;
-  route: string;
-  operation: string;
-  status: number;
-  duration_ms: number;
-  domain: string;
-  client_ip: string;
-  user_agent: string;
-  request_id: string;
-  previous_hash: Buffer;
-  hash: Buffer;
-}
-
-/** Both ends of the audit log. One row. */
-export interface AuditChainTable {
-  is_only: Generated<boolean>;
-  first_sequence: Generated<number>;
-  first_previous_hash: Generated<Buffer>;
-  last_sequence: Generated<number>;
-  last_hash: Generated<Buffer>;
-  /** First entry after the seal did not match; `null` = it always matched. */
-  broken_at: number | null;
-  /** Both ends, sealed with the service's secret; `null` before the first entry. */
-  seal: Buffer | null;
-}
-
-export interface AuditExportDestinationsTable {
-  id: string;
-  bucket: string;
-  prefix: string;
-  region: string;
-  role_arn: string;
-  kms_key_id: string | null;
-  /** The role requires it; never changes. */
-  external_id: string;
-  status: Generated<"active" | "paused">;
-  /** Increases with each change by a user. */
-  revision: Generated<number>;
-  exported_sequence: Generated<number>;
-  /** Stored before the upload, so that a retry writes the same object. */
-  pending_first: Generated<number | null>;
-  pending_last: Generated<number | null>;
-  pending_name: Generated<string | null>;
-  lease_server: Generated<string | null>;
-  /** Another server may export afterwards. */
-  lease_until: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
-  consecutive_failures: Generated<number>;
-  last_error: Generated<string | null>;
-  last_error_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
-  last_success_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
-  /** `null` while it is paused. */
-  next_attempt_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
-  created_at: TimestampOfInsert;
-  updated_at: TimestampOfInsert;
-}
-
-export interface Tables extends FlowTables, NetworkRecordingTables, SearchTables, SnapshotTables {
+export interface Tables extends AuditTables, FlowTables, NetworkRecordingTables, SearchTables, SnapshotTables {
   projects: ProjectsTable;
   organization: OrganizationTable;
   api_key_uses: ApiKeyUsesTable;
@@ -385,9 +318,6 @@ export interface Tables extends FlowTables, NetworkRecordingTables, SearchTables
   extensions: ExtensionsTable;
   telemetry_destinations: TelemetryDestinationsTable;
   idempotency_keys: IdempotencyKeysTable;
-  audit_logs: AuditLogsTable;
-  audit_chain: AuditChainTable;
-  audit_export_destinations: AuditExportDestinationsTable;
   servers: ServersTable;
   replica_secret: ReplicaSecretTable;
   jobs: JobsTable;
