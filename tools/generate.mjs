@@ -12,6 +12,7 @@ const generators = [
   "commands.mjs",
   "agent-files.mjs",
   "decisions.mjs",
+  "folders.mjs",
 ];
 
 onSources(import.meta.url);

@@ -1,7 +1,8 @@
 // Checks every import against the architecture:
 // - a package imports only packages of a lower layer (the tag in its turbo.json) that its package.json names;
 // - a package with the tag `layer-tests` is imported only by tests (anywhere in private packages), and imports no other package;
-// - a folder of a package imports only the folders that folders.json, next to that turbo.json, allows;
+// - a folder of a package imports only the folders that folders.json, next to that turbo.json, allows, and has one line
+//   there about its content;
 // - folders next to a folder `kit` import it, and never each other;
 // - no group of files imports each other in a circle, and no group of folders side by side, at any depth.
 // Usage: node tools/layers.mjs [ROOT]
@@ -82,7 +83,8 @@ export function findViolations(root) {
 const maxFilesInFolder = 15;
 
 /**
- * Checks the imports inside a package. `folders.json` maps each folder of `src` to the folders that it may import; `.` is `src` itself.
+ * Checks the imports inside a package. `folders.json` maps each folder of `src` to its content and to the folders that it
+ * may import; `.` is `src` itself.
  * A nested folder without an entry belongs to the folder above it, and an allowed folder includes those below it.
  * @param {string} root @param {string} directory - of the package @returns {string[]}
  */
@@ -107,7 +109,8 @@ function findFolderViolations(root, directory) {
     return violations;
   }
 
-  const allowed = JSON.parse(readFileSync(listFile, "utf8"));
+  const entries = Object.entries(JSON.parse(readFileSync(listFile, "utf8")));
+  const allowed = Object.fromEntries(entries.map(([folder, { imports }]) => [folder, imports]));
   const lineInList = (name) =>
     readFileSync(listFile, "utf8")
       .split("\n")
@@ -119,7 +122,9 @@ function findFolderViolations(root, directory) {
     return folder;
   };
 
-  for (const folder of Object.keys(allowed)) {
+  for (const [folder, { content }] of entries) {
+    if (folder !== "." && !content)
+      violations.push(`${listPlace}:${lineInList(folder)}: ${folder} has no "content": write one line about it`);
     if (folder !== "." && !files.some((file) => includes(folder, folderOf(file))))
       violations.push(`${listPlace}:${lineInList(folder)}: ${folder} has no files: remove the entry`);
   }

@@ -101,11 +101,18 @@ it("requires a layer", () => {
   );
 });
 
+/** An entry of `folders.json` for each folder, with what it may import. */
+function listed(allowed: Record<string, string[]>): Record<string, { content: string; imports: string[] }> {
+  return Object.fromEntries(
+    Object.entries(allowed).map(([folder, imports]) => [folder, { content: "Some text.", imports }]),
+  );
+}
+
 /** A package `low` with an allow-list for the folders of its source, and the given files. */
 function folders(allowed: Record<string, string[]>, files: Record<string, string>): string[] {
   return findViolations(
     workspace({
-      "packages/low/folders.json": JSON.stringify(allowed, undefined, 2),
+      "packages/low/folders.json": JSON.stringify(listed(allowed), undefined, 2),
       ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`packages/low/src/${path}`, text])),
     }),
   );
@@ -158,6 +165,16 @@ it("rejects files that import each other in a circle", () => {
   ]);
 });
 
+it("requires a line about the content of each folder", () => {
+  const files = {
+    "packages/low/folders.json": JSON.stringify({ ".": { imports: [] }, area: { imports: [] } }, undefined, 2),
+    "packages/low/src/area/a.ts": "",
+  };
+  expect(findViolations(workspace(files))).toEqual([
+    'packages/low/folders.json:5: area has no "content": write one line about it',
+  ]);
+});
+
 it("requires folders for more than fifteen files side by side", () => {
   const files = Object.fromEntries(
     Array.from({ length: 16 }, (_, index) => [`packages/low/src/f${index}.ts`, "export {};\n"]),
@@ -170,7 +187,7 @@ it("requires folders for more than fifteen files side by side", () => {
 it("finds folders side by side that import each other, also below the entries of folders.json", () => {
   const violations = findViolations(
     workspace({
-      "packages/low/folders.json": JSON.stringify({ area: [] }),
+      "packages/low/folders.json": JSON.stringify(listed({ area: [] })),
       "packages/low/src/area/first/a.ts": 'import { c } from "../second/deep/c.ts";\n',
       "packages/low/src/area/first/b.ts": "",
       "packages/low/src/area/second/deep/c.ts": "",
@@ -194,12 +211,14 @@ it("lets a folder and the folders inside it import each other", () => {
 
 it("keeps folders next to a kit apart", () => {
   const files = {
-    "packages/low/folders.json": JSON.stringify({
-      ".": [],
-      "ways/kit": [],
-      "ways/one": ["ways/kit"],
-      "ways/two": ["ways/kit", "ways/one"],
-    }),
+    "packages/low/folders.json": JSON.stringify(
+      listed({
+        ".": [],
+        "ways/kit": [],
+        "ways/one": ["ways/kit"],
+        "ways/two": ["ways/kit", "ways/one"],
+      }),
+    ),
     "packages/low/src/ways/kit/kit.ts": "export const kit = 1;\n",
     "packages/low/src/ways/one/one.ts": 'import { kit } from "../kit/kit.ts";\nexport const one = kit;\n',
     "packages/low/src/ways/two/two.ts": 'import { one } from "../one/one.ts";\nexport const two = one;\n',
