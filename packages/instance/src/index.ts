@@ -1,4 +1,5 @@
 export { encodeClose, encodeFrame, opcode } from "./http/frames.ts";
+export { isPassive } from "./http/passive-requests.ts";
 export { createServerFrames } from "./http/server-frames.ts";
 export { instanceControl, type InstanceControlEndpoint } from "./protocol/endpoints.ts";
 export {

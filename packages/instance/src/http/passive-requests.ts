@@ -1,7 +1,6 @@
 import type { Endpoint } from "@shoal/contract";
-import type { IncomingMessage } from "node:http";
 import { sessionEndpoints } from "../protocol/session-endpoints.ts";
-import { pathOf } from "./replies.ts";
+import { splitUrl } from "./replies.ts";
 
 /** With the value `1`: the request comes from a monitor. */
 const passiveHeader = "x-shoal-passive";
@@ -12,9 +11,15 @@ const passive: ReadonlyMap<string, "always" | "asked"> = new Map(
   ),
 );
 
+interface AskedRequest {
+  readonly method?: string | undefined;
+  /** Without `/browsers/{id}`; a query is ignored. */
+  readonly url?: string | undefined;
+  readonly headers?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** True for requests of monitors, which must not keep sessions running and are not events. */
-export function isPassive(request: IncomingMessage): boolean {
-  const method = request.method === "HEAD" ? "GET" : (request.method ?? "");
-  const when = passive.get(`${method} ${pathOf(request)}`);
-  return when === "always" || (when === "asked" && request.headers[passiveHeader] === "1");
+export function isPassive({ headers = {}, method = "", url = "/" }: AskedRequest): boolean {
+  const when = passive.get(`${method === "HEAD" ? "GET" : method} ${splitUrl(url).path}`);
+  return when === "always" || (when === "asked" && headers[passiveHeader] === "1");
 }

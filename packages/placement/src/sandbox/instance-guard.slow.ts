@@ -17,6 +17,7 @@ i=0; while [ $i -lt 20 ]; do grep -q ${inspectorPort} /proc/net/tcp && echo "ins
 kill -0 $PPID || echo "instance gone"
 `;
 const attackInBox = `
+for target in $PPID -1; do kill -STOP $target 2>/dev/null && echo "stopped $target"; done
 (: < /proc/$PPID/mem) 2>/dev/null && echo "memory open"
 (: < /proc/$PPID/environ) 2>/dev/null && echo "environment open"
 ls /proc/$PPID/fd/ 2>/dev/null

@@ -1,4 +1,13 @@
-import { levels, namespaces, packetFilterOptions, refusedCalls, unknownCalls } from "./system-call-filter.ts";
+import {
+  levels,
+  namespaces,
+  packetFilterOptions,
+  refusedCalls,
+  setSignalCommand,
+  signalCalls,
+  stopSignal,
+  unknownCalls,
+} from "./system-call-filter.ts";
 
 interface Argument {
   readonly index: number;
@@ -38,6 +47,10 @@ export function seccompProfile({ allowsNamespaces }: { readonly allowsNamespaces
       ...(allowsNamespaces ? [] : [user]).map((flag) => refuse(["clone", "unshare"], notPermitted, [hasFlag(flag)])),
       ...[mount, cgroup, uts, ipc].map((flag) => refuse(["clone", "unshare"], notPermitted, [hasFlag(flag)])),
       ...[time, pid, network].map((flag) => refuse(["unshare"], notPermitted, [hasFlag(flag)])),
+      ...Object.entries(signalCalls).map(([name, { index }]) =>
+        refuse([name], notPermitted, [equals(index, stopSignal)]),
+      ),
+      refuse(["fcntl"], notPermitted, [equals(1, setSignalCommand), equals(2, stopSignal)]),
       ...otherFamilies.map((family) => refuse(["socket"], unknownFamily, [equals(0, family)])),
       refuse(["socket"], unknownFamily, [{ index: 0, value: netlinkFamily, op: "SCMP_CMP_GT" }]),
       refuse(["socket"], unknownProtocol, [equals(0, netlinkFamily), { index: 2, value: 0, op: "SCMP_CMP_NE" }]),

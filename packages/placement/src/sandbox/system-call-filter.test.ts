@@ -22,6 +22,13 @@ type CallName =
   | "listmount"
   | "openTreeAttr"
   | "mount"
+  | "kill"
+  | "tkill"
+  | "tgkill"
+  | "rt_sigqueueinfo"
+  | "rt_tgsigqueueinfo"
+  | "pidfd_send_signal"
+  | "fcntl"
   | "getpid";
 
 const numbers: Readonly<Record<"x64" | "arm64", Readonly<Record<CallName, number>>>> = {
@@ -36,6 +43,13 @@ const numbers: Readonly<Record<"x64" | "arm64", Readonly<Record<CallName, number
     listmount: 458,
     openTreeAttr: 467,
     mount: 165,
+    kill: 62,
+    tkill: 200,
+    tgkill: 234,
+    rt_sigqueueinfo: 129,
+    rt_tgsigqueueinfo: 297,
+    pidfd_send_signal: 424,
+    fcntl: 72,
     getpid: 39,
   },
   arm64: {
@@ -49,6 +63,13 @@ const numbers: Readonly<Record<"x64" | "arm64", Readonly<Record<CallName, number
     listmount: 458,
     openTreeAttr: 467,
     mount: 40,
+    kill: 129,
+    tkill: 130,
+    tgkill: 131,
+    rt_sigqueueinfo: 138,
+    rt_tgsigqueueinfo: 240,
+    pidfd_send_signal: 424,
+    fcntl: 25,
     getpid: 172,
   },
 };
@@ -92,6 +113,17 @@ const calls: readonly (readonly [what: string, call: CallName, args: readonly nu
   ["listmount", "listmount", [0, 0, 0, 0], "unknownCall"],
   ["a call that no one has reviewed", "openTreeAttr", [0, 0, 0, 0, 0], "unknownCall"],
   ["mount", "mount", [0, 0, 0, 0, 0], "notPermitted"],
+  ["SIGSTOP", "kill", [2, 19], "notPermitted"],
+  ["SIGSTOP to all processes", "kill", [0xffff_ffff, 19], "notPermitted"],
+  ["SIGSTOP to a thread", "tkill", [2, 19], "notPermitted"],
+  ["SIGSTOP to a thread of a process", "tgkill", [2, 2, 19], "notPermitted"],
+  ["SIGSTOP with a value", "rt_sigqueueinfo", [2, 19, 0], "notPermitted"],
+  ["SIGSTOP with a value to a thread", "rt_tgsigqueueinfo", [2, 2, 19, 0], "notPermitted"],
+  ["SIGSTOP by a descriptor", "pidfd_send_signal", [3, 19, 0, 0], "notPermitted"],
+  ["SIGSTOP for activity of a descriptor", "fcntl", [3, 10, 19], "notPermitted"],
+  ["a look for process 19", "kill", [19, 0], "allowed"],
+  ["SIGIO for activity of a descriptor", "fcntl", [3, 10, 29], "allowed"],
+  ["a lock of a file", "fcntl", [3, 6, 19], "allowed"],
   ["getpid", "getpid", [], "allowed"],
 ];
 

@@ -170,6 +170,36 @@ const socketCalls: readonly InspectedCall[] = [
   },
 ];
 
+/** Cannot be ignored: code in a box could stop its instance, which then answers nothing and never ends. */
+export const stopSignal = 19;
+/** `fcntl` chooses the signal that reports activity of a descriptor to any process. */
+export const setSignalCommand = 10;
+
+/** Calls that send a signal, with the index of its number. */
+export const signalCalls: Readonly<Record<string, { readonly numbers: CallNumbers; readonly index: number }>> = {
+  kill: { numbers: [62, 129], index: 1 },
+  tkill: { numbers: [200, 130], index: 1 },
+  tgkill: { numbers: [234, 131], index: 2 },
+  rt_sigqueueinfo: { numbers: [129, 138], index: 1 },
+  rt_tgsigqueueinfo: { numbers: [297, 240], index: 2 },
+  pidfd_send_signal: { numbers: [424, 424], index: 1 },
+};
+
+const refuseStop = (index: number): readonly Instruction[] => [
+  loadArgument(index),
+  ...whenEqual(stopSignal, [respond(notPermitted)]),
+  respond(allow),
+];
+
+const stoppingCalls: readonly InspectedCall[] = [
+  ...Object.values(signalCalls).map(({ index, numbers }) => ({ numbers, rules: refuseStop(index) })),
+  // fcntl
+  {
+    numbers: [72, 25],
+    rules: [loadArgument(1), ...whenEqual(setSignalCommand, refuseStop(2)), respond(allow)],
+  },
+];
+
 /** Allows the namespaces that Chromium's sandbox creates, or none. */
 function namespaceCalls(allowed: boolean): readonly InspectedCall[] {
   const forClone = allowed
@@ -207,7 +237,9 @@ export function systemCallFilter(
     ...unlessEqual(architecture, [respond(unknownCall)]),
     loadWord(offsetOfNumber),
     ...whenAtLeast(firstUnreviewed, [respond(unknownCall)]),
-    ...[...socketCalls, ...namespaceCalls(options.namespaces)].flatMap(({ numbers, rules }) => onCall(numbers, rules)),
+    ...[...socketCalls, ...stoppingCalls, ...namespaceCalls(options.namespaces)].flatMap(({ numbers, rules }) =>
+      onCall(numbers, rules),
+    ),
     ...Object.values({ ...unknownCalls, ...(options.storable === true && unstorableCalls) }).flatMap((numbers) =>
       onCall(numbers, [respond(unknownCall)]),
     ),

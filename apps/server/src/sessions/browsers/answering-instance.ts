@@ -1,6 +1,7 @@
 import { type Instance, PlacementError } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import pTimeout from "p-timeout";
+import { countedCalls } from "./clients/outside-use.ts";
 import type { RunningSession } from "./running-session.ts";
 import { isBusy, noAnswer } from "../instance-plane/no-answer.ts";
 import { hasEnded } from "./session-errors.ts";
@@ -32,7 +33,7 @@ async function explain(instance: Instance, session: RunningSession, cause: unkno
 }
 
 /**
- * Requests without an answer fail with an error for the client.
+ * Requests count as uses of the session. Those without an answer fail with an error for the client.
  * @returns the instance; its `request` and `connect` throw {@link ServiceError}: 404 if the session was ended, 503 if
  * the server stops or the instance was lost.
  */
@@ -46,9 +47,10 @@ export function answeringInstance(instance: Instance, session: RunningSession): 
         : error;
     }
   };
+  const counted = countedCalls(instance, session.outsideUse);
   const own: Pick<Instance, "request" | "connect"> = {
-    request: (...given) => explained(instance.request(...given)),
-    connect: () => explained(instance.connect()),
+    request: (...given) => explained(counted.request(...given)),
+    connect: () => explained(counted.connect()),
   };
   // Members are read from and bound to the instance itself, because a class with private fields accepts no other
   // `this`.

@@ -187,6 +187,7 @@ export class PooledSessions {
       throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
     session.row = { ...row, ...adopted, telemetry_destination_id: session.row.telemetry_destination_id };
     session.idleSinceMs ??= Date.now();
+    session.outsideUse?.touch();
     instance.sleep.after(row.options.sleep_after_seconds ?? 0);
     if (wishes.start_url !== undefined)
       session.row = (await store.update(row.id, { start_url: wishes.start_url })) ?? session.row;

@@ -7,6 +7,7 @@ import { type CapturedCategories, namesOf } from "../telemetry/categories.ts";
 import type { Collector } from "../telemetry/collector.ts";
 import type { SessionExport } from "../telemetry/export/session-export.ts";
 import type { ClientPresence } from "./clients/client-presence.ts";
+import type { OutsideUse } from "./clients/outside-use.ts";
 import type { SessionOptions } from "./options/session-options.ts";
 import type { SessionRow } from "./session-store.ts";
 
@@ -33,6 +34,7 @@ export interface RunningSession {
   lifecycle: SessionLifecycle;
   /** Present once the instance has started. */
   presence: ClientPresence | undefined;
+  outsideUse: OutsideUse | undefined;
   readonly abort: AbortController;
   /** Ends the session at its `max_duration_seconds`. A timer, because the system clock behind `ends_at` can be set. */
   endTimer: NodeJS.Timeout | undefined;
@@ -119,6 +121,7 @@ export function newSession(
     ending: undefined,
     lifecycle: {},
     presence: undefined,
+    outsideUse: undefined,
     abort: new AbortController(),
     endTimer: undefined,
     savesAtEnd: wishes.savesAtEnd ?? true,

@@ -1,5 +1,6 @@
 import type { Instance } from "@shoal/placement";
 import { ClientPresence } from "./clients/client-presence.ts";
+import { OutsideUse } from "./clients/outside-use.ts";
 import { ServiceError } from "@shoal/router";
 import type { EndedReason } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
@@ -48,6 +49,7 @@ export interface SessionRunnerParts {
   readonly exports: Pick<TelemetryExports, "settled">;
   /** Called after the last file of an ended session is complete. */
   readonly onFiles: (sessionId: string) => void;
+  readonly handoffs: { isActive(sessionId: string): Promise<boolean> };
   readonly rules: SessionRules;
   readonly usage: Pick<UsageMeter, "follow">;
   /** True while the other servers may have declared this server dead. */
@@ -189,6 +191,14 @@ export class SessionRunner {
       () => session.row.options,
       () => void this.end(session, "disconnected"),
     );
+    session.outsideUse = new OutsideUse({
+      timeoutSeconds: () => session.row.timeout_seconds,
+      isHandedOver: () => this.#parts.handoffs.isActive(session.row.id),
+      onIdle: () => {
+        log.warn({ session_id: session.row.id }, "the session's instance did not end it after its idle timeout");
+        this.end(session, "timeout");
+      },
+    });
     this.#followSleep(session, instance);
     instance.onEvent((event) => {
       switch (event.type) {
@@ -266,6 +276,7 @@ export class SessionRunner {
     const at = new Date().toISOString();
     clearTimeout(session.endTimer);
     session.presence?.close();
+    session.outsideUse?.close();
     session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
     session.stopKeeping?.();
     const hasFiles = this.#hasFiles(session);

@@ -37,9 +37,13 @@ export class HandoffGate {
     await this.requireNone(sessionId);
   }
 
+  async isActive(sessionId: string): Promise<boolean> {
+    return (await this.#store.active(sessionId)) !== undefined;
+  }
+
   /** @throws {ServiceError} 409 `handoff_active`. */
   async requireNone(sessionId: string): Promise<void> {
-    if ((await this.#store.active(sessionId)) !== undefined) throw ServiceError.of(handoffActive(sessionId));
+    if (await this.isActive(sessionId)) throw ServiceError.of(handoffActive(sessionId));
   }
 
   /** Resolves when the handoff has ended, or the signal aborts. */

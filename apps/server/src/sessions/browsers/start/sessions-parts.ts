@@ -13,7 +13,7 @@ import type { SnapshotStore } from "../../snapshots/snapshot-store.ts";
 import type { TelemetryExports } from "../../telemetry/export/exports.ts";
 import type { TelemetryStore } from "../../telemetry/telemetry-store.ts";
 import type { SessionProfiles } from "../session-profiles.ts";
-import type { SessionRules } from "../session-runner.ts";
+import type { SessionRules, SessionRunnerParts } from "../session-runner.ts";
 import type { SessionStore } from "../session-store.ts";
 import type { SessionUpdatesParts } from "../update-session.ts";
 import type { ChosenObjects } from "./session-choices.ts";
@@ -24,7 +24,7 @@ export interface SessionsParts extends ChosenObjects {
   readonly profiles: SessionProfiles;
   readonly signInBrowsers: Pick<SignInBrowsers, "noteFork" | "noteTyped" | "typedIn">;
   readonly snapshots: Pick<SnapshotStore, "add" | "find" | "requireRoom">;
-  readonly handoffs: SessionUpdatesParts["handoffs"];
+  readonly handoffs: SessionRunnerParts["handoffs"] & SessionUpdatesParts["handoffs"];
   readonly projects: Pick<ProjectLookup, "find">;
   readonly botIdentities: Pick<BotIdentities, "signerOf">;
   readonly extensions: Pick<Extensions, "choose" | "open">;
