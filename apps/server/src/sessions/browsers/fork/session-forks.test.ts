@@ -15,9 +15,19 @@ function forksOf(change: { readonly row?: object; readonly onStart?: (place: num
   const mutex = new KeyedMutex<string>();
   const controller = new AbortController();
   const state = {
-    row: { id: "parent", project_id: "p", profile_id: null, proxy: { id: "proxy" }, options: {}, ...change.row },
+    row: {
+      id: "parent",
+      project_id: "p",
+      api_key_id: "key",
+      invocation_id: null,
+      profile_id: null,
+      proxy: { id: "proxy" },
+      options: {},
+      ...change.row,
+    },
     isTaken: false,
     starts: [] as unknown[],
+    invocations: [] as unknown[],
     ended: [] as string[],
     dropped: 0,
   };
@@ -39,7 +49,8 @@ function forksOf(change: { readonly row?: object; readonly onStart?: (place: num
     choices: { network: async () => ({ routes: [], headers: undefined }) },
     defaults: { record: async () => undefined },
     starter: {
-      async run(_session: unknown, { proxy }: { readonly proxy: unknown }) {
+      async run({ row }: { readonly row: SessionRow }, { proxy }: { readonly proxy: unknown }) {
+        state.invocations.push(row.invocation_id);
         change.onStart?.(state.starts.push(proxy));
       },
     },
@@ -53,6 +64,11 @@ function forksOf(change: { readonly row?: object; readonly onStart?: (place: num
     },
     updates: { exclusively: <Result>(id: string, work: () => Promise<Result>) => mutex.run(id, work) },
     existing: async () => state.row,
+    store: {
+      async requireActiveInvocation(_projectId: string, id: string) {
+        if (id === "ended") throw new ServiceError(409, "conflict", "ended");
+      },
+    },
     placement: {},
     log: pino({ level: "silent" }),
   } as unknown as SessionForksParts;
@@ -115,4 +131,14 @@ it("says how long to wait while other sessions are being copied, or restores the
   const { fork } = forksOf({ row: { options: { forkable: true } } });
   await expect(fork({ mode: "exact" })).rejects.toMatchObject({ status: 409, retryAfterSeconds: 15 });
   expect(await fork({})).toMatchObject({ notExactBecause: "Other sessions are being copied." });
+});
+
+it.each([
+  ["of the app's own forks while it runs", { invocation_id: "runs", api_key_id: "key" }, "runs"],
+  ["of no fork after its end", { invocation_id: "ended", api_key_id: "key" }, null],
+  ["of no fork by another key", { invocation_id: "runs", api_key_id: "app" }, null],
+])("keeps the invocation %s", async (_which, row, invocation) => {
+  const { fork, state } = forksOf({ row });
+  await fork({ mode: "restored" });
+  expect(state.invocations).toEqual([invocation]);
 });

@@ -14,7 +14,7 @@ import { refuseHeaders } from "../options/exit-headers.ts";
 import { newSession, type RunningSession, type SessionView, type SessionWishes } from "../running-session.ts";
 import type { SessionProfiles } from "../session-profiles.ts";
 import type { SessionRunner } from "../session-runner.ts";
-import type { SessionRow } from "../session-store.ts";
+import type { SessionRow, SessionStore } from "../session-store.ts";
 import type { SessionChoices } from "../start/session-choices.ts";
 import type { SessionDefaults } from "../start/session-defaults.ts";
 import type { SessionStarter } from "../start/session-starter.ts";
@@ -31,6 +31,7 @@ export interface SessionForksParts extends Pick<SessionUpdatesParts, "existing" 
   readonly profiles: Pick<SessionProfiles, "readForFork">;
   readonly placement: Pick<Placement, "unforkableBecause">;
   readonly signInBrowsers: Pick<SignInBrowsers, "noteFork">;
+  readonly store: Pick<SessionStore, "requireActiveInvocation">;
   readonly updates: Pick<SessionUpdates, "exclusively">;
 }
 
@@ -100,7 +101,8 @@ export class SessionForks {
   async fork(projectId: string, idOrName: string, request: Request, by: ForkCaller): Promise<Forks> {
     const source = await this.read(projectId, idOrName, { mode: request.mode, startsSessions: true }, by);
     try {
-      return await this.#start(source, request, by);
+      const invocation_id = await this.#invocationFor(source.parent, by);
+      return await this.#start({ ...source, parent: { ...source.parent, invocation_id } }, request, by);
     } finally {
       await source.state.drop();
     }
@@ -165,6 +167,21 @@ export class SessionForks {
         mayPass: true,
         retryAfterSeconds: error.retryAfterSeconds,
       };
+    }
+  }
+
+  /** An invocation ends the sessions that its app started, and no forks of other callers. */
+  async #invocationFor(
+    { api_key_id: key, invocation_id: id, project_id }: SessionRow,
+    { apiKeyId }: StartCaller,
+  ): Promise<string | null> {
+    if (id === null || key !== apiKeyId) return null;
+    try {
+      await this.#parts.store.requireActiveInvocation(project_id, id);
+      return id;
+    } catch (error) {
+      if (ServiceError.isInstance(error) && (error.status === 404 || error.status === 409)) return null;
+      throw error;
     }
   }
 
