@@ -17,14 +17,14 @@ export function explainStart(cause: unknown, sessionId: string, log: Log): unkno
   if (PlacementError.isInstance(cause) && (cause.code === "no_capacity" || cause.code === "unavailable")) {
     const [status, code] =
       cause.code === "no_capacity" ? ([529, "capacity_exhausted"] as const) : ([503, "not_ready"] as const);
-    log.warn(
-      { session_id: sessionId, err: cause },
-      "the browser was not started: the cluster has no room or does not answer",
-    );
+    log.warn({ session_id: sessionId, err: cause }, "the browser was not started: no room for it, or no answer");
     return new ServiceError(status, code, `The browser did not start: ${sentence(cause.message)}`, {
-      hint: "Try again after the time in `Retry-After`. The operator of the service can enlarge the cluster.",
+      // A cluster names no time; a queue does, and its message says when to try again.
+      ...(cause.retryAfterSeconds === undefined && {
+        hint: "Try again after the time in `Retry-After`. The operator of the service can enlarge the cluster.",
+      }),
       cause,
-      retryAfterSeconds,
+      retryAfterSeconds: cause.retryAfterSeconds ?? retryAfterSeconds,
     });
   }
   log.error({ session_id: sessionId, err: cause }, "the browser did not start");
