@@ -44,11 +44,15 @@ export interface StoredSnapshot {
 }
 
 const dayMs = 86_400_000;
+/** Of one project, and stored one after another. Each keeps a copy of its session, perhaps in memory. */
+const maxAdding = 4;
+const retryAfterSeconds = 15;
 
 /** The rows of snapshots, and their sealed content. */
 export class SnapshotStore {
   readonly #parts: SnapshotStoreParts;
   readonly #adding = new KeyedMutex<string>();
+  readonly #addingOf = new Map<string, number>();
 
   constructor(parts: SnapshotStoreParts) {
     this.#parts = parts;
@@ -56,6 +60,7 @@ export class SnapshotStore {
 
   /** Call it before a session is paused. @throws {ServiceError} 409 or 507 at a limit of the project. */
   async requireRoom(projectId: string): Promise<void> {
+    this.#requireTurn(projectId);
     await this.#freeBytes(this.#parts.database.query, projectId);
   }
 
@@ -64,6 +69,13 @@ export class SnapshotStore {
     // Its reader gets the error.
     content.on("error", () => undefined);
     addAbortSignal(signal, content);
+    try {
+      this.#requireTurn(projectId);
+    } catch (error) {
+      content.destroy();
+      throw error;
+    }
+    this.#addingOf.set(projectId, this.#addingCount(projectId) + 1);
     const left = Promise.withResolvers<never>();
     const leave = (): void => {
       left.reject(signal.reason as Error);
@@ -76,7 +88,28 @@ export class SnapshotStore {
     });
     return Promise.race([adding, left.promise]).finally(() => {
       signal.removeEventListener("abort", leave);
+      const others = this.#addingCount(projectId) - 1;
+      if (others === 0) this.#addingOf.delete(projectId);
+      else this.#addingOf.set(projectId, others);
     });
+  }
+
+  #addingCount(projectId: string): number {
+    return this.#addingOf.get(projectId) ?? 0;
+  }
+
+  #requireTurn(projectId: string): void {
+    if (this.#addingCount(projectId) < maxAdding) return;
+    throw new ServiceError(
+      409,
+      "conflict",
+      `${String(maxAdding)} snapshots of this project are being stored, the limit.`,
+      {
+        limit: maxAdding,
+        hint: `Try again in ${String(retryAfterSeconds)} seconds.`,
+        retryAfterSeconds,
+      },
+    );
   }
 
   async #add(projectId: string, snapshot: NewSnapshot, content: Readable, signal: AbortSignal): Promise<Snapshot> {
