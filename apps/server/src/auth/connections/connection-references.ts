@@ -7,7 +7,7 @@ import {
 } from "@shoal/contract/refusals";
 import { createId, siteDomain } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
-import type { CreateAuthConnection, StartLogin, UpdateAuthConnection } from "@shoal/schemas";
+import type { CreateAuthConnection, ErrorDetail, StartLogin, UpdateAuthConnection } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { Regions } from "../../cluster/regions.ts";
 import type { Proxies } from "../../resources/proxies/proxies.ts";
@@ -113,12 +113,19 @@ function requireOnlyRegion({ regions: { names } }: ReferenceParts, region: strin
 /** Names the place of telemetry in errors that name `body.telemetry`. */
 function inPlace(error: unknown, place: string): unknown {
   if (!ServiceError.isInstance(error)) return error;
-  const { code, details, field, hint, limit, problem, status } = error;
+  const { code, details, field, fields, hint, limit, problem, retryAfterSeconds, status } = error;
   const renamed = (text: string): string => text.replace(/^body\.telemetry\b/, place);
+  const located = ({ field: at, message, ...data }: ErrorDetail): ErrorDetail => ({
+    ...data,
+    ...(at !== undefined && { field: renamed(at) }),
+    ...(message !== undefined && { message: renamed(message) }),
+  });
   return new ServiceError(status, code, renamed(problem), {
     ...{ limit, hint, cause: error },
     ...(field !== undefined && { field: renamed(field) }),
-    ...(details && { details: details.map((detail) => ({ ...detail, message: renamed(detail.message ?? "") })) }),
+    ...(fields && { fields }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(details && { details: details.map((detail) => located(detail)) }),
   });
 }
 

@@ -69,6 +69,12 @@ it("refuses a region that it cannot promise, and telemetry without storage", asy
     });
   }
   expect(await create({ telemetry: { enabled: false, ...unstored } })).toMatchObject({ status: 201 });
+  const unnamed = { enabled: true, export: { otlp: { enabled: true } } };
+  const field = "body.browser.telemetry.export.otlp.destination";
+  expect(await create({ telemetry: unnamed })).toMatchObject({
+    status: 400,
+    body: { field, details: [{ field, message: expect.stringMatching(`^${field}: `) as unknown }] },
+  });
   const unknown = { enabled: true, export: { otlp: { enabled: true, destination: { name: "unknown" } } } };
   expect(await create({ telemetry: unknown })).toMatchObject({
     status: 404,
