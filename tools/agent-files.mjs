@@ -1,7 +1,7 @@
 // Writes the texts for agents: llms.txt, which the service also serves, and the skill of the command line. They come
 // from the tools of the contract, the page commands, the codes of errors and the guide. With `--check` it only compares.
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onSources, writeOrCheck } from "./generated-file.mjs";
 
@@ -48,7 +48,7 @@ const guideRows = readFileSync(join(root, "docs/guide/README.md"), "utf8")
   .split("\n")
   .flatMap((line) => {
     const [, title, path, about = ""] = /^- \[([^\]]+)\]\(([^)]+)\)(.*)$/.exec(line) ?? [];
-    return title === undefined ? [] : [`- [${title}](SITE/guide/${path})${about}`];
+    return title === undefined ? [] : [`- [${title}](SITE/${posix.join("guide", path)})${about}`];
   });
 
 const source = { source: "the contract, the commands or the guide", tool: "agent-files.mjs" };

@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { isReasonless } from "../apps/e2e/src/clients/results.ts";
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
 
 const slowestShown = 20;
@@ -43,6 +44,12 @@ export default class ClosingLine implements Reporter {
       const { errors, state } = test.result();
       if (state === "failed") console.log(`failed: ${fileOf(test.module)} > ${test.fullName}: ${firstLine(errors)}`);
     }
+    const reasonless = tests.filter((test) => {
+      const outcome = { file: fileOf(test.module), title: test.name, state: test.result().state };
+      return process.env.SHOAL_REQUIRE_ALL === "1" && isReasonless(outcome, test.fullName);
+    });
+    for (const test of reasonless)
+      console.log(`failed: ${fileOf(test.module)} > ${test.fullName}: skipped, and docs/clients.md names it`);
     // A file that does not load, or whose set-up fails, has no failed test.
     const broken = modules.filter(
       (module) => module.state() === "failed" && ![...module.children.allTests("failed")].length,
@@ -59,7 +66,7 @@ export default class ClosingLine implements Reporter {
         `failed: ${typeof path === "string" ? `${relative(process.cwd(), path)} > ` : ""}outside the tests: ${message.split("\n", 1)[0] ?? ""}${frames.slice(0, 4).join("")}`,
       );
     }
-    const failed = count("failed") + broken.length + this.#unhandled.length;
+    const failed = count("failed") + reasonless.length + broken.length + this.#unhandled.length;
     console.log(`${String(count("passed"))} passed, ${String(failed)} failed, ${String(count("skipped"))} skipped`);
     return failed;
   }

@@ -13,6 +13,7 @@ const generators = [
   "agent-files.mjs",
   "decisions.mjs",
   "folders.mjs",
+  "clients.mjs",
 ];
 
 onSources(import.meta.url);

@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-const version = "0.41.2";
+export const agentBrowserVersion = "0.41.2";
 /** Of the package in the registry. */
 const integrity = "sha512-/agCKB5rw1EEK8SKWo4zid7a5kOwlclqALC0P3c69buJvKdhrl/dJkKdfLqGGaiNIbWzRdqqT0PxZVkwVEf2fg==";
 const cache = fileURLToPath(new URL("../../node_modules/.cache/agent-browser/", import.meta.url));
 const name = `agent-browser-${process.platform}-${process.arch}`;
-const program = join(cache, version, name);
+const program = join(cache, agentBrowserVersion, name);
 const isWanted = process.env.SHOAL_REQUIRE_ALL === "1" || existsSync(program);
 
 /** Whether tests with agent-browser are skipped, and the suffix of their titles. */
@@ -27,15 +27,15 @@ async function fetchProgram(): Promise<void> {
   const folder = await mkdtemp(join(cache, "fetch-"));
   try {
     // npm checks the integrity of the registry; below, the archive must be the tested one.
-    await run("npm", ["pack", `agent-browser@${version}`, "--ignore-scripts", "--silent"], { cwd: folder });
-    const archive = join(folder, `agent-browser-${version}.tgz`);
+    await run("npm", ["pack", `agent-browser@${agentBrowserVersion}`, "--ignore-scripts", "--silent"], { cwd: folder });
+    const archive = join(folder, `agent-browser-${agentBrowserVersion}.tgz`);
     const found = `sha512-${createHash("sha512")
       .update(await readFile(archive))
       .digest("base64")}`;
-    if (found !== integrity) throw new Error(`agent-browser ${version} has the integrity ${found}`);
+    if (found !== integrity) throw new Error(`agent-browser ${agentBrowserVersion} has the integrity ${found}`);
     await run("tar", ["-xzf", archive, "--strip-components=2", `package/bin/${name}`], { cwd: folder });
     await chmod(join(folder, name), 0o755);
-    await mkdir(join(cache, version), { recursive: true });
+    await mkdir(join(cache, agentBrowserVersion), { recursive: true });
     await rename(join(folder, name), program);
   } finally {
     await rm(folder, { recursive: true, force: true });

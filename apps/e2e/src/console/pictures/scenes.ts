@@ -93,6 +93,15 @@ function tabsOf(world: World): Scene[] {
       },
       isWhole: false,
     },
+    {
+      name: "session-connect",
+      path: `sessions/${world.session}`,
+      prepare: async (page) => {
+        await page.getByRole("button", { name: "Connect" }).click();
+        await page.getByLabel("Client").selectOption("WebdriverIO");
+      },
+      isWhole: false,
+    },
   ];
 }
 
