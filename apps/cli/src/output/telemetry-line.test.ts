@@ -66,6 +66,11 @@ it.each([
     `${at}  INFO   system       of a newer service name=\\x1b[2J (cut)\n`,
   ],
   [line("system", "empty"), `${at}  INFO   system       empty\n`],
+  [
+    line("network", "network_loading_failed", { request_id: "1", resource_type: "Script" }),
+    `${at}  ERROR  network      network loading failed resource_type=Script\n`,
+  ],
+  [line("network", "network_response"), `${at}  INFO   network      network response\n`],
 ])("prints %j", (printed, expected) => {
   expect(printed).toBe(expected);
 });

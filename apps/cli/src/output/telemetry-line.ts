@@ -16,7 +16,9 @@ export function telemetryLine(terminal: Terminal, event: Fields): string | undef
   if (typeof type !== "string") return undefined;
   const fields = typeof data === "object" && data !== null ? (data as Fields) : {};
   const level = levelOf(type, fields);
-  const said = (told.get(type) ?? plain)(fields, type);
+  // Older services omit fields, and a bare name says more than an empty line.
+  const known = told.get(type)?.(fields, type) ?? "";
+  const said = known === "" ? plain(fields, type) : known;
   const head = [
     styled(terminal, "dim", timeOf(ts, terminal)),
     styled(terminal, colours[level], level.padEnd(5)),

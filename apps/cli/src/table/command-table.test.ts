@@ -55,6 +55,13 @@ it("has columns for existing fields only", () => {
       expect(own.rows === undefined ? fields : [...fields, "status", "age", "last_used"], operationId).toContain(field);
 });
 
+it("shows no region of a provider for apps, which run on the machines of the service", () => {
+  const ofApps = table.filter(({ operationId }) => /^(?:apps|deployments|invocations)\./.test(operationId));
+  expect(ofApps.flatMap(({ entry: own }) => own.columns ?? [])).toContainEqual(["APP", "app_name"]);
+  for (const { operationId, entry: own } of ofApps)
+    expect((own.columns ?? []).flat(), operationId).not.toContain("region");
+});
+
 it("confirms every deletion, except of sessions and watches", () => {
   const harmless = ["browsers.delete", "browsers.fs.watch.stop"];
   const unasked = table

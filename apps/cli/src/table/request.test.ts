@@ -76,6 +76,11 @@ it("parses a viewport like 1280x800@30", () => {
   expect(parseValue(viewport, "1280x800")).toEqual({ width: 1280, height: 800 });
   expect(parseValue(viewport, "1280x800@30")).toEqual({ width: 1280, height: 800, refresh_rate: 30 });
   expect(parseValue(viewport, '{"width":1,"height":2}')).toEqual({ width: 1, height: 2 });
+  expect(parseValue(viewport, "64x64")).toEqual({ width: 64, height: 64 });
+  for (const text of ["12x5", "1280x63", "0x0"])
+    expect(() => parseValue(viewport, text), text).toThrow(
+      `at least 64 pixels, not "${text}". For a smaller page, pass`,
+    );
   for (const text of ["12", "axb", "1280x", "null"])
     expect(() => parseValue(viewport, text), text).toThrow("WIDTHxHEIGHT");
 });

@@ -78,6 +78,9 @@ function unitMsOf(field: string): number | undefined {
   return /_(?:sec|seconds)$/.test(field) ? 1000 : undefined;
 }
 
+/** Least side of a page that a person types, in CSS pixels. */
+const leastPixels = 64;
+
 function parseSize(name: string, text: string): unknown {
   const match = /^(\d+)x(\d+)(?:@(\d+))?$/.exec(text);
   if (!match) {
@@ -86,9 +89,15 @@ function parseSize(name: string, text: string): unknown {
     if (typeof value !== "object" || value === null) throw new UsageError(`${name} takes ${form}, not "${text}".`);
     return value;
   }
+  const [width, height] = [Number(match[1]), Number(match[2])];
+  // The service accepts smaller sizes, as the reference does. Typed ones are mistakes.
+  if (Math.min(width, height) < leastPixels)
+    throw new UsageError(
+      `${name} takes a width and a height of at least ${String(leastPixels)} pixels, not "${text}". For a smaller page, pass JSON: '${JSON.stringify({ width, height })}'.`,
+    );
   return {
-    width: Number(match[1]),
-    height: Number(match[2]),
+    width,
+    height,
     ...(match[3] !== undefined && { refresh_rate: Number(match[3]) }),
   };
 }
