@@ -284,11 +284,15 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
         token.replace(".c", ".w"),
       ]) {
         const answer = await fetch(`${test.service.baseUrl}/browser/live/${wrong}`);
-        expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+        const text = await answer.text();
+        expect([answer.status, answer.headers.get("content-type"), text]).toEqual([
           401,
           "text/html; charset=utf-8",
           expect.stringContaining("is invalid or has expired"),
         ]);
+        // People read this page: it names no operations of the API.
+        expect(text).toContain("ask for a new one");
+        expect(text).not.toMatch(/browsers\.|_url/);
         const socket = new WebSocket(`${test.service.baseUrl.replace("http", "ws")}/browser/live/${wrong}/socket`);
         await new Promise((resolve) => {
           socket.onerror = resolve;

@@ -1,3 +1,4 @@
+import type { ServiceError } from "@shoal/router";
 import type { FastifyReply } from "fastify";
 import { createHash } from "node:crypto";
 
@@ -22,20 +23,18 @@ export function htmlPage(html: string, { frames = false }: { readonly frames?: b
   };
 }
 
-/**
- * All texts must be trusted HTML.
- *
- * @param detail - for programmers.
- */
-export function refusalPage(title: string, text: string, detail?: string): HtmlPage {
+/** Both texts must be trusted HTML. */
+export function refusalPage(title: string, text: string): HtmlPage {
   return htmlPage(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${title}</title>
-<style>:root{color-scheme:light dark}body{display:grid;place-content:center;min-height:100vh;margin:0;padding:20px;font:16px/1.5 system-ui,sans-serif;text-align:center}h1{margin:0;font-size:22px}p{max-width:55ch;margin:12px auto 0}small{opacity:.75}</style></head>
-<body><main><h1>${title}</h1><p>${text}</p>${detail === undefined ? "" : `<p><small>${detail}</small></p>`}</main></body></html>`);
+<style>:root{color-scheme:light dark}body{display:grid;place-content:center;min-height:100vh;margin:0;padding:20px;font:16px/1.5 system-ui,sans-serif;text-align:center}h1{margin:0;font-size:22px}p{max-width:55ch;margin:12px auto 0}</style></head>
+<body><main><h1>${title}</h1><p>${text}</p></main></body></html>`);
 }
 
-/** For people with a link that the service refuses. @param detail - trusted HTML. */
-export const expiredLinkPage = (detail: string): HtmlPage =>
-  refusalPage("This link is invalid or has expired", "Ask for a new one.", detail);
+/** For people with a link that the service refuses. Omits the next step of the error, which names operations for programs. */
+export function expiredLinkPage({ problem, status }: ServiceError): HtmlPage {
+  const reason = status === 403 ? "The API key of this link may not open it." : problem;
+  return refusalPage("This link is invalid or has expired", `${reason} Copy the whole link, or ask for a new one.`);
+}
 
 /** @param frameAncestors - sites that may embed the page, in CSP syntax; empty = none. */
 export function sendPage(

@@ -91,7 +91,7 @@ export function serveLiveView(
       } else sendPage(reply, 200, (loaded ??= htmlPage(readFileSync(liveViewPagePath, "utf8"))), embedders);
     } catch (error) {
       if (!ServiceError.isInstance(error)) throw error;
-      sendPage(reply, error.status, expiredLinkPage(error.message), frameAncestors);
+      sendPage(reply, error.status, expiredLinkPage(error), frameAncestors);
     }
     return reply;
   });

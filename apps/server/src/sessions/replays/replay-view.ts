@@ -138,7 +138,7 @@ function firstBytes(text: unknown): number | undefined {
 function explained(error: ServiceError): HtmlPage {
   return error.status === 404
     ? refusalPage("Recording not found", "It was deleted: recordings are kept for a limited time.")
-    : expiredLinkPage(error.message);
+    : expiredLinkPage(error);
 }
 
 async function sendFilm(

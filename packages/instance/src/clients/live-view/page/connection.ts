@@ -121,9 +121,14 @@ async function readEnding(
       state?: string;
       ended_reason?: string;
       message?: string;
+      hint?: string;
       recording_url?: string;
     };
-    if (answer.status === 401) return { title: "This link is invalid or has expired", text: said.message ?? "" };
+    if (answer.status === 401) {
+      // The hint is for programs.
+      const reason = (said.message ?? "").replace(said.hint ?? "", "").trim();
+      return { title: "This link is invalid or has expired", text: `${reason} Ask for a new one.`.trim() };
+    }
     if (said.state === "ended")
       return {
         title: "The session has ended",
