@@ -86,6 +86,8 @@ describe("an answer of a provider", () => {
 
 it("cleans texts of escaped markup and of characters that hide or reorder text", () => {
   expect(cleanText("&lt;script&gt;alert(1)&lt;/script&gt;x", 100)).toBe("alert(1)x");
+  expect(cleanText("&l\u{200B}t;img src=x&g\u{2060}t;x", 100)).toBe("x");
+  expect(cleanText("<i&#8203;mg src=x>x", 100)).toBe("x");
   expect(cleanText("a\u202Eb\u200B\u{E0041}c\u0007d", 100)).toBe("abc d");
   expect(cleanText("1 < 2 &unknown; &#0; &#x110000;", 100)).toBe("1 < 2 &unknown;");
   expect(cleanText("a\uFE0F\u115F\u3164\u034Fb", 100)).toBe("ab");

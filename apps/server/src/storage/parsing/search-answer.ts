@@ -138,15 +138,18 @@ function characterOf(whole: string, name: string): string {
   return code > 0 && code <= 0x10_ffff ? String.fromCodePoint(code) : "";
 }
 
+const withoutHidden = (text: string): string =>
+  text.replaceAll(/[\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]+/gu, "");
+
 /** Text without markup, control characters, and characters that hide or reorder text; `undefined` if nothing is left. */
 export function cleanText(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== "string") return undefined;
-  const plain = storableText(value, 4 * maxLength)
-    // Before tags: escaped markup is markup for a page that shows the text.
-    .replaceAll(/&(#x?[0-9a-f]{1,6}|[a-z]{2,6});/gi, characterOf)
-    // Before tags: without a hidden character, the text next to it may become one.
-    .replaceAll(/[\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]+/gu, "")
-    .replaceAll(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, " ");
+  // Hidden characters go before entities and tags, because the text next to them may become one. Entities may be hidden characters.
+  const plain = withoutHidden(
+    withoutHidden(storableText(value, 4 * maxLength))
+      // Before tags: escaped markup is markup for a page that shows the text.
+      .replaceAll(/&(#x?[0-9a-f]{1,6}|[a-z]{2,6});/gi, characterOf),
+  ).replaceAll(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, " ");
   const cut = storableText(withoutTags(plain).trim(), maxLength);
   return cut === "" ? undefined : cut;
 }
