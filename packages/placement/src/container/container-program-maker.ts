@@ -1,6 +1,7 @@
 import type { ProgramMaker, RunningProgram } from "../boxes/program.ts";
 import { makeProgramFiles, type ProgramFiles, type ProgramFilesOptions } from "../boxes/program-files.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
+import { innerPorts } from "../interface/inner-ports.ts";
 import type { ProgramOptions, ProgramPlace } from "../interface/program.ts";
 import type { ImageContents } from "../image/image-contents.ts";
 import { splitAttached } from "./attached-streams.ts";
@@ -22,8 +23,6 @@ export interface ContainerProgramOptions extends ProgramFilesOptions {
   readonly log: PlacementLog;
 }
 
-/** Above the ports that the kernel chooses from. */
-const ports = { api: 61_080, proxy: 61_081 } as const;
 const channelFile = "channel.sock";
 
 /** Starts programs in containers of this machine. The service runs as root, and changes the owner of folders. */
@@ -98,10 +97,10 @@ function placeOf(files: ProgramFiles, node: string): ProgramPlace {
     pathOf: (path) => path,
     channel: socket(channelFile),
     forward: [
-      { port: ports.api, path: socket(files.apiSocket) },
-      { port: ports.proxy, path: socket(files.egressSocket) },
+      { port: innerPorts.api, path: socket(files.apiSocket) },
+      { port: innerPorts.proxy, path: socket(files.egressSocket) },
     ],
-    proxyUrl: `http://127.0.0.1:${String(ports.proxy)}`,
-    apiUrl: `http://127.0.0.1:${String(ports.api)}`,
+    proxyUrl: `http://127.0.0.1:${String(innerPorts.proxy)}`,
+    apiUrl: `http://127.0.0.1:${String(innerPorts.api)}`,
   };
 }

@@ -207,3 +207,10 @@ it("never throws for any input", async () => {
     ),
   );
 });
+
+it("names the address for others if a page has the address of the service in the box of an app", async () => {
+  expect(await decide("127.0.0.1", { port: 61_080 })).toMatchObject({
+    message: expect.stringMatching(/^Pages may not reach 127\.0\.0\.1:61080: .* SHOAL_PUBLIC_URL/) as unknown,
+  });
+  expect(await decide("127.0.0.1", { port: 61_080, allow: ["127.0.0.1:61080"] })).toMatchObject({ allowed: true });
+});

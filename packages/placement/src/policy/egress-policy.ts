@@ -7,6 +7,7 @@ import {
   parseIpRange,
 } from "@shoal/primitives/hosts";
 import type { RuleRefusal } from "../interface/egress.ts";
+import { innerPorts } from "../interface/inner-ports.ts";
 import { PlacementError } from "../interface/placement-error.ts";
 import { describeRefusal, NetworkRules, type RuledHost } from "./network-rules.ts";
 import { createLocalAddresses, localBecause, type LocalAddresses } from "./local-addresses.ts";
@@ -192,7 +193,7 @@ function policyOf(
       return {
         allowed: false,
         status: 403,
-        message: `Pages may not reach ${hostAndPort(name, port)}: ${refused}.${refusing === -1 ? "" : ` ${remedy(refusing, hostAndPort(name, port))}`}${refusing === 0 && found.every(isLoopback) ? " To allow all ports of the service's machine, run it with --dev." : ""}\n`,
+        message: `Pages may not reach ${hostAndPort(name, port)}: ${refused}.${refusing === -1 ? "" : ` ${remedy(refusing, { host: hostAndPort(name, port), port, isLoopback: found.every(isLoopback) })}`}\n`,
         because: refused,
       };
     },
@@ -208,10 +209,19 @@ function refusedByRule({ name, port }: RuledHost, refusal: RuleRefusal): EgressD
   return { allowed: false, status: 403, message: `${message}\n`, because: "a rule of the session refuses it", refusal };
 }
 
+interface RefusedHost {
+  readonly host: string;
+  readonly port: number;
+  readonly isLoopback: boolean;
+}
+
 /** The first list is the service's. */
-function remedy(refusingList: number, host: string): string {
+function remedy(refusingList: number, { host, isLoopback: isOwn, port }: RefusedHost): string {
+  if (refusingList === 0 && isOwn && port === innerPorts.api)
+    return "In the box of an app it is the service: replace the origin by the app's SHOAL_PUBLIC_URL, which the operator may have to allow.";
+  const dev = isOwn ? " To allow all ports of the service's machine, run it with --dev." : "";
   return refusingList === 0
-    ? `To allow it, run the service with --allow-private-hosts ${host} (SHOAL_ALLOW_PRIVATE_HOSTS, allow_private_hosts in its settings).`
+    ? `To allow it, run the service with --allow-private-hosts ${host} (SHOAL_ALLOW_PRIVATE_HOSTS, allow_private_hosts in its settings).${dev}`
     : `The service allows it, but this session does not: add ${host} to network.private_hosts when you create the session.`;
 }
 

@@ -4,6 +4,7 @@ import { makeProgramFiles, type ProgramFilesOptions } from "../boxes/program-fil
 import { hostedSockets } from "../image/remote-config.ts";
 import { reachBox } from "../instances/start-instance.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
+import { innerPorts } from "../interface/inner-ports.ts";
 import type { ProgramExit, ProgramFolder, ProgramOptions, ProgramPlace } from "../interface/program.ts";
 import { HostedConnection } from "./hosted-connection.ts";
 import { stat } from "node:fs/promises";
@@ -24,8 +25,6 @@ interface Copy {
   readonly to: string;
 }
 
-/** Above the ports that the kernel chooses from. */
-const ports = { api: 61_080, proxy: 61_081 } as const;
 /** For single files, because only folders can be mounted. */
 const filesFolder = "/run/shoal-files";
 /** Milliseconds from the end of a program to that of its last lines. */
@@ -89,11 +88,11 @@ function placeOf(node: string, copies: readonly Copy[]): ProgramPlace {
     pathOf: (inside) => moved.get(inside) ?? inside,
     channel: hostedSockets.channel,
     forward: [
-      { port: ports.api, path: hostedSockets.api },
-      { port: ports.proxy, path: hostedSockets.egress },
+      { port: innerPorts.api, path: hostedSockets.api },
+      { port: innerPorts.proxy, path: hostedSockets.egress },
     ],
-    proxyUrl: `http://127.0.0.1:${String(ports.proxy)}`,
-    apiUrl: `http://127.0.0.1:${String(ports.api)}`,
+    proxyUrl: `http://127.0.0.1:${String(innerPorts.proxy)}`,
+    apiUrl: `http://127.0.0.1:${String(innerPorts.api)}`,
   };
 }
 

@@ -4,6 +4,7 @@ import type { ProgramMaker, RunningProgram } from "../boxes/program.ts";
 import { makeProgramFiles, type ProgramFiles, type ProgramFilesOptions } from "../boxes/program-files.ts";
 import type { MemoryGroup, MemoryGroups } from "../host/memory-groups.ts";
 import { runsAsRoot, spareUserId } from "../host/tools.ts";
+import { innerPorts } from "../interface/inner-ports.ts";
 import type { ProgramOptions, ProgramPlace } from "../interface/program.ts";
 import { type Bind, hideOptions, sandboxCommand } from "./command.ts";
 import type { SandboxEtc } from "./etc.ts";
@@ -22,8 +23,6 @@ export interface SandboxProgramOptions extends ProgramFilesOptions {
 
 const nodePath = "/opt/shoal/node";
 const socketsPath = "/run/shoal";
-/** Above the ports that the kernel chooses from. */
-const ports = { api: 61_080, proxy: 61_081 } as const;
 
 /** Starts programs in boxes without a browser; they cannot create namespaces. */
 export class SandboxProgramMaker implements ProgramMaker {
@@ -134,11 +133,11 @@ function placeOf(files: ProgramFiles): ProgramPlace {
     node: nodePath,
     channel: sandboxDescriptors.channel,
     forward: [
-      { port: ports.api, path: join(socketsPath, basename(files.apiSocket)) },
-      { port: ports.proxy, path: join(socketsPath, basename(files.egressSocket)) },
+      { port: innerPorts.api, path: join(socketsPath, basename(files.apiSocket)) },
+      { port: innerPorts.proxy, path: join(socketsPath, basename(files.egressSocket)) },
     ],
-    proxyUrl: `http://127.0.0.1:${String(ports.proxy)}`,
-    apiUrl: `http://127.0.0.1:${String(ports.api)}`,
+    proxyUrl: `http://127.0.0.1:${String(innerPorts.proxy)}`,
+    apiUrl: `http://127.0.0.1:${String(innerPorts.api)}`,
   };
 }
 
