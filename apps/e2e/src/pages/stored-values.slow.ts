@@ -315,6 +315,12 @@ describe("stored values in actions", () => {
     for (const shoal of [user, operator]) {
       await expect(shoal.browsers.playwright.execute(id, { code: "return 1" })).rejects.toMatchObject({ status: 403 });
       await expect(shoal.browsers.webmcp.invokeTool(id, call)).rejects.toMatchObject({ status: 403 });
+      const file = "file:///etc/passwd";
+      await expect(shoal.browsers.act(id, { type: "navigate", url: file })).rejects.toMatchObject({ status: 403 });
+      await expect(shoal.browsers.act(id, { type: "open_tab", url: file })).rejects.toMatchObject({ status: 403 });
+      const upload = { type: "upload", selector: "body", paths: ["/proc/self/environ"] } as const;
+      await expect(shoal.browsers.act(id, upload)).rejects.toMatchObject({ status: 403 });
+      await expect(shoal.browsers.update(id, { start_url: file })).rejects.toMatchObject({ status: 403 });
       expect(JSON.stringify(await shoal.browsers.observe(id))).toContain("***");
     }
     // Of another project, by id and by name, and a name that is the id of another credential.

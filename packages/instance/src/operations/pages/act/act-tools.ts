@@ -28,7 +28,7 @@ export interface GivenSecret extends OfferedSecret {
 export interface ActorParts {
   readonly root: SessionRoot;
   /** Values that were typed, and are hidden. */
-  readonly secrets: Pick<TypedSecrets, "add">;
+  readonly secrets: Pick<TypedSecrets, "add" | "hidesPages">;
 }
 
 interface ToolParts {

@@ -41,7 +41,7 @@ export async function actOnElement(
     case "drag":
       return drag(tools);
     case "upload":
-      return upload(tools, root);
+      return upload(tools, { root, isClosed: secrets.hidesPages });
     case "scroll":
       return scroll(tools);
     case "wait_for":

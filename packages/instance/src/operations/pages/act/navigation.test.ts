@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { plainAddressOf } from "./navigation.ts";
+import { TypedSecrets } from "../../../secrets/typed-secrets.ts";
+import { checkAddress, plainAddressOf, refuseFiles } from "./navigation.ts";
 
 const refused = "net::ERR_CONNECTION_REFUSED";
 
@@ -25,3 +26,17 @@ it.each([
 ])("keeps %j after %s and %j", (typed, url, error) => {
   expect(plainAddressOf(typed, url, error)).toBeUndefined();
 });
+
+it.each(["file:///home/shoal/a.html", " FILE:/etc/passwd", "file:etc", "file://localhost/etc/passwd"])(
+  "opens the file %j until a stored value is typed",
+  (address) => {
+    const secrets = new TypedSecrets();
+    secrets.add("typed by the caller", "telemetry");
+    const open = () => {
+      refuseFiles(checkAddress(address), secrets);
+    };
+    expect(open).not.toThrow();
+    secrets.add("correct-horse");
+    expect(open).toThrow("its pages open no files");
+  },
+);

@@ -2,6 +2,7 @@ import { invalid } from "@shoal/contract/refusals";
 import { addressProblem, typedAddress } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { egressErrors, type EgressFailures, egressTarget } from "../../../egress/failures.ts";
+import type { TypedSecrets } from "../../../secrets/typed-secrets.ts";
 import { navigationFailed, noHistory } from "./act-errors.ts";
 import type { ActTools } from "./act-tools.ts";
 import type { EffectLog } from "./effects/effect-log.ts";
@@ -11,6 +12,18 @@ export function checkAddress(address: string): string {
   const refusal = addressProblem(address);
   if (refusal !== undefined) throw ServiceError.of(invalid("body.url", refusal.problem, { hint: refusal.hint }));
   return new URL(typedAddress(address.trim())).href;
+}
+
+/**
+ * The service closes the files of a session to callers without the right to secrets after a stored value was typed, and an action
+ * does not name its caller. @throws {ServiceError} 403.
+ */
+export function refuseFiles(url: string, { hidesPages }: Pick<TypedSecrets, "hidesPages">): void {
+  if (hidesPages && url.startsWith("file:"))
+    throw new ServiceError(403, "forbidden", "a stored value was typed in this session, and its pages open no files", {
+      field: "body.url",
+      hint: "Administrators read the file with browsers.fs.readFile. Others use a new session.",
+    });
 }
 
 /** Failures of a host that does not serve https. Not those of certificates: a person would see a warning. */

@@ -22,7 +22,7 @@ import { reportEffects } from "./effects/report-effects.ts";
 import { settleNewTab, settlePage } from "./effects/settle-page.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
 import type { ActLog, ActRecording } from "./record/act-log.ts";
-import { checkAddress, goThroughHistory, navigate, reload } from "./navigation.ts";
+import { checkAddress, goThroughHistory, navigate, refuseFiles, reload } from "./navigation.ts";
 
 export interface ActorParts extends ElementParts {
   readonly pages: SessionPages;
@@ -119,7 +119,8 @@ export class PageActor {
   async #actNext(asked: AskedAct, signal: AbortSignal): Promise<ActResult> {
     const { act } = asked;
     checkActFields(act);
-    if (act.type === "navigate" || (act.type === "open_tab" && act.url !== undefined)) checkAddress(act.url ?? "");
+    if (act.type === "navigate" || (act.type === "open_tab" && act.url !== undefined))
+      refuseFiles(checkAddress(act.url ?? ""), this.#parts.secrets);
     const id = await this.#tabOf(act);
     if (act.type === "answer_dialog") return this.#run(asked, id, signal);
     const turns = this.#turns.get(id ?? "") ?? new Turns({ running: 1, waiting: maxWaiting });

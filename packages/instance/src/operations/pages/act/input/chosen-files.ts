@@ -1,12 +1,18 @@
 import { invalid, notAFile } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
-import { readdir, stat } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
 import { fileSystemError } from "../../../fs/errors.ts";
 import { hostPath, normalisePath, type SessionRoot } from "../../../fs/paths.ts";
 
 /** Most entries of a folder for a field. */
 const maxEntries = 10_000;
+
+export interface FileSource {
+  readonly root: SessionRoot;
+  /** A stored value was typed, so the service closes files to some callers, and an action does not name its caller. */
+  readonly isClosed: boolean;
+}
 
 /** A file or folder of the session for the page. */
 export interface ChosenFile {
@@ -18,11 +24,11 @@ export interface ChosenFile {
 }
 
 /** @throws {ServiceError} 400, 403 or 404 for a path that cannot be read. */
-export async function readFiles(root: SessionRoot, paths: readonly string[]): Promise<readonly ChosenFile[]> {
+export async function readFiles(source: FileSource, paths: readonly string[]): Promise<readonly ChosenFile[]> {
   const files: ChosenFile[] = [];
   for (const [place, given] of paths.entries()) {
     const shown = normalisePath(given, `body.paths[${String(place)}]`);
-    const path = await hostPath(root, shown, { follow: true, action: "upload" });
+    const path = await openPath(source, shown);
     const stats = await stat(path).catch((error: unknown) => {
       throw fileSystemError(error, "upload", shown);
     });
@@ -36,7 +42,7 @@ export async function readFiles(root: SessionRoot, paths: readonly string[]): Pr
 export async function checkFiles(
   files: readonly ChosenFile[],
   { folder, multiple }: { readonly folder: boolean; readonly multiple: boolean },
-  root: SessionRoot,
+  source: FileSource,
 ): Promise<void> {
   const wrong = files.findIndex(({ kind }) => (kind === "folder") !== folder);
   const { shown = "" } = files[wrong] ?? {};
@@ -47,11 +53,11 @@ export async function checkFiles(
   if (wrong !== -1) throw ServiceError.of(notAFile("upload", shown, "a directory"));
   if (files.length > 1 && (folder || !multiple))
     throw ServiceError.of(invalid("body.paths", `the field takes one ${folder ? "folder" : "file"}`, { limit: 1 }));
-  if (folder) for (const file of files) await checkFolder(root, file);
+  if (folder) for (const file of files) await checkFolder(source, file);
 }
 
 /** The browser reads the whole folder, also through links: they must not leave the session. */
-async function checkFolder(root: SessionRoot, { path, shown }: ChosenFile): Promise<void> {
+async function checkFolder(source: FileSource, { path, shown }: ChosenFile): Promise<void> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
     throw fileSystemError(error, "upload", shown);
   });
@@ -60,6 +66,27 @@ async function checkFolder(root: SessionRoot, { path, shown }: ChosenFile): Prom
   for (const entry of entries) {
     if (!entry.isSymbolicLink()) continue;
     const inside = relative(path, join(entry.parentPath, entry.name));
-    await hostPath(root, join(shown, inside), { follow: true, action: "upload" });
+    await openPath(source, join(shown, inside));
   }
+}
+
+/** The files of the browser and of processes stay closed. @throws {ServiceError} 403 or 404. */
+async function openPath({ isClosed, root }: FileSource, shown: string): Promise<string> {
+  const pathOf = (path: string) => hostPath(root, path, { follow: true, action: "upload" });
+  const path = await pathOf(shown);
+  if (!isClosed) return path;
+  const real = await realpath(path).catch((error: unknown) => {
+    throw fileSystemError(error, "upload", shown);
+  });
+  const folders = [root.home, "/tmp"];
+  for (const folder of folders) {
+    const top = await realpath(await pathOf(folder)).catch(() => undefined);
+    if (top !== undefined && (real === top || real.startsWith(top + sep))) return path;
+  }
+  throw new ServiceError(
+    403,
+    "forbidden",
+    `A stored value was typed in this session, and actions upload no files outside of ${folders.join(" and ")}: ${shown}.`,
+    { hint: "Use a file of these folders, or a new session." },
+  );
 }

@@ -1,11 +1,10 @@
 import { ServiceError } from "@shoal/router";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import pTimeout from "p-timeout";
-import type { SessionRoot } from "../../../fs/paths.ts";
 import { unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
 import { ElementHandle } from "../../follow/element-handle.ts";
-import { type ChosenFile, checkFiles, readFiles } from "./chosen-files.ts";
+import { type ChosenFile, checkFiles, type FileSource, readFiles } from "./chosen-files.ts";
 import { dropFiles, pasteFiles } from "./given-files.ts";
 import { clickReady } from "./click.ts";
 import { pickFileFieldFunction } from "../element/field-functions.ts";
@@ -40,18 +39,18 @@ interface FileField {
  * Chooses files of the session: in a file field, with a button that opens a file dialog, by a paste into a text field,
  * or by a drop on any other element.
  */
-export async function upload(tools: ActTools, root: SessionRoot): Promise<ElementHandle> {
+export async function upload(tools: ActTools, source: FileSource): Promise<ElementHandle> {
   const { act, actionable } = tools;
-  const files = await readFiles(root, act.paths ?? []);
+  const files = await readFiles(source, act.paths ?? []);
   const found = await actionable.finder.wait(act, "body");
   const field = (await found.related(pickFileFieldFunction)) ?? found;
   const fileField = await field.call<FileField | null>(fileFieldFunction);
-  if (fileField === null || fileField === undefined) return uploadElsewhere(tools, field, { files, root });
+  if (fileField === null || fileField === undefined) return uploadElsewhere(tools, field, { files, source });
   if (fileField.disabled)
     throw ServiceError.of(
       unfitElement(await tools.describe(field), "is disabled", "Complete the steps that enable it."),
     );
-  await checkFiles(files, fileField, root);
+  await checkFiles(files, fileField, source);
   await setFiles(tools, field, files);
   return field;
 }
@@ -67,11 +66,11 @@ async function setFiles({ run }: ActTools, field: ElementHandle, files: readonly
 async function uploadElsewhere(
   tools: ActTools,
   element: ElementHandle,
-  { files, root }: { readonly files: readonly ChosenFile[]; readonly root: SessionRoot },
+  { files, source }: { readonly files: readonly ChosenFile[]; readonly source: FileSource },
 ): Promise<ElementHandle> {
   const plain = { multiple: true, folder: false };
   if ((await element.call<boolean>(isEditableFunction)) === true) {
-    await checkFiles(files, plain, root);
+    await checkFiles(files, plain, source);
     if ((await pasteFiles(tools, element, files)) || (await dropFiles(tools, element, files))) return element;
     throw ServiceError.of(
       unfitElement(await tools.describe(element), "takes neither pasted nor dropped files", "Use a file field."),
@@ -79,11 +78,11 @@ async function uploadElsewhere(
   }
   const opened = await openDialog(tools);
   if (opened !== undefined) {
-    await checkFiles(files, opened.kind, root);
+    await checkFiles(files, opened.kind, source);
     await setFiles(tools, opened.field, files);
     return element;
   }
-  await checkFiles(files, plain, root);
+  await checkFiles(files, plain, source);
   if (await dropFiles(tools, element, files)) return element;
   throw ServiceError.of(
     unfitElement(

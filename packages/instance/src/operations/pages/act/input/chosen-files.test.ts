@@ -1,0 +1,48 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { checkFiles, type FileSource, readFiles } from "./chosen-files.ts";
+
+let directory: string;
+beforeAll(async () => {
+  directory = await realpath(await mkdtemp(join(tmpdir(), "shoal-chosen-")));
+  for (const folder of ["home/shoal/own", "home/shoal/linked", "home/shoal2", "tmp", "profile"])
+    await mkdir(join(directory, folder), { recursive: true });
+  for (const file of ["home/shoal/own/a.txt", "home/shoal2/a.txt", "tmp/a.txt", "profile/Cookies"])
+    await writeFile(join(directory, file), "x");
+  await symlink("../../profile/Cookies", join(directory, "home/shoal/link"));
+  await symlink("../../../profile/Cookies", join(directory, "home/shoal/linked/link"));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const source = (isClosed: boolean): FileSource => ({ root: { directory, home: "/home/shoal" }, isClosed });
+const pathsOf = async (isClosed: boolean, path: string) =>
+  (await readFiles(source(isClosed), [path])).map(({ shown }) => shown);
+
+it.each(["/home/shoal/own/a.txt", "/home/shoal/own", "/tmp/a.txt", "/tmp/../home/shoal/own/a.txt"])(
+  "uploads %s also after a stored value was typed",
+  async (path) => {
+    expect(await pathsOf(false, path)).toHaveLength(1);
+    expect(await pathsOf(true, path)).toHaveLength(1);
+  },
+);
+
+it.each(["/profile/Cookies", "/home/shoal2/a.txt", "/home/shoal/link", "/home/shoal/../../profile"])(
+  "does not upload %s after a stored value was typed",
+  async (path) => {
+    expect(await pathsOf(false, path)).toHaveLength(1);
+    await expect(pathsOf(true, path)).rejects.toMatchObject({ status: 403, code: "forbidden" });
+  },
+);
+
+it("does not upload a folder with a link to a closed file", async () => {
+  const field = { folder: true, multiple: false };
+  for (const isClosed of [false, true]) {
+    const files = await readFiles(source(isClosed), ["/home/shoal/linked"]);
+    const checked = checkFiles(files, field, source(isClosed));
+    await (isClosed
+      ? expect(checked).rejects.toMatchObject({ status: 403 })
+      : expect(checked).resolves.toBeUndefined());
+  }
+});
