@@ -1,4 +1,4 @@
-import { encodeFrame, opcode } from "../../http/frames.ts";
+import { createFrameReader, encodeFrame, opcode } from "../../http/frames.ts";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { BrowserMessages } from "./browser-messages.ts";
 
@@ -69,6 +69,40 @@ it.each([1, 2, 39, 40, 41, 1000, Infinity])(
     expect(received.equals(sent)).toBe(true);
   },
 );
+
+it.each([1, 39, 40, 41, Infinity])("shows the sent headers without the proxy, in pieces of %d bytes", (pieceBytes) => {
+  const { messages } = new Client();
+  const event = (headers: object) => ({
+    method: "Network.requestWillBeSentExtraInfo",
+    params: { requestId: "1", associatedCookies: [], headers, connectTiming: { requestTime: 1 } },
+    sessionId: "S",
+  });
+  const others = { Host: "a.example", Cookie: '"Proxy-Connection":' };
+  const sent = Buffer.concat(
+    [
+      event({ ...others, "Proxy-Connection": "keep-alive" }),
+      event(others),
+      { method: "Network.requestWillBeSent", params: { request: { headers: { "Proxy-Connection": "x" } } } },
+    ].map(frameOf),
+  );
+  const received = Buffer.concat(piecesOf(sent, pieceBytes).flatMap((piece) => messages.take(piece)));
+  expect(received.length).toBe(sent.length);
+  const texts: unknown[] = [];
+  const reader = createFrameReader(
+    { masked: false, maxPayloadBytes: 10_000 },
+    {
+      header: () => texts.push(""),
+      payload: (chunk) => texts.push(`${String(texts.pop())}${chunk.toString()}`),
+      end: () => texts.push(JSON.parse(String(texts.pop()))),
+    },
+  );
+  reader.push(received);
+  expect(texts).toEqual([
+    event({ ...others, Connection: "keep-alive" }),
+    event(others),
+    { method: "Network.requestWillBeSent", params: { request: { headers: { "Proxy-Connection": "x" } } } },
+  ]);
+});
 
 it.each([1, 7, Infinity])("hides a busy page until it answers, in pieces of %d bytes", async (pieceBytes) => {
   const client = new Client();

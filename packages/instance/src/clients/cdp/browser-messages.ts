@@ -1,4 +1,5 @@
 import { BusyPages, setupText, type BusyPagesOptions } from "../../browser/cdp/busy-pages.ts";
+import { sentHeadersStart, withoutProxyName } from "../../browser/cdp/sent-headers.ts";
 import { createFrameReader, type FrameHeader, type FrameReader, opcode } from "../../http/frames.ts";
 import { joined, type Verdict } from "./client-messages.ts";
 import { parseMessage } from "./early-traffic.ts";
@@ -11,7 +12,10 @@ const startBytes = 40;
 const targetEvent = /^\{"method":"Target\.(?:attachedTo|detachedFrom)Target"/;
 const answerStart = /^\{"id":(-?\d+),/;
 
-/** Applies {@link BusyPages} to the bytes of the browser and to the commands of its client. */
+/**
+ * Applies {@link BusyPages} to the bytes of the browser and to the commands of its client. Clients see no header of the egress
+ * gateway, which the browser uses as a proxy.
+ */
 export class BrowserMessages {
   readonly #pages: BusyPages;
   readonly #reader: FrameReader;
@@ -77,6 +81,9 @@ export class BrowserMessages {
     if (this.#isControl) return;
     this.#decide();
     if (this.#state === "passing") return;
+    const [header] = this.#held;
+    const text = withoutProxyName(this.#text);
+    if (header !== undefined && text !== this.#text) this.#held = [header, text];
     const message = parseMessage(this.#text);
     if (message === undefined || this.#pages.received(message)) this.#pass();
     this.#held = [];
@@ -92,7 +99,10 @@ export class BrowserMessages {
     if (this.#state !== "undecided") return;
     const start = this.#text.toString("latin1", 0, startBytes);
     const id = answerStart.exec(start)?.[1];
-    if (id === undefined ? targetEvent.test(start) : this.#pages.expects(Number(id))) this.#state = "relevant";
+    if (
+      id === undefined ? targetEvent.test(start) || start.startsWith(sentHeadersStart) : this.#pages.expects(Number(id))
+    )
+      this.#state = "relevant";
     else this.#pass();
   }
 

@@ -50,3 +50,20 @@ it("is closed when the other side knows", async () => {
   await transport.close();
   expect(isClosed).toBe(true);
 });
+
+it("shows the sent headers without the proxy", async () => {
+  const { address, server } = await listening();
+  const event = (headers: object) => ({ method: "Network.requestWillBeSentExtraInfo", params: { headers } });
+  server.on("connection", (socket) => {
+    socket.on("message", () => {
+      socket.send(JSON.stringify(event({ Host: "a.example", "Proxy-Connection": "keep-alive" })));
+    });
+  });
+  const transport = await connectTransport(address);
+  const received = new Promise((resolve) => {
+    transport.onmessage = resolve;
+  });
+  transport.send({ id: 0 });
+  expect(await received).toEqual(event({ Host: "a.example", Connection: "keep-alive" }));
+  await transport.close();
+});

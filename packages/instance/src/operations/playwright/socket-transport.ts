@@ -1,5 +1,6 @@
 import type { ConnectOverCDPTransport } from "playwright-core";
 import { WebSocket } from "ws";
+import { withoutProxyName } from "../../browser/cdp/sent-headers.ts";
 
 const maxMessageBytes = 256 * 2 ** 20;
 const handshakeTimeoutMs = 45_000;
@@ -36,7 +37,7 @@ export async function connectTransport(address: string): Promise<SocketTransport
   });
   socket.on("error", () => undefined);
   socket.on("message", (data: Buffer) => {
-    transport.onmessage?.(JSON.parse(data.toString()) as object);
+    transport.onmessage?.(JSON.parse(withoutProxyName(data).toString()) as object);
   });
   socket.on("close", (_code, reason) => {
     transport.onclose?.(reason.toString());
