@@ -53,8 +53,8 @@ async function tour(id: string): Promise<Record<string, string>> {
   return outlines;
 }
 
-async function record(work: (id: string) => Promise<unknown>): Promise<string> {
-  const made = await test.shoal.browsers.create({ timeout_seconds: 600, recording: { network: true } });
+async function record(work: (id: string) => Promise<unknown>, more: { readonly seed?: number } = {}): Promise<string> {
+  const made = await test.shoal.browsers.create({ timeout_seconds: 600, recording: { network: true, ...more } });
   await work(made.session_id);
   await test.shoal.browsers.delete(made.session_id);
   const id = made.network_recording_id ?? "";
@@ -84,7 +84,7 @@ it("replays twenty pages twice with the same outlines, without a connection", as
   const before = requests();
   for (const turn of [1, 2]) {
     const replay = await browsers.create({ timeout_seconds: 600, replay: { recording } });
-    expect(replay.network_replay).toEqual({ recording, on_missing: "fail" });
+    expect(replay.network_replay).toEqual({ recording, on_missing: "fail", clock: "real" });
     expect(await tour(replay.session_id), `replay ${String(turn)}`).toEqual(original);
     await browsers.delete(replay.session_id);
   }
@@ -98,6 +98,29 @@ const run = async (id: string, code: string): Promise<unknown> => {
   expect(error).toBeUndefined();
   return result;
 };
+
+it("replays pages that request addresses with times and random numbers, with the clock and the seed of the recording", async () => {
+  const { browsers, networkRecordings } = test.shoal;
+  let original = "";
+  const recording = await record(async (id) => (original = await visit(id, "/page/clock")), { seed: 7 });
+  const { created_at, seed } = await networkRecordings.get(recording);
+  expect(seed).toBe(7);
+  expect(original).not.toContain("failed:");
+  const before = requests();
+  const agesMs = Date.now() - Date.parse(created_at);
+  for (const turn of [1, 2]) {
+    const replay = await browsers.create({ timeout_seconds: 600, replay: { recording, clock: "recorded" } });
+    expect(replay.network_replay).toEqual({ recording, on_missing: "fail", clock: "recorded" });
+    expect(await visit(replay.session_id, "/page/clock"), `replay ${String(turn)}`).toBe(original);
+    const seen = await run(replay.session_id, "return page.evaluate(() => Date.now());");
+    expect(seen).toBeGreaterThanOrEqual(Date.parse(created_at));
+    expect(seen).toBeLessThanOrEqual(Date.now() - agesMs);
+    await browsers.delete(replay.session_id);
+  }
+  const { session_id: id } = await browsers.create({ timeout_seconds: 600, replay: { recording } });
+  expect(await visit(id, "/page/clock")).toContain("is not in the recording");
+  expect(requests()).toBe(before);
+});
 
 it("names a request that the recording does not have, in the page and in telemetry, and ends programs offline", async () => {
   const { browsers } = test.shoal;

@@ -30,6 +30,10 @@ export const recordedPages = [
   "missing",
 ] as const;
 
+/** Requests an address with a time and a random number. */
+const ask = (name: string): string =>
+  `fetch("/nonce?${name}=" + Date.now() + "&random=" + Math.random()).then((found) => found.text())`;
+
 const nonce = (): string => crypto.randomUUID();
 const waveBytes = 300_000;
 
@@ -91,6 +95,21 @@ const scripts: Readonly<Record<string, string>> = {
     const body = new FormData();
     body.append("file", new Blob(["content"]), "note.txt");
     show(await (await fetch("/echo?upload", { method: "POST", body })).text());`,
+  clock: `
+    show(await ${ask("page")});
+    const worker = new Worker("/worker.js?clock");
+    show(await new Promise((done) => (worker.onmessage = ({ data }) => done(data))));
+    const next = () => new Promise((done) => addEventListener("message", ({ data }) => done(data), { once: true }));
+    const framed = next();
+    const frame = document.createElement("iframe");
+    frame.src = "/page/clock-part?frame";
+    document.body.append(frame);
+    show(await framed);
+    const opened = next();
+    const popup = open("/page/clock-part?popup");
+    show(await opened);
+    popup.close();`,
+  "clock-part": `(window.opener ?? window.parent).postMessage(await ${ask("part")});`,
   missing: `show(String((await fetch("/nothing")).status));`,
 };
 
@@ -161,14 +180,16 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   else if (pathname === "/module.js") send(`export default "${nonce()}";`, "text/javascript");
   else if (pathname === "/worker.js")
     send(
-      searchParams.has("service")
-        ? `self.addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+      searchParams.has("clock")
+        ? `${ask("worker")}.then(postMessage);`
+        : searchParams.has("service")
+          ? `self.addEventListener("activate", (event) => event.waitUntil(clients.claim()));
            self.addEventListener("install", () => self.skipWaiting());
            self.addEventListener("fetch", (event) => {
              if (event.request.url.endsWith("/by-service-worker"))
                event.respondWith(fetch("/nonce?in-worker").then(async (found) => new Response("worker ${nonce()} " + await found.text())));
            });`
-        : `fetch("/nonce?dedicated").then((found) => found.text()).then(postMessage);`,
+          : `fetch("/nonce?dedicated").then((found) => found.text()).then(postMessage);`,
       "text/javascript",
     );
   else if (pathname === "/gzip")

@@ -14,6 +14,7 @@ import { networkRecordings } from "./0012-network-recordings.ts";
 import { schedulesOfFlows } from "./0013-schedules-of-flows.ts";
 import { searches } from "./0014-searches.ts";
 import { snapshots } from "./0015-snapshots.ts";
+import { recordingSeeds } from "./0016-recording-seeds.ts";
 
 /** Every migration by name; they run in the order of their names. Never change or remove a released one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -32,4 +33,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0013_schedules_of_flows": schedulesOfFlows,
   "0014_searches": searches,
   "0015_snapshots": snapshots,
+  "0016_recording_seeds": recordingSeeds,
 };

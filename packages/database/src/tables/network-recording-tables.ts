@@ -13,6 +13,8 @@ interface NetworkRecordingsTable {
   requests: Generated<number>;
   left_out: Generated<number>;
   truncated: Generated<boolean>;
+  /** Of `Math.random`. */
+  seed: number | null;
   created_at: TimestampOfInsert;
   finished_at: OptionalTimestamp;
   expires_at: OptionalTimestamp;

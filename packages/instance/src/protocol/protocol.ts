@@ -100,7 +100,13 @@ export const capturedCategories = [
   ...cdpCommandMethods.map((method) => `-${method}` as const),
 ] as const;
 
-/** Each difference from the waiting browser, except `again`, `headless: true`, `timezone` and `conditions`, selects a full Chromium. */
+/** A hundred years: the age of a recording has no other limit. */
+const maxClockOffsetMs = 100 * 366 * 86_400_000;
+
+/**
+ * Each difference from the waiting browser selects a full Chromium, except `again`, `headless: true`, `timezone`,
+ * `conditions`, `clock_offset_ms` and `random_seed`.
+ */
 export interface LaunchWishes extends z.output<typeof LaunchWishes> {}
 export const LaunchWishes = lazyObject(() => ({
   /** Use a full Chromium; policies and extensions need one. */
@@ -115,6 +121,10 @@ export const LaunchWishes = lazyObject(() => ({
   timezone: z.optional(checked(z.string(), z.regex(/^[A-Za-z][\w+/-]{0,63}$/))),
   /** Of pages, in place of the present ones. */
   conditions: z.optional(BrowserConditions),
+  /** Added to the time that pages and workers see. */
+  clock_offset_ms: z.optional(checked(z.int(), z.minimum(-maxClockOffsetMs), z.maximum(maxClockOffsetMs))),
+  /** Of `Math.random` in each document and worker. */
+  random_seed: z.optional(checked(z.int(), z.minimum(1), z.maximum(2_147_483_647))),
   /** BCP 47 tag. Another one than `en-US` needs a full Chromium, and a file of this name in its folder `locales`. */
   locale: z.optional(checked(z.string(), z.regex(/^[A-Za-z][\w-]{1,34}$/))),
 }));

@@ -1,12 +1,14 @@
 import * as z from "zod/mini";
 import { Id, pageFields, Timestamp } from "../base/common.ts";
-import { lazyObject, openEnum } from "../base/schema.ts";
+import { checked, lazyObject, openEnum } from "../base/schema.ts";
 
 /** What to record of a session from its start. */
 export interface BrowserRecordingConfig extends z.input<typeof BrowserRecordingConfig> {}
 export const BrowserRecordingConfig = lazyObject(() => ({
   /** Keep the answers that its browser gets, up to 256 MiB, as a network recording that `replay` can play. */
   network: z.optional(z.boolean()),
+  /** Seed of `Math.random` in each document and worker, from 1 to 2147483647. Replays of the recording use it too, so their pages request the same addresses. Random as usual when absent. Cryptographic values are never seeded. */
+  seed: z.optional(checked(z.int(), z.minimum(1), z.maximum(2_147_483_647))),
 }));
 
 /** A network recording that answers the requests of a session. */
@@ -16,6 +18,8 @@ export const BrowserReplayConfig = lazyObject(() => ({
   recording: Id,
   /** For requests that the recording does not have. `fail` (default): the browser gets 504 with a sentence that names the request, and nothing leaves the session, also no request of a program. `pass`: they go to the network, within the rules of the session. */
   on_missing: z._default(z.enum(["fail", "pass"]), "fail"),
+  /** Time of pages and workers. `real` (default): that of the server. `recorded`: it starts when the recording started, and goes on at its usual pace. Requests then find their answers also if times in their addresses differ within the recording. */
+  clock: z._default(z.enum(["real", "recorded"]), "real"),
 }));
 
 /** The network recording that answers the requests of a session. */
@@ -25,6 +29,8 @@ export const BrowserReplay = lazyObject(() => ({
   recording: z.string(),
   /** What happens to requests that it does not have. */
   on_missing: openEnum("fail", "pass"),
+  /** Time of its pages and workers; absent in sessions of earlier versions. */
+  clock: z.optional(openEnum("real", "recorded")),
 }));
 
 /** The answers that a browser got, in their order. They contain cookies and tokens, and no operation returns them. */
@@ -44,6 +50,8 @@ export const NetworkRecording = lazyObject(() => ({
   left_out: z.int(),
   /** Whether the whole recording reached a limit: 256 MiB, 20000 requests, 16 MiB of requests and headers, or 200000 chunks. */
   truncated: z.boolean(),
+  /** Seed of `Math.random`, also in replays; absent without one. */
+  seed: z.optional(z.int()),
   /** When the session started. */
   created_at: Timestamp,
   /** When it was stored; absent while it runs. */

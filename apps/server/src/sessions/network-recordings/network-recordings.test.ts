@@ -65,7 +65,7 @@ async function record(recordings: NetworkRecordings) {
 }
 
 async function contentOf(recordings: NetworkRecordings, recording: string): Promise<string | undefined> {
-  const player = await recordings.player(projectId, { recording, on_missing: "fail" }, signal);
+  const player = await recordings.player(projectId, { recording, on_missing: "fail", clock: "real" }, signal);
   const chunks = player.next(request, "")?.chunks();
   if (chunks === undefined) return undefined;
   let all = "";
@@ -106,9 +106,9 @@ it("shares the index between replays, and deleted recordings answer nothing more
   const recordings = open();
   const { id, sessionId } = await record(recordings);
   await recordings.finish(sessionId);
-  const replay = { recording: id, on_missing: "fail" } as const;
+  const replay = { recording: id, on_missing: "fail", clock: "real" } as const;
   const [first, second] = await Promise.all([0, 1].map(() => recordings.player(projectId, replay, signal)));
-  expect(first?.next(request, "")?.head).toBe(second?.next(request, "")?.head);
+  expect(first?.next(request, "")?.head?.headers).toBe(second?.next(request, "")?.head?.headers);
   await recordings.delete(projectId, id);
   expect(first?.next(request, "")).toBeUndefined();
   expect(second?.explain(request)).toBe(`The recording ${id} was deleted.`);

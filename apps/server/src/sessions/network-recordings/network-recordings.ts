@@ -27,6 +27,8 @@ interface Recorded {
   readonly id: string;
   readonly projectId: string;
   readonly sessionId: string;
+  /** Of `Math.random`. */
+  readonly seed?: number | undefined;
 }
 
 interface Running extends Recorded {
@@ -94,7 +96,8 @@ export class NetworkRecordings {
     await database.query
       .insertInto("network_recordings")
       .values({
-        ...{ id: of.id, project_id: of.projectId, session_id: of.sessionId, server_id: serverId },
+        ...{ id: of.id, project_id: of.projectId, session_id: of.sessionId, seed: of.seed ?? null },
+        server_id: serverId,
         created_at: new Date(),
       })
       .execute();
@@ -258,7 +261,8 @@ export class NetworkRecordings {
   }
 
   /** @throws {ServiceError} 404; 409 for a recording that is not complete. */
-  async player(projectId: string, { on_missing, recording: id }: BrowserReplay, signal: AbortSignal): Promise<Player> {
+  async player(projectId: string, replay: BrowserReplay, signal: AbortSignal): Promise<Player> {
+    const { recording: id } = replay;
     await this.#storedHere(projectId, id, signal);
     const row = await this.#find(projectId, id, "body.replay.recording");
     if (row.finished_at === null) throw isRunning(row, "replayed");
@@ -280,10 +284,8 @@ export class NetworkRecordings {
     });
     const open = (start: number, end: number): Promise<Readable> =>
       this.#blob(id, name, { start, end }, () => (recorded.isGone = true));
-    return new Player({
-      ...{ id, recorded, isTruncated: row.truncated, passes: on_missing === "pass" },
-      read: (start, end) => openRange(open, { sizeBytes: row.size_bytes, start, end }, keyOf),
-    });
+    const read = (start: number, end: number) => openRange(open, { sizeBytes: row.size_bytes, start, end }, keyOf);
+    return new Player({ replay, recorded, row, read });
   }
 
   /** Deletes expired recordings, marks lost ones, and removes blobs without a row. */

@@ -1,5 +1,9 @@
 import type { ExchangePlayer, ExchangeRequest, PlayedChunk, PlayedExchange } from "@shoal/placement";
-import { type IndexedExchange, indexKey, type RecordedPiece } from "./recorded-index.ts";
+import type { BrowserReplay } from "@shoal/schemas";
+import { withLivingCookies } from "./living-cookies.ts";
+import { type IndexedExchange, indexKey, type RecordedPiece, shapeKey } from "./recorded-index.ts";
+import type { RecordingRow } from "./recording-row.ts";
+import { differsInTimes, type TimeSpan } from "./times.ts";
 import { covers, rangeOf, sliceOf } from "./recorded-range.ts";
 import { usualRecordingLimits } from "./recorder.ts";
 import type { SharedRecording } from "./shared-recordings.ts";
@@ -11,12 +15,10 @@ const { answerBytes, bytes: maxBytes, requests: maxRequests } = usualRecordingLi
 const limits = `${String(answerBytes / 2 ** 20)} MiB an answer, ${String(maxBytes / 2 ** 20)} MiB and ${String(maxRequests)} requests a recording`;
 
 export interface PlayerParts {
-  readonly id: string;
+  readonly replay: BrowserReplay;
   /** Sessions that replay the same recording share it. */
   readonly recorded: SharedRecording;
-  /** A limit of the whole recording was reached. */
-  readonly isTruncated: boolean;
-  readonly passes: boolean;
+  readonly row: Pick<RecordingRow, "created_at" | "finished_at" | "seed" | "truncated">;
   /** Bytes of the recording; inclusive offsets. */
   readonly read: (start: number, end: number) => AsyncIterable<Uint8Array>;
 }
@@ -24,11 +26,18 @@ export interface PlayerParts {
 /** Answers in the recorded order: each answer once, and the last one to GET, HEAD and OPTIONS again. */
 export class Player implements ExchangePlayer {
   readonly passes: boolean;
+  /** Of `Math.random` in the recording. */
+  readonly seed: number | undefined;
+  /** From the time of this server to the time of pages. */
+  readonly clockOffsetMs: number | undefined;
   readonly #parts: PlayerParts;
   readonly #used = new Set<IndexedExchange>();
 
   constructor(parts: PlayerParts) {
-    this.passes = parts.passes;
+    const { replay, row } = parts;
+    this.passes = replay.on_missing === "pass";
+    this.seed = row.seed ?? undefined;
+    this.clockOffsetMs = replay.clock === "recorded" ? Date.parse(row.created_at) - Date.now() : undefined;
     this.#parts = parts;
   }
 
@@ -50,7 +59,11 @@ export class Player implements ExchangePlayer {
   }
 
   explain(request: ExchangeRequest): string {
-    const { id, isTruncated, recorded } = this.#parts;
+    const {
+      recorded,
+      replay: { recording: id },
+      row,
+    } = this.#parts;
     if (recorded.isGone) return `The recording ${id} was deleted.`;
     const shown = request.url.length > maxShownUrl ? `${request.url.slice(0, maxShownUrl)}…` : request.url;
     const name = `${request.method} ${shown}`;
@@ -58,7 +71,7 @@ export class Player implements ExchangePlayer {
     if (all.some(({ isLeftOut }) => isLeftOut))
       return `The answer to ${name} is not in the recording ${id}, because it exceeded a limit (${limits}). Record fewer pages.`;
     if (all.length === 0)
-      return isTruncated
+      return row.truncated
         ? `${name} is not in the recording ${id}, which reached a limit (${limits}). Record fewer pages.`
         : `${name} is not in the recording ${id}.`;
     const times = all.length === 1 ? "once" : `${String(all.length)} times`;
@@ -67,7 +80,21 @@ export class Player implements ExchangePlayer {
 
   #all(request: ExchangeRequest): readonly IndexedExchange[] {
     const { index, isGone } = this.#parts.recorded;
-    return isGone ? [] : (index.get(indexKey(request)) ?? []);
+    if (isGone) return [];
+    const exact = index.byAddress.get(indexKey(request));
+    if (exact !== undefined || this.clockOffsetMs === undefined) return exact ?? [];
+    const times = this.#times(this.clockOffsetMs);
+    const similar = index.byShape.get(shapeKey(request)) ?? [];
+    return similar.filter(({ request: { url } }) => differsInTimes(url, request.url, times));
+  }
+
+  /** Of the recording and of the replay. */
+  #times(clockOffsetMs: number): TimeSpan {
+    const { created_at, finished_at } = this.#parts.row;
+    return {
+      fromMs: Date.parse(created_at),
+      toMs: Math.max(Date.parse(finished_at ?? created_at), Date.now() + clockOffsetMs),
+    };
   }
 
   #candidates(request: ExchangeRequest): readonly IndexedExchange[] {
@@ -87,7 +114,12 @@ export class Player implements ExchangePlayer {
   }
 
   #played({ end, head, pieces }: IndexedExchange): PlayedExchange {
-    return { head, end, chunks: () => this.#chunks(pieces) };
+    const { created_at } = this.#parts.row;
+    return {
+      head: head && { ...head, headers: withLivingCookies(head.headers, Date.parse(created_at)) },
+      end,
+      chunks: () => this.#chunks(pieces),
+    };
   }
 
   async *#chunks(pieces: readonly RecordedPiece[]): AsyncGenerator<PlayedChunk, void, undefined> {

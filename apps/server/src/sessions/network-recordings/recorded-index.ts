@@ -1,5 +1,6 @@
 import type { AnswerHead, ExchangeEnd, ExchangeRequest } from "@shoal/placement";
 import { readFrames } from "./frames.ts";
+import { withoutTimes } from "./times.ts";
 
 /** Bytes of an answer in the recording. */
 export interface RecordedPiece {
@@ -23,17 +24,30 @@ export interface IndexedExchange {
   isLeftOut: boolean;
 }
 
-/** Exchanges by method and address, in the order of their requests. */
-export type RecordedIndex = ReadonlyMap<string, readonly IndexedExchange[]>;
+type Exchanges = ReadonlyMap<string, readonly IndexedExchange[]>;
+
+/** Exchanges in the order of their requests. */
+export interface RecordedIndex {
+  /** By {@link indexKey}. */
+  readonly byAddress: Exchanges;
+  /** By {@link shapeKey}, if the address contains what may be a time. */
+  readonly byShape: Exchanges;
+}
 
 export function indexKey({ method, url }: Pick<ExchangeRequest, "method" | "url">): string {
   return `${method} ${url}`;
 }
 
+/** Method and address without times. */
+export function shapeKey(request: Pick<ExchangeRequest, "method" | "url">): string {
+  return withoutTimes(indexKey(request));
+}
+
 /** Reads a recording once, without keeping its bytes. */
 export async function indexRecording(source: AsyncIterable<Uint8Array>): Promise<RecordedIndex> {
   const all: IndexedExchange[] = [];
-  const byRequest = new Map<string, IndexedExchange[]>();
+  const byAddress = new Map<string, IndexedExchange[]>();
+  const byShape = new Map<string, IndexedExchange[]>();
   for await (const { at, frame } of readFrames(source)) {
     if ("request" in frame) {
       const { request } = frame;
@@ -42,10 +56,9 @@ export async function indexRecording(source: AsyncIterable<Uint8Array>): Promise
         ...{ pieces: [], recordedBytes: 0, file: undefined },
       };
       all[frame.x] = exchange;
-      const key = indexKey(request);
-      const present = byRequest.get(key);
-      if (present === undefined) byRequest.set(key, [exchange]);
-      else present.push(exchange);
+      const [key, shape] = [indexKey(request), shapeKey(request)];
+      append(byAddress, key, exchange);
+      if (shape !== key) append(byShape, shape, exchange);
       continue;
     }
     const exchange = all[frame.x];
@@ -59,7 +72,13 @@ export async function indexRecording(source: AsyncIterable<Uint8Array>): Promise
     } else if ("end" in frame) Object.assign(exchange, { end: frame.end, body: frame.body });
     else exchange.isLeftOut = true;
   }
-  return byRequest;
+  return { byAddress, byShape };
+}
+
+function append(map: Map<string, IndexedExchange[]>, key: string, exchange: IndexedExchange): void {
+  const present = map.get(key);
+  if (present === undefined) map.set(key, [exchange]);
+  else present.push(exchange);
 }
 
 function fileOf({ headers, status }: AnswerHead): IndexedExchange["file"] {

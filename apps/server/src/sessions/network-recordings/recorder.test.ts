@@ -15,6 +15,13 @@ class Kept extends Writable {
 }
 
 let recorded: SharedRecording;
+const dayMs = 86_400_000;
+const startMs = Date.now() - 10 * dayMs;
+const recordedRow = {
+  created_at: new Date(startMs).toISOString(),
+  finished_at: new Date(startMs + 600_000).toISOString(),
+  seed: null,
+};
 const site = "https://shop.example";
 const get = (path: string, more: Partial<ExchangeRequest> = {}): ExchangeRequest => ({
   ...{ method: "GET", url: `${site}${path}`, isConditional: false },
@@ -36,7 +43,10 @@ function recording(limits: Partial<RecordingLimits> = {}) {
       for (const part of content.match(/.{1,4}/gs) ?? []) exchange.data(Buffer.from(part), 0);
       exchange.end("complete", body);
     },
-    player: async ({ isTruncated = false } = {}): Promise<Player> => {
+    player: async ({
+      isTruncated: truncated = false,
+      clock = "real",
+    }: { isTruncated?: boolean; clock?: "real" | "recorded" } = {}): Promise<Player> => {
       recorder.close();
       // In small pieces, so that frames are split.
       async function* pieces(bytes: Buffer, size = 7) {
@@ -44,7 +54,12 @@ function recording(limits: Partial<RecordingLimits> = {}) {
       }
       const read = (start: number, end: number) => pieces(kept.bytes.subarray(start, end + 1), 3);
       recorded = { index: await indexRecording(pieces(kept.bytes)), isGone: false };
-      return new Player({ id: "rec", recorded, isTruncated, passes: false, read });
+      return new Player({
+        recorded,
+        row: { ...recordedRow, truncated },
+        replay: { recording: "rec", on_missing: "fail", clock },
+        read,
+      });
     },
   };
 }
@@ -204,4 +219,52 @@ it("does not wait in memory for a slow disk, also with requests and heads alone"
   }
   expect(stalled.writableLength).toBeLessThan(20_000);
   expect(recorder.totals.leftOut).toBeGreaterThan(180);
+});
+
+it("finds answers to addresses with other times of the recording, if the replay has its clock", async () => {
+  const at = (ms: number): string => String(startMs + ms);
+  const { answer, player } = recording();
+  answer(get(`/poll?t=${at(1000)}&id=7`), "one");
+  answer(get(`/poll?t=${at(9000)}&id=7`), "two");
+  answer(get(`/day/${at(-5 * dayMs)}`), "five days before");
+  const replay = await player({ clock: "recorded" });
+  const first = get(`/poll?t=${at(20)}&id=7`);
+  expect(await content(replay.next(first, ""))).toBe("one");
+  expect(await content(replay.next(get(`/poll?t=${at(40)}&id=7`), ""))).toBe("two");
+  const others = [
+    `/poll?t=${at(20)}&id=8`,
+    `/poll?t=${at(20).slice(0, 10)}&id=7`,
+    `/poll?t=${at(dayMs)}&id=7`,
+    `/day/${at(20)}`,
+    `/day/${at(-4 * dayMs)}`,
+  ];
+  for (const path of others) expect(replay.next(get(path), ""), path).toBeUndefined();
+  expect(await content(replay.next(get(`/day/${at(-5 * dayMs)}`), ""))).toBe("five days before");
+  const real = await player();
+  expect(real.knows(first)).toBe(false);
+  expect(real.clockOffsetMs).toBeUndefined();
+  expect(Date.now() + (replay.clockOffsetMs ?? 0)).toBeGreaterThanOrEqual(startMs);
+});
+
+it("moves the end of cookies with the time, and deletes the cookies of a deletion", async () => {
+  const { answer, player } = recording();
+  const date = (ms: number): string => new Date(ms).toUTCString();
+  const cookie = (ms: number): string => `a=b; Path=/; expires=${date(ms)}; Secure`;
+  const headers = [
+    "Date",
+    date(startMs),
+    "Set-Cookie",
+    cookie(startMs + 60_000),
+    "set-cookie",
+    cookie(0),
+    "X-At",
+    date(0),
+  ];
+  answer(get("/"), "content", { headers });
+  const played = (await player()).next(get("/"), "")?.head?.headers ?? [];
+  const endOf = (header = ""): number => Date.parse(/expires=([^;]+)/.exec(header)?.[1] ?? "");
+  expect(played[3]).toMatch(/^a=b; Path=\/; expires=[^;]+; Secure$/);
+  expect(endOf(played[3])).toBeGreaterThan(startMs + 9 * dayMs);
+  expect(endOf(played[5])).toBeLessThan(startMs);
+  expect([played[1], played[7]]).toEqual([date(startMs), date(0)]);
 });

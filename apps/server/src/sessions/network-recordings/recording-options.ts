@@ -20,6 +20,10 @@ export interface NetworkOptions {
   /** Id of the recording of its network. */
   readonly network_recording?: string;
   readonly replay?: BrowserReplay;
+  /** Of `Math.random`: of the session's own recording, or of the replayed recording. */
+  readonly random_seed?: number;
+  /** Added to the time of its pages. */
+  readonly clock_offset_ms?: number;
 }
 
 export interface ChosenRecording {
@@ -35,9 +39,16 @@ export async function chooseRecording(
 ): Promise<ChosenRecording> {
   refuseRecording(request, parts);
   const { recording, replay } = request;
+  const player = replay && (await recordings.player(projectId, replay, signal));
+  const seed = recording?.seed ?? player?.seed;
   return {
-    options: { ...(recording?.network === true && { network_recording: createId() }), ...(replay && { replay }) },
-    player: replay && (await recordings.player(projectId, replay, signal)),
+    options: {
+      ...(recording?.network === true && { network_recording: createId() }),
+      ...(replay && { replay }),
+      ...(seed !== undefined && { random_seed: seed }),
+      ...(player?.clockOffsetMs !== undefined && { clock_offset_ms: player.clockOffsetMs }),
+    },
+    player,
   };
 }
 
@@ -56,6 +67,10 @@ function refuseRecording(
   { isolation, profile, recording, replay }: Request,
   { abilities: { authorities, closedNetwork }, usesSecrets }: Omit<RecordingParts, "recordings" | "signal">,
 ): void {
+  if (recording?.seed !== undefined && recording.network !== true)
+    throw badInput("body.recording.seed", "needs recording.network: true", {
+      hint: "Add network: true, or omit the seed",
+    });
   const field = recording?.network === true ? "recording" : replay === undefined ? undefined : "replay";
   if (field === undefined) return;
   if (isolation === "context")

@@ -16,10 +16,11 @@ export function columnsOf({
 }
 
 export function shown(row: RecordingRow): NetworkRecording {
-  const { created_at, expires_at, finished_at, id, left_out, requests, session_id, size_bytes, truncated } = row;
+  const { created_at, expires_at, finished_at, id, left_out, requests, seed, session_id, size_bytes, truncated } = row;
   return {
     ...{ id, session_id, size_bytes, requests, left_out, truncated, created_at },
     status: finished_at === null ? "recording" : row.blob === null ? "failed" : "complete",
+    ...(seed !== null && { seed }),
     ...(finished_at !== null && { finished_at }),
     ...(expires_at !== null && { expires_at }),
   };

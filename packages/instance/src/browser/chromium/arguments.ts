@@ -151,6 +151,7 @@ export function chromiumArguments(config: InstanceConfig, proxyPort: number, lau
     ...(launch.headless ? [] : ["--allow-browser-signin=false"]),
     ...(launch.kiosk ? ["--kiosk"] : []),
     ...(launch.stealth ? stealthArguments : []),
+    ...(launch.randomSeed === undefined ? [] : [`--js-flags=--random-seed=${String(launch.randomSeed)}`]),
     ...(launch.userAgent === undefined ? [] : [`--user-agent=${launch.userAgent}`]),
     ...(launch.extensions.length > 0 ? [`--load-extension=${launch.extensions.join(",")}`] : []),
     ...(program.innerSandbox ? [] : ["--no-sandbox"]),

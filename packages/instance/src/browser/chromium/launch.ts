@@ -25,6 +25,10 @@ export interface BrowserLaunch {
   readonly timezone?: string;
   readonly locale: string;
   readonly conditions: PageConditions;
+  /** Added to the time of pages and workers. */
+  readonly clockOffsetMs?: number;
+  /** Of `Math.random`. */
+  readonly randomSeed?: number;
   /** The browser's default when absent. */
   readonly userAgent?: string;
   /** Unpacked; paths of the host. */
@@ -70,6 +74,8 @@ export function launchChange(
   const timezone = wishes.timezone ?? present.timezone;
   const locale = wishes.locale ?? present.locale;
   const conditions = wishes.conditions ?? present.conditions;
+  const clockOffsetMs = wishes.clock_offset_ms ?? present.clockOffsetMs;
+  const randomSeed = wishes.random_seed ?? present.randomSeed;
   const needsFull = wishes.full === true || !headless || kiosk || stealth || locale !== defaultLocale;
   if (
     wishes.again !== true &&
@@ -78,6 +84,8 @@ export function launchChange(
     stealth === present.stealth &&
     timezone === present.timezone &&
     locale === present.locale &&
+    clockOffsetMs === present.clockOffsetMs &&
+    randomSeed === present.randomSeed &&
     isDeepStrictEqual(conditions, present.conditions) &&
     (!needsFull || present.program.kind === "chrome")
   )
@@ -85,5 +93,10 @@ export function launchChange(
   const program = needsFull ? fullChromium(config) : present.program;
   return program === undefined
     ? "no_full_chromium"
-    : { program, headless, kiosk, stealth, locale, conditions, ...(timezone !== undefined && { timezone }) };
+    : {
+        ...{ program, headless, kiosk, stealth, locale, conditions },
+        ...(timezone !== undefined && { timezone }),
+        ...(clockOffsetMs !== undefined && { clockOffsetMs }),
+        ...(randomSeed !== undefined && { randomSeed }),
+      };
 }

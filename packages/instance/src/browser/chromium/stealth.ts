@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import type { Protocol } from "devtools-protocol";
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
 import { acceptedLanguages } from "./arguments.ts";
+import { prepareTargets } from "./prepare-targets.ts";
 
 const run = promisify(execFile);
 /** A browser prints its version in a twentieth of that time. */
@@ -40,35 +41,7 @@ async function majorVersionOf(executable: string): Promise<string | undefined> {
 /** Restores the client hints that `--user-agent` empties, before the first script. Ends with the connection. */
 export async function hideAutomation(cdp: CdpConnection, locale: string): Promise<void> {
   const override = await overrideOf(cdp, locale);
-  const open: Promise<unknown>[] = [];
-  let isFollowing = false;
-  // A separate session: a session's auto-attach filter can be set only once.
-  const { sessionId: root } = await cdp.send("Target.attachToBrowserTarget");
-  /** With a callback for their end: commands to a closing page are never answered. */
-  const sessions = new Map<string, () => void>([[root, () => undefined]]);
-
-  const attach = (sessionId: string) =>
-    cdp.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }, sessionId);
-
-  cdp.on("Target.attachedToTarget", ({ sessionId }, parent) => {
-    if (parent === undefined || !sessions.has(parent)) return;
-    const gone = Promise.withResolvers<void>();
-    sessions.set(sessionId, gone.resolve);
-    // Not sequential: a worker that has not started answers only some of them.
-    const done = Promise.allSettled([
-      cdp.send("Emulation.setUserAgentOverride", override, sessionId),
-      attach(sessionId),
-      cdp.send("Runtime.runIfWaitingForDebugger", undefined, sessionId),
-    ]);
-    if (!isFollowing) open.push(Promise.race([done, gone.promise]));
-  });
-  cdp.on("Target.detachedFromTarget", ({ sessionId }) => {
-    sessions.get(sessionId)?.();
-    sessions.delete(sessionId);
-  });
-  await attach(root);
-  await Promise.all(open);
-  isFollowing = true;
+  await prepareTargets(cdp, (sessionId) => [cdp.send("Emulation.setUserAgentOverride", override, sessionId)]);
 }
 
 async function overrideOf(cdp: CdpConnection, locale: string): Promise<Protocol.Emulation.SetUserAgentOverrideRequest> {

@@ -136,6 +136,7 @@ class Supervisor implements BrowserSupervisor {
       launched.program.kind === "chrome" ? followDialogs(current.cdp) : undefined,
       this.#applyConditions(current, launched),
       launched.stealth ? this.#hideSigns(current, launched.locale) : undefined,
+      launched.clockOffsetMs === undefined ? undefined : this.#shiftClock(current, launched.clockOffsetMs),
     ]);
     const keeper = this.#carrier ?? this.#keeper;
     if (keeper !== undefined) await Promise.race([keeper.beforeReady(current.cdp), this.#failWhenGone(current)]);
@@ -160,6 +161,11 @@ class Supervisor implements BrowserSupervisor {
   async #hideSigns(current: Browser, locale: string): Promise<void> {
     const { hideAutomation } = await import("./stealth.ts");
     await hideAutomation(current.cdp, locale);
+  }
+
+  async #shiftClock(current: Browser, offsetMs: number): Promise<void> {
+    const { shiftClock } = await import("./page-clock.ts");
+    await shiftClock(current.cdp, offsetMs);
   }
 
   #sizePages(): Promise<unknown> {

@@ -159,6 +159,8 @@ export function launchOf({
     ...(stealth && { stealth: true }),
     ...locationWishes(options),
     ...(options.conditions && { conditions: options.conditions }),
+    ...(options.clock_offset_ms !== undefined && { clock_offset_ms: options.clock_offset_ms }),
+    ...(options.random_seed !== undefined && { random_seed: options.random_seed }),
   };
   return Object.keys(wishes).length === 0 ? undefined : wishes;
 }

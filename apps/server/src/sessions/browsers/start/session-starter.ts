@@ -190,8 +190,9 @@ export class SessionStarter {
     }
   }
 
-  async #recorder({ id: sessionId, options: { network_recording: id }, project_id: projectId }: SessionRow) {
-    return id === undefined ? undefined : this.#parts.networkRecordings.start({ id, projectId, sessionId });
+  async #recorder({ id: sessionId, options, project_id: projectId }: SessionRow) {
+    const { network_recording: id, random_seed: seed } = options;
+    return id === undefined ? undefined : this.#parts.networkRecordings.start({ id, projectId, sessionId, seed });
   }
 
   #assignment({ captured, row }: RunningSession, authorities: string, isFork: boolean): AssignInstance {

@@ -1,0 +1,21 @@
+const attribute = /(;\s*expires=)([^;]*)/i;
+
+/**
+ * Moves `Expires` of cookies by the time since the answer was recorded: the cookie store of the browser has the time of the
+ * server. @param headers - names and values in turn. @param recordedMs - of the answer, unless it has a `Date`.
+ */
+export function withLivingCookies(headers: readonly string[], recordedMs: number): readonly string[] {
+  const named = (wanted: string) => (index: number) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === wanted;
+  const [isCookie, isDate] = [named("set-cookie"), named("date")];
+  if (!headers.some((_value, index) => isCookie(index))) return headers;
+  const sentMs = Date.parse(headers.find((_value, index) => isDate(index)) ?? "");
+  const passedMs = Date.now() - (Number.isNaN(sentMs) ? recordedMs : sentMs);
+  return headers.map((value, index) =>
+    isCookie(index)
+      ? value.replace(attribute, (whole, name: string, end: string) => {
+          const endMs = Date.parse(end);
+          return Number.isNaN(endMs) ? whole : `${name}${new Date(endMs + passedMs).toUTCString()}`;
+        })
+      : value,
+  );
+}
