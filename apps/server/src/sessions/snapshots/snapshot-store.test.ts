@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import type { Database } from "@shoal/database";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createFileBlobs } from "../../storage/blobs/blobs.ts";
@@ -31,7 +31,7 @@ const snapshot: NewSnapshot = {
 };
 const goesOn = new AbortController().signal;
 
-it("limits the snapshots of a project that wait for a slow one, and drops the content of refused ones", async () => {
+async function open() {
   const { id } = await database.query.selectFrom("projects").select("id").executeTakeFirstOrThrow();
   const store = new SnapshotStore({
     database,
@@ -40,6 +40,11 @@ it("limits the snapshots of a project that wait for a slow one, and drops the co
     retentionDays: 1,
     quota: { maxCount: 100, maxBytes: 1_000_000 },
   });
+  return { id, store };
+}
+
+it("limits the snapshots of a project that wait for a slow one, and drops the content of refused ones", async () => {
+  const { id, store } = await open();
   const leaving = new AbortController();
   const contents = [0, 1, 2, 3].map(() => new PassThrough());
   const adding = contents.map((content, place) =>
@@ -58,4 +63,24 @@ it("limits the snapshots of a project that wait for a slow one, and drops the co
   for (const content of contents.slice(0, 3)) content.end("state");
   expect(await Promise.all(adding.slice(0, 3))).toHaveLength(3);
   await expect(store.requireRoom(id)).resolves.toBeUndefined();
+});
+
+it("removes expired snapshots with their content, and keeps the others", async () => {
+  const { id, store } = await open();
+  const add = () => store.add(id, snapshot, Readable.from([Buffer.from("state")]), goesOn);
+  const [expired, kept] = [await add(), await add()];
+  const find = (snapshotId: string) =>
+    database.query.selectFrom("snapshots").select("blob").where("id", "=", snapshotId).executeTakeFirst();
+  const pathOf = async (snapshotId: string) => join(folder, "blobs", (await find(snapshotId))?.blob ?? "");
+  const [left, present] = [await pathOf(expired.id), await pathOf(kept.id)];
+  expect([left, present].map((path) => existsSync(path))).toEqual([true, true]);
+  await database.query
+    .updateTable("snapshots")
+    .set({ expires_at: new Date(0) })
+    .where("id", "=", expired.id)
+    .execute();
+  await store.clean();
+  expect(await find(expired.id)).toBeUndefined();
+  expect(await find(kept.id)).toBeDefined();
+  expect([left, present].map((path) => existsSync(path))).toEqual([false, true]);
 });
