@@ -10,7 +10,6 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const lists = [
   { path: "packages/schemas/src/index.ts", member: /^export interface \w+ extends z\./m },
   { path: "packages/contract/src/operations.ts", member: /^export const \w+ = defineEndpoint\(/m },
-  { path: "packages/testing/src/areas.ts", member: /^export function \w+Handlers\b/m },
 ];
 
 export function writeLists() {

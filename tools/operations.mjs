@@ -16,15 +16,15 @@ const commands = new Map(
   commandTable(document, entries).map(({ operationId, words }) => [operationId, `shoal ${words.join(" ")}`]),
 );
 const operations = Object.entries(contract);
-const { operationsInMemory } = await import("../packages/testing/src/create-fake-shoal.ts");
+const { browserFs } = await import("../packages/contract/src/index.ts");
 const fakeReadme = "packages/testing/README.md";
 writeOrCheck(
   fakeReadme,
   readFileSync(join(root, fakeReadme), "utf8").replace(
     /(?<=<!-- operations -->\n)[^]*(?=<!-- \/operations -->)/,
-    linesOf(operationsInMemory()),
+    linesOf(operationsOfBrowsers()),
   ),
-  { source: "the fake", tool: "operations.mjs" },
+  { source: "the contract", tool: "operations.mjs" },
 );
 writeOrCheck("docs/operations.md", tableOf(), { source: "the contract and its handlers", tool: "operations.mjs" });
 
@@ -63,6 +63,14 @@ function tableOf() {
     }
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** Those that the fake cannot answer. */
+function operationsOfBrowsers() {
+  return operations
+    .filter(([name, { plane }]) => plane === "instance" && !(name in browserFs))
+    .map(([, { operationId }]) => operationId)
+    .sort();
 }
 
 /** `profiles`: `create`, `get`; one line per resource. */

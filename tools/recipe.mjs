@@ -92,11 +92,7 @@ async function tests() {
   writeFileSync(join(copy, file), readFileSync(join(root, "tools/recipe/behaviour.ts.txt")));
   const contract = ["contract.test.ts", "tolerance.test.ts", "examples"].map((name) => `packages/contract/src/${name}`);
   const files = [...contract, "apps/cli/src/table/command-table.test.ts", file];
-  await check("contract, commands, behaviour of the fake and the service", [
-    inModules("vitest/vitest.mjs"),
-    "run",
-    ...files,
-  ]);
+  await check("contract, commands, behaviour of the service", [inModules("vitest/vitest.mjs"), "run", ...files]);
 }
 
 try {

@@ -1,5 +1,5 @@
 import { Shoal } from "@shoal/client";
-import { createFakeShoal } from "@shoal/testing";
+import { type FakeShoal, startFakeShoal } from "@shoal/testing";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,14 +18,19 @@ for (const built of [command, join(here, "dist/commands.js")])
       `${built} is missing. Build it first: pnpm exec turbo run build --filter @shoal/example-extension --filter @shoal/cli`,
     );
 
-const fake = createFakeShoal();
-const app = createDeliveryServer({ shoalUrl: fake.baseUrl, fetch: fake.fetch });
+let fake: FakeShoal;
+let app: ReturnType<typeof createDeliveryServer>;
 let baseUrl = "";
 
 beforeAll(async () => {
+  fake = await startFakeShoal();
+  app = createDeliveryServer({ shoalUrl: fake.baseUrl });
   baseUrl = await app.listen({ port: 0, host: "127.0.0.1" });
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  await fake.close();
+});
 
 async function shoal(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
   const { HOME = "", PATH = "" } = process.env;
@@ -55,7 +60,7 @@ it("joins the commands of shoal", async () => {
 });
 
 it("works on the team's server with the connection and the output of shoal", async () => {
-  const client = new Shoal({ apiKey: fake.apiKey, fetch: fake.fetch });
+  const client = new Shoal({ apiKey: fake.apiKey, baseUrl: fake.baseUrl });
   const { session_id: browserId } = await client.browsers.create({ name: "orders" });
   await client.browsers.fs.writeFile(browserId, "hello", { path: "/home/shoal/Downloads/a.txt" });
   const created = await shoal(

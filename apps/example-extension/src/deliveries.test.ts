@@ -1,6 +1,6 @@
 import { ApiError, Shoal } from "@shoal/client";
 import { toOpenApi } from "@shoal/contract/openapi";
-import { createFakeShoal } from "@shoal/testing";
+import { type FakeShoal, startFakeShoal } from "@shoal/testing";
 import { createTransport } from "@shoal/transport";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as endpoints from "./endpoints.ts";
@@ -8,15 +8,21 @@ import { Deliveries } from "./index.ts";
 import { createDeliveryServer } from "./server.ts";
 
 // The team's server on a real port; Shoal is the fake in this process.
-const fake = createFakeShoal();
-const shoal = new Shoal({ apiKey: fake.apiKey, fetch: fake.fetch });
-const app = createDeliveryServer({ shoalUrl: fake.baseUrl, fetch: fake.fetch });
+let fake: FakeShoal;
+let shoal: Shoal;
+let app: ReturnType<typeof createDeliveryServer>;
 let baseUrl = "";
 
 beforeAll(async () => {
+  fake = await startFakeShoal();
+  shoal = new Shoal({ apiKey: fake.apiKey, baseUrl: fake.baseUrl });
+  app = createDeliveryServer({ shoalUrl: fake.baseUrl });
   baseUrl = await app.listen({ port: 0, host: "127.0.0.1" });
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  await fake.close();
+});
 
 const deliveriesWith = (apiKey: string) => new Deliveries(createTransport({ baseUrl, apiKey }));
 
@@ -91,9 +97,9 @@ it("validates requests like Shoal", async () => {
 });
 
 it("shows each project its own deliveries", async () => {
-  const project = fake.addProject("other");
+  const { id: project } = await shoal.projects.create({ name: "other" });
   const { key } = await shoal.apiKeys.create({ name: "of another project", project_id: project });
-  const other = new Shoal({ apiKey: key, fetch: fake.fetch });
+  const other = new Shoal({ apiKey: key, baseUrl: fake.baseUrl });
   await using browser = await other.browsers.create();
   await other.browsers.fs.writeFile(browser.session_id, "x", { path: "/tmp/x" });
   const { id } = await deliveriesWith(key).create({ browser_id: browser.session_id, path: "/tmp/x" });

@@ -1,5 +1,6 @@
 export { type BackupSource, openBackupSource, type TableChunk } from "./backup/backup-source.ts";
 export { openRestoreTarget, type RestoreTarget } from "./backup/restore-target.ts";
+export { copyEmbedded } from "./embedded/copy-embedded.ts";
 export { removeEmbedded } from "./embedded/remove-embedded.ts";
 export type { Change, ChangeListener } from "./change-feed.ts";
 export { DatabaseError, type DatabaseErrorCode } from "./database-error.ts";
@@ -7,6 +8,7 @@ export { type FileLock, lockFile } from "./file-lock.ts";
 export type { DatabaseLog } from "./log.ts";
 export { containsFolded, folded } from "./name-search.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
+export { schemaDigest } from "./migrations/schema-digest.ts";
 export { openRunningDatabase, openSecondDatabase, type SecondDatabase } from "./open-second.ts";
 export type { HeldConnection, OneTransaction } from "./one-transaction.ts";
 export { type Outage, outageOf } from "./outage.ts";

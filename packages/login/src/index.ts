@@ -12,7 +12,7 @@ export type {
   NeededChoice,
   NeededField,
 } from "./driver/outcome.ts";
-export { storedNamesFor, type StoredValues } from "./driver/values.ts";
+export { storedNamesFor, type StoredValues, valueFor } from "./driver/values.ts";
 export type { LoginPlan, Locator, PlanStep } from "./plan/plan.ts";
 export type { FieldKind } from "./reading/field-kinds.ts";
 export type { ReadField, ReadForm } from "./reading/forms.ts";

@@ -29,5 +29,6 @@ export { ignoredFieldsHeader } from "./request/ignored-fields.ts";
 export { checkedBody } from "./request/checked-body.ts";
 export { readBody } from "./request/json-body.ts";
 export { FormFields } from "./request/multipart/form-fields.ts";
+export { createQueryReader, type QueryReader } from "./request/query-reader.ts";
 export { nearMatch } from "./request/near-match.ts";
 export type { OperationOptions, UnknownFields } from "./operation/operation.ts";

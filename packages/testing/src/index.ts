@@ -1,6 +1,7 @@
-export { createFakeShoal, type FakeCaller, type FakeShoal, type OperationId } from "./create-fake-shoal.ts";
-export type { FakeCall } from "./calls.ts";
-export type { FakeAction, FakeInvocation } from "./state/apps.ts";
-export type { FakeAnswer, FakeField, FakeLogin, FakeProviderItem, FakeQuestion, FakeSite } from "./state/logins.ts";
-export type { Fault } from "./faults.ts";
-export type { FakeListener, ListenOptions } from "./listen.ts";
+export { type FakeOptions, FakeShoal, type OperationId, startFakeShoal } from "./start-fake-shoal.ts";
+export type { FakeCall } from "./front/calls.ts";
+export type { FakeCaller } from "./front/own-operations.ts";
+export type { FakeAction, FakeInvocation } from "./scripts/scripted-apps.ts";
+export type { FakeProviderItem } from "./scripts/scripted-stores.ts";
+export type { FakeAnswer, FakeField, FakeLogin, FakeQuestion, FakeSite } from "./scripts/sites.ts";
+export type { Fault } from "./front/faults.ts";

@@ -1,5 +1,5 @@
 import { downloadReplay } from "@shoal/contract";
-import { createFakeShoal, type FakeListener } from "@shoal/testing";
+import { type FakeShoal, startFakeShoal } from "@shoal/testing";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -11,20 +11,19 @@ import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { bareEnv, shoal, shoalPath, start } from "../testing/shoal.ts";
 
-const fake = createFakeShoal();
-let listener: FakeListener;
+let fake: FakeShoal;
 const folder = mkdtempSync(join(tmpdir(), "shoal-failures-"));
 beforeAll(async () => {
+  fake = await startFakeShoal();
   fake.handle(downloadReplay, () => ({
     stream: Readable.from([Buffer.from("film")]),
     sizeBytes: 4,
     fileName: "k3f9-r1.mp4",
   }));
-  listener = await fake.listen();
   await run("browsers", "create", "--name", "films");
 });
 afterAll(async () => {
-  await listener.close();
+  await fake.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -32,7 +31,7 @@ const env = () => ({
   SHOAL_CONFIG_DIR: join(folder, "config"),
   SHOAL_DATA_DIR: folder,
   SHOAL_KEYCHAIN: "0",
-  SHOAL_BASE_URL: listener.baseUrl,
+  SHOAL_BASE_URL: fake.baseUrl,
   SHOAL_API_KEY: fake.apiKey,
 });
 const run = (...args: string[]) => shoal(args, { env: env() });
@@ -183,22 +182,21 @@ it("removes only abandoned parts of the same file", async () => {
 });
 
 it("keeps watching with --wait while the service is down", async () => {
-  const other = createFakeShoal();
-  const first = await other.listen();
+  const first = await startFakeShoal();
   const { port } = new URL(first.baseUrl);
   const watching = start(["browsers", "list", "--watch", "--wait", "-o", "jsonl"], {
     ...env(),
     SHOAL_BASE_URL: first.baseUrl,
-    SHOAL_API_KEY: other.apiKey,
+    SHOAL_API_KEY: first.apiKey,
   });
   await expect.poll(() => watching.stdout()).toBe("[]\n");
   await first.close();
   await expect
     .poll(() => watching.stderr())
     .toContain("The service does not answer. Waiting for it; press Ctrl-C to stop.\n");
-  await using _second = await other.listen({ port: Number(port) });
+  await using second = await startFakeShoal({ port: Number(port) });
   await shoal(["browsers", "create", "--name", "later"], {
-    env: { ...env(), SHOAL_BASE_URL: first.baseUrl, SHOAL_API_KEY: other.apiKey },
+    env: { ...env(), SHOAL_BASE_URL: first.baseUrl, SHOAL_API_KEY: first.apiKey },
   });
   await expect.poll(() => watching.stdout()).toContain("later");
   watching.kill("SIGINT");

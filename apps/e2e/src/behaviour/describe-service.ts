@@ -32,12 +32,8 @@ const areas = [
   describeWebhooks,
 ];
 
-interface SuiteOptions {
-  readonly also?: (test: ServiceUnderTest) => void;
-}
-
-/** Behaviour that the real service and the fake of @shoal/testing share. @param open - called once for all tests. */
-export function describeService(name: string, open: () => Promise<OpenService>, { also }: SuiteOptions = {}): void {
+/** Behaviour of the service in each placement. @param open - called once for all tests. */
+export function describeService(name: string, open: () => Promise<OpenService>): void {
   describe(name, () => {
     let running: OpenService | undefined;
     let names = 0;
@@ -89,6 +85,5 @@ export function describeService(name: string, open: () => Promise<OpenService>, 
       },
     };
     for (const describeArea of areas) describeArea(test);
-    also?.(test);
   });
 }

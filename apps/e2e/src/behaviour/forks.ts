@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 
-/** Forks as records; the fake has no pages. */
+/** Forks as records. */
 export function describeForks(test: ServiceUnderTest): void {
   describe("forks of a session", () => {
     it("have its settings, separate names, and end separately", async () => {

@@ -1,4 +1,4 @@
-import { createFakeShoal, type FakeListener } from "@shoal/testing";
+import { type FakeShoal, startFakeShoal } from "@shoal/testing";
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,18 +10,17 @@ const guide = useGuidePrograms();
 describe("the programs of the guide and the READMEs", () => {
   // In page order on one service, as a reader would run them.
   describe("run one after another against one fake", () => {
-    const fake = createFakeShoal();
-    let listener: FakeListener;
+    let fake: FakeShoal;
     beforeAll(async () => {
       if (!existsSync(builtCommand))
         throw new Error(`${builtCommand} is missing. Build it first: pnpm exec turbo run build --filter @shoal/cli`);
+      fake = await startFakeShoal();
       // The fake does not run the sources that apps.md deploys.
       fake.addApp("greeter", { greet: (payload) => ({ text: `Hello, ${(payload as { name: string }).name}` }) });
-      listener = await fake.listen();
     });
     afterAll(async () => {
       await guide.expectToEnd();
-      await listener.close();
+      await fake.close();
     });
     // Windows has no sh.
     const onFake = guidePrograms.filter(
@@ -31,7 +30,7 @@ describe("the programs of the guide and the READMEs", () => {
       it.each(programs.map((program) => [program.title, program.language, program] as const))(
         "%s (%s)",
         async (_title, _language, program) => {
-          await guide.expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
+          await guide.expectToRun(program, { apiKey: fake.apiKey, baseUrl: fake.baseUrl });
         },
       );
     });

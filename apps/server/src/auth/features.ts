@@ -1,3 +1,4 @@
+import type { Placement } from "@shoal/placement";
 import type { Host } from "../host/host.ts";
 import type { ResourceFeatures } from "../resources/features.ts";
 import type { SessionFeatures } from "../sessions/features.ts";
@@ -9,8 +10,9 @@ import { signInHandoffsFeature } from "./sign-in-links/feature.ts";
 import { HandoffCodes } from "./sign-in-links/handoff-codes.ts";
 import { loginsFeature } from "./logins/feature.ts";
 import type { LoginBrowserParts } from "./logins/login-browser.ts";
+import { type SignIn, signInByPages } from "./logins/sign-in.ts";
 import { loginPages } from "./logins/login-pages.ts";
-import { credentialProvidersFeature } from "./providers/feature.ts";
+import { credentialProvidersFeature, type OpenCredentialProvider } from "./providers/feature.ts";
 import { collectFeature } from "./vault-forms/feature.ts";
 import type { CollectParts } from "./vault-forms/serve-collect.ts";
 import { vaultsFeature } from "./vaults/feature.ts";
@@ -18,23 +20,35 @@ import { vaultUseFeature } from "./vault-use/feature.ts";
 import { signInPageFeature } from "./sign-in-page/feature.ts";
 
 interface AuthNeeds extends Pick<CollectParts, "origins" | "recorder"> {
-  /** Whether browsers can hide that a program uses them. */
-  readonly canHide: boolean;
+  readonly placement: Pick<Placement, "abilities">;
   readonly credentials: ReturnType<typeof credentialsFeature>;
   readonly parsing: LoginBrowserParts["parsing"];
   readonly liveViews: LiveViewAddresses;
   readonly resources: ResourceFeatures;
   readonly sessions: SessionFeatures;
+  readonly signIn?: SignIn;
+  readonly openCredentialProvider?: OpenCredentialProvider;
 }
 
 /** Managed sign-in. The server must be registered. */
 export async function authFeatures(
   host: Host,
-  { canHide, credentials, liveViews, origins, parsing, recorder, resources, sessions: room }: AuthNeeds,
+  {
+    credentials,
+    liveViews,
+    openCredentialProvider,
+    origins,
+    parsing,
+    placement,
+    recorder,
+    resources,
+    sessions: room,
+    signIn = signInByPages,
+  }: AuthNeeds,
 ) {
   const { issuingKeys, lookup } = resources.apiKeys.provides;
   const pages = loginPages({ liveViews, codes: new HandoffCodes(host.secrets) });
-  const credentialProviders = await credentialProvidersFeature(host);
+  const credentialProviders = await credentialProvidersFeature(host, openCredentialProvider);
   const connections = connectionsFeature(host, {
     credentials: credentials.provides,
     providers: credentialProviders.provides,
@@ -45,12 +59,14 @@ export async function authFeatures(
   });
   const vaults = vaultsFeature(host, { credentials: credentials.provides, issuingKeys, projects: lookup });
   const browsers = {
-    canHide,
+    // A full Chromium can hide that a program uses it.
+    canHide: placement.abilities.fullChromium,
     connections: connections.provides,
     isDoubtful: room.cluster.provides.replicas.isDoubtful,
     parsing,
     replays: room.replays.provides.store,
     sessions: room.sessions.provides.sessions,
+    signIn,
   };
   const logins = await loginsFeature(host, {
     ...browsers,

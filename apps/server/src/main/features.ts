@@ -87,7 +87,7 @@ function credentialsOf(host: Host, { apiKeys }: ResourceFeatures, people: People
 export async function openFeatures(
   { addresses }: Started,
   { host, placement: bare, serverSecret }: StartedHost,
-  { aroundPlacement = (placement) => placement, appRuntime: runtime }: StartOptions,
+  { aroundPlacement = (placement) => placement, appRuntime: runtime, ...ports }: StartOptions,
 ) {
   const { database, secrets, settings } = host;
   const traffic = new Traffic(host);
@@ -135,7 +135,7 @@ export async function openFeatures(
   const sessions: Sessions = room.sessions.provides.sessions;
   const { isDoubtful } = room.cluster.provides.replicas;
   const apps = await appFeatures(host, { ...known, boxes, flows: room.flows.provides, isDoubtful, runtime, sessions });
-  const auth = await authFeatures(host, { ...known, canHide: placement.abilities.fullChromium, sessions: room });
+  const auth = await authFeatures(host, { ...ports, ...known, sessions: room });
   const entry = openEntry(host, {
     ...known,
     handoffs: auth.signInHandoffs.provides,

@@ -1,6 +1,8 @@
 import type { Database } from "@shoal/database";
 import type { Placement, PlacementKind } from "@shoal/placement";
 import type { DestinationStream } from "pino";
+import type { SignIn } from "../auth/logins/sign-in.ts";
+import type { OpenCredentialProvider } from "../auth/providers/credential-lookup.ts";
 import type { AppRuntime } from "../deployed-apps/runtime/app-runtime.ts";
 import type { Config } from "../config/settings.ts";
 import type { ReloadReport } from "../config/reload.ts";
@@ -39,7 +41,12 @@ export interface StartOptions {
   readonly logTo?: DestinationStream;
   /** Replaces the database of the settings; closed with the service. */
   readonly database?: Database;
+  /** Replaces the placement of the settings; closed with the service. */
+  readonly placement?: Placement;
   /** Wraps the placement, for example to inject faults. */
   readonly aroundPlacement?: (placement: Placement) => Placement;
   readonly appRuntime?: AppRuntime;
+  readonly signIn?: SignIn;
+  /** Replaces what connects to secret stores. */
+  readonly openCredentialProvider?: OpenCredentialProvider;
 }

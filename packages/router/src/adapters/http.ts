@@ -10,6 +10,7 @@ import { sendStream, sendText, type Reply } from "../reply/reply.ts";
 import { requestIdOf } from "../request/request-id.ts";
 import { maxParamLength, placeholders, routePath } from "./route-path.ts";
 
+export { createEndpointFinder, type EndpointFinder, type FoundEndpoint } from "./find-endpoint.ts";
 export { answerClientError } from "../reply/error-reply.ts";
 export { requestIdOf } from "../request/request-id.ts";
 
@@ -135,6 +136,12 @@ export class HttpRouter<Context> {
       requestIdOf(request.headers),
     );
   }
+}
+
+/** Answers outside of a router, in the same way. */
+export function answerError({ headers }: IncomingMessage, response: ServerResponse, error: unknown): void {
+  const requestId = requestIdOf(headers);
+  sendText(response, errorReply(error, requestId), requestId);
 }
 
 function malformed(_path: string, request: IncomingMessage, response: ServerResponse): void {

@@ -1,25 +1,22 @@
-import { createFakeShoal, type FakeListener, type FakeSite } from "@shoal/testing";
+import { type FakeShoal, type FakeSite, startFakeShoal } from "@shoal/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { shoal, shoalProcess, start } from "../../testing/shoal.ts";
 import { noScript, onTerminal, type TerminalRun } from "../../testing/terminal.ts";
 
-const fake = createFakeShoal();
-let listener: FakeListener;
+let fake: FakeShoal;
 let env: Readonly<Record<string, string>>;
 beforeAll(async () => {
-  listener = await fake.listen();
-  env = { SHOAL_BASE_URL: listener.baseUrl, SHOAL_API_KEY: fake.apiKey, BROWSER: "false" };
+  fake = await startFakeShoal();
+  env = { SHOAL_BASE_URL: fake.baseUrl, SHOAL_API_KEY: fake.apiKey, BROWSER: "false" };
 });
-afterAll(() => listener.close());
-afterEach(() => {
-  fake.reset();
-});
+afterAll(() => fake.close());
+afterEach(() => fake.reset());
 
 const connect = ["auth", "connect", "example.com", "--profile", "shop"];
 const seen = (run: TerminalRun, text: string) => expect.poll(() => run.screen()).toContain(text);
 
 async function addCredential(values: Readonly<Record<string, string>>): Promise<void> {
-  await fake.fetch(`${fake.baseUrl}/credentials`, {
+  await fetch(`${fake.baseUrl}/credentials`, {
     method: "POST",
     headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" },
     body: JSON.stringify({ name: "shop", domain: "example.com", values }),

@@ -1,5 +1,5 @@
 import { updateAuditLogExportDestination } from "@shoal/contract";
-import { createFakeShoal, type FakeListener } from "@shoal/testing";
+import { type FakeShoal, startFakeShoal } from "@shoal/testing";
 import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,28 +11,27 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Running, shoal, shoalPath, start } from "../../testing/shoal.ts";
 
-const fake = createFakeShoal();
-let listener: FakeListener;
+let fake: FakeShoal;
 const folder = mkdtempSync(join(tmpdir(), "shoal-tools-"));
 beforeAll(async () => {
-  listener = await fake.listen();
+  fake = await startFakeShoal();
   const profiles = ["shopping", "banking"];
   for (const name of profiles)
-    await fake.fetch("http://shoal.test/profiles", {
+    await fetch(`${fake.baseUrl}/profiles`, {
       method: "POST",
       headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" },
       body: JSON.stringify({ name }),
     });
 });
 afterAll(async () => {
-  await listener.close();
+  await fake.close();
   rmSync(folder, { recursive: true });
 });
 
 const bare = () => ({ SHOAL_CONFIG_DIR: join(folder, "config"), SHOAL_DATA_DIR: folder, SHOAL_KEYCHAIN: "0" });
 /** Completion gives up after its own time. */
 const patient = { SHOAL_COMPLETION_TIMEOUT: "600" };
-const keyed = () => ({ ...bare(), SHOAL_BASE_URL: listener.baseUrl, SHOAL_API_KEY: fake.apiKey, ...patient });
+const keyed = () => ({ ...bare(), SHOAL_BASE_URL: fake.baseUrl, SHOAL_API_KEY: fake.apiKey, ...patient });
 const run = (...args: string[]) => shoal(args, { env: keyed() });
 
 describe("login", () => {
@@ -40,18 +39,18 @@ describe("login", () => {
   const inContext = (...args: string[]) => shoal(args, { env: bare() });
 
   it("stores an accepted key in a private file and uses it", async () => {
-    const kept = await shoal(["login", "--base-url", `${listener.baseUrl}/`, "--context", "work"], {
+    const kept = await shoal(["login", "--base-url", `${fake.baseUrl}/`, "--context", "work"], {
       env: bare(),
       input: `${fake.apiKey}\n`,
     });
     expect(kept).toEqual({
       status: 0,
       stdout: "",
-      stderr: `Logged in to ${listener.baseUrl} as context work. The key is stored in ${join(folder, "config", "keys.json")}.\n`,
+      stderr: `Logged in to ${fake.baseUrl} as context work. The key is stored in ${join(folder, "config", "keys.json")}.\n`,
     });
     expect(JSON.parse(readFileSync(config, "utf8"))).toEqual({
       current: "work",
-      contexts: { work: { base_url: listener.baseUrl, key: "file" } },
+      contexts: { work: { base_url: fake.baseUrl, key: "file" } },
     });
     if (process.platform !== "win32")
       for (const name of ["config.json", "keys.json"])
@@ -61,7 +60,7 @@ describe("login", () => {
     const who = await inContext("whoami", "-o", "json");
     expect(JSON.parse(who.stdout)).toMatchObject({
       context: "work",
-      base_url: listener.baseUrl,
+      base_url: fake.baseUrl,
       project: null,
       principal: { type: "api_key" },
     });
@@ -71,18 +70,18 @@ describe("login", () => {
   it("stores no rejected key, and no key for a server that is not Shoal", async () => {
     const attempt = (baseUrl: string, input: string) =>
       shoal(["login", "--base-url", baseUrl, "--context", "other"], { env: bare(), input });
-    expect(await attempt(listener.baseUrl, "sk_wrong")).toMatchObject({
+    expect(await attempt(fake.baseUrl, "sk_wrong")).toMatchObject({
       status: 3,
       stderr: expect.stringContaining("rejected this key") as unknown,
     });
     expect(await attempt("http://127.0.0.1:9", fake.apiKey)).toMatchObject({ status: 9 });
-    expect(await attempt(listener.baseUrl, "")).toMatchObject({
+    expect(await attempt(fake.baseUrl, "")).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("The key is empty.") as unknown,
     });
     expect(await attempt("nope", "sk_x")).toMatchObject({ status: 2 });
     expect((await inContext("contexts", "list")).stdout).toBe(
-      `   NAME  URL${" ".repeat(listener.baseUrl.length - 3)}  KEY\n*  work  ${listener.baseUrl}  file\n`,
+      `   NAME  URL${" ".repeat(fake.baseUrl.length - 3)}  KEY\n*  work  ${fake.baseUrl}  file\n`,
     );
   });
 
@@ -97,7 +96,7 @@ describe("login", () => {
     ).toBe("");
     expect(await inContext("profiles", "list")).toMatchObject({ status: 9 });
     expect((await inContext("profiles", "list", "--context", "work")).status).toBe(0);
-    expect((await inContext("contexts", "use", "work", "--project", "default")).stderr).toContain(listener.baseUrl);
+    expect((await inContext("contexts", "use", "work", "--project", "default")).stderr).toContain(fake.baseUrl);
     expect((await inContext("profiles", "get", "banking", "--dry-run")).stdout).toContain("x-shoal-project: default");
     expect(await inContext("profiles", "get", "banking", "--context", "none")).toMatchObject({
       status: 2,
@@ -152,7 +151,7 @@ describe("requests", () => {
   it("are printed without the key by --dry-run, also as a curl command", async () => {
     const before = fake.calls.length;
     const { stdout } = await run("profiles", "create", "--name", "it's", "--dry-run");
-    expect(stdout.replace(/[0-9a-f-]{36}/g, "UUID").replaceAll(listener.baseUrl, "BASE")).toBe(`POST BASE/profiles
+    expect(stdout.replace(/[0-9a-f-]{36}/g, "UUID").replaceAll(fake.baseUrl, "BASE")).toBe(`POST BASE/profiles
 accept: application/json
 content-type: application/json
 idempotency-key: UUID
@@ -171,7 +170,7 @@ curl -X POST BASE/profiles \\
 `);
     expect(JSON.parse((await run("profiles", "delete", "shopping", "--dry-run", "-o", "json")).stdout)).toMatchObject({
       method: "DELETE",
-      url: `${listener.baseUrl}/profiles/shopping`,
+      url: `${fake.baseUrl}/profiles/shopping`,
     });
     expect(await shoal(["profiles", "list", "--dry-run"], { env: bare() })).toMatchObject({ status: 0 });
     expect(fake.calls.length).toBe(before);
@@ -233,7 +232,7 @@ describe("results", () => {
   it("come from as many pages as --limit needs", async () => {
     const pages = () => fake.calls.filter(({ operationId }) => operationId === "profiles.list").length;
     for (let index = 0; index < 103; index++)
-      await fake.fetch("http://shoal.test/profiles", {
+      await fetch(`${fake.baseUrl}/profiles`, {
         method: "POST",
         headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" },
         body: JSON.stringify({ name: `many-${String(index)}` }),
@@ -438,7 +437,7 @@ describe("plugins", () => {
     }\n`,
     );
     const plugged = (...args: string[]) => shoal(args, { env: { ...keyed(), SHOAL_PLUGINS: module } });
-    expect((await plugged("team", "search")).stdout).toBe(`NAME    BASE\nsearch  ${listener.baseUrl}\n`);
+    expect((await plugged("team", "search")).stdout).toBe(`NAME    BASE\nsearch  ${fake.baseUrl}\n`);
     expect((await plugged("team", "search", "--query", "[0].name")).stdout).toBe("search\n");
     expect((await plugged("--help")).stdout).toMatch(/\n {2}team <name> +Says what the team has\.\n/);
     expect((await plugged("team")).stderr).toBe("error: Missing required argument 'name'.\n  See: shoal team --help\n");

@@ -1,14 +1,16 @@
-import { allowedHosts, checkSignedIn, type LoginPlan } from "@shoal/login";
+import { allowedHosts, type LoginPlan } from "@shoal/login";
 import { ServiceError } from "@shoal/router";
 import type { Log } from "../../log/log.ts";
 import type { ConnectionRow } from "../connections/connection-row.ts";
 import { LoginBrowser, type LoginBrowserParts } from "../logins/login-browser.ts";
+import type { SignIn } from "../logins/sign-in.ts";
 import type { CheckResult } from "./check-result.ts";
 
 /** Starting a browser, looking at a page, and saving the profile together. */
 const maxSeconds = 150;
 
 export interface ConnectionCheckerParts extends LoginBrowserParts {
+  readonly signIn: SignIn;
   readonly log: Log;
 }
 
@@ -59,10 +61,11 @@ export class ConnectionChecker {
     const plan = (stored as unknown as LoginPlan | null) ?? { start_url: login_url ?? `https://${domain}/`, steps: [] };
     const end_url = plan.end_url ?? post_login_url ?? undefined;
     try {
-      const verdict = await checkSignedIn(browser.page(signal), {
+      const options = {
         plan: { ...plan, ...(end_url !== undefined && { end_url }) },
         hosts: allowedHosts(domain, allowed_domains),
-      });
+      };
+      const verdict = await this.#parts.signIn.check(browser.page(signal), options, { connection, signal });
       // The address says nothing new about a profile that is signed in.
       return verdict.status === "signed_in" ? { status: "signed_in" } : verdict;
     } catch (error) {

@@ -3,14 +3,13 @@ import type { Host } from "../../host/host.ts";
 import type { SessionRules } from "../../sessions/browsers/session-runner.ts";
 import type { Sessions } from "../../sessions/browsers/sessions.ts";
 import type { Connections } from "../connections/connections.ts";
-import type { LoginBrowserParts } from "../logins/login-browser.ts";
 import type { Logins } from "../logins/logins.ts";
 import { CheckStore } from "./check-store.ts";
 import { Checks } from "./checks.ts";
-import { ConnectionChecker } from "./connection-checker.ts";
+import { ConnectionChecker, type ConnectionCheckerParts } from "./connection-checker.ts";
 import { checkHandlers } from "./handlers.ts";
 
-interface CheckNeeds extends Omit<LoginBrowserParts, "log"> {
+interface CheckNeeds extends Omit<ConnectionCheckerParts, "log"> {
   readonly connections: Connections;
   readonly isDoubtful: () => boolean;
   readonly logins: Pick<Logins, "start">;

@@ -1,7 +1,7 @@
 import { type Answer, answerMs, EnteredValues, type FlowInput } from "@shoal/contract/logins";
 import {
   allowedHosts,
-  Login,
+  type Login,
   type LoginModel,
   type LoginNeed,
   type LoginOutcome,
@@ -22,6 +22,7 @@ import { saveEntered } from "./entered-values.ts";
 import { LoginBrowser, type LoginBrowserParts } from "./login-browser.ts";
 import { LoginNeeds } from "./login-needs.ts";
 import { LoginValues, type LoginValuesParts } from "./login-values.ts";
+import type { SignIn } from "./sign-in.ts";
 
 export interface LoginRunParts extends LoginBrowserParts, LoginValuesParts {
   readonly credentials: Pick<Credentials, "create" | "get" | "open" | "update">;
@@ -29,6 +30,7 @@ export interface LoginRunParts extends LoginBrowserParts, LoginValuesParts {
   readonly envelopes: Pick<Envelopes, "unseal">;
   readonly flows: FlowStore;
   readonly model: LoginModel | undefined;
+  readonly signIn: SignIn;
   readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped">;
   readonly log: Log;
 }
@@ -127,7 +129,7 @@ export class LoginRun {
     if (values.note !== undefined) await flows.note(this.#flow.id, { note: values.note });
     const { allowed_domains, domain, plan } = this.#connection;
     for (let attempt = 0; ; attempt += 1) {
-      const login = new Login({
+      const options = {
         page: this.#guarded(browser, signal),
         startUrl: this.#startUrl(),
         hosts: allowedHosts(domain, allowed_domains),
@@ -137,7 +139,8 @@ export class LoginRun {
         // `#finish` wrote it.
         plan: (plan as unknown as LoginPlan | null) ?? undefined,
         model: this.#parts.model,
-      });
+      };
+      const login = this.#parts.signIn.login(options, { connection: this.#connection, signal });
       const outcome = await this.#untilDecided(login, browser);
       const pauseMs = retryPausesMs[attempt];
       const isUnreachable = outcome?.kind === "failed" && outcome.code === "network_error";
@@ -164,7 +167,7 @@ export class LoginRun {
     return this.#connection.login_url ?? `https://${this.#connection.domain}/`;
   }
 
-  async #untilDecided(login: Login, browser: LoginBrowser): Promise<LoginOutcome | undefined> {
+  async #untilDecided(login: Pick<Login, "run">, browser: LoginBrowser): Promise<LoginOutcome | undefined> {
     let outcome = await login.run();
     while (outcome.kind === "needs") {
       const answer = await this.#ask(outcome, browser);

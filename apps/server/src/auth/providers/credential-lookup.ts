@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { AskedProvider } from "./asked-provider.ts";
-import type { ItemReference, ProviderHttp, ProviderItem, ProviderTotp } from "./interface/credential-provider.ts";
+import type { CredentialProvider, ItemReference, ProviderHttp, ProviderItem, ProviderTotp } from "./interface/credential-provider.ts";
 import { ProviderFailure } from "./interface/provider-failure.ts";
 import type { OperatorProviders } from "./operator-providers.ts";
 import { type ProviderKinds, withFallbacks } from "./provider-kinds.ts";
@@ -25,9 +25,13 @@ export type FoundCredential =
 const maxOpenProviders = 200;
 const idleMs = 60 * 60 * 1000;
 
+export type OpenCredentialProvider = (stored: Pick<ProviderRow, "name" | "provider_type">) => CredentialProvider;
+
 export interface OpenedProvidersParts {
   readonly http: ProviderHttp;
   readonly kinds: ProviderKinds;
+  /** Replaces what connects to the secret stores. Its answers are not cached. */
+  readonly open?: OpenCredentialProvider | undefined;
   readonly store: Pick<ProviderStore, "tokenOf">;
   readonly timeoutMs: number;
 }
@@ -51,7 +55,7 @@ export class OpenedProviders {
     const asked = new AskedProvider({
       open: () => this.#open(row),
       timeoutMs: this.#parts.timeoutMs,
-      cacheMs: row.cache_ttl_seconds * 1000,
+      cacheMs: this.#parts.open === undefined ? row.cache_ttl_seconds * 1000 : 0,
       now: Date.now,
     });
     this.#kept.set(row.id, { revision: row.revision, asked });
@@ -65,7 +69,8 @@ export class OpenedProviders {
   }
 
   async #open(row: ProviderRow) {
-    const { http, kinds, store } = this.#parts;
+    const { http, kinds, open, store } = this.#parts;
+    if (open !== undefined) return { token: "", provider: open(row) };
     const kind = kinds.find(row.provider_type);
     if (kind === undefined)
       throw new ProviderFailure(

@@ -22,7 +22,7 @@ export interface BuildParts {
   readonly blobs: Blobs;
   readonly parsing: ParsePool;
   readonly repositories: RepositoryArchives;
-  readonly runtime: Pick<AppRuntime, "build" | "remove">;
+  readonly runtime: Pick<AppRuntime, "build" | "ignoresRepositories" | "remove">;
   /** Between two due times of a schedule. */
   readonly minScheduleSeconds: () => number;
   /** Of this server. */
@@ -62,15 +62,17 @@ export class Build {
   /** @throws {BuildError} for faults of the app; errors of the signal. */
   async run(): Promise<BuiltApp> {
     const { minScheduleSeconds, runtime, store } = this.#parts;
-    const { entrypoint, id, project_id } = this.#claimed;
+    const { entrypoint, id, project_id, source_type } = this.#claimed;
     const sources = join(this.#folder, "sources");
     try {
       await rm(this.#folder, { recursive: true, force: true });
       await mkdir(sources, { recursive: true, mode: 0o700 });
-      const archive = join(this.#folder, "archive.zip");
-      await this.#download(await this.#archive(), archive);
-      await this.#unpack(archive, sources);
-      await checkSources(sources, entrypoint);
+      if (runtime.ignoresRepositories !== true || source_type !== "github") {
+        const archive = join(this.#folder, "archive.zip");
+        await this.#download(await this.#archive(), archive);
+        await this.#unpack(archive, sources);
+        await checkSources(sources, entrypoint);
+      }
       const env = await store.openEnv(this.#claimed);
       const built = await runtime.build(
         { deployment_id: id, project: project_id, folder: sources, entrypoint, env },

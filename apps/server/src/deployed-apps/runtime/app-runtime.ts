@@ -3,6 +3,8 @@ import type { AppAction } from "@shoal/schemas";
 
 /** Builds deployed apps and runs them in boxes. */
 export interface AppRuntime {
+  /** Repositories are not fetched: their builds get an empty folder. */
+  readonly ignoresRepositories?: true;
   /**
    * Installs the dependencies, bundles the entry and describes the apps. Aborting removes the box and its files.
    * @throws {BuildError} whose message becomes the `status_reason` of the deployment.

@@ -1,5 +1,6 @@
 import { type Database, DatabaseError, openDatabase } from "@shoal/database";
 import { createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
+import type { StartOptions } from "../running-server.ts";
 import type { ServerAddresses } from "../../cluster/server-addresses.ts";
 import { type DataDir, databaseDirectory, readServerSecret } from "../../config/data-dir.ts";
 import { dockerOptions, kubernetesOptions } from "../../config/placement-options.ts";
@@ -35,10 +36,13 @@ export interface StartedHost {
 
 /**
  * Opens the database, the placement and the stores, which features use. `started.cleanup` closes them.
- * @param given - replaces the database of the settings.
+ * @param given - replace those of the settings.
  * @throws {StartError} also when the placement does not isolate and the service is reachable beyond loopback.
  */
-export async function startHost(started: Started, given: Database | undefined): Promise<StartedHost> {
+export async function startHost(
+  started: Started,
+  given: Pick<StartOptions, "database" | "placement">,
+): Promise<StartedHost> {
   const { addresses, cleanup, config, dataDir, log, stopping } = started;
   const serverSecret = readServerSecret(dataDir.path, config.secret_key);
   const { database, placement } = await openParts(started, given);
@@ -115,34 +119,35 @@ function reachableHosts({ allow_private_hosts: hosts, dev, host }: Config): read
 
 async function openParts(
   { addresses, cleanup, config, dataDir, log }: Started,
-  given: Database | undefined,
+  given: Pick<StartOptions, "database" | "placement">,
 ): Promise<{ database: Database; placement: Placement }> {
   const allowPrivateHosts = reachableHosts(config);
   const [database, placement] = await Promise.allSettled([
-    given ??
+    given.database ??
       openDatabase({
         ...(config.database_url !== undefined && { url: config.database_url }),
         dataDir: databaseDirectory(dataDir.path),
         log: partLog(log, "database"),
       }),
-    createPlacement({
-      kind: config.placement,
-      docker: dockerOptions(config),
-      kubernetes: kubernetesOptions(config),
-      sessionsDir: dataDir.sessionsDir,
-      warm: config.warm === "auto" ? { max: config.warm_max } : config.warm,
-      ...(config.session_memory_mb > 0 && { sessionMemoryBytes: config.session_memory_mb * 2 ** 20 }),
-      ...(config.session_disk_mb > 0 && { sessionDiskBytes: config.session_disk_mb * 2 ** 20 }),
-      ...(config.chromium !== undefined && { chromium: config.chromium }),
-      allowPrivateHosts,
-      otherServers: addresses.list,
-      egressLimits: {
-        connectionsPerSession: config.egress_connections_per_session,
-        connectionsPerProject: config.egress_connections_per_project,
-        idleMs: config.egress_idle_timeout_seconds * 1000,
-      },
-      log: partLog(log, "placement"),
-    }),
+    given.placement ??
+      createPlacement({
+        kind: config.placement,
+        docker: dockerOptions(config),
+        kubernetes: kubernetesOptions(config),
+        sessionsDir: dataDir.sessionsDir,
+        warm: config.warm === "auto" ? { max: config.warm_max } : config.warm,
+        ...(config.session_memory_mb > 0 && { sessionMemoryBytes: config.session_memory_mb * 2 ** 20 }),
+        ...(config.session_disk_mb > 0 && { sessionDiskBytes: config.session_disk_mb * 2 ** 20 }),
+        ...(config.chromium !== undefined && { chromium: config.chromium }),
+        allowPrivateHosts,
+        otherServers: addresses.list,
+        egressLimits: {
+          connectionsPerSession: config.egress_connections_per_session,
+          connectionsPerProject: config.egress_connections_per_project,
+          idleMs: config.egress_idle_timeout_seconds * 1000,
+        },
+        log: partLog(log, "placement"),
+      }),
   ]);
   if (database.status === "fulfilled") cleanup.add("the database", () => database.value.close());
   if (placement.status === "fulfilled") cleanup.add("the placement", () => placement.value.close());

@@ -16,7 +16,7 @@ export interface Service extends OpenedFeatures {
 
 /** Opens every feature and the HTTP server, which does not listen yet. @throws {StartError} */
 export async function startService(started: Started, options: StartOptions): Promise<Service> {
-  const startedHost = await startHost(started, options.database);
+  const startedHost = await startHost(started, options);
   const { host } = startedHost;
   const opened = await openFeatures(started, startedHost, options);
   const { all, features, traffic } = opened;

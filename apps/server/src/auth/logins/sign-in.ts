@@ -1,0 +1,20 @@
+import { type CheckOptions, checkSignedIn, type CheckVerdict, Login, type LoginOptions, type LoginPage } from "@shoal/login";
+import type { ConnectionRow } from "../connections/connection-row.ts";
+
+/** The connection whose profile is open, until `signal` aborts. */
+export interface SignInTarget {
+  readonly connection: Pick<ConnectionRow, "domain" | "id" | "profile_id" | "profile_name">;
+  readonly signal: AbortSignal;
+}
+
+/** Signs in to a site, and looks whether a profile still is. Around it, the rules of logins and checks are the same. */
+export interface SignIn {
+  login(options: LoginOptions, target: SignInTarget): Pick<Login, "run" | "state">;
+  check(page: LoginPage, options: CheckOptions, target: SignInTarget): Promise<CheckVerdict>;
+}
+
+/** With the pages of the browser. */
+export const signInByPages: SignIn = {
+  login: (options) => new Login(options),
+  check: (page, options) => checkSignedIn(page, options),
+};

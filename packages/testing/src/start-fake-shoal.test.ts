@@ -1,0 +1,246 @@
+import { ApiError, Shoal, type ShoalOptions } from "@shoal/client";
+import { defineEndpoint, json, listProxies } from "@shoal/contract";
+import { ServiceError } from "@shoal/router";
+import { CreateProfile } from "@shoal/schemas";
+import { type FakeShoal, startFakeShoal } from "@shoal/testing";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+
+let fake: FakeShoal;
+beforeAll(async () => {
+  fake = await startFakeShoal();
+});
+afterEach(() => fake.reset());
+afterAll(() => fake.close());
+
+const client = (options: ShoalOptions = {}): Shoal =>
+  new Shoal({ apiKey: fake.apiKey, baseUrl: fake.baseUrl, ...options });
+const impatient = (): Shoal => client({ maxRetries: 0 });
+
+async function refusalOf(call: Promise<unknown>): Promise<string> {
+  const outcome: unknown = await call.then(
+    () => "it succeeded",
+    (reason: unknown) => reason,
+  );
+  return ApiError.isInstance(outcome) ? `${outcome.status} ${outcome.code}` : String(outcome);
+}
+
+it("serves a client without a browser", async () => {
+  const shoal = client();
+  await using browser = await shoal.browsers.create({ name: "shop", tags: { team: "a" } });
+  const { fs } = shoal.browsers;
+  const id = browser.session_id;
+  const { watch_id } = await fs.watch.start(id, { path: "/home/shoal", recursive: true });
+  await fs.writeFile(id, "hello", { path: "/home/shoal/new/a.txt" });
+  expect(await fs.readText(id, { path: "/home/shoal/new/a.txt" })).toBe("hello");
+  const events = fs.watch.events(id, watch_id);
+  await fs.watch.stop(id, watch_id).catch(() => undefined);
+  expect(
+    await refusalOf(
+      (async () => {
+        for await (const _ of events);
+      })(),
+    ),
+  ).toBe("404 not_found");
+  expect((await shoal.browsers.list({ tags: { team: "a" } })).items.map(({ name }) => name)).toEqual(["shop"]);
+  expect(fake.calls[0]).toMatchObject({
+    operationId: "browsers.create",
+    method: "POST",
+    path: "/browsers",
+    body: { name: "shop", tags: { team: "a" } },
+    status: 200,
+  });
+});
+
+describe("calls", () => {
+  it("record the request and the status of its answer", async () => {
+    const shoal = client();
+    await shoal.profiles.list({ limit: 5, query: "ü" });
+    await shoal.profiles.get("no/where").catch(() => undefined);
+    await fetch(`${fake.baseUrl}/nowhere`);
+    expect(fake.calls.map(({ headers: _, ...call }) => ({ ...call, status: call.status }))).toMatchObject([
+      {
+        operationId: "profiles.list",
+        method: "GET",
+        path: "/profiles?limit=5&query=%C3%BC",
+        query: { limit: 5, offset: 0, query: "ü" },
+        status: 200,
+      },
+      { operationId: "profiles.get", path: "/profiles/no%2Fwhere", params: { id_or_name: "no/where" }, status: 404 },
+      { operationId: undefined, method: "GET", path: "/nowhere", status: 404 },
+    ]);
+    expect(fake.calls[0]?.headers.authorization).toBe(`Bearer ${fake.apiKey}`);
+  });
+});
+
+describe("failNext", () => {
+  it("answers with a status, the given number of times", async () => {
+    const shoal = impatient();
+    fake.failNext("profiles.list", { status: 503, retryAfterSeconds: 1, times: 2 });
+    fake.failNext("profiles.list", { status: 409, code: "name_taken", message: "Taken." });
+    expect(await refusalOf(shoal.profiles.list())).toBe("503 shutting_down");
+    expect(await refusalOf(shoal.profiles.list())).toBe("503 shutting_down");
+    await expect(shoal.profiles.list()).rejects.toMatchObject({ status: 409, code: "name_taken", message: "Taken." });
+    expect((await shoal.profiles.list()).items).toEqual([]);
+    expect(() => {
+      // @ts-expect-error -- a misspelled name is also a compile error
+      fake.failNext("profiles.lst", {});
+    }).toThrow("Unknown operation profiles.lst");
+    expect(() => {
+      fake.failNext("profiles.list", { status: 200 });
+    }).toThrow("400 to 599");
+  });
+
+  it("makes a client's retries observable", async () => {
+    const shoal = client();
+    fake.failNext("profiles.create", { status: 503, retryAfterSeconds: 0 });
+    expect((await shoal.profiles.create({ name: "a" })).name).toBe("a");
+    expect(fake.calls.map(({ status }) => status)).toEqual([503, 201]);
+    expect(new Set(fake.calls.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
+  });
+
+  it("cuts connections before and after a call takes effect", async () => {
+    const shoal = impatient();
+    fake.failNext("profiles.create", { cut: "before" });
+    await expect(shoal.profiles.create({ name: "a" })).rejects.toMatchObject({ name: "ConnectionError" });
+    fake.failNext("profiles.create", { cut: "answer" });
+    await expect(shoal.profiles.create({ name: "b" })).rejects.toMatchObject({ name: "ConnectionError" });
+    expect((await shoal.profiles.list()).items.map(({ name }) => name)).toEqual(["b"]);
+    expect(fake.calls.map(({ status }) => status)).toEqual([undefined, undefined, 200]);
+  });
+
+  it("cuts an answer that the client then receives by its idempotency key", async () => {
+    const shoal = client();
+    fake.failNext("profiles.create", { cut: "answer" });
+    expect((await shoal.profiles.create({ name: "a" })).name).toBe("a");
+    expect((await shoal.profiles.list()).items).toHaveLength(1);
+  });
+
+  it("cuts streams, which readers resume, and downloads, which readers notice", async () => {
+    const shoal = client();
+    const { fs } = shoal.browsers;
+    const { session_id: id } = await shoal.browsers.create();
+    const { watch_id } = await fs.watch.start(id, { path: "/tmp" });
+    for (const name of ["a", "b", "c"]) await fs.writeFile(id, "x".repeat(100), { path: `/tmp/${name}` });
+    fake.failNext("browsers.fs.watch.events", { cut: { afterEvents: 2 } });
+    const seen: unknown[] = [];
+    for await (const { name } of fs.watch.events(id, watch_id)) if (seen.push(name) === 3) break;
+    expect(seen).toEqual(["a", "b", "c"]);
+    expect(
+      fake.calls
+        .filter(({ operationId }) => operationId === "browsers.fs.watch.events")
+        .map(({ headers }) => headers["last-event-id"]),
+    ).toEqual([undefined, "2"]);
+    fake.failNext("browsers.fs.readFile", { cut: { afterBytes: 10 } });
+    await expect(impatient().browsers.fs.readText(id, { path: "/tmp/a" })).rejects.toThrow();
+  });
+
+  it("delays answers", async () => {
+    const shoal = impatient();
+    fake.failNext("profiles.list", { delayMs: 60_000 });
+    await expect(shoal.profiles.list({}, { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
+  });
+});
+
+it("answers 501 where only a browser could answer", async () => {
+  const shoal = impatient();
+  // As in the service, a caller without access to the session gets a 404 first.
+  await expect(shoal.browsers.process.run("nowhere", { command: "true" })).rejects.toMatchObject({ status: 404 });
+  const { session_id } = await shoal.browsers.create({ stealth: true, extensions: [] });
+  await expect(shoal.browsers.process.run(session_id, { command: "true" })).rejects.toMatchObject({
+    status: 501,
+    code: "not_implemented",
+    message: expect.stringContaining("browsers.process.exec") as string,
+  });
+  await expect(shoal.browsers.render({ url: "https://example.com" })).rejects.toMatchObject({ status: 501 });
+});
+
+it("lets a test define handlers, also for operations of an extension", async () => {
+  const shoal = impatient();
+  fake.handle(listProxies, ({ query, context }) => ({
+    items: [{ id: context.projectId, type: "datacenter", name: String(query.limit) }],
+    hasMore: false,
+    nextOffset: undefined,
+  }));
+  expect((await shoal.proxies.list({ limit: 7 })).items).toEqual([
+    { id: expect.any(String) as string, type: "datacenter", name: "7" },
+  ]);
+  await expect(shoal.proxies.list({ limit: 0 })).rejects.toMatchObject({ status: 400 });
+  const greet = defineEndpoint({
+    operationId: "greetings.create",
+    area: "Greetings",
+    plane: "control",
+    method: "POST",
+    path: "/greetings",
+    summary: "Greet.",
+    body: json(CreateProfile),
+    responses: { 201: json(CreateProfile) },
+    errors: [400, 401],
+  });
+  fake.handle(greet, ({ body }) => ({ name: `Hello ${body.name ?? "you"}` }));
+  expect(await shoal.transport.call(greet, { body: { name: "Ada" } })).toEqual({ name: "Hello Ada" });
+  fake.handle(greet, () => {
+    throw new ServiceError(418, "teapot", "No.");
+  });
+  await expect(shoal.transport.call(greet, { body: {} })).rejects.toMatchObject({ status: 418, code: "teapot" });
+  await fake.reset();
+  expect((await shoal.proxies.list()).items).toEqual([]);
+  await expect(shoal.transport.call(greet, { body: {} })).rejects.toMatchObject({ status: 501 });
+});
+
+it("answers at the legacy paths of projects", async () => {
+  const shoal = client();
+  const { id } = await shoal.projects.create({ name: "old" });
+  expect(
+    await (await fetch(`${fake.baseUrl}/projects/old`, { headers: { authorization: `Bearer ${fake.apiKey}` } })).json(),
+  ).toMatchObject({
+    id,
+    name: "old",
+  });
+});
+
+it("ends sessions with the reasons of the service", async () => {
+  const shoal = client();
+  const { session_id: id } = await shoal.browsers.create({ name: "a" });
+  const { watch_id } = await shoal.browsers.fs.watch.start(id, { path: "/tmp" });
+  const ended = (async () => {
+    for await (const _ of shoal.browsers.fs.watch.events(id, watch_id));
+  })();
+  await fake.endBrowser("a", "browser_crashed");
+  await ended.catch(() => undefined);
+  expect(await shoal.browsers.get(id, { include_deleted: true })).toMatchObject({ ended_reason: "browser_crashed" });
+  expect(await refusalOf(shoal.browsers.fs.listFiles(id, { path: "/" }))).toBe("404 not_found");
+  await expect(fake.endBrowser("a")).rejects.toThrow("No browser a runs");
+});
+
+it("separates projects", async () => {
+  const shoal = client();
+  const project = await shoal.projects.create({ name: "other" });
+  const { key } = await shoal.apiKeys.create({ name: "its own", project_id: project.id });
+  const other = client({ apiKey: key });
+  await other.profiles.create({ name: "a" });
+  expect((await shoal.profiles.list()).items).toEqual([]);
+  expect((await client({ project: "other" }).profiles.list()).items).toHaveLength(1);
+});
+
+it("forgets everything except its key on reset", async () => {
+  const shoal = client();
+  await shoal.profiles.create({ name: "a" });
+  fake.failNext("profiles.list", { status: 500 });
+  await fake.reset();
+  expect(fake.calls).toEqual([]);
+  expect((await shoal.profiles.list()).items).toEqual([]);
+});
+
+it("shows its address in answers, and closes its port", async () => {
+  await using other = await startFakeShoal();
+  const remote = new Shoal({ apiKey: other.apiKey, baseUrl: other.baseUrl, maxRetries: 0 });
+  const { session_id, cdp_ws_url } = await remote.browsers.create();
+  expect(cdp_ws_url).toContain(other.baseUrl.replace("http", "ws"));
+  await remote.browsers.fs.writeFile(session_id, new Blob(["x".repeat(1_000_000)]), { path: "/tmp/large" });
+  expect((await remote.browsers.fs.readBytes(session_id, { path: "/tmp/large" })).length).toBe(1_000_000);
+  expect((await client().browsers.list()).items).toEqual([]);
+  await other.close();
+  await expect(remote.profiles.list()).rejects.toMatchObject({ name: "ConnectionError" });
+});
