@@ -3,12 +3,15 @@ import type { Handler } from "@shoal/router";
 import type { Handoff } from "@shoal/schemas";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FakeCall } from "./front/calls.ts";
+import type { FakeCaller } from "./front/caller.ts";
 import type { Fault } from "./front/faults.ts";
 import { Front } from "./front/front.ts";
-import { type FakeCaller, OwnOperations } from "./front/own-operations.ts";
-import { type FakeAction, ScriptedApps } from "./scripts/scripted-apps.ts";
+import { OwnOperations } from "./front/own-operations.ts";
+import type { FakeAction } from "./scripts/actions.ts";
+import type { FakeProviderItem } from "./scripts/provider-item.ts";
+import { ScriptedApps } from "./scripts/scripted-apps.ts";
 import { ScriptedSites } from "./scripts/scripted-sites.ts";
-import { type FakeProviderItem, ScriptedStores } from "./scripts/scripted-stores.ts";
+import { ScriptedStores } from "./scripts/scripted-stores.ts";
 import type { FakeSite } from "./scripts/sites.ts";
 import { FakeService, type Scripts } from "./service/fake-service.ts";
 
@@ -45,12 +48,29 @@ export class FakeShoal implements AsyncDisposable {
   readonly #parts: Parts;
   #closing: Promise<void> | undefined;
 
-  /** Use {@link startFakeShoal}. */
-  constructor(parts: Parts) {
+  private constructor(parts: Parts) {
     this.#parts = parts;
     this.apiKey = parts.service.apiKey;
     this.baseUrl = parts.front.baseUrl;
     this.calls = parts.front.calls;
+  }
+
+  /** The same as {@link startFakeShoal}. */
+  static async start({ port = 0 }: FakeOptions = {}): Promise<FakeShoal> {
+    const scripts = { apps: new ScriptedApps(), sites: new ScriptedSites(), stores: new ScriptedStores() };
+    const present = { service: await FakeService.start(scripts) };
+    const own = new OwnOperations(() => present.service);
+    const front = new Front({ own, service: () => present.service });
+    const parts: Parts = Object.assign(present, { front, own, scripts });
+    try {
+      await own.start();
+      await front.start(port);
+      return new FakeShoal(parts);
+    } catch (error) {
+      await own.close();
+      await present.service.close();
+      throw error;
+    }
   }
 
   /** Several faults apply in order. @throws {TypeError} for an unknown operation. */
@@ -190,23 +210,4 @@ export class FakeShoal implements AsyncDisposable {
  * const shoal = new Shoal({ apiKey: fake.apiKey, baseUrl: fake.baseUrl });
  * @throws {Error} if the port is taken.
  */
-export async function startFakeShoal({ port = 0 }: FakeOptions = {}): Promise<FakeShoal> {
-  const scripts = { apps: new ScriptedApps(), sites: new ScriptedSites(), stores: new ScriptedStores() };
-  const service = await FakeService.start(scripts);
-  const present = { service };
-  const own = new OwnOperations(() => present.service);
-  const parts: Parts = Object.assign(present, {
-    own,
-    scripts,
-    front: new Front({ own, service: () => present.service }),
-  });
-  try {
-    await parts.own.start();
-    await parts.front.start(port);
-    return new FakeShoal(parts);
-  } catch (error) {
-    await own.close();
-    await service.close();
-    throw error;
-  }
-}
+export const startFakeShoal = (options: FakeOptions = {}): Promise<FakeShoal> => FakeShoal.start(options);

@@ -5,14 +5,9 @@ import type { ErrorBody } from "@shoal/schemas";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { FakeCaller } from "./caller.ts";
 import { type DirectRequest, directRequest } from "./direct-path.ts";
 import type { FakeService } from "../service/fake-service.ts";
-
-/** The caller of a request. */
-export interface FakeCaller {
-  readonly keyId: string;
-  readonly projectId: string;
-}
 
 const passedHeaders = ["authorization", "x-shoal-project", "x-kernel-project-id", "x-kernel-project"];
 

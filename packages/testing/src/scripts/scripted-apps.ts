@@ -8,21 +8,7 @@ import {
   BuildError,
   type BuiltApp,
 } from "@shoal/server";
-
-/** An invocation of an action in the fake. */
-export interface FakeInvocation {
-  readonly invocation_id: string;
-  /** Aborted when the invocation is cancelled or reaches its timeout. */
-  readonly signal: AbortSignal;
-  /** Adds a line to the log. */
-  log(line: string): void;
-}
-
-/**
- * The returned value becomes the output, as JSON; an exception fails the invocation.
- * @param payload - parsed; `undefined` if the request has none.
- */
-export type FakeAction = (payload: unknown, invocation: FakeInvocation) => unknown;
+import type { FakeAction } from "./actions.ts";
 
 /** Apps that are functions of the test, and apps that its process registered. Sources of deployments do not run. */
 export class ScriptedApps implements AppRuntime {

@@ -1,14 +1,5 @@
 import type { CredentialProvider, ProviderItem } from "@shoal/server";
-
-/** An entry of a credential provider. */
-export interface FakeProviderItem {
-  /** `Vault/Item` */
-  readonly path: string;
-  readonly urls?: readonly string[];
-  readonly values: Readonly<Record<string, string>>;
-  /** Base32 or an `otpauth://` URI. */
-  readonly totp_secret?: string;
-}
+import type { FakeProviderItem } from "./provider-item.ts";
 
 function toItem({ path, urls = [] }: FakeProviderItem): ProviderItem {
   const end = path.lastIndexOf("/");
