@@ -65,7 +65,7 @@ function tableOf() {
   return `${lines.join("\n")}\n`;
 }
 
-/** Those that the fake cannot answer. */
+/** Operations that the fake cannot answer. */
 function operationsOfBrowsers() {
   return operations
     .filter(([name, { plane }]) => plane === "instance" && !(name in browserFs))

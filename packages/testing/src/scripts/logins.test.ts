@@ -106,7 +106,7 @@ describe("a login of the fake", () => {
     expect(check).toMatchObject({ status: "NEEDS_AUTH", previous_status: "AUTHENTICATED" });
     const { items } = await connections.timeline(id, { type: "health_check" });
     expect(items.map(({ status }) => status)).toEqual(["NEEDS_AUTH", "AUTHENTICATED"]);
-    // The service signs in again by itself, with the credential that it kept.
+    // The service signs in again alone, with the credential that it kept.
     await eventuallyPasses(async () => {
       expect((await connections.get(id)).status).toBe("AUTHENTICATED");
     });

@@ -35,6 +35,9 @@ export interface ScriptedInstanceOptions {
 
 const copyOptions = { recursive: true, verbatimSymlinks: true } as const;
 
+export const noSnapshots = (): PlacementError =>
+  new PlacementError("bad_option", "The fake of @shoal/testing has no snapshots of sessions.");
+
 /** The files of a session at one moment. */
 export class FilesCopy implements InstanceCopy {
   readonly pausedMs = 0;
@@ -42,6 +45,10 @@ export class FilesCopy implements InstanceCopy {
 
   constructor(folder: string) {
     this.folder = folder;
+  }
+
+  pack(): Promise<never> {
+    return Promise.reject(noSnapshots());
   }
 
   drop(): Promise<void> {

@@ -12,7 +12,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { FilesCopy, ScriptedInstance } from "./scripted-instance.ts";
+import { FilesCopy, noSnapshots, ScriptedInstance } from "./scripted-instance.ts";
 
 /** Sessions without browsers, in folders of this process. */
 export class ScriptedPlacement implements Placement {
@@ -71,6 +71,14 @@ export class ScriptedPlacement implements Placement {
     const instance = [...this.#instances].find((one) => one.sessionId === sessionId);
     await instance?.endAs(end);
     return instance !== undefined;
+  }
+
+  copyNeeds(): Promise<never> {
+    return Promise.reject(noSnapshots());
+  }
+
+  unpack(): Promise<never> {
+    return Promise.reject(noSnapshots());
   }
 
   startProgram(): Promise<never> {
