@@ -47,6 +47,7 @@ export {
 } from "./policy/outbound-rule.ts";
 export { examineDocker } from "./container/examine-docker.ts";
 export { examineKubernetes } from "./kubernetes/examine-kubernetes.ts";
+export { identityOf, isRunning, type ProcessIdentity, processNamespace } from "./host/process-table.ts";
 export { examineHost, type HostFinding, type HostReport } from "./examine-host.ts";
 export { warmRoom } from "./instances/warm-size.ts";
 export type {

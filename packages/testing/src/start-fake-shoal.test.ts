@@ -3,17 +3,25 @@ import { defineEndpoint, json, listProxies } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
 import { CreateProfile } from "@shoal/schemas";
 import { type FakeShoal, startFakeShoal } from "@shoal/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 let fake: FakeShoal;
+/** Of the present test: a reset for each one would start the service as often. */
+let project = "";
+let earlierCalls = 0;
 beforeAll(async () => {
   fake = await startFakeShoal();
 });
-afterEach(() => fake.reset());
+beforeEach(async ({ task }) => {
+  project = (await wholeClient().projects.create({ name: task.id })).id;
+  earlierCalls = fake.calls.length;
+});
 afterAll(() => fake.close());
 
-const client = (options: ShoalOptions = {}): Shoal =>
+const wholeClient = (options: ShoalOptions = {}): Shoal =>
   new Shoal({ apiKey: fake.apiKey, baseUrl: fake.baseUrl, ...options });
+const client = (options: ShoalOptions = {}): Shoal => wholeClient({ project, ...options });
+const calls = (): FakeShoal["calls"] => fake.calls.slice(earlierCalls);
 const impatient = (): Shoal => client({ maxRetries: 0 });
 
 async function refusalOf(call: Promise<unknown>): Promise<string> {
@@ -42,7 +50,7 @@ it("serves a client without a browser", async () => {
     ),
   ).toBe("404 not_found");
   expect((await shoal.browsers.list({ tags: { team: "a" } })).items.map(({ name }) => name)).toEqual(["shop"]);
-  expect(fake.calls[0]).toMatchObject({
+  expect(calls()[0]).toMatchObject({
     operationId: "browsers.create",
     method: "POST",
     path: "/browsers",
@@ -57,7 +65,7 @@ describe("calls", () => {
     await shoal.profiles.list({ limit: 5, query: "ü" });
     await shoal.profiles.get("no/where").catch(() => undefined);
     await fetch(`${fake.baseUrl}/nowhere`);
-    expect(fake.calls.map(({ headers: _, ...call }) => ({ ...call, status: call.status }))).toMatchObject([
+    expect(calls().map(({ headers: _, ...call }) => ({ ...call, status: call.status }))).toMatchObject([
       {
         operationId: "profiles.list",
         method: "GET",
@@ -68,7 +76,7 @@ describe("calls", () => {
       { operationId: "profiles.get", path: "/profiles/no%2Fwhere", params: { id_or_name: "no/where" }, status: 404 },
       { operationId: undefined, method: "GET", path: "/nowhere", status: 404 },
     ]);
-    expect(fake.calls[0]?.headers.authorization).toBe(`Bearer ${fake.apiKey}`);
+    expect(calls()[0]?.headers.authorization).toBe(`Bearer ${fake.apiKey}`);
   });
 });
 
@@ -94,8 +102,8 @@ describe("failNext", () => {
     const shoal = client();
     fake.failNext("profiles.create", { status: 503, retryAfterSeconds: 0 });
     expect((await shoal.profiles.create({ name: "a" })).name).toBe("a");
-    expect(fake.calls.map(({ status }) => status)).toEqual([503, 201]);
-    expect(new Set(fake.calls.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
+    expect(calls().map(({ status }) => status)).toEqual([503, 201]);
+    expect(new Set(calls().map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
   });
 
   it("cuts connections before and after a call takes effect", async () => {
@@ -105,7 +113,7 @@ describe("failNext", () => {
     fake.failNext("profiles.create", { cut: "answer" });
     await expect(shoal.profiles.create({ name: "b" })).rejects.toMatchObject({ name: "ConnectionError" });
     expect((await shoal.profiles.list()).items.map(({ name }) => name)).toEqual(["b"]);
-    expect(fake.calls.map(({ status }) => status)).toEqual([undefined, undefined, 200]);
+    expect(calls().map(({ status }) => status)).toEqual([undefined, undefined, 200]);
   });
 
   it("cuts an answer that the client then receives by its idempotency key", async () => {
@@ -126,7 +134,7 @@ describe("failNext", () => {
     for await (const { name } of fs.watch.events(id, watch_id)) if (seen.push(name) === 3) break;
     expect(seen).toEqual(["a", "b", "c"]);
     expect(
-      fake.calls
+      calls()
         .filter(({ operationId }) => operationId === "browsers.fs.watch.events")
         .map(({ headers }) => headers["last-event-id"]),
     ).toEqual([undefined, "2"]);
@@ -157,7 +165,7 @@ it("answers 501 where only a browser could answer", async () => {
 });
 
 it("lets a test define handlers, also for operations of an extension", async () => {
-  const shoal = impatient();
+  const shoal = wholeClient({ maxRetries: 0 });
   fake.handle(listProxies, ({ query, context }) => ({
     items: [{ id: context.projectId, type: "datacenter", name: String(query.limit) }],
     hasMore: false,
@@ -216,16 +224,16 @@ it("ends sessions with the reasons of the service", async () => {
 
 it("separates projects", async () => {
   const shoal = client();
-  const project = await shoal.projects.create({ name: "other" });
-  const { key } = await shoal.apiKeys.create({ name: "its own", project_id: project.id });
-  const other = client({ apiKey: key });
+  const { id } = await shoal.projects.create({ name: "other" });
+  const { key } = await shoal.apiKeys.create({ name: "its own", project_id: id });
+  const other = wholeClient({ apiKey: key });
   await other.profiles.create({ name: "a" });
   expect((await shoal.profiles.list()).items).toEqual([]);
   expect((await client({ project: "other" }).profiles.list()).items).toHaveLength(1);
 });
 
 it("forgets everything except its key on reset", async () => {
-  const shoal = client();
+  const shoal = wholeClient();
   await shoal.profiles.create({ name: "a" });
   fake.failNext("profiles.list", { status: 500 });
   await fake.reset();

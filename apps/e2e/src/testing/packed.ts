@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../../../..");
-const packages = ["client", "testing", "cli"];
+const packages = ["client", "testing", "cli"] as const;
 
 /** The environment without npm's variables of this checkout (its pnpm and workspace). */
 const plainEnvironment = Object.fromEntries(
@@ -29,6 +29,8 @@ export interface PackedProject extends AsyncDisposable {
   typeErrors(tsconfig: string): Promise<string>;
   /** Installs another runtime next to the project. @returns the program and the arguments before a script. */
   installRuntime(name: OtherRuntime): Promise<readonly [program: string, ...args: string[]]>;
+  /** Installs only one of the packages, with its dependencies, in another folder. @returns its folder. */
+  installAlone(name: (typeof packages)[number]): Promise<string>;
   /** Installs a Node of this major version next to the project. @returns its program. */
   installNode(major: number): Promise<string>;
 }
@@ -67,11 +69,18 @@ const install = [
   "--fetch-retries=5",
 ];
 
+/** @returns the tarballs of packages and their dependencies. */
+async function pack(to: string, names: readonly string[]): Promise<string[]> {
+  await run(process.execPath, [join(root, "tools/pack.mjs"), to, ...names], options);
+  return (await readdir(to)).map((name) => join(to, name));
+}
+
 /** Packs the built packages like `npm run pack`, and installs them from the npm registry. Also copies `packed/`. */
 export async function packedProject(): Promise<PackedProject> {
-  const folder = await mkdtemp(join(tmpdir(), "shoal-packed-"));
-  await run(process.execPath, [join(root, "tools/pack.mjs"), folder, ...packages], options);
-  const tarballs = (await readdir(folder)).filter((name) => name.endsWith(".tgz")).map((name) => `./${name}`);
+  const base = await mkdtemp(join(tmpdir(), "shoal-packed-"));
+  const folder = join(base, "project");
+  await mkdir(folder);
+  const tarballs = await pack(join(base, "packages"), packages);
   await writeFile(
     join(folder, "package.json"),
     JSON.stringify({ name: "consumer", version: "1.0.0", private: true, type: "module" }),
@@ -110,6 +119,15 @@ export async function packedProject(): Promise<PackedProject> {
       await chmod(program, 0o755);
       return [program, ...runtime.args];
     },
+    async installAlone(name) {
+      // Outside the project, whose packages Node would find.
+      const alone = join(base, `only-${name}`);
+      await mkdir(alone);
+      await writeFile(join(alone, "package.json"), JSON.stringify({ name: "alone", version: "1.0.0", private: true }));
+      const tarball = await pack(join(base, `packages-of-${name}`), [name]);
+      await run("npm", [...install, ...tarball], { ...options, cwd: alone });
+      return alone;
+    },
     async installNode(major) {
       const prefix = join(folder, `node-${major}`);
       await run("npm", [...install, "--prefix", prefix, `${nodePackage() ?? ""}@${major}`], {
@@ -124,6 +142,6 @@ export async function packedProject(): Promise<PackedProject> {
         process.platform === "win32" ? "node.exe" : "node",
       );
     },
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+    [Symbol.asyncDispose]: () => rm(base, { recursive: true, force: true, maxRetries: 5 }),
   };
 }

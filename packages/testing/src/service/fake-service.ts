@@ -1,15 +1,15 @@
 import { copyEmbedded, type Database, openDatabase } from "@shoal/database";
 import { type Config, loadConfig, type RunningServer, startServer } from "@shoal/server";
-import { rmSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Writable } from "node:stream";
 import type { ScriptedApps } from "../scripts/scripted-apps.ts";
 import type { ScriptedSites } from "../scripts/scripted-sites.ts";
 import type { ScriptedStores } from "../scripts/scripted-stores.ts";
 import { ScriptedPlacement } from "../sessions/scripted-placement.ts";
-import { goldenFolder } from "./golden-folder.ts";
+import { type FakeFolder, openFakeFolder } from "./fake-folder.ts";
+import { type Golden, goldenFolder } from "./golden-folder.ts";
+import { startError } from "./start-error.ts";
 
 export interface Scripts {
   readonly apps: ScriptedApps;
@@ -53,18 +53,10 @@ export class FakeService {
   readonly baseUrl: string;
   readonly database: Database;
   readonly placement: ScriptedPlacement;
-  readonly #folder: string;
+  readonly #folder: FakeFolder;
   readonly #server: RunningServer;
 
-  private constructor(
-    folder: string,
-    {
-      apiKey,
-      database,
-      placement,
-      server,
-    }: Pick<FakeService, "apiKey" | "database" | "placement"> & { server: RunningServer },
-  ) {
+  private constructor(folder: FakeFolder, { apiKey, database, placement, server }: Started) {
     this.#folder = folder;
     this.#server = server;
     this.apiKey = apiKey;
@@ -73,43 +65,60 @@ export class FakeService {
     this.placement = placement;
   }
 
+  /** @throws {Error} with the next step, if the disk is full, for instance. */
   static async start(scripts: Scripts): Promise<FakeService> {
-    const golden = await goldenFolder(async (data) => {
-      const { server } = await startIn(data, scripts);
-      await server.close();
-    });
-    const folder = await mkdtemp(join(tmpdir(), "shoal-fake-data-"));
-    const remove = (): void => {
-      rmSync(folder, { recursive: true, force: true });
-    };
-    process.once("exit", remove);
+    const first = await goldenOf(scripts);
     try {
-      await copyEmbedded(golden, join(folder, "data"));
-      const started = await startIn(join(folder, "data"), scripts);
-      const service = new FakeService(folder, { ...started, apiKey: started.server.apiKey ?? "" });
-      service.#forget = () => process.off("exit", remove);
-      return service;
+      return await FakeService.#startCopy(first, scripts);
+    } catch {
+      // Its files may be damaged or missing: programs that clean caches remove single files.
+      await first.discard();
+      return FakeService.#startCopy(await goldenOf(scripts), scripts);
+    }
+  }
+
+  static async #startCopy(golden: Golden, scripts: Scripts): Promise<FakeService> {
+    const parent = tmpdir();
+    try {
+      const folder = await openFakeFolder(parent, "shoal-fake-");
+      try {
+        await copyEmbedded(golden.path, dataIn(folder.path));
+        return new FakeService(folder, await startIn(folder.path, scripts));
+      } catch (error) {
+        await folder[Symbol.asyncDispose]();
+        throw error;
+      }
     } catch (error) {
-      remove();
-      process.off("exit", remove);
-      throw error;
+      throw startError(error, parent);
     }
   }
 
   async close(): Promise<void> {
     await this.#server.close();
-    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
-    this.#forget();
+    await this.#folder[Symbol.asyncDispose]();
   }
-
-  #forget: () => unknown = () => undefined;
 }
 
-async function startIn(data: string, { apps, sites, stores }: Scripts) {
-  const [database, placement] = await Promise.all([
-    openDatabase({ dataDir: join(data, "database"), log: silentLog }),
-    ScriptedPlacement.open(),
-  ]);
+interface Started {
+  readonly apiKey: string;
+  readonly database: Database;
+  readonly placement: ScriptedPlacement;
+  readonly server: RunningServer;
+}
+
+const dataIn = (folder: string): string => join(folder, "data");
+
+function goldenOf(scripts: Scripts): Promise<Golden> {
+  return goldenFolder(async (data) => {
+    const { server } = await startIn(dirname(data), scripts);
+    await server.close();
+  });
+}
+
+async function startIn(folder: string, { apps, sites, stores }: Scripts): Promise<Started> {
+  const data = dataIn(folder);
+  const database = await openDatabase({ dataDir: join(data, "database"), log: silentLog });
+  const placement = new ScriptedPlacement(join(folder, "sessions"));
   const server = await startServer(configOf(data), {
     appRuntime: apps,
     database,
@@ -122,5 +131,8 @@ async function startIn(data: string, { apps, sites, stores }: Scripts) {
     placement,
     signIn: sites,
   });
-  return { database, placement, server };
+  const { apiKey } = server;
+  if (apiKey !== undefined) return { apiKey, database, placement, server };
+  await server.close();
+  throw new Error(`The data of the fake in ${data} have no key.`);
 }

@@ -8,8 +8,8 @@ import {
   type SessionSurroundings,
 } from "@shoal/placement";
 import { createId } from "@shoal/primitives";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir, totalmem } from "node:os";
+import { mkdir, rm } from "node:fs/promises";
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { FilesCopy, noSnapshots, ScriptedInstance } from "./scripted-instance.ts";
@@ -34,12 +34,9 @@ export class ScriptedPlacement implements Placement {
   readonly #instances = new Set<ScriptedInstance>();
   #isClosed = false;
 
-  private constructor(folder: string) {
+  /** @param folder - of this placement alone; it creates and removes it. */
+  constructor(folder: string) {
     this.#folder = folder;
-  }
-
-  static async open(): Promise<ScriptedPlacement> {
-    return new ScriptedPlacement(await mkdtemp(join(tmpdir(), "shoal-fake-")));
   }
 
   async acquire(
@@ -51,6 +48,7 @@ export class ScriptedPlacement implements Placement {
     const profile = await readFiles(files);
     signal?.throwIfAborted();
     const id = createId();
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const instance = await ScriptedInstance.start({
       assign,
       copyOf: copyOf instanceof FilesCopy ? copyOf : undefined,
