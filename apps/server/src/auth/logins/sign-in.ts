@@ -1,4 +1,11 @@
-import { type CheckOptions, checkSignedIn, type CheckVerdict, Login, type LoginOptions, type LoginPage } from "@shoal/login";
+import {
+  type CheckOptions,
+  checkSignedIn,
+  type CheckVerdict,
+  Login,
+  type LoginOptions,
+  type LoginPage,
+} from "@shoal/login";
 import type { ConnectionRow } from "../connections/connection-row.ts";
 
 /** The connection whose profile is open, until `signal` aborts. */

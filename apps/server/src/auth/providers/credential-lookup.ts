@@ -1,6 +1,12 @@
 import { LRUCache } from "lru-cache";
 import { AskedProvider } from "./asked-provider.ts";
-import type { CredentialProvider, ItemReference, ProviderHttp, ProviderItem, ProviderTotp } from "./interface/credential-provider.ts";
+import type {
+  CredentialProvider,
+  ItemReference,
+  ProviderHttp,
+  ProviderItem,
+  ProviderTotp,
+} from "./interface/credential-provider.ts";
 import { ProviderFailure } from "./interface/provider-failure.ts";
 import type { OperatorProviders } from "./operator-providers.ts";
 import { type ProviderKinds, withFallbacks } from "./provider-kinds.ts";
