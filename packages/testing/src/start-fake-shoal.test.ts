@@ -1,8 +1,11 @@
 import { ApiError, Shoal, type ShoalOptions } from "@shoal/client";
-import { defineEndpoint, json, listProxies } from "@shoal/contract";
+import { defineEndpoint, executePlaywright, json, listProxies } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
 import { CreateProfile } from "@shoal/schemas";
 import { type FakeShoal, startFakeShoal } from "@shoal/testing";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 let fake: FakeShoal;
@@ -142,6 +145,18 @@ describe("failNext", () => {
     await expect(impatient().browsers.fs.readText(id, { path: "/tmp/a" })).rejects.toThrow();
   });
 
+  it("cuts a stream before its answer, although it does not end", async () => {
+    const shoal = impatient();
+    const { session_id: id } = await shoal.browsers.create();
+    const { watch_id } = await shoal.browsers.fs.watch.start(id, { path: "/tmp" });
+    fake.failNext("browsers.fs.watch.events", { cut: "answer" });
+    const { status } = await fetch(`${fake.baseUrl}/browsers/${id}/fs/watch/${watch_id}/events`, {
+      headers: { authorization: `Bearer ${fake.apiKey}`, "x-shoal-project": project },
+    }).catch(() => ({ status: "cut" }));
+    expect(status).toBe("cut");
+    expect(calls().at(-1)).toMatchObject({ operationId: "browsers.fs.watch.events", status: undefined });
+  });
+
   it("delays answers", async () => {
     const shoal = impatient();
     fake.failNext("profiles.list", { delayMs: 60_000 });
@@ -149,6 +164,36 @@ describe("failNext", () => {
       name: "TimeoutError",
     });
   });
+});
+
+it("sends a request with an unusual target to no other host", async () => {
+  let foreign = 0;
+  const other = createServer((_request, response) => {
+    foreign += 1;
+    response.end();
+  });
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const { hostname, port: fakePort } = new URL(fake.baseUrl);
+  const statuses: (number | undefined)[] = [];
+  for (const path of [
+    "//",
+    `//127.0.0.1:${String(port)}/profiles`,
+    `http://127.0.0.1:${String(port)}/profiles`,
+    "/%zz",
+  ]) {
+    const headers = { authorization: `Bearer ${fake.apiKey}` };
+    const request = httpRequest({ host: hostname, port: fakePort, path, headers, agent: false }).end();
+    const [answer] = (await once(request, "response")) as [IncomingMessage];
+    answer.resume();
+    statuses.push(answer.statusCode);
+  }
+  other.close();
+  await once(other, "close");
+  expect(foreign).toBe(0);
+  expect(statuses.slice(0, 2)).toEqual([404, 404]);
+  expect((await client().profiles.list()).items).toEqual([]);
 });
 
 it("answers 501 where only a browser could answer", async () => {
@@ -162,6 +207,10 @@ it("answers 501 where only a browser could answer", async () => {
     message: expect.stringContaining("browsers.process.exec") as string,
   });
   await expect(shoal.browsers.render({ url: "https://example.com" })).rejects.toMatchObject({ status: 501 });
+  await expect(shoal.browsers.snapshot(session_id)).rejects.toMatchObject({
+    status: 501,
+    message: expect.stringContaining("no snapshots") as string,
+  });
 });
 
 it("lets a test define handlers, also for operations of an extension", async () => {
@@ -187,14 +236,25 @@ it("lets a test define handlers, also for operations of an extension", async () 
     errors: [400, 401],
   });
   fake.handle(greet, ({ body }) => ({ name: `Hello ${body.name ?? "you"}` }));
-  expect(await shoal.transport.call(greet, { body: { name: "Ada" } })).toEqual({ name: "Hello Ada" });
+  const repeated = { idempotencyKey: "once" };
+  expect(await shoal.transport.call(greet, { body: { name: "Ada" } }, repeated)).toEqual({ name: "Hello Ada" });
+  // The policy of this key is about the operation of the test alone.
+  const { id: projectId } = await shoal.projects.get("default");
+  const { key } = await shoal.apiKeys.create({
+    name: "narrow",
+    policy: { statements: [{ action: "browsers.playwright.execute", resource: `projects/${projectId}/*` }] },
+  });
+  const { session_id } = await shoal.browsers.create();
+  fake.handle(executePlaywright, () => ({ success: true, result: 1 }));
+  const narrow = wholeClient({ apiKey: key, maxRetries: 0 });
+  expect((await narrow.browsers.playwright.execute(session_id, { code: "1" })).result).toBe(1);
   fake.handle(greet, () => {
     throw new ServiceError(418, "teapot", "No.");
   });
   await expect(shoal.transport.call(greet, { body: {} })).rejects.toMatchObject({ status: 418, code: "teapot" });
   await fake.reset();
   expect((await shoal.proxies.list()).items).toEqual([]);
-  await expect(shoal.transport.call(greet, { body: {} })).rejects.toMatchObject({ status: 501 });
+  await expect(shoal.transport.call(greet, { body: { name: "Ada" } }, repeated)).rejects.toMatchObject({ status: 501 });
 });
 
 it("answers at the legacy paths of projects", async () => {
@@ -249,6 +309,12 @@ it("shows its address in answers, and closes its port", async () => {
   await remote.browsers.fs.writeFile(session_id, new Blob(["x".repeat(1_000_000)]), { path: "/tmp/large" });
   expect((await remote.browsers.fs.readBytes(session_id, { path: "/tmp/large" })).length).toBe(1_000_000);
   expect((await client().browsers.list()).items).toEqual([]);
+  await expect(startFakeShoal({ port: Number(new URL(other.baseUrl).port) })).rejects.toMatchObject({
+    code: "EADDRINUSE",
+  });
+  const resetting = other.reset();
   await other.close();
+  await resetting;
   await expect(remote.profiles.list()).rejects.toMatchObject({ name: "ConnectionError" });
+  await expect(other.reset()).rejects.toThrow("The fake is closed.");
 });

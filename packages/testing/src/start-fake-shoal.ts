@@ -1,6 +1,7 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import type { Handler } from "@shoal/router";
 import type { Handoff } from "@shoal/schemas";
+import { createKeySecret } from "@shoal/server";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FakeCall } from "./front/calls.ts";
 import type { FakeCaller } from "./front/caller.ts";
@@ -25,6 +26,7 @@ export interface FakeOptions {
 }
 
 interface Parts {
+  readonly apiKey: string;
   readonly front: Front;
   readonly own: OwnOperations;
   readonly scripts: Scripts;
@@ -47,10 +49,12 @@ export class FakeShoal implements AsyncDisposable {
   readonly calls: readonly FakeCall[];
   readonly #parts: Parts;
   #closing: Promise<void> | undefined;
+  /** The last start or reset. */
+  #ready: Promise<void> = Promise.resolve();
 
   private constructor(parts: Parts) {
     this.#parts = parts;
-    this.apiKey = parts.service.apiKey;
+    this.apiKey = parts.apiKey;
     this.baseUrl = parts.front.baseUrl;
     this.calls = parts.front.calls;
   }
@@ -58,17 +62,17 @@ export class FakeShoal implements AsyncDisposable {
   /** The same as {@link startFakeShoal}. */
   static async start({ port = 0 }: FakeOptions = {}): Promise<FakeShoal> {
     const scripts = { apps: new ScriptedApps(), sites: new ScriptedSites(), stores: new ScriptedStores() };
-    const present = { service: await FakeService.start(scripts) };
+    const apiKey = createKeySecret();
+    const present = { service: await FakeService.start(scripts, apiKey) };
     const own = new OwnOperations(() => present.service);
     const front = new Front({ own, service: () => present.service });
-    const parts: Parts = Object.assign(present, { front, own, scripts });
+    const parts: Parts = Object.assign(present, { apiKey, front, own, scripts });
     try {
       await own.start();
       await front.start(port);
       return new FakeShoal(parts);
     } catch (error) {
-      await own.close();
-      await present.service.close();
+      await Promise.allSettled([front.close(), own.close(), present.service.close()]);
       throw error;
     }
   }
@@ -139,10 +143,16 @@ export class FakeShoal implements AsyncDisposable {
     const session = await this.#session(idOrName);
     const none = new TypeError(`Browser ${idOrName} has no active handoff.`);
     if (session === undefined) throw none;
-    const found = await this.#ask(`/browsers/${session.id}/handoff`, session.project_id);
-    const { url } = found.ok ? ((await found.json()) as Handoff) : {};
+    const { apiKey, service } = this.#parts;
+    const found = await fetch(`${service.baseUrl}/browsers/${session.id}/handoff`, {
+      headers: { authorization: `Bearer ${apiKey}`, "x-shoal-project": session.project_id },
+    });
+    if (found.status === 404) throw none;
+    if (!found.ok) throw new Error(`The handoff could not be read: ${await found.text()}`);
+    const { url } = (await found.json()) as Handoff;
     if (url === undefined) throw none;
-    await fetch(`${url}/handoff/release`, { method: "POST", body: note });
+    const released = await fetch(`${url}/handoff/release`, { method: "POST", body: note });
+    if (!released.ok) throw new Error(`The handoff could not be completed: ${await released.text()}`);
   }
 
   /**
@@ -160,14 +170,24 @@ export class FakeShoal implements AsyncDisposable {
     while ((await this.#session(session.id)) !== undefined) await sleep(lookMs);
   }
 
-  /** Starts an empty service with the same key and address. Sites, apps, faults, handlers and calls are gone. */
-  async reset(): Promise<void> {
-    const { front, own, scripts } = this.#parts;
+  /**
+   * Starts an empty service with the same key and address. Sites, apps, faults, handlers and calls are gone.
+   * @throws {Error} after {@link close}.
+   */
+  reset(): Promise<void> {
+    if (this.#closing !== undefined) return Promise.reject(new Error("The fake is closed."));
+    const reset = this.#ready.then(() => this.#reset());
+    this.#ready = reset.catch(() => undefined);
+    return reset;
+  }
+
+  async #reset(): Promise<void> {
+    const { apiKey, front, own, scripts } = this.#parts;
     front.cutAll();
     await this.#parts.service.close();
     for (const part of Object.values(scripts) as readonly { clear(): void }[]) part.clear();
     own.clear();
-    this.#parts.service = await FakeService.start(scripts);
+    this.#parts.service = await FakeService.start(scripts, apiKey);
     front.clear();
   }
 
@@ -176,11 +196,13 @@ export class FakeShoal implements AsyncDisposable {
     return (this.#closing ??= this.#close());
   }
 
+  /** The same as {@link close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
   async #close(): Promise<void> {
+    await this.#ready;
     const { front, own, service } = this.#parts;
     await Promise.all([front.close(), own.close()]);
     await service.close();
@@ -194,11 +216,6 @@ export class FakeShoal implements AsyncDisposable {
       .where("ended_at", "is", null)
       .where((where) => where.or([where("id", "=", idOrName), where("name", "=", idOrName)]))
       .executeTakeFirst();
-  }
-
-  #ask(path: string, projectId: string): Promise<Response> {
-    const { apiKey, baseUrl } = this.#parts.service;
-    return fetch(baseUrl + path, { headers: { authorization: `Bearer ${apiKey}`, "x-shoal-project": projectId } });
   }
 }
 

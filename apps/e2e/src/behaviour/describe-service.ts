@@ -5,11 +5,13 @@ import { describeAuthConnections } from "./auth-connections.ts";
 import { describeBrowsers } from "./browsers.ts";
 import { describeCredentialProviders } from "./credential-providers.ts";
 import { describeCredentials } from "./credentials.ts";
+import { describeFileCalls } from "./file-calls.ts";
 import { describeFiles } from "./files.ts";
 import { describeForks } from "./forks.ts";
 import type { Answer, OpenService, ServiceUnderTest } from "./open-service.ts";
 import { describeProfiles } from "./profiles.ts";
 import { describeProjects } from "./projects.ts";
+import { describeRefusals } from "./refusals.ts";
 import { describeRender } from "./render.ts";
 import { describeWatches } from "./watches.ts";
 import { describeWebhooks } from "./webhooks.ts";
@@ -27,9 +29,11 @@ const areas = [
   describeForks,
   describeRender,
   describeFiles,
+  describeFileCalls,
   describeWatches,
   describeApps,
   describeWebhooks,
+  describeRefusals,
 ];
 
 /** Behaviour of the service in each placement. @param open - called once for all tests. */

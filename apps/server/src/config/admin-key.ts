@@ -26,6 +26,7 @@ export function readAdminKey(dataDir: string): AdminKey | undefined {
   }
 }
 
+/** Replaces the file, with mode 0600. */
 export function writeAdminKey(dataDir: string, key: AdminKey): void {
   writePrivateFile(adminKeyPath(dataDir), `${JSON.stringify(key, null, 2)}\n`);
 }

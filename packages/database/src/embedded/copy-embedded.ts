@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
-import { chown, copyFile, lstat, mkdir, readdir } from "node:fs/promises";
+import { chown, copyFile, lchown, lstat, mkdir, readdir, readlink, symlink } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Copies a folder with an embedded database that does not run, to a missing folder. Files keep their modes and, for root,
- * their owners, which PostgreSQL requires.
+ * Copies a folder with an embedded database that does not run, to a missing folder. Files and links keep their modes and,
+ * for root, their owners, which PostgreSQL requires.
  */
 export async function copyEmbedded(from: string, to: string): Promise<void> {
   const keepsOwners = process.geteuid?.() === 0;
@@ -18,12 +18,15 @@ export async function copyEmbedded(from: string, to: string): Promise<void> {
         const [source, copied] = [join(folder, entry.name), join(target, entry.name)];
         if (entry.isDirectory()) {
           await copy(source, copied);
-        } else if (entry.isFile()) {
-          await copyFile(source, copied, constants.COPYFILE_FICLONE);
-          if (!keepsOwners) return;
-          const owner = await lstat(source);
-          await chown(copied, owner.uid, owner.gid);
+          return;
         }
+        // A copy of PostgreSQL, which some users need, has links between its libraries.
+        if (entry.isSymbolicLink()) await symlink(await readlink(source), copied);
+        else if (entry.isFile()) await copyFile(source, copied, constants.COPYFILE_FICLONE);
+        else return;
+        if (!keepsOwners) return;
+        const owner = await lstat(source);
+        await lchown(copied, owner.uid, owner.gid);
       }),
     );
   }

@@ -15,6 +15,7 @@ interface QueryReading {
   readonly known: readonly string[];
 }
 
+/** Reads the text after the `?` of a request. */
 export type QueryReader = (queryString: string) => QueryReading;
 
 /**

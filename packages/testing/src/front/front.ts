@@ -17,6 +17,7 @@ import { directRequest } from "./direct-path.ts";
 import { codeOf, type Fault, Faults } from "./faults.ts";
 import type { FakeService } from "../service/fake-service.ts";
 import type { OwnOperations } from "./own-operations.ts";
+import { closeServer } from "./close-server.ts";
 import { passAnswer } from "./pass-answer.ts";
 
 interface FrontOptions {
@@ -37,7 +38,10 @@ export class Front {
   readonly #options: FrontOptions;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #server: Server = createServer((request, response) => {
-    void this.#serve(request, response);
+    this.#serve(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else answerError(request, response, error);
+    });
   });
 
   constructor(options: FrontOptions) {
@@ -68,9 +72,7 @@ export class Front {
   }
 
   async close(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, "close");
+    await closeServer(this.#server);
     this.#agent.destroy();
   }
 
@@ -111,8 +113,13 @@ export class Front {
     target: string,
   ): void {
     const { connection: _connection, ...headers } = request.headers;
-    const outgoing = httpRequest(new URL(request.url ?? "/", target), {
+    // The path as it is: `//host/path` and `http://host/path` would be other targets as URLs.
+    const { hostname: host, port } = new URL(target);
+    const outgoing = httpRequest({
       agent: this.#agent,
+      host,
+      port,
+      path: request.url,
       method: request.method,
       headers,
     });

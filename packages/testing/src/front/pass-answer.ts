@@ -7,6 +7,8 @@ const ofConnection = new Set(["connection", "keep-alive", "transfer-encoding"]);
 /** Passes an answer on, up to its cut. */
 export function passAnswer(answer: IncomingMessage, response: ServerResponse, cut: Fault["cut"]): void {
   if (cut === "answer") {
+    // The call has taken effect. A stream would not end.
+    if (answer.headers["content-type"]?.includes("json") !== true) response.destroy();
     answer.resume();
     answer.on("close", () => {
       response.destroy();

@@ -1,3 +1,4 @@
+import { readTotp, totpCode } from "@shoal/primitives/totp";
 import { eventuallyPasses } from "@shoal/testkit";
 import { ApiError, Shoal, type ManagedAuthEvent, type ManagedAuthStateEvent } from "@shoal/client";
 import { type FakeShoal, type FakeSite, startFakeShoal } from "@shoal/testing";
@@ -117,6 +118,7 @@ describe("a login of the fake", () => {
 
   it("uses stored values and one-time codes without a person", async () => {
     const asked: unknown[] = [];
+    const startedAt = Date.now();
     const started = await start(
       async (login) => {
         asked.push((await login.ask({ fields: ["username", "password"] })).values);
@@ -127,7 +129,11 @@ describe("a login of the fake", () => {
     );
     await started.connections.login(started.id);
     expect((await follow(started)).at(-1)).toMatchObject({ post_login_url: "https://example.com/home" });
-    expect(asked).toEqual([{ username: "ada@example.com", password: "secret" }, expect.stringMatching(/^\d{6}$/)]);
+    const totp = readTotp("JBSWY3DPEHPK3PXP");
+    if ("problem" in totp) throw new Error(totp.problem);
+    const codes: string[] = [];
+    for (let at = startedAt; at < Date.now() + 30_000; at += 30_000) codes.push(totpCode(totp, new Date(at)).code);
+    expect(asked).toEqual([{ username: "ada@example.com", password: "secret" }, expect.toBeOneOf(codes)]);
   });
 
   it("asks again with the site's words, offers choices, and waits for actions elsewhere", async () => {
@@ -221,6 +227,36 @@ describe("a login of the fake", () => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     await follow(started);
     expect(await codeOf(connections.submit(id, values))).toBe("404 not_found");
+  });
+
+  it("does not play a site again that fails after it has an answer", async () => {
+    let plays = 0;
+    const started = await start(async (login) => {
+      plays += 1;
+      await login.ask({ fields: ["username", "password"] });
+      return login.fail("network_error");
+    });
+    await started.connections.login(started.id);
+    const states = await follow(started, { field_values: { username: "ada", password: "secret" } });
+    expect(states.at(-1)).toMatchObject({ flow_status: "FAILED", error_code: "network_error" });
+    expect(plays).toBe(1);
+  });
+
+  it("is not signed in when the site accepts it after its cancellation", async () => {
+    const accepted = Promise.withResolvers<undefined>();
+    const started = await start(async (login) => {
+      await login.ask({ fields: ["username"] }).catch(() => undefined);
+      accepted.resolve(undefined);
+      return undefined;
+    });
+    const { connections, id } = started;
+    await connections.login(id);
+    await follow(started, () => void connections.cancel(id));
+    await accepted.promise;
+    await connections.get(id);
+    expect(() => {
+      fake.expireLogin(id);
+    }).toThrow(`Connection ${id} is not signed in.`);
   });
 
   it("ends with a cancellation, the deletion of its connection, and a reset", async () => {

@@ -73,7 +73,7 @@ export class ScriptedLogin implements FakeLogin {
   #turn: PromiseWithResolvers<LoginOutcome> | undefined;
   #asked: { readonly need: LoginNeed; readonly answer: (given: FakeAnswer) => void } | undefined;
   /** The last answer. */
-  #sent = { isStored: false, isCode: false };
+  #sent: LoginState["sent"];
 
   constructor(site: FakeSite, options: LoginOptions, { connection, signal }: SignInTarget) {
     this.connection_id = connection.id;
@@ -86,7 +86,16 @@ export class ScriptedLogin implements FakeLogin {
 
   get state(): LoginState {
     const plan = { start_url: this.#options.startUrl, steps: this.#steps };
-    return { started: this.#turn !== undefined, steps: 0, seen: {}, used: this.#used, pressed: [], waits: 0, plan };
+    return {
+      started: this.#turn !== undefined,
+      steps: 0,
+      seen: {},
+      used: this.#used,
+      pressed: [],
+      waits: 0,
+      plan,
+      ...(this.#sent && { sent: this.#sent }),
+    };
   }
 
   get waitsElsewhere(): boolean {
@@ -134,10 +143,13 @@ export class ScriptedLogin implements FakeLogin {
     if (answer.choice !== undefined) return answer;
     const secrets = need.fields.filter(isSecret);
     const decisive = secrets.length > 0 ? secrets : need.fields;
-    this.#sent = {
-      isStored: decisive.length > 0 && decisive.every(({ name }) => stored.has(name)),
-      isCode: secrets.length > 0 && secrets.every(({ kind }) => kind === "otp"),
-    };
+    if (decisive.length > 0)
+      this.#sent = {
+        signature: "",
+        texts: [],
+        kinds: need.fields.flatMap(({ kind }) => (kind === "link" ? [] : [kind])),
+        isStored: decisive.every(({ name }) => stored.has(name)),
+      };
     return { values: { ...Object.fromEntries(stored), ...answer.values } };
   }
 
@@ -180,7 +192,8 @@ export class ScriptedLogin implements FakeLogin {
   }
 
   async #storedFor({ fields, refused }: LoginNeed): Promise<ReadonlyMap<string, string>> {
-    const { isCode, isStored } = this.#sent;
+    const { isStored = false, kinds = [] } = this.#sent ?? {};
+    const isCode = kinds.includes("otp") && !kinds.includes("password");
     const found = new Map<string, string>();
     // A person corrects a refused answer.
     if (refused !== undefined && !isStored) return found;

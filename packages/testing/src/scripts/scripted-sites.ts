@@ -33,7 +33,7 @@ export class ScriptedSites implements SignIn {
     const login = new ScriptedLogin(
       async (given) => {
         const url = await site(given);
-        this.#signedIn.add(id);
+        if (!given.signal.aborted) this.#signedIn.add(id);
         return url;
       },
       options,

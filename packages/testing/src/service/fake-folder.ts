@@ -22,10 +22,20 @@ const Owner = z.object({
 
 /** Folders of this process that an exit without `close` removes. */
 const present = new Set<string>();
-let watchesExit = false;
 
 function removePresent(): void {
-  for (const path of present) rmSync(path, removal);
+  for (const path of present)
+    try {
+      rmSync(path, removal);
+    } catch {
+      // The next start sweeps it.
+    }
+}
+
+/** Removes the folders of this process after what has registered for its exit up to now, PostgreSQL for instance. */
+export function removeLastAtExit(): void {
+  process.off("exit", removePresent);
+  process.on("exit", removePresent);
 }
 
 /** As root, PostgreSQL may run as another user, which has to pass through the folder. */
@@ -39,8 +49,7 @@ export async function openFakeFolder(parent: string, prefix: string): Promise<Fa
   await sweep(parent, prefix);
   const path = await mkdtemp(join(parent, prefix));
   present.add(path);
-  if (!watchesExit) process.once("exit", removePresent);
-  watchesExit = true;
+  removeLastAtExit();
   const remove = async (): Promise<void> => {
     await rm(path, removal);
     present.delete(path);

@@ -1,5 +1,14 @@
 import { copyEmbedded, type Database, openDatabase } from "@shoal/database";
-import { type Config, loadConfig, type RunningServer, startServer } from "@shoal/server";
+import {
+  type Config,
+  hashKey,
+  loadConfig,
+  maskKey,
+  readAdminKey,
+  type RunningServer,
+  startServer,
+  writeAdminKey,
+} from "@shoal/server";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Writable } from "node:stream";
@@ -7,7 +16,7 @@ import type { ScriptedApps } from "../scripts/scripted-apps.ts";
 import type { ScriptedSites } from "../scripts/scripted-sites.ts";
 import type { ScriptedStores } from "../scripts/scripted-stores.ts";
 import { ScriptedPlacement } from "../sessions/scripted-placement.ts";
-import { type FakeFolder, openFakeFolder } from "./fake-folder.ts";
+import { type FakeFolder, openFakeFolder, removeLastAtExit } from "./fake-folder.ts";
 import { type Golden, goldenFolder } from "./golden-folder.ts";
 import { startError } from "./start-error.ts";
 
@@ -49,41 +58,42 @@ function configOf(dataDir: string): Config {
 
 /** The service in this process, with an own PostgreSQL, and without browsers. */
 export class FakeService {
-  readonly apiKey: string;
   readonly baseUrl: string;
   readonly database: Database;
   readonly placement: ScriptedPlacement;
   readonly #folder: FakeFolder;
   readonly #server: RunningServer;
 
-  private constructor(folder: FakeFolder, { apiKey, database, placement, server }: Started) {
+  private constructor(folder: FakeFolder, { database, placement, server }: Started) {
     this.#folder = folder;
     this.#server = server;
-    this.apiKey = apiKey;
     this.baseUrl = server.baseUrl;
     this.database = database;
     this.placement = placement;
   }
 
-  /** @throws {Error} with the next step, if the disk is full, for instance. */
-  static async start(scripts: Scripts): Promise<FakeService> {
+  /**
+   * @param apiKey - of the whole organisation.
+   * @throws {Error} with the next step, if the disk is full, for instance.
+   */
+  static async start(scripts: Scripts, apiKey: string): Promise<FakeService> {
     const first = await goldenOf(scripts);
     try {
-      return await FakeService.#startCopy(first, scripts);
-    } catch {
-      // Its files may be damaged or missing: programs that clean caches remove single files.
+      return await FakeService.#startCopy(first, scripts, apiKey);
+    } catch (error) {
+      if (!(await first.isDamaged())) throw error;
       await first.discard();
-      return FakeService.#startCopy(await goldenOf(scripts), scripts);
+      return FakeService.#startCopy(await goldenOf(scripts), scripts, apiKey);
     }
   }
 
-  static async #startCopy(golden: Golden, scripts: Scripts): Promise<FakeService> {
+  static async #startCopy(golden: Golden, scripts: Scripts, apiKey: string): Promise<FakeService> {
     const parent = tmpdir();
     try {
       const folder = await openFakeFolder(parent, "shoal-fake-");
       try {
-        await copyEmbedded(golden.path, dataIn(folder.path));
-        return new FakeService(folder, await startIn(folder.path, scripts));
+        await copyEmbedded(golden.data, dataIn(folder.path));
+        return new FakeService(folder, await startIn(folder.path, scripts, apiKey));
       } catch (error) {
         await folder[Symbol.asyncDispose]();
         throw error;
@@ -94,13 +104,15 @@ export class FakeService {
   }
 
   async close(): Promise<void> {
-    await this.#server.close();
-    await this.#folder[Symbol.asyncDispose]();
+    try {
+      await this.#server.close();
+    } finally {
+      await this.#folder[Symbol.asyncDispose]();
+    }
   }
 }
 
 interface Started {
-  readonly apiKey: string;
   readonly database: Database;
   readonly placement: ScriptedPlacement;
   readonly server: RunningServer;
@@ -115,24 +127,42 @@ function goldenOf(scripts: Scripts): Promise<Golden> {
   });
 }
 
-async function startIn(folder: string, { apps, sites, stores }: Scripts): Promise<Started> {
+/** @param apiKey - replaces the admin key of the data: another golden folder has another one. */
+async function startIn(folder: string, { apps, sites, stores }: Scripts, apiKey?: string): Promise<Started> {
   const data = dataIn(folder);
   const database = await openDatabase({ dataDir: join(data, "database"), log: silentLog });
-  const placement = new ScriptedPlacement(join(folder, "sessions"));
-  const server = await startServer(configOf(data), {
-    appRuntime: apps,
-    database,
-    logTo: new Writable({
-      write(_line, _encoding, done) {
-        done();
-      },
-    }),
-    openCredentialProvider: ({ name }) => stores.open(name),
-    placement,
-    signIn: sites,
-  });
-  const { apiKey } = server;
-  if (apiKey !== undefined) return { apiKey, database, placement, server };
-  await server.close();
-  throw new Error(`The data of the fake in ${data} have no key.`);
+  // After PostgreSQL, which ends with this process, too.
+  removeLastAtExit();
+  try {
+    if (apiKey !== undefined) await replaceAdminKey(data, database, apiKey);
+    const placement = new ScriptedPlacement(join(folder, "sessions"));
+    const server = await startServer(configOf(data), {
+      appRuntime: apps,
+      database,
+      logTo: new Writable({
+        write(_line, _encoding, done) {
+          done();
+        },
+      }),
+      openCredentialProvider: ({ name }) => stores.open(name),
+      placement,
+      signIn: sites,
+    });
+    return { database, placement, server };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function replaceAdminKey(data: string, database: Database, apiKey: string): Promise<void> {
+  const stored = readAdminKey(data);
+  if (stored === undefined) throw new Error(`The data of the fake in ${data} have no key.`);
+  const hashed = (key: string): Buffer => Buffer.from(hashKey(key), "hex");
+  await database.query
+    .updateTable("api_keys")
+    .set({ key_hash: hashed(apiKey), masked_key: maskKey(apiKey) })
+    .where("key_hash", "=", hashed(stored.api_key))
+    .execute();
+  writeAdminKey(data, { ...stored, api_key: apiKey });
 }

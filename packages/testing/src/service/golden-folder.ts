@@ -1,8 +1,21 @@
 import { schemaDigest } from "@shoal/database";
 import { version } from "@shoal/server";
-import { chmod, lstat, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import { folderMode, openFakeFolder } from "./fake-folder.ts";
 import { startError } from "./start-error.ts";
 
@@ -13,8 +26,10 @@ const removal = { recursive: true, force: true, maxRetries: 5 } as const;
 
 /** Data of a service that started once. Fakes copy it. */
 export interface Golden {
-  readonly path: string;
-  /** Removes it, for a copy that does not start. */
+  readonly data: string;
+  /** Whether files were changed or removed since it was made: programs that clean caches remove single files. */
+  isDamaged(): Promise<boolean>;
+  /** Removes it, unless another process has replaced it. */
   discard(): Promise<void>;
 }
 
@@ -44,29 +59,65 @@ const exists = (path: string): Promise<boolean> =>
  */
 export async function goldenFolder(make: (folder: string) => Promise<void>): Promise<Golden> {
   const cache = cacheFolder();
-  const path = join(cache, `${version}-${schemaDigest()}`);
-  const golden = { path, discard: () => discard(path, cache) };
   try {
     await openCache(cache);
+    const path = join(cache, `${version}-${await schemaDigest()}`);
     if (await exists(path)) {
       const now = new Date();
       await utimes(path, now, now).catch(() => undefined);
-      return golden;
+    } else {
+      await removeUnused(cache);
+      await makeIn(path, cache, make);
     }
-    await removeUnused(cache);
-    await using drafts = await openFakeFolder(cache, draftPrefix);
-    const draft = join(drafts.path, "data");
-    await mkdir(draft);
-    await chmod(draft, folderMode);
-    await make(draft);
-    await rename(draft, path).catch(async (error: unknown) => {
-      // Another process was faster.
-      if (!(await exists(path))) throw error;
-    });
+    const { ino } = await stat(path, { bigint: true });
+    return {
+      data: dataIn(path),
+      isDamaged: () => isDamaged(path),
+      discard: () => discard(path, ino, cache),
+    };
   } catch (error) {
     throw startError(error, cache);
   }
-  return golden;
+}
+
+async function makeIn(path: string, cache: string, make: (folder: string) => Promise<void>): Promise<void> {
+  await using drafts = await openFakeFolder(cache, draftPrefix);
+  const draft = join(drafts.path, "golden");
+  for (const folder of [draft, dataIn(draft)]) {
+    await mkdir(folder);
+    await chmod(folder, folderMode);
+  }
+  await make(dataIn(draft));
+  await writeFile(digestIn(draft), await digestOf(dataIn(draft)));
+  await rename(draft, path).catch(async (error: unknown) => {
+    // Another process was faster.
+    if (!(await exists(path))) throw error;
+  });
+}
+
+const dataIn = (folder: string): string => join(folder, "data");
+const digestIn = (folder: string): string => join(folder, "digest");
+
+/** Of the names, files and links below a folder. */
+async function digestOf(folder: string): Promise<string> {
+  const digest = createHash("sha256");
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const found = entries.map((entry) => ({ entry, path: join(entry.parentPath, entry.name) }));
+  for (const { entry, path } of found.sort((a, b) => (a.path < b.path ? -1 : 1))) {
+    digest.update(`${relative(folder, path)}\0`);
+    if (entry.isSymbolicLink()) digest.update(await readlink(path));
+    else if (entry.isFile()) digest.update(await readFile(path));
+  }
+  return digest.digest("hex");
+}
+
+/** False when it cannot be read, without file handles for instance: that does not make it damaged. */
+async function isDamaged(path: string): Promise<boolean> {
+  try {
+    return (await readFile(digestIn(path), "utf8")) !== (await digestOf(dataIn(path)));
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT";
+  }
 }
 
 async function openCache(cache: string): Promise<void> {
@@ -81,9 +132,10 @@ async function openCache(cache: string): Promise<void> {
 }
 
 /** Renamed first, so that no process copies a part of it. */
-async function discard(path: string, cache: string): Promise<void> {
+async function discard(path: string, ino: bigint, cache: string): Promise<void> {
   await using draft = await openFakeFolder(cache, draftPrefix);
-  await rename(path, join(draft.path, "data")).catch(() => undefined);
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  if (found?.ino === ino) await rename(path, join(draft.path, "golden")).catch(() => undefined);
 }
 
 async function removeUnused(cache: string): Promise<void> {

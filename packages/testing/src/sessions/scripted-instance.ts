@@ -19,6 +19,7 @@ import { join } from "node:path";
 import { PassThrough, pipeline, Readable } from "node:stream";
 
 const home = "/home/shoal";
+const hint = "Add behaviour with fake.handle(), or run this test against a real service.";
 const shownPage = { tab: "1", title: "", navigated: true, settled: true } as const;
 const emptyProfile = { version: 1, apply: "all", cookies: [], origins: [] } as const;
 
@@ -35,8 +36,8 @@ export interface ScriptedInstanceOptions {
 
 const copyOptions = { recursive: true, verbatimSymlinks: true } as const;
 
-export const noSnapshots = (): PlacementError =>
-  new PlacementError("bad_option", "The fake of @shoal/testing has no snapshots of sessions.");
+export const noSnapshots = (): ServiceError =>
+  new ServiceError(501, "not_implemented", "The fake of @shoal/testing has no snapshots of sessions.", { hint });
 
 /** The files of a session at one moment. */
 export class FilesCopy implements InstanceCopy {
@@ -255,6 +256,6 @@ export class ScriptedInstance implements Instance {
 
 function needsBrowser({ operationId }: Endpoint): ServiceError {
   return new ServiceError(501, "not_implemented", `The fake of @shoal/testing has no browser for ${operationId}.`, {
-    hint: "Add behaviour with fake.handle(), or run this test against a real service.",
+    hint,
   });
 }

@@ -16,7 +16,9 @@ export interface SignInTarget {
 
 /** Signs in to a site, and looks whether a profile still is. Around it, the rules of logins and checks are the same. */
 export interface SignIn {
+  /** Returns a login that has not started. The service asks a person for what it needs, and runs it on. */
   login(options: LoginOptions, target: SignInTarget): Pick<Login, "run" | "state">;
+  /** Looks whether the profile of the page is signed in. */
   check(page: LoginPage, options: CheckOptions, target: SignInTarget): Promise<CheckVerdict>;
 }
 

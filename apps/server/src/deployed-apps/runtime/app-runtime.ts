@@ -23,6 +23,7 @@ export interface AppRuntime {
   close(): Promise<void>;
 }
 
+/** Takes what a build or an app writes. */
 export interface AppOutput {
   /** Called in the order of each stream. It must not block. */
   line(line: LogLine): void;
@@ -47,6 +48,7 @@ export interface BuildSource {
 
 export type AppLanguage = "node" | "python";
 
+/** The result of a build. */
 export interface BuiltApp {
   /** Key of a blob that any server can unpack and run without a build. */
   readonly artifact: string;
@@ -72,6 +74,7 @@ export interface RunnableApp {
   readonly api_key: string;
 }
 
+/** A program of an app, for one invocation. */
 export interface AppProgram {
   /**
    * Runs one action; a second call is an error. Resolves with the result, also when the program ends without one. All
@@ -92,6 +95,7 @@ export interface AppCall {
   readonly payload?: string;
 }
 
+/** The result of an action. */
 export interface AppResult {
   readonly status: "succeeded" | "failed";
   /** JSON, at most 4.5 MiB; of a failed action `{"error": "…"}`. */
@@ -106,6 +110,7 @@ export class BuildError extends Error {
   override readonly name = "BuildError";
   readonly [buildMarker] = true;
 
+  /** Unlike `instanceof`, holds across two installed copies of this package. */
   static isInstance(error: unknown): error is BuildError {
     return typeof error === "object" && error !== null && buildMarker in error;
   }

@@ -3,7 +3,7 @@ import { hash, randomBytes } from "node:crypto";
 const prefix = "sk_shoal_";
 const pattern = /^sk_shoal_[A-Za-z0-9_-]{43}$/;
 
-/** Secret scanners recognise the prefix. */
+/** Returns a new API key. Secret scanners recognise its prefix. */
 export function createKeySecret(): string {
   return prefix + randomBytes(32).toString("base64url");
 }
@@ -17,6 +17,7 @@ export function hashKey(secret: string): string {
   return hash("sha256", secret, "hex");
 }
 
+/** Returns the beginning and the end of a key, which lists show. */
 export function maskKey(secret: string): string {
   return `${secret.slice(0, prefix.length + 4)}...${secret.slice(-4)}`;
 }

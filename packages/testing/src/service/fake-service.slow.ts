@@ -65,6 +65,8 @@ it.runIf(isPosix)("removes the folders of a killed process at the next start", a
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout, "data");
+  // An exit without `close` removes its own, with PostgreSQL.
+  await run(process.execPath, script("process.exit(0);"));
   const [left = ""] = await temporaryFolders();
   await works();
   expect(await temporaryFolders()).toEqual([left]);
@@ -87,13 +89,30 @@ it.runIf(isPosix)("removes the folders of a killed process at the next start", a
 it.runIf(isPosix)("makes the golden folder again when files are missing", async () => {
   await works();
   const [name = ""] = await readdir(cache);
+  await using fake = await startFakeShoal();
+  const shoal = new Shoal({ apiKey: fake.apiKey, baseUrl: fake.baseUrl });
   for (const damaged of ["database/pgdata/global", "admin-key.json"]) {
-    await rm(join(cache, name, damaged), { recursive: true });
-    await works();
+    await rm(join(cache, name, "data", damaged), { recursive: true });
+    // The key stays, although the new golden folder has another one.
+    await fake.reset();
+    expect((await shoal.apiKeys.list()).items.map(({ masked_key }) => masked_key.slice(-4))).toEqual([
+      fake.apiKey.slice(-4),
+    ]);
     expect(await readdir(cache)).toEqual([name]);
-    expect((await stat(join(cache, name, damaged))).isFile() || damaged.includes("global")).toBe(true);
+    expect((await stat(join(cache, name, "data", damaged))).isFile() || damaged.includes("global")).toBe(true);
   }
+  await fake.close();
   expect(await temporaryFolders()).toEqual([]);
+});
+
+it.runIf(isPosix)("keeps the golden folder when the start fails elsewhere", async () => {
+  await works();
+  const [name = ""] = await readdir(cache);
+  const { ino } = await stat(join(cache, name));
+  process.env.TMPDIR = join(folder, "missing");
+  await expect(startFakeShoal()).rejects.toMatchObject({ code: "ENOENT" });
+  expect((await stat(join(cache, name))).ino).toBe(ino);
+  expect(await readdir(cache)).toEqual([name]);
 });
 
 it.runIf(isPosix)("refuses a cache that other users may write to", async () => {
