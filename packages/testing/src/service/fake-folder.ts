@@ -32,7 +32,7 @@ function removePresent(): void {
     }
 }
 
-/** Removes the folders of this process after what has registered for its exit up to now, PostgreSQL for instance. */
+/** Moves the removal of the folders behind the other listeners for the exit of this process: one ends PostgreSQL. */
 export function removeLastAtExit(): void {
   process.off("exit", removePresent);
   process.on("exit", removePresent);
