@@ -207,10 +207,6 @@ it("answers 501 where only a browser could answer", async () => {
     message: expect.stringContaining("browsers.process.exec") as string,
   });
   await expect(shoal.browsers.render({ url: "https://example.com" })).rejects.toMatchObject({ status: 501 });
-  await expect(shoal.browsers.snapshot(session_id)).rejects.toMatchObject({
-    status: 501,
-    message: expect.stringContaining("no snapshots") as string,
-  });
 });
 
 it("lets a test define handlers, also for operations of an extension", async () => {
@@ -242,7 +238,7 @@ it("lets a test define handlers, also for operations of an extension", async () 
   const { id: projectId } = await shoal.projects.get("default");
   const { key } = await shoal.apiKeys.create({
     name: "narrow",
-    policy: { statements: [{ action: "browsers.playwright.execute", resource: `projects/${projectId}/*` }] },
+    policy: { statements: [{ action: "operation:browsers.playwright.execute", resource: `projects/${projectId}/*` }] },
   });
   const { session_id } = await shoal.browsers.create();
   fake.handle(executePlaywright, () => ({ success: true, result: 1 }));
@@ -255,6 +251,17 @@ it("lets a test define handlers, also for operations of an extension", async () 
   await fake.reset();
   expect((await shoal.proxies.list()).items).toEqual([]);
   await expect(shoal.transport.call(greet, { body: { name: "Ada" } }, repeated)).rejects.toMatchObject({ status: 501 });
+});
+
+it("restores snapshots, which have no memory of a browser", async () => {
+  const shoal = impatient();
+  const { session_id } = await shoal.browsers.create();
+  const snapshot = await shoal.browsers.snapshot(session_id);
+  expect(snapshot.engine).toBe("restored");
+  const restored = await shoal.browsers.create({ snapshot: { id: snapshot.id } });
+  expect(restored.session_id).not.toBe(session_id);
+  const forkable = await shoal.browsers.create({ forkable: true });
+  expect(await refusalOf(shoal.browsers.snapshot(forkable.session_id))).toBe("501 not_implemented");
 });
 
 it("answers at the legacy paths of projects", async () => {

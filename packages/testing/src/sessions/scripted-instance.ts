@@ -37,7 +37,7 @@ export interface ScriptedInstanceOptions {
 const copyOptions = { recursive: true, verbatimSymlinks: true } as const;
 
 export const noSnapshots = (): ServiceError =>
-  new ServiceError(501, "not_implemented", "The fake of @shoal/testing has no snapshots of sessions.", { hint });
+  new ServiceError(501, "not_implemented", "The fake of @shoal/testing has no exact snapshots.", { hint });
 
 /** The files of a session at one moment. */
 export class FilesCopy implements InstanceCopy {
