@@ -1,5 +1,5 @@
 import { identityOf, isRunning, processNamespace } from "@shoal/placement";
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { chmod, lstat, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -26,10 +26,18 @@ const present = new Set<string>();
 function removePresent(): void {
   for (const path of present)
     try {
+      for (const name of readdirSync(path)) if (name !== ownerFile) rmSync(join(path, name), removal);
       rmSync(path, removal);
     } catch {
-      // The next start sweeps it.
+      // PostgreSQL still writes. The next start sweeps the rest.
     }
+}
+
+/** The file of the owner last: what it names can be swept after a failure. */
+async function removeFolder(path: string): Promise<void> {
+  const names = await readdir(path).catch(() => []);
+  for (const name of names) if (name !== ownerFile) await rm(join(path, name), removal);
+  await rm(path, removal);
 }
 
 /** Moves the removal of the folders behind the other listeners for the exit of this process: one ends PostgreSQL. */
@@ -51,7 +59,7 @@ export async function openFakeFolder(parent: string, prefix: string): Promise<Fa
   present.add(path);
   removeLastAtExit();
   const remove = async (): Promise<void> => {
-    await rm(path, removal);
+    await removeFolder(path);
     present.delete(path);
   };
   try {
@@ -75,7 +83,7 @@ async function sweep(parent: string, prefix: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const path = join(parent, name);
     if (name.startsWith(prefix) && (await isOurs(path)) && (await isOrphaned(path)))
-      await rm(path, removal).catch(() => undefined);
+      await removeFolder(path).catch(() => undefined);
   }
 }
 
