@@ -23,6 +23,8 @@ export type OperationId = (typeof contract)[keyof typeof contract]["operationId"
 export interface FakeOptions {
   /** TCP port on 127.0.0.1; default a free one. */
   readonly port?: number;
+  /** The key of an earlier fake, for clients that outlive it; default a new one. */
+  readonly apiKey?: string;
 }
 
 interface Parts {
@@ -60,9 +62,8 @@ export class FakeShoal implements AsyncDisposable {
   }
 
   /** The same as {@link startFakeShoal}. */
-  static async start({ port = 0 }: FakeOptions = {}): Promise<FakeShoal> {
+  static async start({ apiKey = createKeySecret(), port = 0 }: FakeOptions = {}): Promise<FakeShoal> {
     const scripts = { apps: new ScriptedApps(), sites: new ScriptedSites(), stores: new ScriptedStores() };
-    const apiKey = createKeySecret();
     const present = { service: await FakeService.start(scripts, apiKey) };
     const own = new OwnOperations(() => present.service);
     const front = new Front({ own, service: () => present.service });

@@ -194,7 +194,7 @@ it("keeps watching with --wait while the service is down", async () => {
   await expect
     .poll(() => watching.stderr())
     .toContain("The service does not answer. Waiting for it; press Ctrl-C to stop.\n");
-  await using _second = await startFakeShoal({ port: Number(port) });
+  await using _second = await startFakeShoal({ port: Number(port), apiKey: first.apiKey });
   await shoal(["browsers", "create", "--name", "later"], {
     env: { ...env(), SHOAL_BASE_URL: first.baseUrl, SHOAL_API_KEY: first.apiKey },
   });
