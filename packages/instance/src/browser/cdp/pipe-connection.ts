@@ -33,8 +33,13 @@ class PipeConnection extends MessageConnection {
     }
   }
 
+  /** Commands that follow one another at once go to the browser in one piece. */
   protected override transmit(command: CdpCommand): void {
+    this.#commands.cork();
     this.#commands.write(encodeCbor(command));
+    process.nextTick(() => {
+      this.#commands.uncork();
+    });
   }
 
   readonly #close = (): void => {

@@ -14,7 +14,7 @@ const budgetBytes = maxOutlineBytes - 65_536;
 
 /** Reads the front page. @throws {ServiceError} 409 if it does not answer, or has gone. */
 export async function readOutline(page: WatchedPage): Promise<PageOutline> {
-  const captured = await capturePage({ id: "the front tab", page });
+  const captured = await capturePage({ id: "the front tab", page }, { isWhole: true });
   if (captured === undefined) throw new ServiceError(409, "conflict", "A dialog of the page is open.");
   const origins = documentsOf(captured.main).map(async ({ dom: { frameId }, target }) => {
     return [frameId, await page.originOf(frameId, target)] as const;

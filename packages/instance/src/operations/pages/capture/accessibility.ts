@@ -43,15 +43,32 @@ export async function readAccessibleTree(
   sessionId: string,
   frameId: string,
 ): Promise<AccessibleTree | undefined> {
-  const answer = await page
-    .send(page.cdp.send("Accessibility.getFullAXTree", { frameId }, sessionId))
-    .catch(() => undefined);
-  if (answer === undefined) return undefined;
-  const ignored = answer.nodes.flatMap((node) => (node.ignored ? (node.backendDOMNodeId ?? []) : []));
-  return { nodes: accessibleNodes(answer.nodes), ignored: new Set(ignored) };
+  const answer = await page.ask(page.cdp.send("Accessibility.getFullAXTree", { frameId }, sessionId));
+  return answer && treeOf(answer.nodes);
 }
 
-export function accessibleNodes(nodes: readonly Protocol.Accessibility.AXNode[]): AccessibleNodes {
+/** Reads single nodes of a process. */
+export async function readAccessibleNodes(
+  page: FollowedPage,
+  sessionId: string,
+  backendNodeIds: readonly number[],
+): Promise<AccessibleTree> {
+  const commands = backendNodeIds.map((backendNodeId) =>
+    page.cdp
+      .send("Accessibility.getPartialAXTree", { backendNodeId, fetchRelatives: false }, sessionId)
+      // The node has gone.
+      .catch(() => ({ nodes: [] })),
+  );
+  const answers = await page.ask(Promise.all(commands));
+  return treeOf(answers?.flatMap(({ nodes }) => nodes) ?? []);
+}
+
+function treeOf(nodes: readonly Protocol.Accessibility.AXNode[]): AccessibleTree {
+  const ignored = nodes.flatMap((node) => (node.ignored ? (node.backendDOMNodeId ?? []) : []));
+  return { nodes: accessibleNodes(nodes), ignored: new Set(ignored) };
+}
+
+function accessibleNodes(nodes: readonly Protocol.Accessibility.AXNode[]): AccessibleNodes {
   const found = new Map<number, AccessibleNode>();
   for (const node of nodes)
     if (node.backendDOMNodeId !== undefined && !node.ignored && !textRoles.has(textOf(node.role?.value)))
@@ -59,6 +76,7 @@ export function accessibleNodes(nodes: readonly Protocol.Accessibility.AXNode[])
   return found;
 }
 
+/** What a node of Chromium's tree says. */
 export function accessibleOf({ name, properties = [], role, value }: Protocol.Accessibility.AXNode): AccessibleNode {
   return {
     role: textOf(role?.value),

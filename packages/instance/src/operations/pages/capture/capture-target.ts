@@ -1,9 +1,10 @@
 import type { FollowedPage, FrameTarget } from "../follow/followed-page.ts";
 import { framesBelow } from "../follow/frame-tree.ts";
 import { type CapturedProcess, capturedStyles, snapshotParameters } from "../sight/captured-page.ts";
-import { type AccessibleTree, readAccessibleTree } from "./accessibility.ts";
+import { type AccessibleTree, readAccessibleNodes, readAccessibleTree } from "./accessibility.ts";
 import { DomDocument } from "./dom-snapshot.ts";
 import { type Captured, maxDocuments } from "./page-document.ts";
+import { plainNodes } from "./plain-nodes.ts";
 
 /** Chromium needs more than a second for the accessibility tree of a larger document. */
 const maxAccessibleNodes = 12_000;
@@ -27,23 +28,28 @@ const layOutExpression = `(() => {
 /** No other computed style of the snapshot has only this value; a text of the page may. */
 const skippedStyle = "auto";
 
+/** The last document of a target whose whole tree was needed, by its loader. */
+const wholes = new WeakMap<FrameTarget, string>();
+/** In the time for one node, Chromium reads this many of its whole tree. */
+const nodesInsteadOfOne = 8;
+
+export interface CaptureOptions {
+  readonly timeoutMs: number;
+  /** Whether to read Chromium's whole accessibility tree, with the focus of each frame. */
+  readonly isWhole: boolean;
+}
+
 /** Captures the documents of one process. Returns `undefined` without an answer. */
 export async function captureTarget(
   page: FollowedPage,
   target: FrameTarget,
-  timeoutMs: number,
+  options: CaptureOptions,
 ): Promise<Captured[] | undefined> {
   const { session } = page;
-  const answers = await session.outcome(readTarget(page, target, timeoutMs), timeoutMs + largeMs);
+  const answers = await session.outcome(readTarget(page, target, options), options.timeoutMs + largeMs);
   if (answers.kind === "gone") throw session.endError();
   if (answers.kind !== "done" || answers.result === undefined) return undefined;
-  const { accessible, captured, frames } = answers.result;
-  const loaders = new Map(frames.map(({ frameId, loaderId }) => [frameId, loaderId]));
-  const read = captured.documents.slice(0, maxDocuments).map((document): Captured => {
-    const frameId = captured.strings[document.frameId] ?? "";
-    const dom = new DomDocument(document, captured.strings, accessible.get(frameId));
-    return { dom, target, loaderId: loaders.get(frameId) ?? "", frames: new Map() };
-  });
+  const read = answers.result;
   for (const { dom, frames: embedded } of read)
     for (const [index, child] of dom.childDocuments) {
       const document = read[child];
@@ -52,7 +58,11 @@ export async function captureTarget(
   return read;
 }
 
-async function readTarget(page: FollowedPage, target: FrameTarget, timeoutMs: number) {
+async function readTarget(
+  page: FollowedPage,
+  target: FrameTarget,
+  { isWhole, timeoutMs }: CaptureOptions,
+): Promise<Captured[] | undefined> {
   const { cdp, session } = page;
   const sizes = Promise.all([
     cdp.send("Page.getFrameTree", undefined, target.sessionId),
@@ -62,17 +72,53 @@ async function readTarget(page: FollowedPage, target: FrameTarget, timeoutMs: nu
   if (answer.kind !== "done") return undefined;
   const [tree, counters] = answer.result;
   const frames = framesBelow(tree.frameTree, target).slice(0, maxDocuments);
-  const isSmall = counters.nodes <= maxAccessibleNodes;
+  const loaders = new Map(frames.map(({ frameId, loaderId }) => [frameId, loaderId]));
+  // These include nodes of earlier documents that wait for the garbage collector, and nodes that are in no document.
   const isLarge = counters.nodes > maxStyledNodes;
   const size = { isBasic: isLarge, timeoutMs: isLarge ? timeoutMs + largeMs : timeoutMs };
-  const readTrees = () => Promise.all(frames.map(({ frameId }) => readAccessibleTree(page, target.sessionId, frameId)));
-  const [captured, first] = await Promise.all([captureProcess(page, target, size), isSmall ? readTrees() : []]);
-  if (captured === undefined) return undefined;
-  const accessible = isSmall && captured.isLaidOutLater ? await readTrees() : first;
-  const byFrame = new Map<string, AccessibleTree | undefined>(
-    frames.map(({ frameId }, place) => [frameId, accessible[place]]),
+  const snapshot = captureProcess(page, target, size);
+  const loaderId = frames[0]?.loaderId ?? "";
+  const isEarly = counters.nodes <= maxAccessibleNodes && (isWhole || wholes.get(target) === loaderId);
+  // Chromium reads them while the snapshot is decoded.
+  const early = new Map(
+    (isEarly ? frames : []).map(({ frameId }) => [frameId, readAccessibleTree(page, target.sessionId, frameId)]),
   );
-  return { captured, frames, accessible: byFrame };
+  const first = await snapshot;
+  if (first === undefined) return undefined;
+  const isCounted = isLarge && nodesIn(first) <= maxStyledNodes;
+  const captured = (isCounted ? await captureProcess(page, target, { ...size, isBasic: false }) : first) ?? first;
+  const isSmall = nodesIn(captured) <= maxAccessibleNodes;
+  return Promise.all(
+    captured.documents.slice(0, maxDocuments).map(async (document): Promise<Captured> => {
+      const dom = new DomDocument(document, captured.strings);
+      const { frameId } = dom;
+      const known = captured.isLaidOutLater ? undefined : early.get(frameId);
+      if (isSmall) dom.accessible = await (known ?? readNeeded(page, target, { dom, isWhole, loaderId }));
+      return { dom, target, loaderId: loaders.get(frameId) ?? "", frames: new Map() };
+    }),
+  );
+}
+
+/** Reads single nodes of Chromium's tree, where the markup tells the others. */
+async function readNeeded(
+  page: FollowedPage,
+  target: FrameTarget,
+  { dom, isWhole, loaderId }: { readonly dom: DomDocument; readonly isWhole: boolean; readonly loaderId: string },
+): Promise<AccessibleTree | undefined> {
+  const plain = isWhole ? undefined : plainNodes(dom);
+  if (plain === undefined || plain.asked.length * nodesInsteadOfOne > dom.size) {
+    wholes.set(target, loaderId);
+    return readAccessibleTree(page, target.sessionId, dom.frameId);
+  }
+  const asked = await readAccessibleNodes(page, target.sessionId, plain.asked);
+  return {
+    nodes: new Map([...plain.nodes, ...asked.nodes]),
+    ignored: new Set([...plain.ignored, ...asked.ignored]),
+  };
+}
+
+function nodesIn({ documents }: CapturedProcess): number {
+  return documents.reduce((sum, { nodes }) => sum + (nodes.parentIndex?.length ?? 0), 0);
 }
 
 interface Laid extends CapturedProcess {

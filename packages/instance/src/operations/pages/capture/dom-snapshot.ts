@@ -97,7 +97,7 @@ export class DomDocument {
   readonly selected: ReadonlySet<number>;
   readonly clickable: ReadonlySet<number>;
   /** `undefined` for a document that is too large for it. */
-  readonly accessible: AccessibleTree | undefined;
+  accessible: AccessibleTree | undefined;
   readonly nodeData: DocumentNodes;
   readonly #strings: readonly string[];
   readonly #values: ReadonlyMap<number, number>;
@@ -107,11 +107,7 @@ export class DomDocument {
   #byBackendId: Map<number, DomNode> | undefined;
   #visibility: Visibility | undefined;
 
-  constructor(
-    document: Protocol.DOMSnapshot.DocumentSnapshot,
-    strings: readonly string[],
-    accessible?: AccessibleTree,
-  ) {
+  constructor(document: Protocol.DOMSnapshot.DocumentSnapshot, strings: readonly string[]) {
     const { documentURL, frameId, nodes, scrollOffsetX = 0, scrollOffsetY = 0, title } = document;
     this.#strings = strings;
     this.nodes = nodes;
@@ -120,7 +116,6 @@ export class DomDocument {
     this.title = this.text(title);
     this.scroll = { x: scrollOffsetX, y: scrollOffsetY };
     this.backendNodeIds = nodes.backendNodeId ?? [];
-    this.accessible = accessible;
     this.nodeData = new DocumentNodes(document, strings, Number.POSITIVE_INFINITY);
     this.inShadowRoots = new Set(nodes.shadowRootType?.index);
     this.childDocuments = numbersOf(nodes.contentDocumentIndex);

@@ -2,7 +2,7 @@ import { ServiceError } from "@shoal/router";
 import type { FollowedPage, FrameTarget } from "../follow/followed-page.ts";
 import { pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
-import { captureTarget } from "./capture-target.ts";
+import { type CaptureOptions, captureTarget } from "./capture-target.ts";
 import type { DomDocument } from "./dom-snapshot.ts";
 import { type Captured, maxDocuments, type PageDocument } from "./page-document.ts";
 
@@ -32,15 +32,18 @@ const maxNodes = 400_000;
  * Captures the documents of a page without running scripts in them. Returns `undefined` while a dialog is open.
  * @throws {ServiceError} 409 if the page does not answer or is too large.
  */
-export async function capturePage({ id, page }: Pick<OpenTab, "id" | "page">): Promise<CapturedPage | undefined> {
+export async function capturePage(
+  { id, page }: Pick<OpenTab, "id" | "page">,
+  { isWhole = false }: Partial<Pick<CaptureOptions, "isWhole">> = {},
+): Promise<CapturedPage | undefined> {
   if (hasDialog(page)) return undefined;
   const [main, ...others] = page.targets;
   if (main === undefined) throw page.session.endError();
   const [own, metrics, focused, ...remote] = await Promise.all([
-    captureTarget(page, main, pageMs),
+    captureTarget(page, main, { timeoutMs: pageMs, isWhole }),
     readMetrics(page),
     findFocused(page, main),
-    ...others.map((target) => captureTarget(page, target, frameMs).catch(() => undefined)),
+    ...others.map((target) => captureTarget(page, target, { timeoutMs: frameMs, isWhole }).catch(() => undefined)),
   ]);
   if (own === undefined || metrics === undefined) {
     if (hasDialog(page)) return undefined;

@@ -55,8 +55,8 @@ export async function observe(
 ): Promise<PageObservation> {
   const { max_tokens, ref } = options;
   const resolved = ref === undefined ? undefined : await pages.resolve(ref, options.tab);
-  const tab = resolved?.tab ?? (await pages.tab(options.tab));
-  const [tabs, read, pdf] = await Promise.all([pages.tabs(), readPage(tab), pdfs.describePdf(tab)]);
+  const { tab, tabs } = await pages.tabsWith(resolved?.tab.id ?? options.tab);
+  const [read, pdf] = await Promise.all([readPage(tab), pdfs.describePdf(tab)]);
   const facts = factsOf(tab, tabs);
   if (pdf !== undefined) {
     const { pages: count, title, url } = pdf;

@@ -44,10 +44,8 @@ export class References {
    * the same identity.
    */
   assign(tabId: string, elements: readonly DescribedElement[]): readonly string[] {
-    const present = new Set(elements.map(({ address }) => keyOf(address)));
-    const gone = new Map<string | undefined, string>();
-    for (const { address, identity, ref, tabId: ofTab } of this.#known.values())
-      if (ofTab === tabId && identity !== undefined && !present.has(keyOf(address))) gone.set(identity, ref);
+    const isNew = elements.some(({ address }) => !this.#refs.has(keyOf(address)));
+    const gone = isNew ? this.#gone(tabId, elements) : new Map<string | undefined, string>();
     const refs = elements.map((element) => {
       const old = this.#refs.get(keyOf(element.address));
       const replaced = gone.get(element.identity);
@@ -89,6 +87,15 @@ export class References {
     for (const known of this.#known.values()) if (known.tabId === tabId) this.#forget(known);
   }
 
+  /** References to elements that are no longer there, by identity. */
+  #gone(tabId: string, elements: readonly DescribedElement[]): ReadonlyMap<string | undefined, string> {
+    const present = new Set(elements.map(({ address }) => keyOf(address)));
+    const gone = new Map<string | undefined, string>();
+    for (const { address, identity, ref, tabId: ofTab } of this.#known.values())
+      if (ofTab === tabId && identity !== undefined && !present.has(keyOf(address))) gone.set(identity, ref);
+    return gone;
+  }
+
   #note(tabId: string, ref: string): void {
     const noted = this.#replaced.get(tabId) ?? new Set();
     this.#replaced.set(tabId, noted.add(ref));
@@ -119,6 +126,7 @@ export class References {
   }
 
   #prune(tabId: string): void {
+    if (this.#known.size <= maxKept) return;
     const known = [...this.#known.values()].filter((one) => one.tabId === tabId);
     for (const old of known.slice(0, Math.max(0, known.length - maxKept))) this.#forget(old);
   }

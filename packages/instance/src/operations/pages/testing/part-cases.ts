@@ -28,8 +28,16 @@ export const partCases: readonly SeenCase[] = (
       `button [e] (btn-delete)\nbutton [e] (icon-edit)\nbutton [e] (cart)`,
     ],
     [
+      `<div onclick="1" style="cursor:pointer" title="Add to cart">+</div><span onclick="1" style="cursor:pointer" aria-label=Stars>★</span>${"<p>text</p>".repeat(20)}`,
+      `clickable "+" [e]\nclickable "Stars" [e]\n  ★${"\ntext".repeat(20)}`,
+    ],
+    [
       `<video controls aria-label=Tour width=99 height=60></video><audio controls title=Song></audio><video width=50 height=50 autoplay muted></video>`,
       `video "Tour" [e] [disabled]\naudio "Song" [e] [disabled]`,
+    ],
+    [
+      `<script>kept = Array.from({ length: 31_000 }, () => document.createElement("i"))</script><details><summary>More</summary>x</details><p style="font-size:1px">Tiny</p>`,
+      `button "More" [e] [collapsed]`,
     ],
   ] as const
 ).map(([html, lines]) => ({ kind: "parts", html, lines: lines.split("\n") }));

@@ -36,6 +36,23 @@ button|More|<details><summary t>More</summary>Body</details>
 button|Close dialog|<button t><svg width=9 height=9><title>Close dialog</title><path d="M0 0h9v9z"/></svg></button>
 button|Named|<label for=~a>Named</label><button t id=~a style="width:40px;height:20px"></button>
 button|Named|<label>Named <button t style="width:40px;height:20px"></button></label>
+button|SHOUT|<button t style="text-transform:uppercase">shout</button>
+button|One two|<button t>  One   two </button>
+button|A B C|<button t style="display:flex"><i>A</i>B<b>C</b></button>
+button|AB|<button t><i>A</i><b>B</b></button>
+button|Off|<button t disabled>Off</button>
+button|Save all|<button t><svg width=9 height=9 aria-hidden=true><path d="M0 0h9v9z"/></svg>Save <b>all</b></button>
+button|Close|<button t aria-label=" Close "><i>x</i></button>
+button|In a label|<label>In a label <button t style="width:40px;height:20px"></button></label>
+button|Drawn Text|<button t><svg width=9 height=9><g><title>Drawn</title><path d="M0 0h9v9z"/></g></svg> Text</button>
+button|Two lines|<button t><div style="display:contents"><div style="display:contents">Two</div></div> lines</button>
+button|Contents|<button t style="display:contents">Contents</button>
+button|Part|<button t popovertarget=~a>Part</button><div id=~a popover>x</div>
+button|Not hidden|<div style="visibility:hidden"><button t style="visibility:visible">Not hidden</button></div>
+link|Titled|<a t href="/h" title=Other>Titled</a>
+link|Picture and text|<a t href="/h"><img alt=Picture src=data:,><span> and text</span></a>
+link|Inner label text|<a t href="/h"><b aria-label="Inner label">x</b> text</a>
+link|ab|<a t href="/h">a<span style="display:none">hidden</span>b</a>
 link|Home|<a t href="/h">Home</a>
 link|Logo|<a t href="/h"><img alt=Logo src=data:,></a>
 link|Label|<a t href="/h" aria-label=Label>x</a>
@@ -104,6 +121,10 @@ heading|Title|<h1 t>Title</h1>
 heading|Title|<h6 t>Title</h6>
 heading|Title|<div t role=heading aria-level=3>Title</div>
 heading|Other|<h2 t aria-label=Other>Title</h2>
+heading|Chapter One|<h2 t><span>Chapter</span> <a href="#x">One</a></h2>
+heading|Part Two|<h3 t>Part<div>Two</div></h3>
+tab|Chosen|<div role=tablist><button t role=tab aria-selected=false>Chosen</button></div>
+switch|Two words|<span id=~a>Two <b>words</b></span><button t role=switch aria-checked=false aria-labelledby=~a></button>
 heading|A B|<h2 t>A <em>B</em></h2>
 heading|Pic|<h2 t><img alt=Pic src=data:,></h2>
 heading|Kept|<h2 t role=none tabindex=0>Kept</h2>

@@ -1,5 +1,6 @@
 import type { ActedElement } from "@shoal/schemas";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
+import { accessibleOf } from "../../capture/accessibility.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
 import { shownRole } from "../../reading/roles.ts";
 import type { ElementSource } from "../../tabs/element-source.ts";
@@ -43,11 +44,8 @@ export async function accessibleNode({ address, sender }: ElementHandle): Promis
 export async function describe(element: ElementHandle): Promise<Described | undefined> {
   const node = await accessibleNode(element);
   if (node === undefined) return undefined;
-  return {
-    role: shownRole(textOf(node.role?.value)),
-    name: shortName(textOf(node.name?.value)),
-    states: (node.properties ?? []).flatMap(({ name, value }) => stateOf(name, value.value)),
-  };
+  const { name, role, states } = accessibleOf(node);
+  return { role: shownRole(role), name: shortName(name), states: [...states] };
 }
 
 /** Returns the element as an answer shows it, with a reference; `undefined` when it has gone. */
@@ -89,28 +87,4 @@ const placeFunction = `function () {
 
 function shortName(text: string): string {
   return text.replaceAll(/\s+/g, " ").trim().slice(0, maxNameCharacters);
-}
-
-function stateOf(name: string, value: unknown): string[] {
-  switch (name) {
-    case "checked":
-    case "pressed":
-      return value === "true" || value === true ? [name] : value === "mixed" ? ["mixed"] : [];
-    case "expanded":
-      return [value === true ? "expanded" : "collapsed"];
-    case "disabled":
-    case "focused":
-    case "selected":
-    case "readonly":
-    case "required":
-      return value === true ? [name] : [];
-    case "invalid":
-      return value === "false" || value === false ? [] : ["invalid"];
-    default:
-      return [];
-  }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
