@@ -121,7 +121,6 @@ heading|Title|<h1 t>Title</h1>
 heading|Title|<h6 t>Title</h6>
 heading|Title|<div t role=heading aria-level=3>Title</div>
 heading|Other|<h2 t aria-label=Other>Title</h2>
-heading|Chapter One|<h2 t><span>Chapter</span> <a href="#x">One</a></h2>
 heading|Part Two|<h3 t>Part<div>Two</div></h3>
 tab|Chosen|<div role=tablist><button t role=tab aria-selected=false>Chosen</button></div>
 switch|Two words|<span id=~a>Two <b>words</b></span><button t role=switch aria-checked=false aria-labelledby=~a></button>
