@@ -183,6 +183,12 @@ export class DomDocument {
   }
 }
 
+/** The elements that an attribute with ids names. */
+export function targetsOf(node: DomNode, attribute: string): readonly DomNode[] {
+  const ids = (node.attribute(attribute) ?? "").split(/\s+/, 10).filter((id) => id !== "");
+  return ids.map((id) => node.document.byId(id, node)).filter((target) => target !== undefined);
+}
+
 function hostOf({ inShadowRoots }: DomDocument, index: number, parent: DomNode | undefined): number {
   if (parent === undefined || !inShadowRoots.has(index)) return -1;
   return !inShadowRoots.has(parent.index) || parent.tag.includes("-") ? parent.index : parent.host;

@@ -1,6 +1,5 @@
 import type { AccessibleNode, AccessibleState } from "./accessibility.ts";
-import type { DomDocument, DomNode } from "./dom-snapshot.ts";
-import { targetsOf } from "../reading/names.ts";
+import { type DomDocument, type DomNode, targetsOf } from "./dom-snapshot.ts";
 import { isHiddenByMistake } from "../sight/aria-hidden.ts";
 import { plainText } from "./plain-text.ts";
 

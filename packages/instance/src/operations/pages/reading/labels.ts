@@ -1,5 +1,5 @@
-import type { DomNode } from "../capture/dom-snapshot.ts";
-import { clean, labelOf, nameOf, targetsOf, textBelow } from "./names.ts";
+import { type DomNode, targetsOf } from "../capture/dom-snapshot.ts";
+import { clean, labelOf, nameOf, textBelow } from "./names.ts";
 import { isField, isFocusable, isUsable, roleOf } from "./roles.ts";
 
 const toggleRoles: ReadonlySet<string> = new Set(["checkbox", "radio", "switch"]);

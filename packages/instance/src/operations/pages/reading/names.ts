@@ -1,4 +1,4 @@
-import type { DomNode } from "../capture/dom-snapshot.ts";
+import { type DomNode, targetsOf } from "../capture/dom-snapshot.ts";
 import { isField, isNamedByContent, isUsable } from "./roles.ts";
 
 /** Longest name in characters. */
@@ -44,12 +44,6 @@ function sourcesOf(node: DomNode, role: string): readonly DomNode[] {
   const label = labelOf(node);
   if (label !== undefined) return [label];
   return isField(node) || !isNamedByContent(role) ? [] : [node];
-}
-
-/** The elements that an attribute with ids names. */
-export function targetsOf(node: DomNode, attribute: string): readonly DomNode[] {
-  const ids = (node.attribute(attribute) ?? "").split(/\s+/, 10).filter((id) => id !== "");
-  return ids.map((id) => node.document.byId(id, node)).filter((target) => target !== undefined);
 }
 
 /** For elements that Chromium's tree does not report. */
