@@ -85,6 +85,8 @@ function createServer(log: Log, origins: RequestOrigins): FastifyInstance {
       connectionsCheckingInterval: 2000,
       keepAlive: true,
       keepAliveInitialDelay: tcpKeepAliveMs,
+      // Clients of Java offer HTTP/2 with each request. Servers may ignore that: RFC 9110, section 7.8.
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== "h2c",
     },
     rewriteUrl,
   });
