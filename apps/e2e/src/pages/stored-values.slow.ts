@@ -318,7 +318,7 @@ describe("stored values in actions", () => {
       const file = "file:///etc/passwd";
       await expect(shoal.browsers.act(id, { type: "navigate", url: file })).rejects.toMatchObject({ status: 403 });
       await expect(shoal.browsers.act(id, { type: "open_tab", url: file })).rejects.toMatchObject({ status: 403 });
-      const upload = { type: "upload", selector: "body", paths: ["/proc/self/environ"] } as const;
+      const upload = { type: "upload" as const, selector: "body", paths: ["/proc/self/environ"] };
       await expect(shoal.browsers.act(id, upload)).rejects.toMatchObject({ status: 403 });
       await expect(shoal.browsers.update(id, { start_url: file })).rejects.toMatchObject({ status: 403 });
       expect(JSON.stringify(await shoal.browsers.observe(id))).toContain("***");
