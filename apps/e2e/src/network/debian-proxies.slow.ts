@@ -8,11 +8,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
+import { certificate } from "../testing/certificate.ts";
 import { missingFor } from "../testing/components.ts";
 import { type DebianProxy, debianProxies, programOf, startDebianProxy } from "../testing/debian-proxy.ts";
+import { documentedProxies } from "../testing/documented-proxies.ts";
 import { allProcesses } from "../testing/processes.ts";
 
 /** The answer to upgrades while the instance is hostile. */
@@ -52,7 +55,9 @@ describe.skipIf(missing)(
     let folder: string;
     let server: RunningServer;
     let id: string;
+    const usual = getCACertificates("default");
     beforeAll(async () => {
+      setDefaultCACertificates([...usual, certificate]);
       hostile = createServer((socket) => {
         sockets.add(socket);
         socket.on("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
@@ -70,6 +75,7 @@ describe.skipIf(missing)(
         warm: "0",
         "log-level": "fatal",
         "max-event-loop-delay-ms": "0",
+        "trusted-proxies": "127.0.0.1",
       };
       server = await startServer(loadConfig({ flags, env: {} }), { aroundPlacement });
       const session = await new Shoal({ baseUrl: server.baseUrl, apiKey: server.apiKey ?? "" }).browsers.create({
@@ -81,10 +87,12 @@ describe.skipIf(missing)(
       await server.close();
       for (const socket of sockets) socket.destroy();
       hostile.close();
+      setDefaultCACertificates(usual);
       rmSync(folder, { recursive: true, force: true });
     });
 
-    describe.each(debianProxies)("$name", (kind) => {
+    const kinds = [...debianProxies, ...documentedProxies].map((kind) => ({ ...kind, title: kind.file ?? kind.name }));
+    describe.each(kinds)("$title", (kind) => {
       const isMissing = programOf(kind) === undefined && process.env.SHOAL_REQUIRE_ALL !== "1";
       const note = isMissing ? ` (skipped, not installed: apt install ${kind.name})` : "";
       let proxy: DebianProxy;

@@ -12,31 +12,17 @@ export interface DebianProxy extends AsyncDisposable {
   readonly baseUrl: string;
 }
 
-interface Kind {
+export interface ProxyKind {
   readonly name: "caddy" | "haproxy" | "nginx";
+  /** The page with its configuration. */
+  readonly file?: string;
+  readonly scheme?: "https";
   readonly config: (ports: { readonly own: number; readonly upstream: number }, folder: string) => string;
   readonly args: (configPath: string, folder: string) => readonly string[];
 }
 
-/** Each is configured as its manual says for WebSockets and upstream keep-alive. */
-export const debianProxies: readonly Kind[] = [
-  {
-    name: "caddy",
-    config: ({ own, upstream }) => `{
-  admin off
-  auto_https off
-}
-http://127.0.0.1:${String(own)} {
-  reverse_proxy 127.0.0.1:${String(upstream)} {
-    transport http {
-      keepalive 60s
-      keepalive_idle_conns_per_host 8
-    }
-  }
-}
-`,
-    args: (config) => ["run", "--config", config, "--adapter", "caddyfile"],
-  },
+/** Each is configured as its manual says for WebSockets and upstream keep-alive, which Caddy has in its documented file. */
+export const debianProxies: readonly ProxyKind[] = [
   {
     name: "haproxy",
     // In the defaults, because the frontend needs abortonclose too: without it, requests outlive their callers.
@@ -96,7 +82,7 @@ http {
 ];
 
 /** The path of a proxy's program; `undefined` if not installed. */
-export function programOf({ name }: Kind): string | undefined {
+export function programOf({ name }: ProxyKind): string | undefined {
   const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
   return folders
     .map((folder) => join(folder, name))
@@ -122,7 +108,7 @@ async function listens(port: number): Promise<boolean> {
   }
 }
 
-export async function startDebianProxy(kind: Kind, upstream: string): Promise<DebianProxy> {
+export async function startDebianProxy(kind: ProxyKind, upstream: string): Promise<DebianProxy> {
   const folder = mkdtempSync(join(tmpdir(), `shoal-${kind.name}-`));
   const own = await freePort();
   const configPath = join(folder, "config");
@@ -148,5 +134,6 @@ export async function startDebianProxy(kind: Kind, upstream: string): Promise<De
     await stop();
     throw error;
   }
-  return { baseUrl: `http://127.0.0.1:${String(own)}`, [Symbol.asyncDispose]: stop };
+  const baseUrl = kind.scheme === "https" ? `https://localhost:${String(own)}` : `http://127.0.0.1:${String(own)}`;
+  return { baseUrl, [Symbol.asyncDispose]: stop };
 }
