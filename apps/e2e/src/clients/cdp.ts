@@ -123,7 +123,7 @@ config = BrowserConfig(cdp_url=${addressIn.python})`,
       limits: "It needs the address of a session.",
       code: `from pydoll.browser.chromium import Chrome
 
-# cdp_ws_url of \`shoal browsers get SESSION_ID -o json\`
+# cdp_ws_url of \`shoal browsers get SESSION_ID -o json --base-url SERVICE_URL\`
 tab = await Chrome().connect(cdp_ws_url)`,
     },
     {
@@ -164,7 +164,7 @@ const crawler = new PlaywrightCrawler({ launchContext: { launcher, useIncognitoP
       change: "`shoal browsers cdp-port research` for clients that know only a host and a port",
       tests: { [clients]: ["chrome-remote-interface fills a form through the session's port"] },
       flow: "forms, screenshots",
-      code: `shoal browsers cdp-port SESSION_ID --port 9222
+      code: `shoal browsers cdp-port SESSION_ID --port 9222 --base-url SERVICE_URL
 # const client = await CDP({ host: "127.0.0.1", port: 9222 });`,
     },
   ],

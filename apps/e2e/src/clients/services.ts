@@ -52,9 +52,11 @@ session = browserbase.sessions.retrieve("SESSION_ID")`,
       },
       flow: "`init`, `act` with a scripted model, `close`",
       limits: "It needs a model with its own key.",
-      code: `# The program keeps env: "BROWSERBASE".
-export BROWSERBASE_BASE_URL=SERVICE_URL/browserbase STAGEHAND_API_URL=SERVICE_URL/browserbase
-export BROWSERBASE_API_KEY=$SHOAL_API_KEY BROWSERBASE_SESSION_ID=SESSION_ID`,
+      code: `// BROWSERBASE_BASE_URL=SERVICE_URL/browserbase STAGEHAND_API_URL=SERVICE_URL/browserbase BROWSERBASE_API_KEY=$SHOAL_API_KEY
+import { Stagehand } from "@browserbasehq/stagehand";
+
+const stagehand = new Stagehand({ env: "BROWSERBASE", browserbaseSessionID: "SESSION_ID" });
+await stagehand.init();`,
     },
   ],
 };

@@ -46,7 +46,7 @@ const driver = await new Builder().usingServer(address.href).forBrowser("chrome"
       code: `import { Capabilities, Session, WebDriver } from "selenium-webdriver";
 import { Executor } from "selenium-webdriver/lib/command.js";
 
-// webdriver_ws_url of \`shoal browsers get SESSION_ID -o json\`
+// webdriver_ws_url of \`shoal browsers get SESSION_ID -o json --base-url SERVICE_URL\`
 const driver = new WebDriver(new Session("", new Capabilities({ webSocketUrl })), new Executor());`,
     },
     {
