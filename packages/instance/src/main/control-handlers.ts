@@ -85,7 +85,8 @@ export function controlHandlers(
       const telemetry = await targets.loadTelemetry();
       await (body.final === true ? telemetry.close() : telemetry.select(body.categories));
     },
-    saveProfile: () => archiveOf(targets, (state) => state.save()),
+    saveProfile: ({ query }) =>
+      query.source === "checkpoint" ? checkpointOf(targets) : archiveOf(targets, (state) => state.save()),
     saveForFork: () => stateForForks(targets),
     async saveProfileAtEnd() {
       const loading = targets.loadProfileState();
@@ -130,8 +131,13 @@ function betweenHandoffs<Call extends { readonly signal: AbortSignal }, Result>(
   });
 }
 
-async function inUse<Result>(targets: ControlTargets, work: () => Promise<Result>): Promise<Result> {
+/** @throws {ServiceError} 503. */
+function refuseEnding(targets: ControlTargets): void {
   if (targets.isEnding()) throw new ServiceError(503, "shutting_down", "This session is ending.");
+}
+
+async function inUse<Result>(targets: ControlTargets, work: () => Promise<Result>): Promise<Result> {
+  refuseEnding(targets);
   const finish = targets.beginUse();
   try {
     return await work();
@@ -147,6 +153,12 @@ async function archiveOf(
   const stream = await inUse(targets, async () => save(await targets.loadProfileState()));
   stream.once("close", targets.beginUse());
   return { stream };
+}
+
+/** Would restart the idle timeout of each session that saves its changes, for ever. */
+async function checkpointOf(targets: ControlTargets): ReturnType<typeof archiveOf> {
+  refuseEnding(targets);
+  return { stream: await (await targets.loadProfileState()).save() };
 }
 
 async function stateForForks(targets: ControlTargets): ReturnType<typeof archiveOf> {

@@ -53,7 +53,7 @@ describeChromium("the control channel", (chromium) => {
     expect(await instance.exited).toBe(0);
   });
 
-  it("counts an operation as use, but not the control channel", async () => {
+  it("counts an operation as use, but not the control channel with its checkpoints", async () => {
     await using instance = await runInstance({ chromium });
     await instance.assign({});
     const idleTimes = () =>
@@ -64,6 +64,7 @@ describeChromium("the control channel", (chromium) => {
       expect(idleTimes()).toHaveLength(1);
     });
     for (let i = 0; i < 3; i++) await instance.call("GET", "/_instance/other");
+    expect((await instance.call("GET", "/_instance/profile?source=checkpoint")).status).toBe(200);
     const before = Date.now();
     await instance.call("GET", "/fs/nothing");
     await eventuallyPasses(() => {

@@ -137,7 +137,9 @@ export const instanceControl = {
     plane,
     method: "GET",
     path: "/_instance/profile",
-    summary: "Archive the browser's profile while the browser runs.",
+    summary:
+      "Archive the browser's profile while the browser runs. A checkpoint of the service is no use of the session.",
+    query: z.object({ source: z.optional(z.enum(["checkpoint"])) }),
     responses: { 200: profileArchive },
     errors: [503],
   }),

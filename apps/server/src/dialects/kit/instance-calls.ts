@@ -50,7 +50,7 @@ export async function writeFile(
     ),
     sessionId,
   );
-  answer.resume();
+  answer.destroy();
 }
 
 async function checkedAnswer(pending: Promise<IncomingMessage>, sessionId: string): Promise<IncomingMessage> {

@@ -82,7 +82,7 @@ async function takeFile(session: In, temporary: string, parts: AsyncIterable<Mul
   await makeFolderOf(session, path);
   const { calls, ...to } = session;
   const body = { src_path: temporary, dest_path: path };
-  (await callInstance(calls, native.movePath, { ...to, body })).resume();
+  (await callInstance(calls, native.movePath, { ...to, body })).destroy();
   return toFile(await infoOf(session, path));
 }
 
@@ -96,14 +96,14 @@ async function removeFile({ calls, sessionId }: In, path: string): Promise<void>
   const signal = AbortSignal.timeout(removeMs);
   const sent = { sessionId, signal, body: { path } };
   await callInstance(calls, native.deleteFile, sent).then(
-    (answer) => answer.resume(),
+    (answer) => answer.destroy(),
     () => undefined,
   );
 }
 
 async function makeFolderOf({ calls, ...to }: In, path: string): Promise<void> {
   const body = { path: path.slice(0, path.lastIndexOf("/")) };
-  (await callInstance(calls, native.createDirectory, { ...to, body })).resume();
+  (await callInstance(calls, native.createDirectory, { ...to, body })).destroy();
 }
 
 async function infoOf({ calls, ...to }: In, path: string): Promise<FileInfo> {
@@ -156,13 +156,13 @@ export async function deleteFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { calls, ...to } = await inSession(caller, id, signal);
-  (await callInstance(calls, native.deleteFile, { ...to, body: { path: pathOf(path, "path") } })).resume();
+  (await callInstance(calls, native.deleteFile, { ...to, body: { path: pathOf(path, "path") } })).destroy();
 }
 
 export async function deleteFiles(caller: DialectCaller, id: string, signal: AbortSignal): Promise<void> {
   const { calls, ...to } = await inSession(caller, id, signal);
   try {
-    (await callInstance(calls, native.deleteDirectory, { ...to, body: { path: folder } })).resume();
+    (await callInstance(calls, native.deleteDirectory, { ...to, body: { path: folder } })).destroy();
   } catch (error) {
     if (!isMissing(error)) throw error;
   }

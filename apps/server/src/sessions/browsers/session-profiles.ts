@@ -39,8 +39,9 @@ const saveTries = 4;
 /** A pause is at least this many times as long as the save before it, so that saving does not dominate. */
 const pauseFactor = 20;
 
-type ReadsState = (typeof instanceControl)["saveForFork" | "saveProfile" | "saveProfileAtEnd"];
 type SessionSource = Extract<ProfileSource, "session" | "checkpoint" | "save">;
+
+type Archive = ReturnType<typeof streamFromInstance>;
 
 interface LatestSave {
   readonly version: number;
@@ -99,7 +100,7 @@ export class SessionProfiles {
   async readForFork({ id, project_id }: SessionOfProfile, instance: Instance, cut: AbortSignal): Promise<LentState> {
     const signal = AbortSignal.any([cut, AbortSignal.timeout(saveTimeoutMs)]);
     try {
-      const archive = await this.#read(id, instance, instanceControl.saveForFork, signal);
+      const archive = await explained(id, streamFromInstance(instance, instanceControl.saveForFork, { signal }));
       return await this.#options.states.lend({ project_id }, archive, `browser ${id}`);
     } catch (error) {
       if (ServiceError.isInstance(error) || cut.aborted) throw error;
@@ -195,9 +196,7 @@ export class SessionProfiles {
     signal.throwIfAborted();
     const { id, project_id, profile_id } = session;
     if (profile_id === null) return;
-    const { saveProfile, saveProfileAtEnd } = instanceControl;
-    const endpoint = source === "session" ? saveProfileAtEnd : saveProfile;
-    const answer = await this.#read(id, instance, endpoint, signal);
+    const answer = await explained(id, readState(instance, source, signal));
     const keepThroughVersion = keptThrough(this.#latestSaves.get(instance), session.browser_restarts);
     const version = await this.#options.states.save(
       { id: profile_id, project_id },
@@ -205,19 +204,6 @@ export class SessionProfiles {
       answer,
     );
     this.#latestSaves.set(instance, { version, restarts: session.browser_restarts, keepThroughVersion });
-  }
-
-  async #read(
-    id: string,
-    instance: Instance,
-    endpoint: ReadsState,
-    signal: AbortSignal,
-  ): ReturnType<typeof streamFromInstance> {
-    return streamFromInstance(instance, endpoint, { signal }).catch((error: unknown) => {
-      if (!(error instanceof InstanceRefusal)) throw error;
-      const what = `The profile of browser ${id} could not be read: ${error.problem}`;
-      throw new ServiceError(503, "browser_not_running", what, { hint: error.hint, cause: error });
-    });
   }
 
   /** Does nothing if the profile is gone or has another writer. */
@@ -228,6 +214,22 @@ export class SessionProfiles {
     if (profile_id !== null && !isOver)
       await states.noteFailure(profile_id, `Browser ${id}, at ${new Date().toISOString()}: ${messageOf(error)}`);
   }
+}
+
+function readState(instance: Instance, source: SessionSource, signal: AbortSignal): Archive {
+  const { saveProfile, saveProfileAtEnd } = instanceControl;
+  return source === "session"
+    ? streamFromInstance(instance, saveProfileAtEnd, { signal })
+    : streamFromInstance(instance, saveProfile, { signal, ...(source === "checkpoint" && { query: { source } }) });
+}
+
+/** @throws {ServiceError} 503 when the instance refuses. */
+async function explained(id: string, archive: Archive): Archive {
+  return archive.catch((error: unknown) => {
+    if (!(error instanceof InstanceRefusal)) throw error;
+    const what = `The profile of browser ${id} could not be read: ${error.problem}`;
+    throw new ServiceError(503, "browser_not_running", what, { hint: error.hint, cause: error });
+  });
 }
 
 /** Of the first crash only, so that a hostile instance cannot evict versions by reporting many. */

@@ -177,6 +177,17 @@ export class SessionRunner {
     return session.instance;
   }
 
+  /** Counts as a use of the session, as its instance counts it. @throws as {@link SessionRunner.instanceOf}. */
+  async inUse<Result>(session: RunningSession, work: (instance: Instance) => Promise<Result>): Promise<Result> {
+    const instance = this.instanceOf(session);
+    const finish = session.outsideUse?.begin();
+    try {
+      return await work(instance);
+    } finally {
+      finish?.();
+    }
+  }
+
   /** Updates the name and tags in the session's telemetry. */
   rename({ id, name, tags }: Pick<SessionRow, "id" | "name" | "tags">): void {
     const session = this.sessions.get(id);

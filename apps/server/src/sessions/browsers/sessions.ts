@@ -165,7 +165,7 @@ export class Sessions {
       throw new ServiceError(409, "conflict", `Browser ${row.id} does not save to a profile.`, {
         hint: "Set profile.save_changes with browsers.update, or when you create it.",
       });
-    await this.#parts.profiles.save(row, this.#runner.instanceOf(await this.#sessionHere(projectId, row.id)));
+    await this.#runner.inUse(await this.#sessionHere(projectId, row.id), (own) => this.#parts.profiles.save(row, own));
     return row.profile_id;
   }
 

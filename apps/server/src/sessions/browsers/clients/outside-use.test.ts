@@ -43,12 +43,22 @@ it("counts from the end of the last of several uses", async () => {
   expect(onIdle).toHaveBeenCalledTimes(1);
 });
 
-it("ends no session that a person has, and none while the database does not answer", async () => {
-  const answers: (() => Promise<boolean>)[] = [async () => true, () => Promise.reject(new Error("outage"))];
-  const { onIdle } = watched(() => answers.shift()?.() ?? Promise.resolve(false));
-  await vi.advanceTimersByTimeAsync(2 * idleMs);
+it("ends no session that a person has", async () => {
+  const answers = [true];
+  const { onIdle } = watched(async () => answers.shift() ?? false);
+  await vi.advanceTimersByTimeAsync(2 * idleMs - 1);
   expect([onIdle.mock.calls.length, answers.length]).toEqual([0, 0]);
-  await vi.advanceTimersByTimeAsync(idleMs);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(onIdle).toHaveBeenCalledTimes(1);
+});
+
+it("asks a database that does not answer again after a minute, whatever the timeout", async () => {
+  const isHandedOver = vi.fn<() => Promise<boolean>>(() => Promise.reject(new Error("outage")));
+  const { onIdle } = watched(isHandedOver);
+  await vi.advanceTimersByTimeAsync(idleMs + 60_000);
+  expect([onIdle.mock.calls.length, isHandedOver.mock.calls.length]).toEqual([0, 2]);
+  isHandedOver.mockResolvedValue(false);
+  await vi.advanceTimersByTimeAsync(60_000);
   expect(onIdle).toHaveBeenCalledTimes(1);
 });
 
@@ -77,6 +87,11 @@ const calls = [
   { counts: false, method: "GET", path: "/stats" },
   { counts: true, method: "POST", path: "/_instance/handoff" },
   { counts: false, method: "GET", path: "/_instance/replays/1" },
+  { counts: false, method: "GET", path: "/_instance/events" },
+  { counts: false, method: "GET", path: "/_instance/telemetry?after=0" },
+  { counts: true, method: "GET", path: "/_instance/profile" },
+  { counts: true, method: "GET", path: "/_instance/profile/fork" },
+  { counts: false, method: "GET", path: "/_instance/profile?source=checkpoint" },
 ];
 
 it.each(calls)("counts: $counts, for $method $path", async ({ counts, ...call }) => {

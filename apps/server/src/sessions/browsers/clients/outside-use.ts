@@ -4,6 +4,8 @@ import type { Instance, InstanceRequest } from "@shoal/placement";
 /** An instance ends its session itself at the timeout. Slow instances have this time. */
 const graceMs = 60_000;
 const controlPrefix = "/_instance/";
+/** Calls of the control channel that instances do not count either: streams for the service, and profiles that it saves by itself. */
+const unusedControl = /^\/_instance\/(?:(?:events|telemetry)(?:\?|$)|replays\/|profile\?source=checkpoint$)/;
 
 interface OutsideUseOptions {
   readonly timeoutSeconds: () => number;
@@ -57,9 +59,13 @@ export class OutsideUse {
   }
 
   #arm(): void {
+    this.#armIn(Math.max(0, Math.ceil(this.#restMs())));
+  }
+
+  #armIn(waitMs: number): void {
     clearTimeout(this.#timer);
     if (this.#isClosed || this.#uses > 0) return;
-    this.#timer = setTimeout(() => void this.#look(), Math.max(0, Math.ceil(this.#restMs()))).unref();
+    this.#timer = setTimeout(() => void this.#look(), waitMs).unref();
   }
 
   async #look(): Promise<void> {
@@ -67,9 +73,10 @@ export class OutsideUse {
       this.#arm();
       return;
     }
-    // A database that does not answer ends no session.
-    const isHandedOver = await this.#options.isHandedOver().catch(() => true);
-    if (isHandedOver) this.touch();
+    const isHandedOver = await this.#options.isHandedOver().catch(() => undefined);
+    if (isHandedOver === true) this.touch();
+    // A database that does not answer ends no session, and does not restart the timeout.
+    else if (isHandedOver === undefined) this.#armIn(graceMs);
     else if (!this.#isClosed && this.#uses === 0 && this.#restMs() <= 0) this.#options.onIdle();
   }
 }
@@ -100,7 +107,8 @@ export function countedCalls(
   };
 }
 
-/** Streams for the service end with the session. */
 function countsAsUse({ headers, method, path }: InstanceRequest): boolean {
-  return path.startsWith(controlPrefix) ? method !== "GET" : !isPassive({ headers, method, url: path });
+  return path.startsWith(controlPrefix)
+    ? method !== "GET" || !unusedControl.test(path)
+    : !isPassive({ headers, method, url: path });
 }

@@ -275,13 +275,17 @@ export class SessionStarter {
       const load = await profiles.load(session.row);
       const saves = profile.profile_save_changes && { saves_profile: true };
       if (load !== undefined || saves !== false)
-        await assignInstance(
-          instance,
-          { session_id: id, timeout_seconds, ...saves },
-          { signal, files: { profile: load && (() => load.open()) } },
-        ).catch((error: unknown) => {
-          throw load?.explain(error) ?? error;
-        });
+        await runner
+          .inUse(session, (used) =>
+            assignInstance(
+              used,
+              { session_id: id, timeout_seconds, ...saves },
+              { signal, files: { profile: load && (() => load.open()) } },
+            ),
+          )
+          .catch((error: unknown) => {
+            throw load?.explain(error) ?? error;
+          });
       session.row = { ...session.row, profile_version: load?.version ?? null };
     } catch (error) {
       session.row = { ...session.row, ...noProfile };
