@@ -212,5 +212,9 @@ it("names the address for others if a page has the address of the service in the
   expect(await decide("127.0.0.1", { port: 61_080 })).toMatchObject({
     message: expect.stringMatching(/^Pages may not reach 127\.0\.0\.1:61080: .* SHOAL_PUBLIC_URL/) as unknown,
   });
-  expect(await decide("127.0.0.1", { port: 61_080, allow: ["127.0.0.1:61080"] })).toMatchObject({ allowed: true });
+  const allowed = createEgressPolicy(["127.0.0.1:61080"], resolveName);
+  expect(await allowed.decide("127.0.0.1", 61_080)).toMatchObject({ allowed: true });
+  expect(await allowed.narrowed([]).decide("127.0.0.1", 61_080)).toMatchObject({
+    message: expect.stringContaining("SHOAL_PUBLIC_URL") as unknown,
+  });
 });

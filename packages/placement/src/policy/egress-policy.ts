@@ -217,7 +217,7 @@ interface RefusedHost {
 
 /** The first list is the service's. */
 function remedy(refusingList: number, { host, isLoopback: isOwn, port }: RefusedHost): string {
-  if (refusingList === 0 && isOwn && port === innerPorts.api)
+  if (isOwn && port === innerPorts.api)
     return "In the box of an app it is the service: replace the origin by the app's SHOAL_PUBLIC_URL, which the operator may have to allow.";
   const dev = isOwn ? " To allow all ports of the service's machine, run it with --dev." : "";
   return refusingList === 0

@@ -16,7 +16,14 @@ interface Argument {
   readonly op: "SCMP_CMP_EQ" | "SCMP_CMP_NE" | "SCMP_CMP_GE" | "SCMP_CMP_GT" | "SCMP_CMP_MASKED_EQ";
 }
 
-const equals = (index: number, value: number): Argument => ({ index, value, op: "SCMP_CMP_EQ" });
+/** The kernel uses only the low 32 bits of these arguments, and `SCMP_CMP_EQ` compares 64. */
+const lowWord = 0xffff_ffff;
+const equals = (index: number, value: number): Argument => ({
+  index,
+  value: lowWord,
+  valueTwo: value,
+  op: "SCMP_CMP_MASKED_EQ",
+});
 const hasFlag = (flag: number): Argument => ({ index: 0, value: flag, valueTwo: flag, op: "SCMP_CMP_MASKED_EQ" });
 
 function refuse(names: readonly string[], errnoRet: number, args?: readonly Argument[]): object {

@@ -170,7 +170,7 @@ export class SessionForks {
     }
   }
 
-  /** An invocation ends the sessions that its app started, and no forks of other callers. */
+  /** An invocation ends the sessions that its app started, and no forks of other callers. Invocations of a deployment share its key. */
   async #invocationFor(
     { api_key_id: key, invocation_id: id, project_id }: SessionRow,
     { apiKeyId }: StartCaller,
