@@ -137,8 +137,7 @@ export const instanceControl = {
     plane,
     method: "GET",
     path: "/_instance/profile",
-    summary:
-      "Archive the browser's profile while the browser runs. A checkpoint of the service is no use of the session.",
+    summary: "Archive the browser's profile while the browser runs. Checkpoints of the service do not count as use.",
     query: z.object({ source: z.optional(z.enum(["checkpoint"])) }),
     responses: { 200: profileArchive },
     errors: [503],

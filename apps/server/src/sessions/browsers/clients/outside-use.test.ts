@@ -52,7 +52,7 @@ it("ends no session that a person has", async () => {
   expect(onIdle).toHaveBeenCalledTimes(1);
 });
 
-it("asks a database that does not answer again after a minute, whatever the timeout", async () => {
+it("asks a database that does not answer again after a minute, also with a long timeout", async () => {
   const isHandedOver = vi.fn<() => Promise<boolean>>(() => Promise.reject(new Error("outage")));
   const { onIdle } = watched(isHandedOver);
   await vi.advanceTimersByTimeAsync(idleMs + 60_000);

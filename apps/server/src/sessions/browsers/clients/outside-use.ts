@@ -4,7 +4,7 @@ import type { Instance, InstanceRequest } from "@shoal/placement";
 /** An instance ends its session itself at the timeout. Slow instances have this time. */
 const graceMs = 60_000;
 const controlPrefix = "/_instance/";
-/** Calls of the control channel that instances do not count either: streams for the service, and profiles that it saves by itself. */
+/** Calls of the control channel that instances do not count either: streams for the service, and its checkpoints of profiles. */
 const unusedControl = /^\/_instance\/(?:(?:events|telemetry)(?:\?|$)|replays\/|profile\?source=checkpoint$)/;
 
 interface OutsideUseOptions {
