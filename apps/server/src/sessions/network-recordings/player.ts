@@ -1,9 +1,9 @@
 import type { ExchangePlayer, ExchangeRequest, PlayedChunk, PlayedExchange } from "@shoal/placement";
 import type { BrowserReplay } from "@shoal/schemas";
 import { withLivingCookies } from "./living-cookies.ts";
-import { type IndexedExchange, indexKey, type RecordedPiece, shapeKey } from "./recorded-index.ts";
+import { type IndexedExchange, indexKey, type RecordedPiece } from "./recorded-index.ts";
 import type { RecordingRow } from "./recording-row.ts";
-import { differsInTimes, type TimeSpan } from "./times.ts";
+import { similarPlaces, timedText, type TimeSpan } from "./times.ts";
 import { covers, rangeOf, sliceOf } from "./recorded-range.ts";
 import { usualRecordingLimits } from "./recorder.ts";
 import type { SharedRecording } from "./shared-recordings.ts";
@@ -23,7 +23,10 @@ export interface PlayerParts {
   readonly read: (start: number, end: number) => AsyncIterable<Uint8Array>;
 }
 
-/** Answers in the recorded order: each answer once, and the last one to GET, HEAD and OPTIONS again. */
+/**
+ * Answers in the recorded order: each answer once, and the last one to GET, HEAD and OPTIONS again. With the recorded clock,
+ * answers to similar addresses follow those to the same address.
+ */
 export class Player implements ExchangePlayer {
   readonly passes: boolean;
   /** Of `Math.random` in the recording. */
@@ -32,6 +35,8 @@ export class Player implements ExchangePlayer {
   readonly clockOffsetMs: number | undefined;
   readonly #parts: PlayerParts;
   readonly #used = new Set<IndexedExchange>();
+  /** Of the latest request alone: each asks several times, and many may wait for their bodies. */
+  #found: { readonly request: ExchangeRequest; readonly similar: readonly IndexedExchange[] } | undefined;
 
   constructor(parts: PlayerParts) {
     const { replay, row } = parts;
@@ -42,13 +47,14 @@ export class Player implements ExchangePlayer {
   }
 
   knows(request: ExchangeRequest): boolean {
-    return this.#candidates(request).length > 0 || this.#ranged(request) !== undefined;
+    const answers = answersTo(request);
+    return (
+      this.#exact(request).some(answers) || this.#similar(request).some(answers) || this.#ranged(request) !== undefined
+    );
   }
 
   next(request: ExchangeRequest, body: string): PlayedExchange | undefined {
-    const matching = this.#candidates(request).filter((exchange) => exchange.body === body);
-    const unused = matching.find((exchange) => !this.#used.has(exchange));
-    const chosen = unused ?? (isRepeatable(request) ? matching.at(-1) : undefined);
+    const chosen = this.#choose(request, body);
     if (chosen !== undefined) {
       this.#used.add(chosen);
       return this.#played(chosen);
@@ -67,7 +73,7 @@ export class Player implements ExchangePlayer {
     if (recorded.isGone) return `The recording ${id} was deleted.`;
     const shown = request.url.length > maxShownUrl ? `${request.url.slice(0, maxShownUrl)}…` : request.url;
     const name = `${request.method} ${shown}`;
-    const all = this.#all(request);
+    const all = this.#nearest(request);
     if (all.some(({ isLeftOut }) => isLeftOut))
       return `The answer to ${name} is not in the recording ${id}, because it exceeded a limit (${limits}). Record fewer pages.`;
     if (all.length === 0)
@@ -78,14 +84,37 @@ export class Player implements ExchangePlayer {
     return `${name} is in the recording ${id} ${times}, but not with this body or range, or not as often.`;
   }
 
-  #all(request: ExchangeRequest): readonly IndexedExchange[] {
+  #choose(request: ExchangeRequest, body: string): IndexedExchange | undefined {
+    const answers = answersTo(request, body);
+    const isUnused = (exchange: IndexedExchange): boolean => !this.#used.has(exchange);
+    const exact = this.#exact(request).filter(answers);
+    const next = exact.find(isUnused);
+    if (next !== undefined) return next;
+    const similar = this.#similar(request).filter(answers);
+    return similar.find(isUnused) ?? (isRepeatable(request) ? (exact.at(-1) ?? similar.at(-1)) : undefined);
+  }
+
+  #exact(request: ExchangeRequest): readonly IndexedExchange[] {
     const { index, isGone } = this.#parts.recorded;
-    if (isGone) return [];
-    const exact = index.byAddress.get(indexKey(request));
-    if (exact !== undefined || this.clockOffsetMs === undefined) return exact ?? [];
-    const times = this.#times(this.clockOffsetMs);
-    const similar = index.byShape.get(shapeKey(request)) ?? [];
-    return similar.filter(({ request: { url } }) => differsInTimes(url, request.url, times));
+    return isGone ? [] : (index.byAddress.get(indexKey(request)) ?? []);
+  }
+
+  /** Also those with the same address; with the recorded clock alone. */
+  #similar(request: ExchangeRequest): readonly IndexedExchange[] {
+    const { index, isGone } = this.#parts.recorded;
+    if (isGone || this.clockOffsetMs === undefined) return [];
+    if (this.#found?.request === request) return this.#found.similar;
+    const asked = timedText(indexKey(request));
+    const timed = asked && index.byShape.get(asked.shape);
+    const places = timed ? similarPlaces(timed.timesMs, asked.timesMs, this.#times(this.clockOffsetMs)) : [];
+    const similar = places.flatMap((place) => timed?.exchanges[place] ?? []);
+    this.#found = { request, similar };
+    return similar;
+  }
+
+  #nearest(request: ExchangeRequest): readonly IndexedExchange[] {
+    const exact = this.#exact(request);
+    return exact.length > 0 ? exact : this.#similar(request);
   }
 
   /** Of the recording and of the replay. */
@@ -97,20 +126,12 @@ export class Player implements ExchangePlayer {
     };
   }
 
-  #candidates(request: ExchangeRequest): readonly IndexedExchange[] {
-    const all = this.#all(request);
-    return all.filter(
-      ({ head, isLeftOut, request: { range } }) =>
-        !isLeftOut && range === request.range && (head?.status !== 304 || request.isConditional),
-    );
-  }
-
   /** Bytes that another request for the same file got: players ask for ranges that depend on time. */
   #ranged(request: ExchangeRequest): IndexedExchange | undefined {
     const range = rangeOf(request.range);
     if (range === undefined || !isRepeatable(request)) return undefined;
-    const all = this.#all(request);
-    return all.find((exchange) => covers(exchange, range));
+    const nearest = this.#nearest(request);
+    return nearest.find((exchange) => covers(exchange, range));
   }
 
   #played({ end, head, pieces }: IndexedExchange): PlayedExchange {
@@ -155,6 +176,15 @@ function groupFrom(pieces: readonly RecordedPiece[], from: number): readonly Rec
 
 function endOf(piece: RecordedPiece | undefined): number {
   return piece === undefined ? 0 : piece.at + piece.bytes;
+}
+
+/** @param body - digest; any without it. */
+function answersTo({ isConditional, range }: ExchangeRequest, body?: string): (exchange: IndexedExchange) => boolean {
+  return (exchange) =>
+    !exchange.isLeftOut &&
+    exchange.request.range === range &&
+    (exchange.head?.status !== 304 || isConditional) &&
+    (body === undefined || exchange.body === body);
 }
 
 function isRepeatable({ method }: ExchangeRequest): boolean {

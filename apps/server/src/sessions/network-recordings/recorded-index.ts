@@ -1,6 +1,6 @@
 import type { AnswerHead, ExchangeEnd, ExchangeRequest } from "@shoal/placement";
 import { readFrames } from "./frames.ts";
-import { withoutTimes } from "./times.ts";
+import { timedText } from "./times.ts";
 
 /** Bytes of an answer in the recording. */
 export interface RecordedPiece {
@@ -24,30 +24,30 @@ export interface IndexedExchange {
   isLeftOut: boolean;
 }
 
-type Exchanges = ReadonlyMap<string, readonly IndexedExchange[]>;
+/** Exchanges whose addresses differ only in what may be times. */
+export interface TimedExchanges {
+  readonly exchanges: IndexedExchange[];
+  /** Of their addresses, in turn. */
+  readonly timesMs: number[];
+}
 
 /** Exchanges in the order of their requests. */
 export interface RecordedIndex {
   /** By {@link indexKey}. */
-  readonly byAddress: Exchanges;
-  /** By {@link shapeKey}, if the address contains what may be a time. */
-  readonly byShape: Exchanges;
+  readonly byAddress: ReadonlyMap<string, readonly IndexedExchange[]>;
+  /** By the shape of {@link indexKey}: a lookup reads no recorded address again. */
+  readonly byShape: ReadonlyMap<string, TimedExchanges>;
 }
 
 export function indexKey({ method, url }: Pick<ExchangeRequest, "method" | "url">): string {
   return `${method} ${url}`;
 }
 
-/** Method and address without times. */
-export function shapeKey(request: Pick<ExchangeRequest, "method" | "url">): string {
-  return withoutTimes(indexKey(request));
-}
-
 /** Reads a recording once, without keeping its bytes. */
 export async function indexRecording(source: AsyncIterable<Uint8Array>): Promise<RecordedIndex> {
   const all: IndexedExchange[] = [];
   const byAddress = new Map<string, IndexedExchange[]>();
-  const byShape = new Map<string, IndexedExchange[]>();
+  const byShape = new Map<string, TimedExchanges>();
   for await (const { at, frame } of readFrames(source)) {
     if ("request" in frame) {
       const { request } = frame;
@@ -56,9 +56,11 @@ export async function indexRecording(source: AsyncIterable<Uint8Array>): Promise
         ...{ pieces: [], recordedBytes: 0, file: undefined },
       };
       all[frame.x] = exchange;
-      const [key, shape] = [indexKey(request), shapeKey(request)];
-      append(byAddress, key, exchange);
-      if (shape !== key) append(byShape, shape, exchange);
+      const key = indexKey(request);
+      const same = byAddress.get(key);
+      if (same === undefined) byAddress.set(key, [exchange]);
+      else same.push(exchange);
+      appendTimed(byShape, key, exchange);
       continue;
     }
     const exchange = all[frame.x];
@@ -75,10 +77,13 @@ export async function indexRecording(source: AsyncIterable<Uint8Array>): Promise
   return { byAddress, byShape };
 }
 
-function append(map: Map<string, IndexedExchange[]>, key: string, exchange: IndexedExchange): void {
-  const present = map.get(key);
-  if (present === undefined) map.set(key, [exchange]);
-  else present.push(exchange);
+function appendTimed(map: Map<string, TimedExchanges>, key: string, exchange: IndexedExchange): void {
+  const timed = timedText(key);
+  if (timed === undefined) return;
+  const present = map.get(timed.shape) ?? { exchanges: [], timesMs: [] };
+  map.set(timed.shape, present);
+  present.exchanges.push(exchange);
+  present.timesMs.push(...timed.timesMs);
 }
 
 function fileOf({ headers, status }: AnswerHead): IndexedExchange["file"] {

@@ -246,6 +246,40 @@ it("finds answers to addresses with other times of the recording, if the replay 
   expect(Date.now() + (replay.clockOffsetMs ?? 0)).toBeGreaterThanOrEqual(startMs);
 });
 
+it("answers a poll in order, also when one of its times is a recorded one", async () => {
+  const poll = (ms: number, method: string): ExchangeRequest => get(`/poll?t=${String(startMs + ms)}`, { method });
+  for (const method of ["GET", "POST"]) {
+    const { answer, player } = recording();
+    for (const [place, word] of ["one", "two", "three"].entries()) answer(poll(1001 + 2 * place, method), word);
+    const replay = await player({ clock: "recorded" });
+    const turns = [];
+    for (const ms of [1000, 1001, 1003, 1005, 1001, 1007]) turns.push(await content(replay.next(poll(ms, method), "")));
+    const again = method === "GET" ? ["three", "one", "three"] : [undefined, undefined, undefined];
+    expect(turns, method).toEqual(["one", "two", "three", ...again]);
+    const exact = await player({ clock: "recorded" });
+    expect(await content(exact.next(poll(1003, method), "")), method).toBe("two");
+  }
+});
+
+it("compares the numbers of up to 16 times, without reading the recorded addresses again", async () => {
+  const list = (count: number, ms: number): ExchangeRequest =>
+    get(`/list?${Array.from({ length: count }, (_value, place) => String(startMs + ms + place)).join("&")}`);
+  const { answer, player } = recording();
+  answer(list(16, 0), "many");
+  answer(list(17, 0), "too many");
+  const replay = await player({ clock: "recorded" });
+  for (const { request } of [...recorded.index.byAddress.values()].flat())
+    Object.defineProperty(request, "url", {
+      get: () => {
+        throw new Error("read again");
+      },
+    });
+  expect(replay.knows(list(16, 500))).toBe(true);
+  expect(await content(replay.next(list(16, 500), ""))).toBe("many");
+  expect(replay.next(list(17, 500), "")).toBeUndefined();
+  expect(await content(replay.next(list(17, 0), ""))).toBe("too many");
+});
+
 it("moves the end of cookies with the time, and deletes the cookies of a deletion", async () => {
   const { answer, player } = recording();
   const date = (ms: number): string => new Date(ms).toUTCString();
