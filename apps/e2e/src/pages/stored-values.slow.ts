@@ -279,6 +279,40 @@ describe("stored values in actions", () => {
     await browsers.delete(id);
   });
 
+  it("closes the files of all tabs before it types, and opens none that an action waits to open", async () => {
+    const { browsers } = test.shoal;
+    await store("files", site.host);
+    const { session_id: id } = await browsers.create({ timeout_seconds: 600 });
+    const shownTabs = async () => (await browsers.observe(id)).tabs;
+    // The history of the first tab has a file, the second shows one, and the third is to open one.
+    await browsers.act(id, { type: "navigate", url: "file:///etc/" });
+    await browsers.act(id, { type: "navigate", url: site.url });
+    const { tab: first } = await browsers.act(id, { type: "wait_for", selector: "#p" });
+    await browsers.act(id, { type: "open_tab", url: "file:///etc/" });
+    await browsers.act(id, { type: "open_tab", url: `${site.url}codes` });
+    const [, listing, asked] = await shownTabs();
+    expect(listing?.url).toBe("file:///etc/");
+    const tab = asked?.id ?? "";
+    const waited = browsers.act(id, { type: "wait_for", tab, selector: "#filled", timeout_ms: 60_000 });
+    const queued = browsers.act(id, { type: "navigate", tab, url: "file:///proc/self/environ" });
+    const refused = expect(queued).rejects.toMatchObject({ status: 403 });
+    await browsers.act(id, {
+      type: "fill",
+      tab: first,
+      selector: "#p",
+      secret: { credential: "files", field: "password" },
+    });
+    expect((await shownTabs()).map(({ url }) => url.startsWith("file:"))).toEqual([false, false, false]);
+    for (const each of [first, listing?.id ?? ""])
+      await expect(browsers.act(id, { type: "back", tab: each })).rejects.toMatchObject({ code: "navigation_failed" });
+    await browsers.playwright.execute(id, {
+      code: `await page.context().pages().find((one) => one.url().endsWith("codes")).evaluate(() => { document.body.id = "filled"; })`,
+    });
+    await waited;
+    await refused;
+    await browsers.delete(id);
+  });
+
   it("needs the right to stored values, and closes programs to callers without it", async () => {
     const { apiKeys, browsers, credentials, projects } = test.shoal;
     await store("rights", site.host);

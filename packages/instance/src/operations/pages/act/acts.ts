@@ -17,10 +17,15 @@ import { waitFor } from "./wait-for.ts";
 
 const ready = { stable: true, enabled: true, hit: true } as const;
 
+interface ElementActParts extends Pick<ActorParts, "root" | "secrets"> {
+  /** Called before a page gets a stored value. */
+  readonly closeFiles: () => Promise<void>;
+}
+
 /** Operates an element of the page with real input events. Returns the element, if the action has one. */
 export async function actOnElement(
   tools: ActTools,
-  { root, secrets }: Pick<ActorParts, "root" | "secrets">,
+  { closeFiles, root, secrets }: ElementActParts,
 ): Promise<ElementHandle | undefined> {
   switch (tools.act.type) {
     case "click":
@@ -29,7 +34,7 @@ export async function actOnElement(
         ...(tools.act.click_count !== undefined && { count: tools.act.click_count }),
       });
     case "fill":
-      return fillField(tools, secrets);
+      return fillField(tools, { closeFiles, secrets });
     case "check":
       return check(tools);
     case "select":
@@ -41,7 +46,7 @@ export async function actOnElement(
     case "drag":
       return drag(tools);
     case "upload":
-      return upload(tools, { root, isClosed: secrets.hidesPages });
+      return upload(tools, { root, secrets });
     case "scroll":
       return scroll(tools);
     case "wait_for":
@@ -51,9 +56,9 @@ export async function actOnElement(
   }
 }
 
-function fillField(tools: ActTools, secrets: ActorParts["secrets"]): Promise<ElementHandle> {
+function fillField(tools: ActTools, { closeFiles, secrets }: Omit<ElementActParts, "root">): Promise<ElementHandle> {
   const { act, offered } = tools;
-  if (offered !== undefined) return fillSecret(tools, offered, secrets);
+  if (offered !== undefined) return fillSecret(tools, offered, { closeFiles, secrets });
   if (act.secret !== undefined) throw ServiceError.of(secretNotOffered);
   return fill(tools, {
     // The caller knows it, and readers of the telemetry do not.

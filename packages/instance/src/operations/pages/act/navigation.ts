@@ -3,9 +3,15 @@ import { addressProblem, typedAddress } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { egressErrors, type EgressFailures, egressTarget } from "../../../egress/failures.ts";
 import type { TypedSecrets } from "../../../secrets/typed-secrets.ts";
-import { navigationFailed, noHistory } from "./act-errors.ts";
+import { navigationFailed, noHistory, stillOpen } from "./act-errors.ts";
+import { ActRun, Interrupted } from "./act-run.ts";
 import type { ActTools } from "./act-tools.ts";
 import type { EffectLog } from "./effects/effect-log.ts";
+import type { FollowedPage } from "../follow/followed-page.ts";
+import type { SessionPages } from "../tabs/session-pages.ts";
+
+/** Passes over the tabs to close the pages of files. */
+const maxPasses = 5;
 
 /** @returns the address with its scheme. @throws {ServiceError} 400 for an address that cannot be opened. */
 export function checkAddress(address: string): string {
@@ -18,10 +24,10 @@ export function checkAddress(address: string): string {
  * The service closes the files of a session to callers without the right to secrets after a stored value was typed, and an action
  * does not name its caller. @throws {ServiceError} 403.
  */
-export function refuseFiles(url: string, { hidesPages }: Pick<TypedSecrets, "hidesPages">): void {
+export function refuseFiles(url: string, { hidesPages }: Pick<TypedSecrets, "hidesPages">, field?: string): void {
   if (hidesPages && url.startsWith("file:"))
     throw new ServiceError(403, "forbidden", "a stored value was typed in this session, and its pages open no files", {
-      field: "body.url",
+      field,
       hint: "Administrators read the file with browsers.fs.readFile. Others use a new session.",
     });
 }
@@ -50,14 +56,22 @@ export function plainAddressOf(typed: string, url: string, errorText: string): s
   return plain.href;
 }
 
+interface NavigationParts {
+  readonly failures: EgressFailures | undefined;
+  readonly hasDownload: () => boolean;
+  readonly secrets: Pick<TypedSecrets, "hidesPages">;
+}
+
 /** An address without a scheme is opened over https, or else over http. @throws {ServiceError} 409 `navigation_failed` with Chromium's reason. */
 export async function navigate(
   { act, run }: ActTools,
   log: EffectLog,
-  { failures, hasDownload }: { readonly failures: EgressFailures | undefined; readonly hasDownload: () => boolean },
+  { failures, hasDownload, secrets }: NavigationParts,
 ): Promise<void> {
   const url = checkAddress(act.url ?? "");
   const { cdp, session } = run.page;
+  // The action may have waited for its turn while a value was typed in another tab.
+  refuseFiles(url, secrets, "body.url");
   run.hasBegun = true;
   const open = (address: string) => run.ask(cdp.send("Page.navigate", { url: address }, session.sessionId));
   let answer = await open(url);
@@ -79,11 +93,16 @@ export async function navigate(
 }
 
 /** @throws {ServiceError} 409 `navigation_failed` at the end of the history. */
-export async function goThroughHistory({ run }: ActTools, direction: "back" | "forward"): Promise<void> {
+export async function goThroughHistory(
+  { run }: ActTools,
+  direction: "back" | "forward",
+  secrets: Pick<TypedSecrets, "hidesPages">,
+): Promise<void> {
   const { cdp, session } = run.page;
   const history = await run.ask(cdp.send("Page.getNavigationHistory", undefined, session.sessionId));
   const entry = history?.entries[history.currentIndex + (direction === "back" ? -1 : 1)];
   if (entry === undefined) throw ServiceError.of(noHistory(direction));
+  refuseFiles(entry.url, secrets);
   run.hasBegun = true;
   await run.ask(cdp.send("Page.navigateToHistoryEntry", { entryId: entry.id }, session.sessionId));
 }
@@ -92,4 +111,37 @@ export async function reload({ run }: ActTools): Promise<void> {
   const { cdp, session } = run.page;
   run.hasBegun = true;
   await run.ask(cdp.send("Page.reload", {}, session.sessionId));
+}
+
+/**
+ * Replaces the pages of files in all tabs, and forgets the histories, so that neither links nor scripts lead back to them.
+ * @throws {ServiceError} 409 when a tab does not leave its file.
+ */
+export async function leaveFiles(pages: Pick<SessionPages, "tab" | "tabs">, by: ActRun): Promise<void> {
+  // Pages of files can open others meanwhile.
+  for (let pass = 1; ; pass += 1) {
+    const left: string[] = [];
+    for (const { id } of await pages.tabs()) if (await leaveFile((await pages.tab(id)).page, by)) left.push(id);
+    const [first] = left;
+    if (first === undefined) return;
+    if (pass === maxPasses) throw ServiceError.of(stillOpen(first));
+  }
+}
+
+/** Returns whether the page was a file, or did not answer. */
+async function leaveFile(page: FollowedPage, by: ActRun): Promise<boolean> {
+  const { cdp, session } = page;
+  const run = new ActRun(page, { signal: by.signal, timeoutMs: by.leftMs });
+  try {
+    // A file may just be opening.
+    if (page !== by.page) await run.ask(cdp.send("Page.stopLoading", undefined, session.sessionId));
+    const history = await run.ask(cdp.send("Page.getNavigationHistory", undefined, session.sessionId));
+    const isFile = history?.entries[history.currentIndex]?.url.startsWith("file:") === true;
+    if (isFile) await run.ask(cdp.send("Page.navigate", { url: "about:blank" }, session.sessionId));
+    await run.ask(cdp.send("Page.resetNavigationHistory", undefined, session.sessionId));
+    return isFile;
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    return error.kind !== "gone";
+  }
 }

@@ -22,7 +22,7 @@ import { reportEffects } from "./effects/report-effects.ts";
 import { settleNewTab, settlePage } from "./effects/settle-page.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
 import type { ActLog, ActRecording } from "./record/act-log.ts";
-import { checkAddress, goThroughHistory, navigate, refuseFiles, reload } from "./navigation.ts";
+import { checkAddress, goThroughHistory, leaveFiles, navigate, refuseFiles, reload } from "./navigation.ts";
 
 export interface ActorParts extends ElementParts {
   readonly pages: SessionPages;
@@ -75,6 +75,7 @@ export class PageActor {
   readonly #closing = new AbortController();
   readonly #turns = new Map<string, Turns>();
   readonly #logs = new WeakMap<FollowedPage, Promise<EffectLog>>();
+  #hasLeftFiles = false;
 
   constructor(parts: ActorParts) {
     this.#parts = parts;
@@ -120,7 +121,7 @@ export class PageActor {
     const { act } = asked;
     checkActFields(act);
     if (act.type === "navigate" || (act.type === "open_tab" && act.url !== undefined))
-      refuseFiles(checkAddress(act.url ?? ""), this.#parts.secrets);
+      refuseFiles(checkAddress(act.url ?? ""), this.#parts.secrets, "body.url");
     const id = await this.#tabOf(act);
     if (act.type === "answer_dialog") return this.#run(asked, id, signal);
     const turns = this.#turns.get(id ?? "") ?? new Turns({ running: 1, waiting: maxWaiting });
@@ -222,19 +223,20 @@ export class PageActor {
   }
 
   async #performType(tools: ActTools, log: EffectLog, effects: BrowserEffects): Promise<ElementHandle | undefined> {
-    const { failures, pages } = this.#parts;
-    const { act, tab } = tools;
+    const { failures, pages, secrets } = this.#parts;
+    const { act, run, tab } = tools;
+    const hasDownload = () => effects.downloads.length > 0;
     switch (act.type) {
       case "open_tab":
         if (act.url === undefined) return undefined;
-        await navigate(tools, log, { failures, hasDownload: () => effects.downloads.length > 0 });
+        await navigate(tools, log, { failures, hasDownload, secrets });
         return undefined;
       case "navigate":
-        await navigate(tools, log, { failures, hasDownload: () => effects.downloads.length > 0 });
+        await navigate(tools, log, { failures, hasDownload, secrets });
         return undefined;
       case "back":
       case "forward":
-        await goThroughHistory(tools, act.type);
+        await goThroughHistory(tools, act.type, secrets);
         return undefined;
       case "reload":
         await reload(tools);
@@ -249,8 +251,15 @@ export class PageActor {
         await answerDialog(tools);
         return undefined;
       default:
-        return actOnElement(tools, this.#parts);
+        return actOnElement(tools, { ...this.#parts, closeFiles: () => this.#closeFiles(run) });
     }
+  }
+
+  /** Once: no page opens another file after the first value. */
+  async #closeFiles(run: ActRun): Promise<void> {
+    if (this.#hasLeftFiles) return;
+    await leaveFiles(this.#parts.pages, run);
+    this.#hasLeftFiles = true;
   }
 
   /** Follows the action into a tab that it opened. */

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { checkFiles, type FileSource, readFiles } from "./chosen-files.ts";
+import { TypedSecrets } from "../../../../secrets/typed-secrets.ts";
+import { checkFiles, type FileSource, pathsNow, readFiles } from "./chosen-files.ts";
 
 let directory: string;
 beforeAll(async () => {
@@ -16,7 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-const source = (isClosed: boolean): FileSource => ({ root: { directory, home: "/home/shoal" }, isClosed });
+const source = (hidesPages: boolean): FileSource => ({
+  root: { directory, home: "/home/shoal" },
+  secrets: { hidesPages },
+});
 const pathsOf = async (isClosed: boolean, path: string) =>
   (await readFiles(source(isClosed), [path])).map(({ shown }) => shown);
 
@@ -46,3 +50,15 @@ it("does not upload a folder with a link to a closed file", async () => {
       : expect(checked).resolves.toBeUndefined());
   }
 });
+
+it.each(["/profile/Cookies", "/home/shoal/linked"])(
+  "does not give %s to the page if a stored value is typed while the action waits for its element",
+  async (path) => {
+    const secrets = new TypedSecrets();
+    const open = { root: { directory, home: "/home/shoal" }, secrets };
+    const given = { files: await readFiles(open, [path]), source: open };
+    expect(await pathsNow(given)).toHaveLength(1);
+    secrets.add("correct-horse");
+    await expect(pathsNow(given)).rejects.toMatchObject({ status: 403, code: "forbidden" });
+  },
+);

@@ -4,14 +4,15 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { fileSystemError } from "../../../fs/errors.ts";
 import { hostPath, normalisePath, type SessionRoot } from "../../../fs/paths.ts";
+import type { TypedSecrets } from "../../../../secrets/typed-secrets.ts";
 
 /** Most entries of a folder for a field. */
 const maxEntries = 10_000;
 
 export interface FileSource {
   readonly root: SessionRoot;
-  /** A stored value was typed, so the service closes files to some callers, and an action does not name its caller. */
-  readonly isClosed: boolean;
+  /** After a stored value was typed, the service closes files to some callers, and an action does not name its caller. */
+  readonly secrets: Pick<TypedSecrets, "hidesPages">;
 }
 
 /** A file or folder of the session for the page. */
@@ -21,6 +22,11 @@ export interface ChosenFile {
   /** In the session, for errors. */
   readonly shown: string;
   readonly kind: "file" | "folder" | "other";
+}
+
+export interface GivenFiles {
+  readonly files: readonly ChosenFile[];
+  readonly source: FileSource;
 }
 
 /** @throws {ServiceError} 400, 403 or 404 for a path that cannot be read. */
@@ -36,6 +42,19 @@ export async function readFiles(source: FileSource, paths: readonly string[]): P
     files.push({ path, shown, kind: stats.isFile() ? "file" : "folder" });
   }
   return files;
+}
+
+/**
+ * Call it directly before the browser gets the paths: a stored value may have been typed since they were read.
+ * @throws {ServiceError} as {@link readFiles}.
+ */
+export async function pathsNow({ files, source }: GivenFiles): Promise<string[]> {
+  const paths: string[] = [];
+  for (const file of files) {
+    paths.push(await openPath(source, file.shown));
+    if (file.kind === "folder") await checkFolder(source, file);
+  }
+  return paths;
 }
 
 /** @throws {ServiceError} 400 for files that do not fit the field. */
@@ -71,10 +90,10 @@ async function checkFolder(source: FileSource, { path, shown }: ChosenFile): Pro
 }
 
 /** The files of the browser and of processes stay closed. @throws {ServiceError} 403 or 404. */
-async function openPath({ isClosed, root }: FileSource, shown: string): Promise<string> {
+async function openPath({ root, secrets }: FileSource, shown: string): Promise<string> {
   const pathOf = (path: string) => hostPath(root, path, { follow: true, action: "upload" });
   const path = await pathOf(shown);
-  if (!isClosed) return path;
+  if (!secrets.hidesPages) return path;
   const real = await realpath(path).catch((error: unknown) => {
     throw fileSystemError(error, "upload", shown);
   });

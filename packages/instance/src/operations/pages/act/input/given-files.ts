@@ -1,7 +1,7 @@
 import { FrameShield } from "../../node-input/frame-shield.ts";
 import type { ActTools } from "../act-tools.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
-import type { ChosenFile } from "./chosen-files.ts";
+import { type GivenFiles, pathsNow } from "./chosen-files.ts";
 
 /** Longest wait for a page's answer to a drag, in milliseconds. */
 const dragMs = 2_000;
@@ -35,16 +35,12 @@ const watchDragFunction = `function () {
 const isAcceptedFunction = `function () { return globalThis.shoalDrag?.defaultPrevented === true; }`;
 
 /** Pastes files into an element. Returns false if the page does not take them. */
-export async function pasteFiles(
-  { run }: ActTools,
-  element: ElementHandle,
-  files: readonly ChosenFile[],
-): Promise<boolean> {
+export async function pasteFiles({ run }: ActTools, element: ElementHandle, given: GivenFiles): Promise<boolean> {
   const field = await element.related(makeFieldFunction);
   if (field === undefined) return false;
-  run.hasBegun = true;
   const { backendNodeId, target } = field.address;
-  const paths = files.map(({ path }) => path);
+  const paths = await pathsNow(given);
+  run.hasBegun = true;
   await run.ask(run.page.cdp.send("DOM.setFileInputFiles", { files: paths, backendNodeId }, target.sessionId));
   return (await element.call<boolean>(pasteFunction)) === true;
 }
@@ -53,7 +49,7 @@ export async function pasteFiles(
 export async function dropFiles(
   { actionable, run }: ActTools,
   element: ElementHandle,
-  files: readonly ChosenFile[],
+  given: GivenFiles,
 ): Promise<boolean> {
   const { cdp, session } = run.page;
   const shield = await FrameShield.raise(run.page, element);
@@ -61,13 +57,20 @@ export async function dropFiles(
     const place = await actionable.examine(element, { hit: true });
     if (place.problem !== undefined) return false;
     await element.call(watchDragFunction);
-    const data = { items: [], files: files.map(({ path }) => path), dragOperationsMask: 1 };
+    const data = { items: [], files: await pathsNow(given), dragOperationsMask: 1 };
     const { x, y } = place;
     run.hasBegun = true;
     const send = (type: "dragEnter" | "dragOver" | "drop" | "dragCancel") =>
       session.outcome(cdp.send("Input.dispatchDragEvent", { type, x, y, data }, session.sessionId), dragMs);
     for (const type of ["dragEnter", "dragOver", "dragOver"] as const) await send(type);
     const isAccepted = (await element.call<boolean>(isAcceptedFunction)) === true;
+    try {
+      // The page reads the files only after the drop.
+      if (isAccepted) await pathsNow(given);
+    } catch (error) {
+      await send("dragCancel");
+      throw error;
+    }
     await send(isAccepted ? "drop" : "dragCancel");
     return isAccepted;
   } finally {

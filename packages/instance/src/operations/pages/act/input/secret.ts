@@ -17,7 +17,7 @@ const placeFunction = "function () { return [self.origin, this.localName]; }";
 export function fillSecret(
   tools: ActTools,
   offered: GivenSecret,
-  typed: Pick<TypedSecrets, "add">,
+  { closeFiles, secrets }: { readonly closeFiles: () => Promise<void>; readonly secrets: Pick<TypedSecrets, "add"> },
 ): Promise<ElementHandle> {
   return fill(tools, {
     text: offered.value,
@@ -31,7 +31,9 @@ export function fillSecret(
       if (origin === undefined) return false;
       if (!isAmongOrigins(origin, offered.origins)) throw ServiceError.of(secretOnOtherSite(origin, offered));
       if (tag !== "input") throw ServiceError.of(secretOutsideField(await tools.describe(field)));
-      typed.add(offered.value);
+      // First: from here on, no action opens a file.
+      secrets.add(offered.value);
+      await closeFiles();
       return maskField(tools.run.page, field, offered.value);
     },
   });

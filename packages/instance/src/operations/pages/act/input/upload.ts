@@ -4,7 +4,7 @@ import pTimeout from "p-timeout";
 import { unfitElement } from "../act-errors.ts";
 import type { ActTools } from "../act-tools.ts";
 import { ElementHandle } from "../../follow/element-handle.ts";
-import { type ChosenFile, checkFiles, type FileSource, readFiles } from "./chosen-files.ts";
+import { checkFiles, type FileSource, type GivenFiles, pathsNow, readFiles } from "./chosen-files.ts";
 import { dropFiles, pasteFiles } from "./given-files.ts";
 import { clickReady } from "./click.ts";
 import { pickFileFieldFunction } from "../element/field-functions.ts";
@@ -51,27 +51,24 @@ export async function upload(tools: ActTools, source: FileSource): Promise<Eleme
       unfitElement(await tools.describe(field), "is disabled", "Complete the steps that enable it."),
     );
   await checkFiles(files, fileField, source);
-  await setFiles(tools, field, files);
+  await setFiles(tools, field, { files, source });
   return field;
 }
 
-async function setFiles({ run }: ActTools, field: ElementHandle, files: readonly ChosenFile[]): Promise<void> {
-  run.hasBegun = true;
+async function setFiles({ run }: ActTools, field: ElementHandle, given: GivenFiles): Promise<void> {
   const { backendNodeId, target } = field.address;
-  const paths = files.map(({ path }) => path);
+  const paths = await pathsNow(given);
+  run.hasBegun = true;
   if (paths.length === 0) await field.call(clearFunction);
   else await run.ask(run.page.cdp.send("DOM.setFileInputFiles", { files: paths, backendNodeId }, target.sessionId));
 }
 
-async function uploadElsewhere(
-  tools: ActTools,
-  element: ElementHandle,
-  { files, source }: { readonly files: readonly ChosenFile[]; readonly source: FileSource },
-): Promise<ElementHandle> {
+async function uploadElsewhere(tools: ActTools, element: ElementHandle, given: GivenFiles): Promise<ElementHandle> {
+  const { files, source } = given;
   const plain = { multiple: true, folder: false };
   if ((await element.call<boolean>(isEditableFunction)) === true) {
     await checkFiles(files, plain, source);
-    if ((await pasteFiles(tools, element, files)) || (await dropFiles(tools, element, files))) return element;
+    if ((await pasteFiles(tools, element, given)) || (await dropFiles(tools, element, given))) return element;
     throw ServiceError.of(
       unfitElement(await tools.describe(element), "takes neither pasted nor dropped files", "Use a file field."),
     );
@@ -79,11 +76,11 @@ async function uploadElsewhere(
   const opened = await openDialog(tools);
   if (opened !== undefined) {
     await checkFiles(files, opened.kind, source);
-    await setFiles(tools, opened.field, files);
+    await setFiles(tools, opened.field, given);
     return element;
   }
   await checkFiles(files, plain, source);
-  if (await dropFiles(tools, element, files)) return element;
+  if (await dropFiles(tools, element, given)) return element;
   throw ServiceError.of(
     unfitElement(
       await tools.describe(element),
