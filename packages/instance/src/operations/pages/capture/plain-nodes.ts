@@ -20,7 +20,7 @@ interface Surroundings {
   /** Whether nothing in it is asked about. */
   readonly isOmitted: boolean;
   readonly isInList: boolean;
-  /** Whether the table around it has another role. */
+  /** Whether it is in no table, or the table or a part of it has another role. */
   readonly isInGrid: boolean;
 }
 
@@ -38,7 +38,7 @@ const groupRoles: ReadonlyMap<string, string> = new Map([
 ]);
 /** What they are depends on more than their markup. */
 const askedTags: ReadonlySet<string> = new Set([
-  ...["address", "area", "aside", "audio", "canvas", "details", "embed", "fencedframe", "fieldset", "footer", "frame"],
+  ...["address", "aside", "audio", "canvas", "details", "embed", "fencedframe", "fieldset", "footer", "frame"],
   ...["header", "hgroup", "iframe", "input", "meter", "object", "optgroup", "option", "output", "progress", "select"],
   ...["summary", "table", "textarea", "th", "video"],
 ]);
@@ -53,13 +53,17 @@ const labelRoles: ReadonlySet<string> = new Set([
 ]);
 /** They change neither role nor states. */
 const harmless = /^aria-(?:atomic|controls|current|describedby|haspopup|label|live|relevant)$/;
+/** An image with an empty text and one of these may be more than decoration. */
+const telling = /^(?:aria-.+|contenteditable|role|tabindex|title)$/;
+/** An element with more is asked about. */
+const maxLabels = 2;
 const noStates: ReadonlySet<AccessibleState> = new Set();
 const outside: Surroundings = {
   isDisabled: false,
   isDrawing: false,
   isOmitted: false,
   isInList: false,
-  isInGrid: false,
+  isInGrid: true,
 };
 
 /** Returns `undefined` for a document with a part that decides about others, such as an open dialog. */
@@ -94,7 +98,10 @@ export function plainNodes(dom: DomDocument): PlainNodes | undefined {
         tag === "select" ||
         node.style("content-visibility") === "hidden",
       isInList: known?.role === "list",
-      isInGrid: tag === "table" ? attributes.has("role") : around.isInGrid,
+      isInGrid:
+        tag === "table"
+          ? attributes.has("role")
+          : around.isInGrid || (/^(?:tr|t(?:head|body|foot))$/.test(tag) && attributes.has("role")),
     };
   }
   return { nodes, ignored, asked };
@@ -112,15 +119,21 @@ function shownOf(tree: readonly DomNode[]): Uint8Array {
 
 function isIgnored(node: DomNode, attributes: Attributes): boolean {
   if (node.isLaidOut && node.style("visibility") !== "visible") return true;
-  return (
-    node.tag === "img" && attributes.get("alt") === "" && !attributes.has("aria-label") && !attributes.has("title")
-  );
+  if (node.tag !== "img" || attributes.get("alt") !== "" || isClickable(node)) return false;
+  return [...attributes.keys()].every((name) => !telling.test(name));
+}
+
+function isClickable({ document, index }: DomNode): boolean {
+  return document.clickable.has(index);
 }
 
 function decidesAboutOthers(node: DomNode, attributes: Attributes): boolean {
   if (attributes.has("aria-owns") || attributes.has("aria-modal")) return true;
+  const hidden = attributes.get("aria-hidden") ?? "";
+  const isHidden = hidden === "true";
+  // Chromium takes most other values for `true`.
+  if (!isHidden && hidden !== "" && hidden !== "false") return true;
   // Assistive technology gets a whole page, and a part that has the focus.
-  const isHidden = attributes.get("aria-hidden") === "true";
   if (isHidden && (/^(?:html|body)$/.test(node.tag) || isHiddenByMistake(node.document.nodeData, node.index)))
     return true;
   return node.isLaidOut && (node.tag === "dialog" || node.style("content-visibility") === "auto");
@@ -130,6 +143,7 @@ function decidesAboutOthers(node: DomNode, attributes: Attributes): boolean {
 function knownOf(node: DomNode, attributes: Attributes, around: Surroundings): AccessibleNode | undefined {
   const { tag } = node;
   if (tag.includes("-") || askedTags.has(tag) || attributes.has("contenteditable")) return undefined;
+  if (attributes.get("aria-label")?.trim() === "" || isUnusual(node, attributes)) return undefined;
   const role = roleOf(node, attributes, around);
   if (role === undefined || (!node.isLaidOut && role !== "generic")) return undefined;
   if (attributes.has("tabindex") && !controlRoles.has(role)) return undefined;
@@ -142,19 +156,28 @@ function knownOf(node: DomNode, attributes: Attributes, around: Surroundings): A
   return { role, name, value: "", isFocusable, states };
 }
 
+/** An image that is something else, or is more than decoration; an anchor that only a script follows. */
+function isUnusual(node: DomNode, attributes: Attributes): boolean {
+  if (node.tag === "a") return !attributes.has("href") && isClickable(node);
+  if (node.tag !== "img") return false;
+  return attributes.get("alt") === "" || ["aria-labelledby", "role", "tabindex"].some((name) => attributes.has(name));
+}
+
 function roleOf(node: DomNode, attributes: Attributes, around: Surroundings): string | undefined {
   const { tag } = node;
+  const parentTag = node.parent?.tag ?? "";
   const stated = attributes.get("role");
   if (around.isDrawing || tag === "svg") return isMuteDrawing(node, attributes) ? "generic" : undefined;
   if (stated === "list" && (tag === "ul" || tag === "ol")) return "list";
+  if (stated === "region" && !attributes.has("aria-label") && !attributes.has("aria-labelledby")) return undefined;
   if (stated !== undefined)
     return (contentRoles.has(stated) && stated !== "cell") || labelRoles.has(stated) ? stated : undefined;
   if (tag === "button") return "button";
   if (tag === "a") return attributes.has("href") ? "link" : "generic";
   if (tag === "img") return "image";
   if (tag === "li") return around.isInList ? "listitem" : undefined;
-  if (tag === "tr") return around.isInGrid ? undefined : "row";
-  if (tag === "td") return around.isInGrid ? undefined : "cell";
+  if (tag === "tr") return around.isInGrid || !/^t(?:able|head|body|foot)$/.test(parentTag) ? undefined : "row";
+  if (tag === "td") return around.isInGrid || parentTag !== "tr" ? undefined : "cell";
   if (/^h[1-6]$/.test(tag)) return "heading";
   // A landmark needs a name.
   if ((tag === "section" || tag === "form") && !attributes.has("aria-label") && !attributes.has("title"))
@@ -176,8 +199,8 @@ function statesOf(
 ): ReadonlySet<AccessibleState> | undefined {
   const isButton = role === "button";
   const isControl = node.tag === "button";
-  if (isControl && (around.isDisabled || attributes.has("popovertarget") || attributes.has("command")))
-    return undefined;
+  if (around.isDisabled && role !== "generic") return undefined;
+  if (isControl && (attributes.has("popovertarget") || attributes.has("command"))) return undefined;
   const states: AccessibleState[] = isControl && attributes.has("disabled") ? ["disabled"] : [];
   for (const [name, value] of attributes) {
     if (!name.startsWith("aria-") || harmless.test(name) || name === "aria-hidden") continue;
@@ -207,8 +230,10 @@ function nameOf(node: DomNode, role: string, attributes: Attributes): string | u
   return text === "" && attributes.has("title") ? undefined : text;
 }
 
-/** The text of the elements that `aria-labelledby` names. */
+/** The text of the elements that `aria-labelledby` names, if these are few. */
 function labelsOf(node: DomNode): string | undefined {
+  const ids = (node.attribute("aria-labelledby") ?? "").trim().split(/\s+/, maxLabels + 1);
+  if (ids.length > maxLabels || new Set(ids).size < ids.length) return undefined;
   const labels = targetsOf(node, "aria-labelledby").map((target) =>
     target === node ||
     target.attribute("aria-label") !== undefined ||

@@ -5,6 +5,8 @@ const otherTags =
   /-|^(?:area|audio|canvas|details|desc|embed|fencedframe|foreignobject|iframe|img|input|math|meter|object|picture|progress|ruby|select|slot|summary|table|text|title|textarea|video)$/;
 const drawingTags = /^(?:svg|g|path|rect|circle|ellipse|line|polygon|polyline|use|defs|clippath)$/;
 const maxNodes = 60;
+/** A longer text may be the name of many elements: putting it together for each takes seconds. */
+const maxCharacters = 2_000;
 
 const naming = ["role", "title", "aria-label", "aria-labelledby"];
 
@@ -12,15 +14,23 @@ const naming = ["role", "title", "aria-label", "aria-labelledby"];
 export function plainText(element: DomNode): string | undefined {
   const parts: string[] = [];
   let looked = 0;
+  let characters = 0;
+  const add = (text: string): boolean => {
+    characters += text.length;
+    if (characters <= maxCharacters) parts.push(text);
+    return characters <= maxCharacters;
+  };
   const visit = (node: DomNode): boolean => {
     if (++looked > maxNodes) return false;
     if (node.isText) {
-      if (node.isLaidOut) parts.push(node.renderedText);
-      return node.parent?.style("visibility") !== "hidden";
+      return node.parent?.style("visibility") !== "hidden" && (!node.isLaidOut || add(node.renderedText));
     }
     if (node.tag.startsWith("::")) return node.renderedText.trim() === "";
     if (node === element) return node.children.every(visit);
-    if (node.attribute("aria-hidden") === "true") return true;
+    const hidden = node.attribute("aria-hidden") ?? "";
+    if (hidden === "true") return true;
+    // Chromium takes most other values for `true`.
+    if ((hidden !== "" && hidden !== "false") || node.attribute("inert") !== undefined) return false;
     const isUnnamed = naming.every((name) => node.attribute(name) === undefined);
     const isImage = node.tag === "img" && isUnnamed;
     if (otherTags.test(node.tag) && !isImage) return false;
@@ -28,7 +38,7 @@ export function plainText(element: DomNode): string | undefined {
     if (!node.isLaidOut) return node.children.every((child) => !child.isLaidOut && (child.isText || visit(child)));
     const alternative = isImage ? (node.attribute("alt") ?? "") : node.attribute("aria-label")?.trim();
     if (isImage || (alternative !== undefined && alternative !== ""))
-      return node.attribute("aria-labelledby") === undefined && parts.push(` ${alternative ?? ""} `) > 0;
+      return node.attribute("aria-labelledby") === undefined && add(` ${alternative ?? ""} `);
     if (drawingTags.test(node.tag)) return isUnnamed && node.children.every(visit);
     if (!isUnnamed && !(isPlainRole(node) && node.attribute("title") === undefined)) return false;
     const isBlock = node.tag === "br" || node.style("display") !== "inline";

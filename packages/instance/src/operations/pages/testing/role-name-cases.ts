@@ -49,6 +49,20 @@ button|Two lines|<button t><div style="display:contents"><div style="display:con
 button|Contents|<button t style="display:contents">Contents</button>
 button|Part|<button t popovertarget=~a>Part</button><div id=~a popover>x</div>
 button|Not hidden|<div style="visibility:hidden"><button t style="visibility:visible">Not hidden</button></div>
+button|One Two Three|<i id=~a>One</i><i id=~b>Two</i><i id=~c>Three</i><button t aria-labelledby="~a ~b ~c">x</button>
+button|Twice Twice|<i id=~a>Twice</i><button t aria-labelledby="~a ~a">x</button>
+button|A B C D E F G H I J K L|<p><i id=~a>A</i><i id=~b>B</i><i id=~c>C</i><i id=~d>D</i><i id=~e>E</i><i id=~f>F</i><i id=~g>G</i><i id=~h>H</i><i id=~i>I</i><i id=~j>J</i><i id=~k>K</i><i id=~l>L</i></p><button t aria-labelledby="~a ~b ~c ~d ~e ~f ~g ~h ~i ~j ~k ~l">x</button>
+button|Close|<img t role=button alt=Close src=data:,>
+button|Close|<img t role=button tabindex=0 alt=Close src=data:,>
+button|Quit|<i id=~a>Quit</i><img t role=button tabindex=0 alt="" aria-labelledby=~a width=9 height=9 src=data:,>
+button|Quit|<img t role=button tabindex=0 alt="" aria-label=Quit width=9 height=9 src=data:,>
+button|Shown|<button t><span aria-hidden=1>no</span>Shown</button>
+button|Shown|<button t><span aria-hidden=TRUE>no</span>Shown</button>
+button|Also shown|<button t><span aria-hidden=false>Also</span> shown</button>
+button|Also shown|<button t><span aria-hidden>Also</span> shown</button>
+button|Text|<button t aria-label=" ">Text</button>
+link|Home|<img t role=link alt=Home src=data:,>
+link|Script|<a t onclick="this.title=1">Script</a>
 link|Titled|<a t href="/h" title=Other>Titled</a>
 link|Picture and text|<a t href="/h"><img alt=Picture src=data:,><span> and text</span></a>
 link|Inner label text|<a t href="/h"><b aria-label="Inner label">x</b> text</a>
@@ -136,6 +150,8 @@ image|Chart|<svg t role=img width=9 height=9><title>Chart</title><path d="M0 0h9
 image|Icon|<div t role=img aria-label=Icon style="width:9px;height:9px"></div>
 image|Icon|<span t role=image aria-label=Icon>x</span>
 image|Cover|<img t role=doc-cover alt=Cover src=data:,>
+image|Quiet|<i id=~a>Quiet</i><img t alt="" aria-labelledby=~a width=9 height=9 src=data:,>
+image|Quiet|<img t alt="" aria-label=Quiet width=9 height=9 src=data:,>
 image|Caption|<span id=~a>Caption</span><img t aria-labelledby=~a src=data:,>
 progressbar|Load|<progress t aria-label=Load value=3 max=9></progress>
 progressbar|Load|<label>Load <progress t value=3 max=9></progress></label>
