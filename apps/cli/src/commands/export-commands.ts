@@ -1,5 +1,6 @@
 import type { Adding } from "../core/types.ts";
 import { examplesHelp, outputOption, queryOption } from "./command-line.ts";
+import { showsDryRun } from "./dry-run.ts";
 
 const verbs = [
   { verb: "pause", status: "paused", summary: "Pause the export to a destination" },
@@ -11,8 +12,7 @@ const operationId = "auditLogs.exportDestinations.update";
 /** Short forms of `shoal audit-logs export update ID --status …`. */
 export function addExportCommands({ groupFor, run, names, likeOperation, specOf }: Adding): void {
   for (const { verb, status, summary } of verbs) {
-    const command = groupFor(["audit-logs", "export"])
-      .command(verb)
+    const command = showsDryRun(groupFor(["audit-logs", "export"]).command(verb))
       .argument("<id>", "ID of the destination")
       .addOption(outputOption())
       .addOption(queryOption())

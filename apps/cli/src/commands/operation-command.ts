@@ -5,6 +5,7 @@ import { markNotYet, notYetExplained } from "../table/not-yet.ts";
 import { byName } from "../table/request.ts";
 import { flagName, kebab } from "../table/words.ts";
 import { collect, examplesHelp, fileOption, outputOption, queryOption } from "./command-line.ts";
+import { showsDryRun } from "./dry-run.ts";
 import { addSessionArguments, hasSessionArgument, sessionArguments } from "./session-argument.ts";
 
 /** As in a shell. Help does not list them. */
@@ -25,8 +26,9 @@ export function addOperation(
   const word = spec.words.at(-1) ?? "";
   const short = shortNames[word];
   const missing = isNotYet(spec.operationId);
-  const command = parent
-    .command(word, { hidden: spec.deprecated === true, isDefault: spec.entry.isDefault === true })
+  const command = showsDryRun(
+    parent.command(word, { hidden: spec.deprecated === true, isDefault: spec.entry.isDefault === true }),
+  )
     .aliases(short === undefined ? [...alias] : [...alias, short])
     .summary(missing ? markNotYet(spec.summary) : spec.summary)
     .description([spec.summary, spec.description, missing ? notYetExplained : ""].filter(Boolean).join("\n\n"));

@@ -7,6 +7,7 @@ import { addAppCommands, addAppsCommands } from "./apps/app-commands.ts";
 import { addBrowserCommands } from "./browsers/browser-commands.ts";
 import { addCdpPortCommand } from "./browsers/cdp-port-command.ts";
 import { examplesHelp, pathOf, RootCommand } from "./command-line.ts";
+import { refuseDryRun } from "./dry-run.ts";
 import { addExportCommands } from "./export-commands.ts";
 import { addOperation } from "./operation-command.ts";
 import { addMcpCommands } from "./mcp/mcp-commands.ts";
@@ -68,6 +69,7 @@ class CommandProgram implements Program {
     });
     this.root.hook("preAction", (_root, command) => {
       this.#running = command;
+      refuseDryRun(command);
     });
   }
 

@@ -3,7 +3,7 @@ import { requestUrl } from "@shoal/transport";
 import type { Answer, CommandRequest, CommandSpec, GlobalFlags, Run } from "../core/types.ts";
 import { printable } from "../output/format.ts";
 import { notify } from "../output/output.ts";
-import { type Reached, reachToSend } from "./reach.ts";
+import { reach, type Reached } from "./reach.ts";
 import { endpointOf } from "./endpoint.ts";
 import { type PlainAnswer, type PlainRequest, sendPlain, SendTimeout } from "./send.ts";
 
@@ -27,7 +27,7 @@ export function plainRequest(spec: CommandSpec, request: CommandRequest, to: Rea
 
 /** Calls an operation whose result is one JSON value, a page, or empty. */
 export async function call(spec: CommandSpec, request: CommandRequest, flags: GlobalFlags, run: Run): Promise<Answer> {
-  const to = reachToSend(flags, run, spec.open);
+  const to = reach(flags, run, spec.open);
   const plain = plainRequest(spec, request, to);
   const wire = flags.debug === true ? (await import("./wire-log.ts")).wireLog(run.terminal, to.apiKey) : undefined;
   wire?.request(plain);

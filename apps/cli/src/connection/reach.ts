@@ -45,14 +45,3 @@ export function reach(flags: GlobalFlags, run: Run, isOpen = false): Reached {
     ...(flags.requestTimeout !== undefined && { totalTimeoutMs: flags.requestTimeout * 1000 }),
   };
 }
-
-/** Like {@link reach}, for requests that are sent. @throws {ExitError} with `--dry-run`. */
-export function reachToSend(flags: GlobalFlags, run: Run, isOpen = false): Reached {
-  if (flags.dryRun === true)
-    throw new ExitError(
-      exitCodes.usage.status,
-      "Nothing was sent: this command sends several requests, and each depends on the answer to the one before.",
-      "--dry-run prints the requests of other commands. With --debug, this one sends its requests and logs them.",
-    );
-  return reach(flags, run, isOpen);
-}

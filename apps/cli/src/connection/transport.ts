@@ -2,7 +2,7 @@ import { errorOf } from "@shoal/primitives";
 import { createTransport, type ItemPage, type Transport } from "@shoal/transport";
 import { ExitError } from "../core/errors.ts";
 import type { Answer, CommandRequest, CommandSpec, GlobalFlags, Run } from "../core/types.ts";
-import { type Reached, reachToSend } from "./reach.ts";
+import { reach, type Reached } from "./reach.ts";
 import { defaultBaseUrl, findConnection } from "./settings.ts";
 import { endpointOf } from "./endpoint.ts";
 import type { PlainAnswer } from "./send.ts";
@@ -12,12 +12,12 @@ type Fetch = (request: Request) => Promise<Response>;
 
 /** @throws {ExitError} without a key. */
 export function connect(flags: GlobalFlags, run: Run, isOpen = false): Transport {
-  return transportTo({ ...reachToSend(flags, run, isOpen), validate: "off" }, flags, run, (request) => fetch(request));
+  return transportTo({ ...reach(flags, run, isOpen), validate: "off" }, flags, run, (request) => fetch(request));
 }
 
 /** Validates responses; for endpoints with schemas. @throws {ExitError} without a key. */
 export function connectChecked(flags: GlobalFlags, run: Run): Transport {
-  return transportTo({ ...reachToSend(flags, run), validate: "error" }, flags, run, (request) => fetch(request));
+  return transportTo({ ...reach(flags, run), validate: "error" }, flags, run, (request) => fetch(request));
 }
 
 /**

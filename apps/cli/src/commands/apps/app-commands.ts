@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Adding, GlobalFlags, OutputFormat } from "../../core/types.ts";
 import { markNotYet, notYetExplained } from "../../table/not-yet.ts";
 import { collect, examplesHelp, outputOption, queryOption } from "../command-line.ts";
+import { showsDryRun } from "../dry-run.ts";
 
 type Flags = GlobalFlags & { readonly output: OutputFormat; readonly follow: boolean };
 interface RepositoryFlags {
@@ -28,8 +29,7 @@ function explain(command: Command, isMissing: boolean, summary: string, about: s
 }
 
 function addInit({ groupFor, run, version }: Adding): void {
-  groupFor([])
-    .command("init")
+  showsDryRun(groupFor([]).command("init"))
     .argument("[folder]", "Folder of the new app")
     .option("--template <name>", "typescript, javascript or python")
     .option("--name <name>", "Name of the app (default: the name of the folder)")
@@ -45,7 +45,7 @@ function addInit({ groupFor, run, version }: Adding): void {
 }
 
 function addDeploy({ groupFor, isNotYet, run, specOf }: Adding): void {
-  const command = groupFor([]).command("deploy");
+  const command = showsDryRun(groupFor([]).command("deploy"));
   explain(
     command,
     isNotYet("deployments.create"),
@@ -79,7 +79,7 @@ function addDeployRollback(
   deploy: Command,
   { isNotYet, run, specOf }: Pick<Adding, "isNotYet" | "run" | "specOf">,
 ): void {
-  const command = deploy.command("rollback");
+  const command = showsDryRun(deploy.command("rollback"));
   explain(
     command,
     isNotYet("deployments.rollback"),
@@ -103,7 +103,7 @@ function addDeployGithub(
   deploy: Command,
   { isNotYet, run, specOf }: Pick<Adding, "isNotYet" | "run" | "specOf">,
 ): void {
-  const command = deploy.command("github");
+  const command = showsDryRun(deploy.command("github"));
   explain(
     command,
     isNotYet("deployments.create"),
@@ -157,7 +157,7 @@ function addDev({ groupFor, run, specOf }: Adding): void {
 }
 
 function addInvoke({ groupFor, isNotYet, run, specOf }: Adding): void {
-  const command = groupFor([]).command("invoke");
+  const command = showsDryRun(groupFor([]).command("invoke"));
   explain(
     command,
     isNotYet("invocations.create"),
@@ -217,8 +217,7 @@ function addLogs({ groupFor, isNotYet, run, specOf }: Adding): void {
 const historyId = "deployments.list";
 
 export function addAppsCommands({ groupFor, likeOperation, names, run, specOf }: Adding): void {
-  const history = groupFor(["apps"])
-    .command("history")
+  const history = showsDryRun(groupFor(["apps"]).command("history"))
     .argument("<app-name>", "Name of the app")
     .option("--version <label>", "Only deployments of this version")
     .option("--limit <number>", "Maximum number of items (default: 20)")
@@ -246,8 +245,7 @@ export function addAppsCommands({ groupFor, likeOperation, names, run, specOf }:
   names.set(history, { app_name: "<app-name>", app_version: "--version", limit: "--limit", offset: "--offset" });
   likeOperation.set(history, historyId);
 
-  groupFor(["apps"])
-    .command("delete")
+  showsDryRun(groupFor(["apps"]).command("delete"))
     .argument("<app-name>", "Name of the app")
     .option("--version <label>", "Delete only the deployments of this version")
     .option("-y, --yes", "Do not ask for confirmation")

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import type { Adding } from "../../core/types.ts";
 import { collect, examplesHelp, outputOption } from "../command-line.ts";
+import { showsDryRun } from "../dry-run.ts";
 import type { ConnectFlags } from "./connect.ts";
 
 export function addAuthCommands({ groupFor, likeOperation, run, specOf }: Adding): void {
-  const command = groupFor(["auth"])
-    .command("connect")
+  const command = showsDryRun(groupFor(["auth"]).command("connect"))
     .argument("<domain>", "Site to sign in to: example.com")
     .requiredOption("--profile <name>", "Profile that stores the login; created if it does not exist (required)")
     .option("--credential <name>", "Stored credential to sign in with")

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Adding } from "../../core/types.ts";
 import { examplesHelp } from "../command-line.ts";
+import { showsDryRun } from "../dry-run.ts";
 import type { InstallFlags, McpFlags } from "./mcp-flags.ts";
 
 export function addMcpCommands({ groupFor, run, version }: Adding): void {
@@ -15,7 +16,7 @@ export function addMcpCommands({ groupFor, run, version }: Adding): void {
       await runMcp(command.optsWithGlobals<McpFlags>(), version, run);
     });
 
-  withServerFlags(withClientFlags(mcp.command("install")))
+  withServerFlags(withClientFlags(showsDryRun(mcp.command("install"))))
     .summary("Add Shoal to MCP clients")
     .description(
       "Add Shoal to MCP clients on this machine\n\nEdits their configuration files and keeps comments. The old file remains next to it, as FILE.before-shoal. The entry contains no API key: the command reads it as usual.",
@@ -33,7 +34,7 @@ export function addMcpCommands({ groupFor, run, version }: Adding): void {
       install(command.optsWithGlobals<InstallFlags>(), run);
     });
 
-  withClientFlags(mcp.command("uninstall"))
+  withClientFlags(showsDryRun(mcp.command("uninstall")))
     .summary("Remove Shoal from MCP clients")
     .description("Remove the entry of `shoal mcp install` from MCP clients")
     .addHelpText("after", examplesHelp(["shoal mcp uninstall", "shoal mcp uninstall --client cursor"]))

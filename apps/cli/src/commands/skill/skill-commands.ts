@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Adding } from "../../core/types.ts";
 import { examplesHelp } from "../command-line.ts";
+import { showsDryRun } from "../dry-run.ts";
 import type { SkillFlags } from "./skill-file.ts";
 
 export function addSkillCommands({ groupFor, run }: Adding): void {
@@ -12,7 +13,7 @@ export function addSkillCommands({ groupFor, run }: Adding): void {
     )
     .addHelpText("after", examplesHelp(["shoal skill install", "shoal skill install --client claude-code --folder ."]));
 
-  withFlags(skill.command("install"))
+  withFlags(showsDryRun(skill.command("install")))
     .summary("Write the skill for agents on this machine")
     .description(
       "Write the skill for agents on this machine\n\nRun it again after an update of this command. A changed or foreign file is kept unless --force is given; then it remains next to the new one, as SKILL.md.before-shoal.",
@@ -30,7 +31,7 @@ export function addSkillCommands({ groupFor, run }: Adding): void {
       install(command.optsWithGlobals<SkillFlags>(), run);
     });
 
-  withFlags(skill.command("uninstall"))
+  withFlags(showsDryRun(skill.command("uninstall")))
     .summary("Remove the skill from agents")
     .description("Remove the file of `shoal skill install` from agents")
     .addHelpText("after", examplesHelp(["shoal skill uninstall", "shoal skill uninstall --folder ."]))

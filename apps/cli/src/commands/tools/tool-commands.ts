@@ -1,6 +1,7 @@
 import { Argument, type Command } from "commander";
 import type { Adding, GlobalFlags, OutputFormat } from "../../core/types.ts";
 import { collect, examplesHelp, outputOption, queryOption } from "../command-line.ts";
+import { showsDryRun } from "../dry-run.ts";
 import { addSessionArguments, sessionArguments } from "../session-argument.ts";
 
 type Flags = GlobalFlags & {
@@ -19,8 +20,7 @@ export function addToolCommands(adding: Adding): void {
 }
 
 function addApi({ groupFor, run }: Adding): void {
-  groupFor([])
-    .command("api")
+  showsDryRun(groupFor([]).command("api"))
     .addArgument(new Argument("<method>", "GET, POST, PUT, PATCH or DELETE"))
     .argument("<path>", "Path with query: /profiles?limit=5")
     .option("-d, --data <json>", "Request body (JSON, @FILE, or - for stdin)")

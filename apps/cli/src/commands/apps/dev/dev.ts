@@ -231,7 +231,7 @@ class DevSession {
       const request = { params: { id_or_name: id }, query: {}, body: undefined };
       // The command's own signal may be aborted.
       const own = { ...run, signal: late };
-      await call(specOf("browsers.delete"), request, { ...flags, dryRun: false }, own).catch((error: unknown) => {
+      await call(specOf("browsers.delete"), request, flags, own).catch((error: unknown) => {
         if (!ApiError.isInstance(error) || error.status !== 404)
           view.notice(`Browser ${id} could not be ended: ${messageOf(error)}`);
       });
