@@ -102,6 +102,11 @@ it.each([
   ["<\uFE0Fimg src=x onerror=alert(1)>", undefined],
   ["fish <img src=x onerror=alert(1) ", "fish < img src=x onerror=alert(1)"],
   ["<<", "<<"],
+  ["&l&#8203;t;img src=x&g&#8203;t;x", "x"],
+  ["&l<b>t;img src=x&g<b>t;x", "x"],
+  ["&amp;lt;img src=x>x", "x"],
+  ["&#0000060;img src=x&#x000003E;x", "x"],
+  [`&${"amp;".repeat(20)}lt;img src=x>x`, `& ${"amp;".repeat(12)}lt;img src=x>x`],
   ["x<y & y>z", "xz"],
 ])("makes a text without a tag of %s", (text, expected) => {
   expect(cleanText(text, 100)).toBe(expected);

@@ -31,8 +31,8 @@ export const maxAnswerBytes = 4 * 2 ** 20;
 const bounds = { values: 100_000, depth: 64 };
 const maxResults = 100;
 const maxUrl = 2_048;
-/** Nested tags beyond these passes keep their `<`, with a space behind it. */
-const tagPasses = 4;
+/** Nested tags and entities beyond these passes keep their `<` and `&`, with a space behind it. */
+const cleaningPasses = 8;
 const lengths = { title: 500, snippet: 2_000, source: 200, date: 64, raw: 8_000 } as const;
 const maxSnippets = 5;
 
@@ -144,20 +144,27 @@ const withoutHidden = (text: string): string =>
 /** Text without markup, control characters, and characters that hide or reorder text; `undefined` if nothing is left. */
 export function cleanText(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== "string") return undefined;
-  // Hidden characters go before entities and tags, because the text next to them may become one. Entities may be hidden characters.
-  const plain = withoutHidden(
-    withoutHidden(storableText(value, 4 * maxLength))
-      // Before tags: escaped markup is markup for a page that shows the text.
-      .replaceAll(/&(#x?[0-9a-f]{1,6}|[a-z]{2,6});/gi, characterOf),
-  ).replaceAll(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, " ");
-  const cut = storableText(withoutTags(plain).trim(), maxLength);
+  let left = storableText(value, 4 * maxLength);
+  for (let pass = 0; pass < cleaningPasses; pass += 1) {
+    const cleaner = cleanedOnce(left);
+    if (cleaner === left) break;
+    left = cleaner;
+  }
+  const plain = left
+    // Tags without an end, and what is nested deeper than the passes.
+    .replaceAll(/<(?=[/!?a-z])/gi, "< ")
+    .replaceAll(/&(?=(?:amp|lt|gt|#x?[0-9a-f]+);)/gi, "& ");
+  const cut = storableText(plain.trim(), maxLength);
   return cut === "" ? undefined : cut;
 }
 
-/** Removed tags may join the text around them to new ones. */
-function withoutTags(text: string): string {
-  let left = text;
-  for (let pass = 0; pass < tagPasses; pass += 1) left = left.replaceAll(/<[/!?a-z][^<>]*>/gi, "");
-  // Tags without an end, and deeply nested ones.
-  return left.replaceAll(/<(?=[/!?a-z])/gi, "< ");
+/** What it removes may join the text around it to a new entity or tag, and an entity may be a part of another one. */
+function cleanedOnce(text: string): string {
+  return (
+    withoutHidden(text)
+      // Escaped markup is markup for a page that shows the text.
+      .replaceAll(/&(#x?[0-9a-f]{1,32}|[a-z]{2,6});/gi, characterOf)
+      .replaceAll(/[\p{Cc}\p{Zs}\p{Zl}\p{Zp}]+/gu, " ")
+      .replaceAll(/<[/!?a-z][^<>]*>/gi, "")
+  );
 }
