@@ -89,8 +89,10 @@ describe.skipIf(installed === undefined)("a handoff", () => {
     // The person's click and that of Playwright.
     expect(await clicks()).toBe(before + 2);
     await expect.poll(() => phone.textContent("#cover-title")).toBe("Control was returned");
+    expect(await phone.textContent("#cover-text")).toBe("Control was returned. Thank you. You can close this page.");
     await phone.reload();
-    expect(await phone.textContent("h1")).toBe("This link is invalid or has expired");
+    expect(await phone.textContent("h1")).toBe("This link is not needed any more");
+    expect(await phone.textContent("main p")).toBe("Control was returned. Thank you. You can close this page.");
     await phone.close();
   });
 

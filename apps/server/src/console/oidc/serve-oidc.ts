@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import type { Access, KeyAuthenticator } from "../../http/auth/access.ts";
 import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
 import { isLoopback } from "../../http/listen.ts";
-import { refusalPage, sendPage } from "../../http/pages/html-page.ts";
+import { escaped, refusalPage, sendPage } from "../../http/pages/html-page.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { maxSessionMs } from "../console-sessions.ts";
@@ -157,8 +157,4 @@ function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): v
   request.log.warn({ err: error }, "a sign-in with OpenID Connect failed");
   const text = "The provider did not confirm this sign-in. The log of the service contains the reason.";
   sendPage(reply, 502, refusalPage(title, text + again), []);
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${String(character.charCodeAt(0))};`);
 }

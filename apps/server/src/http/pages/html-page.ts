@@ -23,6 +23,11 @@ export function htmlPage(html: string, { frames = false }: { readonly frames?: b
   };
 }
 
+/** Text as HTML. */
+export function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${String(character.charCodeAt(0))};`);
+}
+
 /** Both texts must be trusted HTML. */
 export function refusalPage(title: string, text: string): HtmlPage {
   return htmlPage(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${title}</title>
@@ -30,9 +35,20 @@ export function refusalPage(title: string, text: string): HtmlPage {
 <body><main><h1>${title}</h1><p>${text}</p></main></body></html>`);
 }
 
-/** For people with a link that the service refuses. Omits the next step of the error, which names operations for programs. */
-export function expiredLinkPage({ problem, status }: ServiceError): HtmlPage {
-  const reason = status === 403 ? "The API key of this link may not open it." : problem;
+/**
+ * For people with a link that the service refuses. Omits the next step of the error, which names operations for programs: a 401
+ * without one is written for people, about a link that has served its purpose.
+ */
+export function refusedLinkPage({ code, hint, problem, status }: ServiceError): HtmlPage {
+  const reason = escaped(problem);
+  if (status >= 500) return refusalPage("This page cannot be opened now", "Try again in a moment.");
+  if (status === 403)
+    return refusalPage(
+      "You may not open this",
+      code === "forbidden" ? reason : "The API key of this link has no right to it.",
+    );
+  if (status !== 401) return refusalPage("This link cannot be opened", reason);
+  if (hint === undefined) return refusalPage("This link is not needed any more", reason);
   return refusalPage("This link is invalid or has expired", `${reason} Copy the whole link, or ask for a new one.`);
 }
 

@@ -22,10 +22,7 @@ export class StoredPersonLinks implements PersonLinks {
     if (link.kind === "handoff") {
       const row = await this.#handoffs.store.find(link.id);
       if (row?.session_id !== sessionId) throw unknown();
-      if (!isActive(row) || Date.parse(row.expires_at) <= Date.now())
-        throw new ServiceError(401, "unauthorized", ended[row.status] ?? "This request has expired.", {
-          hint: "You can close this page. Ask for a new link if you are still needed.",
-        });
+      if (!isActive(row) || Date.parse(row.expires_at) <= Date.now()) throw ended(row.status);
       const { id: linkId, key_id: keyId, label } = row;
       return { linkId, keyId, label, mode: row.status === "taken" ? "control" : "watch" };
     }
@@ -45,10 +42,14 @@ export class StoredPersonLinks implements PersonLinks {
   }
 }
 
-const ended: Readonly<Record<string, string>> = {
-  released: "Control was returned. Thank you.",
-  canceled: "This request was canceled.",
-};
+/** For a person, so without a hint, except where a new link helps. */
+function ended(status: string): ServiceError {
+  if (status === "released")
+    return new ServiceError(401, "unauthorized", "Control was returned. Thank you. You can close this page.");
+  if (status === "canceled")
+    return new ServiceError(401, "unauthorized", "This request was canceled. You can close this page.");
+  return new ServiceError(401, "unauthorized", "This request has expired.", { hint: "Ask for a new link." });
+}
 
 function unknown(): ServiceError {
   return new ServiceError(401, "unauthorized", "This link was revoked or has expired.", {

@@ -112,9 +112,12 @@ export async function requireWaiting(
   { isForLogin, sessionId }: Pick<LiveViewAccess, "isForLogin" | "sessionId">,
 ): Promise<void> {
   if (!isForLogin || (await logins.isWaiting(sessionId))) return;
-  throw new ServiceError(401, "unauthorized", "The sign-in does not need this browser any more.", {
-    hint: "Continue on the sign-in page.",
-  });
+  // For a person, so without a hint.
+  throw new ServiceError(
+    401,
+    "unauthorized",
+    "The sign-in does not need this browser any more. Continue on the sign-in page.",
+  );
 }
 
 const use = "live view";

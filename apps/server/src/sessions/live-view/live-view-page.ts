@@ -3,7 +3,7 @@ import { ServiceError } from "@shoal/router";
 import type { FastifyInstance } from "fastify";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
-import { expiredLinkPage, type HtmlPage, htmlPage, refusalPage, sendPage } from "../../http/pages/html-page.ts";
+import { type HtmlPage, htmlPage, refusalPage, refusedLinkPage, sendPage } from "../../http/pages/html-page.ts";
 import { type AdmittedView, admitLiveView, type LiveViewGate } from "./live-view-address.ts";
 
 /** The task of the person, for the page. */
@@ -91,7 +91,7 @@ export function serveLiveView(
       } else sendPage(reply, 200, (loaded ??= htmlPage(readFileSync(liveViewPagePath, "utf8"))), embedders);
     } catch (error) {
       if (!ServiceError.isInstance(error)) throw error;
-      sendPage(reply, error.status, expiredLinkPage(error), frameAncestors);
+      sendPage(reply, error.status, refusedLinkPage(error), frameAncestors);
     }
     return reply;
   });

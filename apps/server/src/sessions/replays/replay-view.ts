@@ -2,7 +2,7 @@ import { ServiceError } from "@shoal/router";
 import { RequestTaken } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingMessage } from "node:http";
-import { expiredLinkPage, type HtmlPage, refusalPage, sendPage } from "../../http/pages/html-page.ts";
+import { type HtmlPage, refusalPage, refusedLinkPage, sendPage } from "../../http/pages/html-page.ts";
 import { byteRange } from "./byte-range.ts";
 import { chaptersOf } from "./chapters.ts";
 import type { ReplayAddresses } from "./replay-address.ts";
@@ -138,7 +138,7 @@ function firstBytes(text: unknown): number | undefined {
 function explained(error: ServiceError): HtmlPage {
   return error.status === 404
     ? refusalPage("Recording not found", "It was deleted: recordings are kept for a limited time.")
-    : expiredLinkPage(error);
+    : refusedLinkPage(error);
 }
 
 async function sendFilm(

@@ -125,8 +125,10 @@ async function readEnding(
       recording_url?: string;
     };
     if (answer.status === 401) {
-      // The hint is for programs.
-      const reason = (said.message ?? "").replace(said.hint ?? "", "").trim();
+      const { hint, message = "" } = said;
+      // A message without a hint is written for people, about a link that has served its purpose. A hint is for programs.
+      if (hint === undefined) return { title: "This link is not needed any more", text: message };
+      const reason = message.replace(hint, "").trim();
       return { title: "This link is invalid or has expired", text: `${reason} Ask for a new one.`.trim() };
     }
     if (said.state === "ended")
