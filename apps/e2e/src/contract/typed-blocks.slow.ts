@@ -17,7 +17,7 @@ const isShoal = (command: string) => /^(?:\.\/)?shoal /.test(command);
 const isTriedElsewhere = (command: string) => /^(?:\.\/)?shoal serve\b|^npm install\b/.test(command);
 /** Follows until Ctrl-C, or names a thing that the reader has. */
 const needsDryRun = (command: string) => /\bfs watch\b|--watch\b|\b[A-Z_]*ID\b/.test(command);
-const sendsSeveral = "this command sends several requests";
+const cannotPrint = "this command cannot print its requests";
 
 const blocks = typedPages.flatMap(typedBlocksOf);
 const onService = blocks.filter(
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)(
         () => undefined,
         (error: unknown) => (error as { readonly stderr: string }).stderr,
       );
-      if (problem !== undefined) expect(problem, command).toContain(sendsSeveral);
+      if (problem !== undefined) expect(problem, command).toContain(cannotPrint);
     }
 
     const named = (block: TypedBlock) => [block.title, block] as const;

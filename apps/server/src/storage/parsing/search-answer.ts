@@ -151,14 +151,14 @@ export function cleanText(value: unknown, maxLength: number): string | undefined
     left = cleaner;
   }
   const plain = left
-    // Tags without an end, and what is nested deeper than the passes.
+    // Tags without an end, and those nested deeper than the passes.
     .replaceAll(/<(?=[/!?a-z])/gi, "< ")
     .replaceAll(/&(?=(?:amp|lt|gt|#x?[0-9a-f]+);)/gi, "& ");
   const cut = storableText(plain.trim(), maxLength);
   return cut === "" ? undefined : cut;
 }
 
-/** What it removes may join the text around it to a new entity or tag, and an entity may be a part of another one. */
+/** Removed parts may join the text around them to a new entity or tag, and an entity may be a part of another one. */
 function cleanedOnce(text: string): string {
   return (
     withoutHidden(text)
