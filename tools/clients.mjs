@@ -1,6 +1,7 @@
 // Writes docs/clients.md and the clients that the console offers, from the list of tested clients and the results of their
 // tests. With `--check` it only compares. It refuses results of versions that are not pinned any more.
 // Usage: node tools/clients.mjs --record REPORT…, with reports of `vitest run … --reporter=json --outputFile=REPORT`
+// Two clients have tests in the fast suite: see CONTRIBUTING.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -47,7 +48,7 @@ ${clients.map(rowOf).join("\n")}
 const text = `# Clients
 
 Programs for other browser services, and for local browsers, run on Shoal after their address and key have changed. The
-tests run the real clients in these versions against a service with a real Chromium. A number of passed tests is the result of
+tests run the real clients in these versions against a service with a real Chromium, except those marked "not tested". A number of passed tests is the result of
 the last recorded run; "no recorded run" are clients whose tests exist and were not recorded with this version. \`KEY\` is a key of Shoal, and
 \`shoal.example\` is the address of your service. The console shows the code for a running session under "Connect".
 
@@ -57,8 +58,10 @@ writeOrCheck("docs/clients.md", text, source);
 
 const plain = (markdown) => markdown.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll("`", "");
 const offers = doors.flatMap(({ clients, dialect, name: door }) =>
-  clients.flatMap(({ code, language, limits, name }) =>
-    code === undefined ? [] : [{ door, dialect, name, language, code, limits: limits && plain(limits) }],
+  clients.flatMap(({ code, language, limits, name, tests }) =>
+    code === undefined || Object.keys(tests).length === 0
+      ? []
+      : [{ door, dialect, name, language, code, limits: limits && plain(limits) }],
   ),
 );
 writeOrCheck(

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import type { Client, Door } from "../apps/e2e/src/clients/client.ts";
 import { doors } from "../apps/e2e/src/clients/doors.ts";
 import { findStale, isReasonless, type Outcome, recordResults } from "../apps/e2e/src/clients/results.ts";
+import offers from "../apps/console/src/pages/session/connect/clients.json" with { type: "json" };
 import results from "../apps/e2e/src/clients/results.json" with { type: "json" };
 
 const root = join(import.meta.dirname, "..");
@@ -14,6 +15,11 @@ it("each client has another name, and no results of other versions", () => {
   expect(new Set(clients.map(({ name }) => name)).size).toBe(clients.length);
   expect(findStale(doors, results)).toEqual([]);
   expect(Object.keys(results).filter((name) => !clients.some((client) => client.name === name))).toEqual([]);
+});
+
+it("the console offers only clients with tests", () => {
+  const tested = clients.filter(({ tests }) => Object.keys(tests).length > 0).map(({ name }) => name);
+  expect(offers.map(({ name }) => name).filter((name) => !tested.includes(name))).toEqual([]);
 });
 
 it("each named test exists", () => {

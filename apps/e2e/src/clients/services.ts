@@ -109,7 +109,7 @@ export const browserless: Door = {
   dialect: "browserless",
   clients: [
     {
-      name: "HTTP and Puppeteer",
+      name: "HTTP and sockets",
       language: "any",
       versions: [],
       change: "`https://shoal.example/browserless` with `token=KEY`",
