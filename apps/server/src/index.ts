@@ -4,7 +4,7 @@ export { type Config, environmentOf, flagOf, type SettingName, Settings, setting
 export { defaultDataDir } from "./config/settings/defaults.ts";
 export type { Setting, SettingKind } from "./config/settings/setting.ts";
 export { type AdminKey, adminKeyPath, readAdminKey, writeAdminKey } from "./config/admin-key.ts";
-export { createKeySecret, hashKey, maskKey } from "./http/auth/api-key-secret.ts";
+export { createKeySecret, hashKey, isKeySecret, maskKey } from "./http/auth/api-key-secret.ts";
 export { findChromium, type FoundChromium } from "@shoal/placement";
 export { examine } from "./main/examine.ts";
 export type { Finding } from "./main/finding.ts";

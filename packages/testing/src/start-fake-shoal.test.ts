@@ -253,15 +253,35 @@ it("lets a test define handlers, also for operations of an extension", async () 
   await expect(shoal.transport.call(greet, { body: { name: "Ada" } }, repeated)).rejects.toMatchObject({ status: 501 });
 });
 
-it("restores snapshots, which have no memory of a browser", async () => {
-  const shoal = impatient();
-  const { session_id } = await shoal.browsers.create();
+it("restores and saves the profile that a session started with", async () => {
+  const shoal = client({ maxRetries: 0 });
+  const cookie = { name: "user", value: "ada", domain: "example.com", path: "/", expires: -1 };
+  const cookies = [{ ...cookie, httpOnly: true, secure: true, sameSite: "Lax" as const }];
+  await shoal.profiles.create({ name: "ada" });
+  await shoal.profiles.storageState.import("ada", { cookies, origins: [] });
+  const { session_id } = await shoal.browsers.create({ profile: { name: "ada", save_changes: true } });
   const snapshot = await shoal.browsers.snapshot(session_id);
   expect(snapshot.engine).toBe("restored");
   const restored = await shoal.browsers.create({ snapshot: { id: snapshot.id } });
   expect(restored.session_id).not.toBe(session_id);
+  // A restored session saves to no profile. Its state is that of the snapshot, and not an empty one.
+  const again = await shoal.browsers.snapshot(restored.session_id);
+  const empty = await shoal.browsers.snapshot((await shoal.browsers.create()).session_id);
+  expect(again.size_bytes).toBe(snapshot.size_bytes);
+  expect(empty.size_bytes).toBeLessThan(snapshot.size_bytes);
+  await shoal.browsers.saveProfile(session_id);
+  const { items: versions } = await shoal.profiles.versions.list("ada");
+  expect(versions.map(({ source }) => source)).toEqual(["save", "import"]);
+  expect((await shoal.profiles.storageState.get("ada"))?.cookies).toEqual(cookies);
   const forkable = await shoal.browsers.create({ forkable: true });
   expect(await refusalOf(shoal.browsers.snapshot(forkable.session_id))).toBe("501 not_implemented");
+});
+
+it("refuses a key that is not one of a fake, before it starts", async () => {
+  for (const apiKey of ["test", "", `${fake.apiKey}x`, fake.apiKey.slice(1)])
+    await expect(startFakeShoal({ apiKey })).rejects.toThrow(
+      new TypeError("apiKey: expected the key of an earlier fake. Leave it out to get a new one in fake.apiKey."),
+    );
 });
 
 it("answers at the legacy paths of projects", async () => {

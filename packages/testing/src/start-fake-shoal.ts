@@ -1,7 +1,7 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import type { Handler } from "@shoal/router";
 import type { Handoff } from "@shoal/schemas";
-import { createKeySecret } from "@shoal/server";
+import { createKeySecret, isKeySecret } from "@shoal/server";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FakeCall } from "./front/calls.ts";
 import type { FakeCaller } from "./front/caller.ts";
@@ -63,6 +63,8 @@ export class FakeShoal implements AsyncDisposable {
 
   /** The same as {@link startFakeShoal}. */
   static async start({ apiKey = createKeySecret(), port = 0 }: FakeOptions = {}): Promise<FakeShoal> {
+    if (!isKeySecret(apiKey))
+      throw new TypeError("apiKey: expected the key of an earlier fake. Leave it out to get a new one in fake.apiKey.");
     const scripts = { apps: new ScriptedApps(), sites: new ScriptedSites(), stores: new ScriptedStores() };
     const present = { service: await FakeService.start(scripts, apiKey) };
     const own = new OwnOperations(() => present.service);
@@ -226,6 +228,7 @@ export class FakeShoal implements AsyncDisposable {
  * @example
  * await using fake = await startFakeShoal();
  * const shoal = new Shoal({ apiKey: fake.apiKey, baseUrl: fake.baseUrl });
+ * @throws {TypeError} if `apiKey` is not a key of a fake.
  * @throws {Error} if the port is taken.
  */
 export const startFakeShoal = (options: FakeOptions = {}): Promise<FakeShoal> => FakeShoal.start(options);

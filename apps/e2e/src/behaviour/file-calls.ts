@@ -160,8 +160,11 @@ async function toldIn({ home, id, shoal }: Place, watchId: string): Promise<File
   return events;
 }
 
-/** Each run makes hundreds of requests: `npm test` has few, with other calls each time, and the slow suite the rest. */
-const numRuns = process.env.SHOAL_TEST_VARIANTS === undefined ? 8 : 40;
+/**
+ * Each run makes hundreds of requests: `npm test` has few, with other calls each time, and the slow suite the rest. So
+ * few that a busy machine completes them: a run cannot be stopped, and its session is deleted at the end.
+ */
+const numRuns = process.env.SHOAL_TEST_VARIANTS === undefined ? 4 : 20;
 
 /** Makes random calls on files. */
 export function describeFileCalls(test: ServiceUnderTest): void {
@@ -179,7 +182,7 @@ export function describeFileCalls(test: ServiceUnderTest): void {
           const tree = await treeOf(place);
           expect(differences(replay(new Map(), await toldIn(place, watch_id)), tree)).toEqual([]);
         }),
-        { numRuns, plugins: [fc.interruptAfterTimeLimit(20_000)] },
+        { numRuns },
       );
       await shoal.browsers.delete(id);
     });

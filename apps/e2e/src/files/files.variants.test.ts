@@ -137,7 +137,7 @@ describe.each(placements)("files in the placement $title", ({ placement, skip })
           expect(await fs.listFiles(id, { path: `${home}/to` })).toEqual([]);
           await fs.deleteDirectory(id, { path: home });
         }),
-        { numRuns: 15, plugins: [fc.interruptAfterTimeLimit(20_000)] },
+        { numRuns: 8 },
       );
     });
 

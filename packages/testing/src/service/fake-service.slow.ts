@@ -94,17 +94,18 @@ it.runIf(isPosix)("makes the golden folder again when files are missing", async 
   const [name = ""] = await readdir(cache);
   await using fake = await startFakeShoal();
   const shoal = new Shoal({ apiKey: fake.apiKey, baseUrl: fake.baseUrl });
+  await using other = await startFakeShoal();
   for (const damaged of ["database/pgdata/global", "admin-key.json"]) {
     await rm(join(cache, name, "data", damaged), { recursive: true });
     // The key stays, although the new golden folder has another one.
-    await fake.reset();
+    await Promise.all([fake.reset(), other.reset()]);
     expect((await shoal.apiKeys.list()).items.map(({ masked_key }) => masked_key.slice(-4))).toEqual([
       fake.apiKey.slice(-4),
     ]);
     expect(await readdir(cache)).toEqual([name]);
     expect((await stat(join(cache, name, "data", damaged))).isFile() || damaged.includes("global")).toBe(true);
   }
-  await fake.close();
+  await Promise.all([fake.close(), other.close()]);
   expect(await temporaryFolders()).toEqual([]);
 });
 

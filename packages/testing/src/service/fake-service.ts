@@ -26,6 +26,8 @@ export interface Scripts {
   readonly stores: ScriptedStores;
 }
 
+/** Each with another golden folder: other processes that start may replace a damaged one, too. */
+const maxAttempts = 3;
 const silent = (): void => undefined;
 const silentLog = { debug: silent, info: silent, warn: silent, error: silent };
 const loopback = ["localhost", "*.localhost", "127.0.0.0/8", "::1"];
@@ -77,13 +79,14 @@ export class FakeService {
    * @throws {Error} with the next step, if the disk is full, for instance.
    */
   static async start(scripts: Scripts, apiKey: string): Promise<FakeService> {
-    const first = await goldenOf(scripts);
-    try {
-      return await FakeService.#startCopy(first, scripts, apiKey);
-    } catch (error) {
-      if (!(await first.isDamaged())) throw error;
-      await first.discard();
-      return FakeService.#startCopy(await goldenOf(scripts), scripts, apiKey);
+    for (let attempt = 1; ; attempt++) {
+      const golden = await goldenOf(scripts);
+      try {
+        return await FakeService.#startCopy(golden, scripts, apiKey);
+      } catch (error) {
+        if (attempt === maxAttempts || !(await golden.isDamaged())) throw error;
+        await golden.discard();
+      }
     }
   }
 

@@ -27,7 +27,10 @@ const removal = { recursive: true, force: true, maxRetries: 5 } as const;
 /** Data of a service that started once. Fakes copy it. */
 export interface Golden {
   readonly data: string;
-  /** Whether files were changed or removed since it was made: programs that clean caches remove single files. */
+  /**
+   * Whether files were changed or removed since it was made: programs that clean caches remove single files. Also true
+   * when another process has replaced it: a copy from before may lack files.
+   */
   isDamaged(): Promise<boolean>;
   /** Removes it, unless another process has replaced it. */
   discard(): Promise<void>;
@@ -51,6 +54,13 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
+interface Opened {
+  readonly path: string;
+  readonly cache: string;
+  /** Names this golden folder: each has other keys. The system may give its file numbers to the next one. */
+  readonly digest: string | undefined;
+}
+
 /**
  * Returns the golden folder of this version, in the cache of this user. Processes that make it at the same time keep the
  * first one.
@@ -69,11 +79,11 @@ export async function goldenFolder(make: (folder: string) => Promise<void>): Pro
       await removeUnused(cache);
       await makeIn(path, cache, make);
     }
-    const { ino } = await stat(path, { bigint: true });
+    const opened: Opened = { path, cache, digest: await storedDigest(path) };
     return {
       data: dataIn(path),
-      isDamaged: () => isDamaged(path),
-      discard: () => discard(path, ino, cache),
+      isDamaged: () => isDamaged(opened),
+      discard: () => discard(opened),
     };
   } catch (error) {
     throw startError(error, cache);
@@ -89,9 +99,9 @@ async function makeIn(path: string, cache: string, make: (folder: string) => Pro
   }
   await make(dataIn(draft));
   await writeFile(digestIn(draft), await digestOf(dataIn(draft)));
-  await rename(draft, path).catch(async (error: unknown) => {
-    // Another process was faster.
-    if (!(await exists(path))) throw error;
+  await rename(draft, path).catch(async () => {
+    // Another process was faster, unless it has already removed what it made.
+    if (!(await exists(path))) await rename(draft, path);
   });
 }
 
@@ -111,12 +121,21 @@ async function digestOf(folder: string): Promise<string> {
   return digest.digest("hex");
 }
 
+const isMissing = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "ENOENT";
+
+/** @returns undefined if it is missing, also because another process removes the folder. */
+const storedDigest = (path: string): Promise<string | undefined> =>
+  readFile(digestIn(path), "utf8").catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+
 /** False when it cannot be read, without file handles for instance: that does not make it damaged. */
-async function isDamaged(path: string): Promise<boolean> {
+async function isDamaged({ digest, path }: Opened): Promise<boolean> {
   try {
-    return (await readFile(digestIn(path), "utf8")) !== (await digestOf(dataIn(path)));
+    return (await storedDigest(path)) !== digest || (await digestOf(dataIn(path))) !== digest;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ENOENT";
+    return isMissing(error);
   }
 }
 
@@ -132,10 +151,11 @@ async function openCache(cache: string): Promise<void> {
 }
 
 /** Renamed first, so that no process copies a part of it. */
-async function discard(path: string, ino: bigint, cache: string): Promise<void> {
+async function discard({ cache, digest, path }: Opened): Promise<void> {
   await using draft = await openFakeFolder(cache, draftPrefix);
-  const found = await stat(path, { bigint: true }).catch(() => undefined);
-  if (found?.ino === ino) await rename(path, join(draft.path, "golden")).catch(() => undefined);
+  const present = await storedDigest(path);
+  if (present === undefined || present === digest)
+    await rename(path, join(draft.path, "golden")).catch(() => undefined);
 }
 
 async function removeUnused(cache: string): Promise<void> {
