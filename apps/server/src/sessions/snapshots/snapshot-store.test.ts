@@ -43,26 +43,30 @@ async function open() {
   return { id, store };
 }
 
-it("limits the snapshots of a project that wait for a slow one, and drops the content of refused ones", async () => {
+it("limits the snapshots of a project that are taken at once, before a session is paused", async () => {
+  const { id, store } = await open();
+  const asked = await Promise.allSettled([1, 2, 3, 4, 5].map(() => store.reserve(id)));
+  const releases = asked.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const refusal = { status: 409, limit: 4, retryAfterSeconds: 15 };
+  expect([releases.length, asked.at(-1)]).toMatchObject([4, { status: "rejected", reason: refusal }]);
+  (await store.reserve("another"))();
+  releases[0]?.();
+  const again = await store.reserve(id);
+  await expect(store.reserve(id)).rejects.toMatchObject(refusal);
+  for (const release of [again, ...releases.slice(1)]) release();
+  (await store.reserve(id))();
+});
+
+it("does not keep the snapshot of a caller who leaves while it waits for a slow one", async () => {
   const { id, store } = await open();
   const leaving = new AbortController();
-  const contents = [0, 1, 2, 3].map(() => new PassThrough());
-  const adding = contents.map((content, place) =>
-    store.add(id, snapshot, content, place === 3 ? leaving.signal : goesOn),
-  );
-  const refused = new PassThrough();
-  const refusal = { status: 409, limit: 4, retryAfterSeconds: 15 };
-  await expect(store.add(id, snapshot, refused, goesOn)).rejects.toMatchObject(refusal);
-  expect(refused.destroyed).toBe(true);
-  await expect(store.requireRoom(id)).rejects.toMatchObject(refusal);
-  await expect(store.requireRoom("another")).resolves.toBeUndefined();
-  // A caller that leaves makes room.
+  const [slow, left] = [new PassThrough(), new PassThrough()];
+  const adding = [store.add(id, snapshot, slow, goesOn), store.add(id, snapshot, left, leaving.signal)] as const;
   leaving.abort(new Error("left"));
-  await expect(adding[3]).rejects.toThrow("left");
-  await expect(store.requireRoom(id)).resolves.toBeUndefined();
-  for (const content of contents.slice(0, 3)) content.end("state");
-  expect(await Promise.all(adding.slice(0, 3))).toHaveLength(3);
-  await expect(store.requireRoom(id)).resolves.toBeUndefined();
+  await expect(adding[1]).rejects.toThrow("left");
+  expect(left.destroyed).toBe(true);
+  slow.end("state");
+  expect(await adding[0]).toMatchObject({ session_id: "s1" });
 });
 
 it("removes expired snapshots with their content, and keeps the others", async () => {

@@ -44,7 +44,7 @@ export interface StoredSnapshot {
 }
 
 const dayMs = 86_400_000;
-/** Of one project, and stored one after another. Each keeps a copy of its session, perhaps in memory. */
+/** Of one project on one server, and stored one after another. Each keeps a copy of its session, perhaps in memory. */
 const maxAdding = 4;
 const retryAfterSeconds = 15;
 
@@ -58,24 +58,32 @@ export class SnapshotStore {
     this.#parts = parts;
   }
 
-  /** Call it before a session is paused. @throws {ServiceError} 409 or 507 at a limit of the project. */
-  async requireRoom(projectId: string): Promise<void> {
+  /**
+   * Call it before a session is paused. @returns releases the place; call it after {@link SnapshotStore.add}, and once.
+   * @throws {ServiceError} 409 or 507 at a limit of the project.
+   */
+  async reserve(projectId: string): Promise<() => void> {
     this.#requireTurn(projectId);
-    await this.#freeBytes(this.#parts.database.query, projectId);
+    this.#addingOf.set(projectId, this.#addingCount(projectId) + 1);
+    const release = (): void => {
+      const others = this.#addingCount(projectId) - 1;
+      if (others === 0) this.#addingOf.delete(projectId);
+      else this.#addingOf.set(projectId, others);
+    };
+    try {
+      await this.#freeBytes(this.#parts.database.query, projectId);
+      return release;
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 
-  /** @throws {ServiceError} 409 or 507 at a limit of the project. @throws errors of the content. */
+  /** Needs a place of {@link SnapshotStore.reserve}. @throws {ServiceError} 409 or 507 at a limit of the project. @throws errors of the content. */
   async add(projectId: string, snapshot: NewSnapshot, content: Readable, signal: AbortSignal): Promise<Snapshot> {
     // Its reader gets the error.
     content.on("error", () => undefined);
     addAbortSignal(signal, content);
-    try {
-      this.#requireTurn(projectId);
-    } catch (error) {
-      content.destroy();
-      throw error;
-    }
-    this.#addingOf.set(projectId, this.#addingCount(projectId) + 1);
     const left = Promise.withResolvers<never>();
     const leave = (): void => {
       left.reject(signal.reason as Error);
@@ -88,9 +96,6 @@ export class SnapshotStore {
     });
     return Promise.race([adding, left.promise]).finally(() => {
       signal.removeEventListener("abort", leave);
-      const others = this.#addingCount(projectId) - 1;
-      if (others === 0) this.#addingOf.delete(projectId);
-      else this.#addingOf.set(projectId, others);
     });
   }
 
@@ -103,7 +108,7 @@ export class SnapshotStore {
     throw new ServiceError(
       409,
       "conflict",
-      `${String(maxAdding)} snapshots of this project are being stored, the limit.`,
+      `${String(maxAdding)} snapshots of this project are being stored on this server, the limit.`,
       {
         limit: maxAdding,
         hint: `Try again in ${String(retryAfterSeconds)} seconds.`,

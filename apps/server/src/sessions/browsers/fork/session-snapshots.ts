@@ -15,7 +15,7 @@ import { UnpackedCopies, type UsedCopy } from "./unpacked-copies.ts";
 
 export interface SessionSnapshotsParts extends Pick<SessionForksParts, "choices" | "log" | "runner"> {
   readonly forks: SessionForks;
-  readonly snapshots: Pick<SnapshotStore, "add" | "find" | "requireRoom">;
+  readonly snapshots: Pick<SnapshotStore, "add" | "find" | "reserve">;
   readonly placement: Pick<Placement, "copyNeeds" | "kind" | "sleep" | "unforkableBecause" | "unpack">;
   readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped" | "typedIn">;
   readonly serverId: string;
@@ -49,11 +49,24 @@ export class SessionSnapshots {
   async take(
     projectId: string,
     idOrName: string,
+    wishes: z.output<typeof CreateSnapshot>,
+    by: SnapshotCaller,
+  ): Promise<Snapshot> {
+    const release = await this.#parts.snapshots.reserve(projectId);
+    try {
+      return await this.#take(projectId, idOrName, wishes, by);
+    } finally {
+      release();
+    }
+  }
+
+  async #take(
+    projectId: string,
+    idOrName: string,
     { mode, name, stop }: z.output<typeof CreateSnapshot>,
     by: SnapshotCaller,
   ): Promise<Snapshot> {
     const { forks, signInBrowsers, snapshots } = this.#parts;
-    await snapshots.requireRoom(projectId);
     // Before the session is paused.
     const requirePolicy = (parent: SessionRow): void => {
       by.requirePolicy(parent);

@@ -23,7 +23,7 @@ export interface SessionsParts extends ChosenObjects {
   readonly placement: Placement;
   readonly profiles: SessionProfiles;
   readonly signInBrowsers: Pick<SignInBrowsers, "noteFork" | "noteTyped" | "typedIn">;
-  readonly snapshots: Pick<SnapshotStore, "add" | "find" | "requireRoom">;
+  readonly snapshots: Pick<SnapshotStore, "add" | "find" | "reserve">;
   readonly handoffs: SessionRunnerParts["handoffs"] & SessionUpdatesParts["handoffs"];
   readonly projects: Pick<ProjectLookup, "find">;
   readonly botIdentities: Pick<BotIdentities, "signerOf">;
