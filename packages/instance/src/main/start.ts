@@ -8,6 +8,9 @@ import { commandMark } from "../operations/process/tracking/escaped-processes.ts
 import { rememberProcessGroups } from "../operations/process/tracking/process-groups.ts";
 import type { InstanceConfig } from "../protocol/protocol.ts";
 
+/** Their default is to stop the process, and code in the session can send them. Handlers, unlike ignored signals, end at its children. */
+const stopSignals = ["SIGTSTP", "SIGTTIN", "SIGTTOU"] as const;
+
 /** Starts Chromium before it loads the rest of the program, because Chromium takes the longest. */
 async function start(document: string | undefined): Promise<void> {
   if (document === undefined)
@@ -15,6 +18,7 @@ async function start(document: string | undefined): Promise<void> {
   // The placement wrote this configuration, so it is trusted.
   const config = JSON.parse(document) as InstanceConfig;
   closeInheritedDescriptors();
+  for (const signal of stopSignals) process.on(signal, () => undefined);
   // `/proc` names the loader that started Node.
   if (config.node !== undefined) process.execPath = config.node;
   const forwarder = await startEgressForwarder(config.egress_path);

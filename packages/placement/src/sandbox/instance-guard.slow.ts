@@ -14,6 +14,8 @@ const attack = `
 worker=$(cat /tmp/worker 2>/dev/null || cat "$TMPDIR/worker")
 for pid in $PPID $worker; do kill -USR1 $pid || echo "no process $pid"; done
 i=0; while [ $i -lt 20 ]; do grep -q ${inspectorPort} /proc/net/tcp && echo "inspector open" && break; sleep 0.05; i=$((i+1)); done
+for signal in TSTP TTIN TTOU; do kill -$signal $PPID || echo "no signal $signal"; done
+grep -q "^State:.T" /proc/$PPID/status && echo "instance stopped"
 kill -0 $PPID || echo "instance gone"
 `;
 const attackInBox = `
@@ -31,7 +33,7 @@ for (const kind of kinds) {
     ["linux", "chromium", ...(kind === "sandbox" ? (["bubblewrap"] as const) : [])],
     `code in a ${kind} placement`,
     () => {
-      it("cannot take over its instance, and does not inherit file descriptors of the service", async () => {
+      it("cannot take over or stop its instance, and does not inherit file descriptors of the service", async () => {
         const sessionsDir = await temporaryDirectory();
         const { served } = await startServer(
           {
