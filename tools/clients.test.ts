@@ -46,13 +46,31 @@ const door: Door = { name: "a protocol", page: "guide/README.md", clients: [clie
 const outcome = (title: string, state = "passed"): Outcome => ({ file: "a.slow.ts", title, state });
 
 it("takes the results of a client whose tests all passed, and keeps those of the others", () => {
-  const earlier = { "a client": { versions: "1.0.0", tests: 1 } };
+  const earlier = { "a client": { versions: "1.0.0", tests: 1, named: ["ends"] } };
   expect(findStale([door], earlier)).toEqual(["a client 2.0.0: the last results are of 1.0.0."]);
-  expect(recordResults([door], earlier, [outcome("works by http")])).toEqual(earlier);
+  expect(recordResults([door], earlier, [outcome("works by http")])).toEqual({ results: earlier, problems: [] });
   const all = [outcome("works by http"), outcome("works by ws"), outcome("ends (skipped, no client)")];
-  expect(recordResults([door], earlier, all)).toEqual({ "a client": { versions: "2.0.0", tests: 3 } });
-  expect(() => recordResults([door], earlier, [...all, outcome("ends", "failed")])).toThrow("ends: failed");
-  expect(recordResults([], earlier, all)).toEqual({});
+  expect(recordResults([door], earlier, all)).toEqual({
+    results: { "a client": { versions: "2.0.0", tests: 3, named: ["works by %s", "ends"] } },
+    problems: [],
+  });
+  expect(recordResults([], earlier, all).results).toEqual({});
+});
+
+it("keeps the result of a client whose test failed or was skipped, and takes those of the others", () => {
+  const other = { ...client, name: "another", tests: { "a.slow.ts": ["ends"] } };
+  const both = { ...door, clients: [{ ...client, tests: { "a.slow.ts": ["works by %s"] } }, other] };
+  const earlier = { another: { versions: "1.0.0", tests: 1, named: ["ends"] } };
+  expect(recordResults([both], earlier, [outcome("works by http"), outcome("ends", "skipped")])).toEqual({
+    results: { "a client": { versions: "2.0.0", tests: 1, named: ["works by %s"] }, ...earlier },
+    problems: ["another: a.slow.ts > ends: skipped"],
+  });
+});
+
+it("names a test that the last results do not include", () => {
+  const last = { "a client": { versions: "2.0.0", tests: 1, named: ["ends"] } };
+  expect(findStale([door], last)).toEqual(['a client: the last results do not include the test "works by %s".']);
+  expect(findStale([door], {})).toEqual([]);
 });
 
 it("reports a named test that is skipped without a reason", () => {

@@ -7,6 +7,8 @@ export interface Result {
   readonly versions: string;
   /** Tests that passed, none of them skipped. */
   readonly tests: number;
+  /** Their titles in the list of clients. */
+  readonly named: readonly string[];
 }
 
 /** By the name of the client. */
@@ -43,24 +45,33 @@ function outcomesOf(file: string, named: string, outcomes: readonly Outcome[]): 
 const namedTests = ({ tests }: Client): readonly (readonly [file: string, named: string])[] =>
   Object.entries(tests).flatMap(([file, titles]) => titles.map((named) => [file, named] as const));
 
-/**
- * The earlier results with those of the clients whose tests are all among the outcomes.
- * @throws if one of these tests did not pass.
- */
-export function recordResults(doors: readonly Door[], earlier: Results, outcomes: readonly Outcome[]): Results {
+/** The earlier results with those of the clients whose tests are all among the outcomes. A client with a problem keeps its result. */
+export function recordResults(
+  doors: readonly Door[],
+  earlier: Results,
+  outcomes: readonly Outcome[],
+): { readonly results: Results; readonly problems: readonly string[] } {
   const results = new Map(Object.entries(earlier));
+  const problems: string[] = [];
   for (const client of doors.flatMap(({ clients }) => clients)) {
     const found = namedTests(client).map(([file, named]) => outcomesOf(file, named, outcomes));
     if (found.length === 0 || found.some((each) => each.length === 0)) continue;
-    const failed = found.flat().find(({ state }) => state !== "passed");
-    if (failed !== undefined) throw new Error(`${client.name}: ${failed.file} > ${failed.title}: ${failed.state}`);
-    results.set(client.name, { versions: versionsOf(client), tests: found.flat().length });
+    const failed = found.flat().filter(({ state }) => state !== "passed");
+    problems.push(...failed.map(({ file, state, title }) => `${client.name}: ${file} > ${title}: ${state}`));
+    if (failed.length === 0)
+      results.set(client.name, { versions: versionsOf(client), tests: found.flat().length, named: titlesOf(client) });
   }
   const names = new Set(doors.flatMap(({ clients }) => clients.map(({ name }) => name)));
-  return Object.fromEntries([...results].filter(([name]) => names.has(name)).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const kept = [...results].filter(([name]) => names.has(name)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { results: Object.fromEntries(kept), problems };
 }
 
-/** One line for each client whose recorded results are of other versions, and for each without tests or a reason. */
+const titlesOf = ({ tests }: Client): readonly string[] => Object.values(tests).flat();
+
+/**
+ * One line for each client whose recorded results are of other versions or tests, and for each without tests or a reason. A client
+ * without results is accepted: the table says so.
+ */
 export function findStale(doors: readonly Door[], results: Results): readonly string[] {
   return doors
     .flatMap(({ clients }) => clients)
@@ -69,8 +80,11 @@ export function findStale(doors: readonly Door[], results: Results): readonly st
       if (Object.keys(tests).length === 0)
         return limits === undefined ? [`${name} has neither tests nor a reason.`] : [];
       const versions = versionsOf(client);
-      const tested = results[name]?.versions ?? versions;
-      return tested === versions ? [] : [`${name} ${versions}: the last results are of ${tested}.`];
+      const last = results[name];
+      if (last === undefined) return [];
+      if (last.versions !== versions) return [`${name} ${versions}: the last results are of ${last.versions}.`];
+      const missing = titlesOf(client).filter((title) => !last.named.includes(title));
+      return missing.map((title) => `${name}: the last results do not include the test "${title}".`);
     });
 }
 
