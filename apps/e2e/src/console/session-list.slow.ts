@@ -150,6 +150,7 @@ it("starts, sorts, finds and ends sessions", async () => {
   await page.getByRole("heading", { name: "till-1" }).waitFor();
   await page.getByRole("button", { name: "Connect" }).click();
   const connect = page.getByRole("dialog", { name: "Connect a program" });
+  await expect.poll(() => connect.getByLabel("Client").evaluate((select) => select.matches(":focus"))).toBe(true);
   await connect.getByLabel("Client").selectOption("Puppeteer");
   await connect.getByText("puppeteer.connect").waitFor();
   await page.keyboard.press("Escape");

@@ -3,6 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { Cable } from "lucide-react";
 import { Suspense } from "react";
 import { lazyPart } from "../../../parts/lazy-part.ts";
+import { Loading } from "../../../parts/states.tsx";
 
 // The code for every client is large.
 const ConnectPrograms = lazyPart(() => import("./connect-programs.tsx"), "ConnectPrograms");
@@ -16,7 +17,7 @@ export function ConnectButton({ sessionId }: { readonly sessionId: string }) {
         Connect
       </Button>
       <Modal opened={isOpen} onClose={close} title="Connect a program" size="xl">
-        <Suspense>
+        <Suspense fallback={<Loading />}>
           <ConnectPrograms sessionId={sessionId} />
         </Suspense>
       </Modal>

@@ -1,5 +1,5 @@
 import { NativeSelect, Stack, Text } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { serviceUrl } from "../../../base/place.ts";
 import { CodeBlock } from "../../../parts/code.tsx";
 import { programsOf } from "./programs-of.ts";
@@ -8,11 +8,17 @@ import { programsOf } from "./programs-of.ts";
 export function ConnectPrograms({ sessionId }: { readonly sessionId: string }) {
   const programs = programsOf(sessionId, serviceUrl);
   const [chosen, setChosen] = useState(programs[0]?.name);
+  // The dialog has set its focus before this part was loaded.
+  const select = useRef<HTMLSelectElement>(null);
+  useEffect(() => {
+    select.current?.focus();
+  }, []);
   const program = programs.find(({ name }) => name === chosen);
   const groups = Map.groupBy(programs, ({ door }) => door);
   return (
     <Stack gap="sm">
       <NativeSelect
+        ref={select}
         label="Client"
         data={[...groups].map(([group, items]) => ({
           group,
