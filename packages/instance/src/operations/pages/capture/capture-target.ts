@@ -4,7 +4,7 @@ import { type CapturedProcess, capturedStyles, snapshotParameters } from "../sig
 import { type AccessibleTree, readAccessibleNodes, readAccessibleTree } from "./accessibility.ts";
 import { DomDocument } from "./dom-snapshot.ts";
 import { type Captured, maxDocuments } from "./page-document.ts";
-import { plainNodes } from "./plain-nodes.ts";
+import { type PlainNodes, plainNodes } from "./plain-nodes.ts";
 
 /** Chromium needs more than a second for the accessibility tree of a larger document. */
 const maxAccessibleNodes = 12_000;
@@ -28,7 +28,10 @@ const layOutExpression = `(() => {
 /** No other computed style of the snapshot has only this value; a text of the page may. */
 const skippedStyle = "auto";
 
-/** The last document of a target whose whole tree was needed, by its loader. */
+/** The part of a large document's time that is kept for its tree. */
+const treeMs = 10_000;
+
+/** Documents of targets whose last outline needed a whole tree, by their loader. */
 const wholes = new WeakMap<FrameTarget, string>();
 /** In the time for one node, Chromium reads this many of its whole tree. */
 const nodesInsteadOfOne = 8;
@@ -64,6 +67,7 @@ async function readTarget(
   { isWhole, timeoutMs }: CaptureOptions,
 ): Promise<Captured[] | undefined> {
   const { cdp, session } = page;
+  const started = performance.now();
   const sizes = Promise.all([
     cdp.send("Page.getFrameTree", undefined, target.sessionId),
     cdp.send("Memory.getDOMCounters", undefined, target.sessionId),
@@ -85,31 +89,47 @@ async function readTarget(
   );
   const first = await snapshot;
   if (first === undefined) return undefined;
+  const left = timeoutMs + largeMs - treeMs - (performance.now() - started);
   const isCounted = isLarge && nodesIn(first) <= maxStyledNodes;
-  const captured = (isCounted ? await captureProcess(page, target, { ...size, isBasic: false }) : first) ?? first;
+  const captured = (isCounted ? await captureStyled(page, target, left) : first) ?? first;
   const isSmall = nodesIn(captured) <= maxAccessibleNodes;
+  const doms = captured.documents.slice(0, maxDocuments).map((one) => new DomDocument(one, captured.strings));
+  const plains = doms.map((dom) => (isSmall && !isWhole ? plainOf(dom) : undefined));
+  if (!isWhole) {
+    if (isSmall && plains.includes(undefined)) wholes.set(target, loaderId);
+    else wholes.delete(target);
+  }
   return Promise.all(
-    captured.documents.slice(0, maxDocuments).map(async (document): Promise<Captured> => {
-      const dom = new DomDocument(document, captured.strings);
+    doms.map(async (dom, place): Promise<Captured> => {
       const { frameId } = dom;
       const known = captured.isLaidOutLater ? undefined : early.get(frameId);
-      if (isSmall) dom.accessible = await (known ?? readNeeded(page, target, { dom, isWhole, loaderId }));
+      if (isSmall) dom.accessible = await (known ?? readNeeded(page, target, { dom, plain: plains[place] }));
       return { dom, target, loaderId: loaders.get(frameId) ?? "", frames: new Map() };
     }),
   );
+}
+
+/** A second snapshot, with styles. Without an answer in this time, the first has to do. */
+async function captureStyled(page: FollowedPage, target: FrameTarget, timeoutMs: number): Promise<Laid | undefined> {
+  if (timeoutMs <= 0) return undefined;
+  const snapshot = captureProcess(page, target, { isBasic: false, timeoutMs });
+  const answer = await page.session.outcome(snapshot, timeoutMs);
+  return answer.kind === "done" ? answer.result : undefined;
+}
+
+/** `undefined` where asking about single nodes would take longer than the whole tree. */
+function plainOf(dom: DomDocument): PlainNodes | undefined {
+  const plain = plainNodes(dom);
+  return plain && plain.asked.length * nodesInsteadOfOne <= dom.size ? plain : undefined;
 }
 
 /** Reads single nodes of Chromium's tree, where the markup tells the others. */
 async function readNeeded(
   page: FollowedPage,
   target: FrameTarget,
-  { dom, isWhole, loaderId }: { readonly dom: DomDocument; readonly isWhole: boolean; readonly loaderId: string },
+  { dom, plain }: { readonly dom: DomDocument; readonly plain: PlainNodes | undefined },
 ): Promise<AccessibleTree | undefined> {
-  const plain = isWhole ? undefined : plainNodes(dom);
-  if (plain === undefined || plain.asked.length * nodesInsteadOfOne > dom.size) {
-    wholes.set(target, loaderId);
-    return readAccessibleTree(page, target.sessionId, dom.frameId);
-  }
+  if (plain === undefined) return readAccessibleTree(page, target.sessionId, dom.frameId);
   const asked = await readAccessibleNodes(page, target.sessionId, plain.asked);
   return {
     nodes: new Map([...plain.nodes, ...asked.nodes]),
