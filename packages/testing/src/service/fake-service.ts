@@ -9,6 +9,7 @@ import {
   startServer,
   writeAdminKey,
 } from "@shoal/server";
+import { appendFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Writable } from "node:stream";
@@ -28,6 +29,8 @@ export interface Scripts {
 
 /** Each with another golden folder: other processes that start may replace a damaged one, too. */
 const maxAttempts = 3;
+/** The data of a fake end with it: nothing waits for a disk that others may use. */
+const temporarySettings = ["fsync", "full_page_writes", "synchronous_commit"].map((name) => `${name} = off\n`).join("");
 const silent = (): void => undefined;
 const silentLog = { debug: silent, info: silent, warn: silent, error: silent };
 const loopback = ["localhost", "*.localhost", "127.0.0.0/8", "::1"];
@@ -96,6 +99,7 @@ export class FakeService {
       const folder = await openFakeFolder(parent, "shoal-fake-");
       try {
         await copyEmbedded(golden.data, dataIn(folder.path));
+        await appendFile(join(databaseIn(dataIn(folder.path)), "pgdata", "postgresql.auto.conf"), temporarySettings);
         return new FakeService(folder, await startIn(folder.path, scripts, apiKey));
       } catch (error) {
         await folder[Symbol.asyncDispose]();
@@ -122,6 +126,7 @@ interface Started {
 }
 
 const dataIn = (folder: string): string => join(folder, "data");
+const databaseIn = (data: string): string => join(data, "database");
 
 function goldenOf(scripts: Scripts): Promise<Golden> {
   return goldenFolder(async (data) => {
@@ -133,7 +138,7 @@ function goldenOf(scripts: Scripts): Promise<Golden> {
 /** @param apiKey - replaces the admin key of the data: another golden folder has another one. */
 async function startIn(folder: string, { apps, sites, stores }: Scripts, apiKey?: string): Promise<Started> {
   const data = dataIn(folder);
-  const database = await openDatabase({ dataDir: join(data, "database"), log: silentLog });
+  const database = await openDatabase({ dataDir: databaseIn(data), log: silentLog });
   // After PostgreSQL, which ends with this process, too.
   removeLastAtExit();
   try {
