@@ -26,5 +26,4 @@ async function send(method: string, path: string, body?: string) {
 it("answers requests that offer HTTP/2, as clients of Java send them", async () => {
   expect(await send("POST", "/profiles", '{"name":"java"}')).toMatchObject({ status: 201, body: { name: "java" } });
   expect(await send("GET", "/profiles/java")).toMatchObject({ status: 200, body: { name: "java" } });
-  expect(await send("GET", "/cdp")).toMatchObject({ status: 404 });
 });

@@ -1,4 +1,7 @@
 const attribute = /(;\s*expires=)([^;]*)/i;
+const zone = /\s(?:[a-z]{1,5})?(?:[+-]\d{2}:?\d{2})?$/i;
+/** Browsers cannot read a year of five digits. */
+const lastMs = Date.UTC(9999, 11, 31);
 
 /**
  * Moves `Expires` of cookies by the time since the answer was recorded: the cookie store of the browser has the time of the
@@ -13,8 +16,9 @@ export function withLivingCookies(headers: readonly string[], recordedMs: number
   return headers.map((value, index) =>
     isCookie(index)
       ? value.replace(attribute, (whole, name: string, end: string) => {
-          const endMs = Date.parse(end);
-          return Number.isNaN(endMs) ? whole : `${name}${new Date(endMs + passedMs).toUTCString()}`;
+          // Browsers read every time as UTC.
+          const endMs = Date.parse(`${end.trim().replace(zone, "")} GMT`) + passedMs;
+          return endMs <= lastMs ? `${name}${new Date(endMs).toUTCString()}` : whole;
         })
       : value,
   );

@@ -302,3 +302,27 @@ it("moves the end of cookies with the time, and deletes the cookies of a deletio
   expect(endOf(played[5])).toBeLessThan(startMs);
   expect([played[1], played[7]]).toEqual([date(startMs), date(0)]);
 });
+
+it("reads the end of cookies as UTC, and keeps one that cannot be moved", async () => {
+  const { TZ: usual } = process.env;
+  process.env.TZ = "America/New_York";
+  try {
+    expect(new Date(0).getTimezoneOffset()).toBe(300);
+    const end = new Date(startMs + 60_000).toUTCString().replace(" GMT", "");
+    const ends = [end, `${end} GMT`, `${end} EST`, `${end} +0500`, "Fri, 31 Dec 9999 23:59:59 GMT", "never"];
+    const { answer, player } = recording();
+    answer(get("/"), "", { headers: ends.flatMap((each) => ["Set-Cookie", `a=b; Expires=${each}`]) });
+    const before = Date.now();
+    const headers = (await player()).next(get("/"), "")?.head?.headers ?? [];
+    const after = Date.now();
+    const moved = headers.filter((_value, index) => index % 2 === 1).map((each) => each.replace("a=b; Expires=", ""));
+    expect(moved.slice(4)).toEqual(ends.slice(4));
+    for (const each of moved.slice(0, 4)) {
+      expect(Date.parse(each), each).toBeGreaterThan(before + 58_000);
+      expect(Date.parse(each), each).toBeLessThanOrEqual(after + 61_000);
+    }
+  } finally {
+    if (usual === undefined) delete process.env.TZ;
+    else process.env.TZ = usual;
+  }
+});

@@ -26,6 +26,7 @@ const read = `JSON.stringify({
     called: Date.parse(Date()),
     zone: new Date(new Date(2024, 0, 2).getTime() - new Date(2024, 0, 1).getTime() + Date.now() - 86400000).getTime(),
     ...(globalThis.Temporal && { instant: Temporal.Now.instant().epochMilliseconds, zoned: Temporal.Now.zonedDateTimeISO().epochMilliseconds }),
+    file: new File([], "name").lastModified,
     origin: performance.timeOrigin,
     shown: performance.toJSON().timeOrigin,
     ...(performance.timing && { timing: performance.timing.fetchStart || performance.timing.navigationStart }),
@@ -36,8 +37,26 @@ const read = `JSON.stringify({
   looksReal: new Date() instanceof Date && new Date(0).constructor === Date && Date.length === 7 && String(Date).includes("native code") && performance.now() < ${String(hourMs)},
 })`;
 
+interface Stored {
+  readonly result: { readonly cookies: readonly { readonly name: string; readonly expires: number }[] };
+}
+
+/** The page's last statement. */
+const setCookies = `(async () => {
+  const end = Date.now() + ${String(hourMs)};
+  const ends = (ms) => "=1; Path=/; Expires=" + new Date(ms).toUTCString();
+  document.cookie = "utc" + ends(end);
+  document.cookie = "bare" + ends(end).replace(" GMT", "");
+  document.cookie = "far=1; expires=Fri, 31 Dec 9999 23:59:59 GMT";
+  document.cookie = "ended" + ends(end);
+  document.cookie = "ended" + ends(end - ${String(2 * hourMs)});
+  await cookieStore.set({ name: "stored", value: "1", expires: end });
+  await fetch("/report?from=cookies", { method: "POST", body: JSON.stringify(document.cookie.split("; ").sort().join()) });
+})();`;
+
 describeChromium("time and random numbers of pages", (chromium) => {
   const reports = new Map<string, Reading>();
+  let cookies: unknown;
   let site: Server;
   let port: string;
   const report = (from: string): string => `fetch("/report?from=${from}", { method: "POST", body: ${read} });`;
@@ -48,7 +67,9 @@ describeChromium("time and random numbers of pages", (chromium) => {
         let body = "";
         request.on("data", (chunk: Buffer) => (body += chunk.toString()));
         request.on("end", () => {
-          reports.set(searchParams.get("from") ?? "", JSON.parse(body) as Reading);
+          const from = searchParams.get("from") ?? "";
+          if (from === "cookies") cookies = JSON.parse(body);
+          else reports.set(from, JSON.parse(body) as Reading);
           response.end();
         });
         return;
@@ -63,7 +84,7 @@ describeChromium("time and random numbers of pages", (chromium) => {
         const blank = document.getElementById("blank").contentWindow;
         fetch("/report?from=blank", { method: "POST", body: blank.eval(${JSON.stringify(read)}) });
         new Worker("/worker.js"); new SharedWorker("/shared.js"); navigator.serviceWorker.register("/service.js?" + crypto.randomUUID());
-        window.open("/popup");`;
+        window.open("/popup"); ${setCookies}`;
       response.setHeader("content-type", "text/html");
       response.end(
         `<title>${name}</title>${name === "main" ? frames : ""}<script>${report(name)} ${name === "main" ? more : ""}</script>`,
@@ -83,15 +104,26 @@ describeChromium("time and random numbers of pages", (chromium) => {
     await using instance = await runInstance({ chromium });
     const launch = { clock_offset_ms: offsetMs, random_seed: 7 };
     expect(await instance.assign({ launch })).toBe(200);
+    let first: number | undefined;
     for (const turn of [1, 2]) {
       reports.clear();
+      cookies = undefined;
       const client = cdpClient(await instance.connect());
       const before = Date.now();
       await client.send("Target.createTarget", { url: `http://127.0.0.1:${port}/main` });
       await eventuallyPasses(() => {
         expect([...reports.keys()].sort()).toEqual(places);
+        expect(cookies).toBe("bare=1,far=1,stored=1,utc=1");
       });
       const after = Date.now();
+      const stored = (await client.send("Storage.getCookies")) as unknown as Stored;
+      const { cookies: kept } = stored.result;
+      for (const { expires, name } of kept.filter((each) => each.name !== "far")) {
+        expect(expires * 1000, name).toBeGreaterThanOrEqual(before + hourMs - 1000);
+        expect(expires * 1000, name).toBeLessThanOrEqual(after + hourMs);
+      }
+      expect(kept.find(({ name }) => name === "far")?.expires).toBeGreaterThan(after / 1000 + 24 * 3600);
+      first ??= reports.get("main")?.random;
       expect(new Set([...reports.values()].map(({ key }) => key)).size).toBe(places.length);
       const days = [before, after].map((ms) => new Intl.DateTimeFormat("en-CA").format(ms + offsetMs));
       for (const [place, { looksReal, random, text, times }] of reports) {
@@ -106,7 +138,7 @@ describeChromium("time and random numbers of pages", (chromium) => {
           days.map((day) => `${day} ${day}`),
           where,
         ).toContain(text);
-        expect({ where, random, looksReal }).toEqual({ where, random: reports.get("main")?.random, looksReal: true });
+        expect({ where, random, looksReal }).toEqual({ where, random: first, looksReal: true });
       }
       if (turn === 2) continue;
       void client.send("Browser.crash");

@@ -1,18 +1,51 @@
 import type { CdpConnection } from "../cdp/cdp-connection.ts";
+import { log } from "../../system/log.ts";
 import { prepareTargets } from "./prepare-targets.ts";
 
 /** Adds a constant to the time that scripts of pages, frames and workers read. Timers and their pace stay. */
 export async function shiftClock(cdp: CdpConnection, offsetMs: number): Promise<void> {
   const source = clockScript(offsetMs);
-  await prepareTargets(cdp, (sessionId, type) =>
+  const prepare = (sessionId: string, type: string) =>
     type === "page" || type === "iframe"
       ? [
           cdp.send("Page.enable", undefined, sessionId),
           cdp.send("Page.addScriptToEvaluateOnNewDocument", { source, runImmediately: true }, sessionId),
         ]
-      : [cdp.send("Runtime.evaluate", { expression: source }, sessionId)],
-  );
+      : [cdp.send("Runtime.evaluate", { expression: source }, sessionId)];
+  await prepareTargets(cdp, prepare, (type, error) => {
+    log("warn", "the clock of a page or worker could not be set", { type, error });
+  });
 }
+
+/** Times that scripts give to the browser, or leave to it: cookies and files. A part of {@link clockScript}. */
+const givenTimes = `
+  // Browsers read the end of a cookie as UTC, and compare it with the real time.
+  const cookie = globalThis.Document && Object.getOwnPropertyDescriptor(Document.prototype, "cookie");
+  const realEnd = (whole, name, end) => {
+    const real = RealDate.parse(end.trim().replace(/\\s(?:[a-z]{1,5})?(?:[+-]\\d{2}:?\\d{2})?$/i, "") + " GMT") - offset;
+    return real <= 253402300799000 ? name + new RealDate(real).toUTCString() : whole;
+  };
+  if (cookie?.set)
+    Object.defineProperty(Document.prototype, "cookie", {
+      ...cookie,
+      set(value) { cookie.set.call(this, String(value).replace(/(;\\s*expires=)([^;]*)/i, realEnd)); },
+    });
+  const store = globalThis.CookieStore?.prototype;
+  const realSet = store?.set;
+  const endingReal = (options) => (typeof options?.expires === "number" ? { ...options, expires: options.expires - offset } : options);
+  if (realSet) define(store, "set", { set(...values) { return realSet.apply(this, values.map(endingReal)); } }.set);
+
+  const RealFile = globalThis.File;
+  if (RealFile) {
+    const changedNow = ([parts, name, options]) => [parts, name, { ...options, lastModified: options?.lastModified ?? now() }];
+    const ClockFile = new Proxy(RealFile, {
+      construct: (target, values, newTarget) =>
+        Reflect.construct(target, values.length < 2 ? values : changedNow(values), newTarget === ClockFile ? target : newTarget),
+    });
+    define(RealFile.prototype, "constructor", ClockFile);
+    define(globalThis, "File", ClockFile);
+  }
+`;
 
 /** Every way in which a script reads the time of day. `performance.now` and `event.timeStamp` count from `timeOrigin`. */
 function clockScript(offsetMs: number): string {
@@ -51,6 +84,7 @@ function clockScript(offsetMs: number): string {
     if (real) define(prototype, "toJSON", { toJSON() { return change(real.call(this)); } }.toJSON);
   }
 
+${givenTimes}
   const format = Intl.DateTimeFormat.prototype;
   const { get: realFormat } = Object.getOwnPropertyDescriptor(format, "format");
   const bound = new WeakMap();
