@@ -303,7 +303,7 @@ it("moves the end of cookies with the time, and deletes the cookies of a deletio
   expect([played[1], played[7]]).toEqual([date(startMs), date(0)]);
 });
 
-it("reads the end of cookies as UTC, and keeps one that cannot be moved", async () => {
+it("reads the end of cookies as UTC, and keeps ends that cannot be moved", async () => {
   const { TZ: usual } = process.env;
   process.env.TZ = "America/New_York";
   try {
