@@ -17,6 +17,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, it } from "vitest";
 import { eventually } from "../packages/testkit/src/index.ts";
+import { isNewEnough } from "./clone/toolchain.mjs";
 
 // A workspace with the real starter, a built program, and one source of each part.
 const folder = mkdtempSync(join(tmpdir(), "shoal-clone-"));
@@ -196,4 +197,11 @@ it("waits until a stopped program has ended, if another Node runs it", async () 
   child.kill("SIGTERM");
   await once(child, "close");
   expect(output).toMatch(/stopping\nstatus 0\n$/);
+});
+
+it("uses a Node of the machine from the version that packages state", () => {
+  const { engines } = JSON.parse(readFileSync("package.json", "utf8")) as { engines: { node: string } };
+  expect(engines.node).toBe(">=24.9");
+  const versions = ["22.20.0", "24.8.0", "24.9.0", "24.10.1", "25.0.0"];
+  expect(versions.filter(isNewEnough)).toEqual(["24.9.0", "24.10.1", "25.0.0"]);
 });

@@ -6,7 +6,8 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
-const node = { min: 24, pin: "24.21.0" };
+// With `shouldUpgradeCallback` of HTTP servers.
+const node = { min: [24, 9], pin: "24.21.0" };
 /** The version for which packages are chosen, although pnpm may run on an older one. */
 export const nodeVersion = node.pin;
 // Older ones cannot install a part of the workspace: see packages.mjs.
@@ -52,9 +53,16 @@ async function fetched(name, version, hasScript) {
   return join(target, "node_modules", name);
 }
 
-/** @returns {Promise<string>} the path of Node 24 or newer */
+/** @param {string} version - of Node */
+export function isNewEnough(version) {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [minMajor = 0, minMinor = 0] = node.min;
+  return major > minMajor || (major === minMajor && minor >= minMinor);
+}
+
+/** @returns {Promise<string>} the path of Node 24.9 or newer */
 export async function nodeProgram() {
-  if (Number.parseInt(process.versions.node) >= node.min) return process.execPath;
+  if (isNewEnough(process.versions.node)) return process.execPath;
   const path = await fetched(nodePackage(), node.pin, false);
   return process.platform === "win32" ? join(path, "bin", "node.exe") : join(path, "bin", "node");
 }
