@@ -8,6 +8,7 @@ export function createKeySecret(): string {
   return prefix + randomBytes(32).toString("base64url");
 }
 
+/** Whether a text has the form of an API key. */
 export function isKeySecret(text: string): boolean {
   return pattern.test(text);
 }
