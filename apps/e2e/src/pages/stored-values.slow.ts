@@ -43,6 +43,8 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 /** What the site received, to see that the values arrive. */
 let received = "";
+/** The answer of a page that the site holds back. */
+const held = Promise.withResolvers<ServerResponse>();
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = decodeURIComponent((request.url ?? "").replaceAll("+", " "));
   const body = await bodyOf(request);
@@ -54,6 +56,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     response.end(
       `<title>Frames</title><iframe src="http://localhost:${request.headers.host?.split(":")[1] ?? ""}/"></iframe>`,
     );
+  else if (request.url?.startsWith("/held") === true) held.resolve(response);
   else if (request.url?.startsWith("/codes") === true)
     response.end(`<title>Codes</title><div>${"<input maxlength=1 class=cell>".repeat(6)}</div><input id=code>`);
   else response.end(echoing);
@@ -293,7 +296,9 @@ describe("stored values in actions", () => {
     const [, listing, asked] = await shownTabs();
     expect(listing?.url).toBe("file:///etc/");
     const tab = asked?.id ?? "";
-    const waited = browsers.act(id, { type: "wait_for", tab, selector: "#filled", timeout_ms: 60_000 });
+    // The page of another tab goes on loading while the value is typed.
+    const loads = browsers.act(id, { type: "navigate", tab, url: `${site.url}held`, timeout_ms: 60_000 });
+    const page = await held.promise;
     const queued = browsers.act(id, { type: "navigate", tab, url: "file:///proc/self/environ" });
     const refused = expect(queued).rejects.toMatchObject({ status: 403 });
     await browsers.act(id, {
@@ -305,11 +310,9 @@ describe("stored values in actions", () => {
     expect((await shownTabs()).map(({ url }) => url.startsWith("file:"))).toEqual([false, false, false]);
     for (const each of [first, listing?.id ?? ""])
       await expect(browsers.act(id, { type: "back", tab: each })).rejects.toMatchObject({ code: "navigation_failed" });
-    await browsers.playwright.execute(id, {
-      code: `await page.context().pages().find((one) => one.url().endsWith("codes")).evaluate(() => { document.body.id = "filled"; })`,
-    });
-    await waited;
-    await refused;
+    page.end("<title>Held</title>");
+    await Promise.all([loads, refused]);
+    expect((await shownTabs())[2]?.url).toBe(`${site.url}held`);
     await browsers.delete(id);
   });
 

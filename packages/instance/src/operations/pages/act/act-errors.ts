@@ -39,7 +39,7 @@ export const stillOpen = (id: string): Refusal => ({
   status: 409,
   code: "conflict",
   problem: `tab ${id} does not leave its file, and files are closed before a stored value is typed`,
-  hint: "Answer its dialog or close the tab, then fill again.",
+  hint: "Close the tab, then fill again.",
 });
 
 /** For a request that did not pass the service, which alone knows the value. */

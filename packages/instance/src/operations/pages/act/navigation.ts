@@ -1,17 +1,23 @@
 import { invalid } from "@shoal/contract/refusals";
 import { addressProblem, typedAddress } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
+import { setTimeout } from "node:timers/promises";
+import pTimeout from "p-timeout";
+import { type CdpConnection, CdpError } from "../../../browser/cdp/cdp-connection.ts";
+import { attachToPage } from "../../../browser/pages/visible-page.ts";
 import { egressErrors, type EgressFailures, egressTarget } from "../../../egress/failures.ts";
 import type { TypedSecrets } from "../../../secrets/typed-secrets.ts";
 import { navigationFailed, noHistory, stillOpen } from "./act-errors.ts";
-import { ActRun, Interrupted } from "./act-run.ts";
+import type { ActRun } from "./act-run.ts";
 import type { ActTools } from "./act-tools.ts";
 import type { EffectLog } from "./effects/effect-log.ts";
-import type { FollowedPage } from "../follow/followed-page.ts";
 import type { SessionPages } from "../tabs/session-pages.ts";
 
 /** Passes over the tabs to close the pages of files. */
-const maxPasses = 5;
+const maxPasses = 20;
+const passPauseMs = 50;
+/** Longest wait for one tab in a pass. */
+const leaveMs = 5_000;
 
 /** @returns the address with its scheme. @throws {ServiceError} 400 for an address that cannot be opened. */
 export function checkAddress(address: string): string {
@@ -60,13 +66,15 @@ interface NavigationParts {
   readonly failures: EgressFailures | undefined;
   readonly hasDownload: () => boolean;
   readonly secrets: Pick<TypedSecrets, "hidesPages">;
+  /** Targets in which an action opens a file. */
+  readonly openingFiles: Set<string>;
 }
 
 /** An address without a scheme is opened over https, or else over http. @throws {ServiceError} 409 `navigation_failed` with Chromium's reason. */
 export async function navigate(
   { act, run }: ActTools,
   log: EffectLog,
-  { failures, hasDownload, secrets }: NavigationParts,
+  { failures, hasDownload, openingFiles, secrets }: NavigationParts,
 ): Promise<void> {
   const url = checkAddress(act.url ?? "");
   const { cdp, session } = run.page;
@@ -74,7 +82,8 @@ export async function navigate(
   refuseFiles(url, secrets, "body.url");
   run.hasBegun = true;
   const open = (address: string) => run.ask(cdp.send("Page.navigate", { url: address }, session.sessionId));
-  let answer = await open(url);
+  if (url.startsWith("file:")) openingFiles.add(session.targetId);
+  let answer = await open(url).finally(() => openingFiles.delete(session.targetId));
   const plain = plainAddressOf(act.url ?? "", url, answer?.errorText ?? "");
   if (plain !== undefined) {
     const second = await open(plain);
@@ -114,34 +123,62 @@ export async function reload({ run }: ActTools): Promise<void> {
 }
 
 /**
- * Replaces the pages of files in all tabs, and forgets the histories, so that neither links nor scripts lead back to them.
+ * Replaces the pages of files in all tabs, and forgets the histories with files, so that neither links nor scripts lead back to
+ * them. The browser answers all commands, also for tabs that are busy, crashed or show a dialog. Other tabs go on.
+ * @param opening - targets in which an action opens a file.
  * @throws {ServiceError} 409 when a tab does not leave its file.
  */
-export async function leaveFiles(pages: Pick<SessionPages, "tab" | "tabs">, by: ActRun): Promise<void> {
+export async function leaveFiles(
+  pages: Pick<SessionPages, "targets">,
+  { by, opening }: { readonly by: Pick<ActRun, "leftMs" | "signal">; readonly opening: ReadonlySet<string> },
+): Promise<void> {
   // Pages of files can open others meanwhile.
   for (let pass = 1; ; pass += 1) {
-    const left: string[] = [];
-    for (const { id } of await pages.tabs()) if (await leaveFile((await pages.tab(id)).page, by)) left.push(id);
-    const [first] = left;
+    const { cdp, listed } = await pages.targets();
+    const states = await Promise.all(
+      listed.map(({ targetId }) =>
+        pTimeout(leaveFile(cdp, targetId, opening.has(targetId)), {
+          milliseconds: Math.max(1, Math.min(leaveMs, by.leftMs)),
+          fallback: () => "unknown" as const,
+          signal: by.signal,
+        }),
+      ),
+    );
+    if (states.every((state) => state === "none")) return;
+    if (pass < maxPasses && by.leftMs > 0) {
+      await setTimeout(passPauseMs);
+      continue;
+    }
+    const first = listed.find(({ url }, place) => states[place] === "files" || url.startsWith("file:"));
     if (first === undefined) return;
-    if (pass === maxPasses) throw ServiceError.of(stillOpen(first));
+    throw ServiceError.of(stillOpen(first.id));
   }
 }
 
-/** Returns whether the page was a file, or did not answer. */
-async function leaveFile(page: FollowedPage, by: ActRun): Promise<boolean> {
-  const { cdp, session } = page;
-  const run = new ActRun(page, { signal: by.signal, timeoutMs: by.leftMs });
+/**
+ * Returns whether the tab had files in its history, which the next pass looks for again. Unknown: the tab was closed, has
+ * crashed, or changes its page.
+ */
+async function leaveFile(
+  cdp: CdpConnection,
+  targetId: string,
+  isOpening: boolean,
+): Promise<"files" | "none" | "unknown"> {
+  let hasFiles = isOpening;
   try {
-    // A file may just be opening.
-    if (page !== by.page) await run.ask(cdp.send("Page.stopLoading", undefined, session.sessionId));
-    const history = await run.ask(cdp.send("Page.getNavigationHistory", undefined, session.sessionId));
-    const isFile = history?.entries[history.currentIndex]?.url.startsWith("file:") === true;
-    if (isFile) await run.ask(cdp.send("Page.navigate", { url: "about:blank" }, session.sessionId));
-    await run.ask(cdp.send("Page.resetNavigationHistory", undefined, session.sessionId));
-    return isFile;
+    await using page = await attachToPage(cdp, targetId);
+    const { sessionId } = page;
+    const { currentIndex, entries } = await cdp.send("Page.getNavigationHistory", undefined, sessionId);
+    const isFile = ({ url }: { readonly url: string }): boolean => url.startsWith("file:");
+    hasFiles ||= entries.some(isFile);
+    if (!hasFiles) return "none";
+    // The history cannot be forgotten while the tab loads.
+    await cdp.send("Page.stopLoading", undefined, sessionId);
+    if (entries.slice(currentIndex, currentIndex + 1).some(isFile))
+      await cdp.send("Page.navigate", { url: "about:blank" }, sessionId);
+    await cdp.send("Page.resetNavigationHistory", undefined, sessionId);
   } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
-    return error.kind !== "gone";
+    if (!(error instanceof CdpError)) throw error;
   }
+  return hasFiles ? "files" : "unknown";
 }

@@ -75,6 +75,8 @@ export class PageActor {
   readonly #closing = new AbortController();
   readonly #turns = new Map<string, Turns>();
   readonly #logs = new WeakMap<FollowedPage, Promise<EffectLog>>();
+  /** Targets in which an action opens a file. */
+  readonly #openingFiles = new Set<string>();
   #hasLeftFiles = false;
 
   constructor(parts: ActorParts) {
@@ -229,10 +231,10 @@ export class PageActor {
     switch (act.type) {
       case "open_tab":
         if (act.url === undefined) return undefined;
-        await navigate(tools, log, { failures, hasDownload, secrets });
+        await navigate(tools, log, { failures, hasDownload, openingFiles: this.#openingFiles, secrets });
         return undefined;
       case "navigate":
-        await navigate(tools, log, { failures, hasDownload, secrets });
+        await navigate(tools, log, { failures, hasDownload, openingFiles: this.#openingFiles, secrets });
         return undefined;
       case "back":
       case "forward":
@@ -258,7 +260,7 @@ export class PageActor {
   /** Once: no page opens another file after the first value. */
   async #closeFiles(run: ActRun): Promise<void> {
     if (this.#hasLeftFiles) return;
-    await leaveFiles(this.#parts.pages, run);
+    await leaveFiles(this.#parts.pages, { by: run, opening: this.#openingFiles });
     this.#hasLeftFiles = true;
   }
 

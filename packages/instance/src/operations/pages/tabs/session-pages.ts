@@ -30,7 +30,7 @@ export interface ResolvedElement {
 /** Reads the elements of a page as they are now. */
 export type ReadElements = (tab: OpenTab) => Promise<readonly DescribedElement[]>;
 
-interface ListedTabs {
+export interface ListedTabs {
   readonly cdp: CdpConnection;
   readonly listed: readonly ListedTab[];
 }
@@ -64,6 +64,11 @@ export class SessionPages {
   /** In the order in which they were opened. */
   async tabs(): Promise<readonly BrowserTab[]> {
     return this.#shown(await this.#list());
+  }
+
+  /** In the order in which they were opened, without following them. */
+  targets(): Promise<ListedTabs> {
+    return this.#list();
   }
 
   /** Returns all tabs and an opened one of them. @throws {ServiceError} 404 for an unknown tab, 409 without tabs. */
