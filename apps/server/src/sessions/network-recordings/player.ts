@@ -35,6 +35,8 @@ export class Player implements ExchangePlayer {
   readonly clockOffsetMs: number | undefined;
   readonly #parts: PlayerParts;
   readonly #used = new Set<IndexedExchange>();
+  /** Used for another address. */
+  readonly #lent = new Set<IndexedExchange>();
   /** Of the latest request alone: each asks several times, and many may wait for their bodies. */
   #found: { readonly request: ExchangeRequest; readonly similar: readonly IndexedExchange[] } | undefined;
 
@@ -90,8 +92,13 @@ export class Player implements ExchangePlayer {
     const exact = this.#exact(request).filter(answers);
     const next = exact.find(isUnused);
     if (next !== undefined) return next;
+    const last = isRepeatable(request) ? exact.at(-1) : undefined;
+    // The address itself was asked again, by a reload for instance.
+    if (last !== undefined && !exact.some((exchange) => this.#lent.has(exchange))) return last;
     const similar = this.#similar(request).filter(answers);
-    return similar.find(isUnused) ?? (isRepeatable(request) ? (exact.at(-1) ?? similar.at(-1)) : undefined);
+    const unused = similar.find(isUnused);
+    if (unused !== undefined) this.#lent.add(unused);
+    return unused ?? last ?? (isRepeatable(request) ? similar.at(-1) : undefined);
   }
 
   #exact(request: ExchangeRequest): readonly IndexedExchange[] {

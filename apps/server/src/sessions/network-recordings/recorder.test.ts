@@ -261,6 +261,17 @@ it("answers a poll in order, also when one of its times is a recorded one", asyn
   }
 });
 
+it("repeats the answer of an address that is asked again, while a similar one was not asked", async () => {
+  const item = (ms: number): ExchangeRequest => get(`/item/${String(startMs + ms)}`);
+  const { answer, player } = recording();
+  answer(item(1), "first");
+  answer(item(2), "second");
+  const replay = await player({ clock: "recorded" });
+  const asked = [];
+  for (const ms of [1, 1, 2, 1]) asked.push(await content(replay.next(item(ms), "")));
+  expect(asked).toEqual(["first", "first", "second", "first"]);
+});
+
 it("compares the numbers of up to 16 times, without reading the recorded addresses again", async () => {
   const list = (count: number, ms: number): ExchangeRequest =>
     get(`/list?${Array.from({ length: count }, (_value, place) => String(startMs + ms + place)).join("&")}`);
@@ -309,7 +320,7 @@ it("reads the end of cookies as UTC, and keeps ends that cannot be moved", async
   try {
     expect(new Date(0).getTimezoneOffset()).toBe(300);
     const end = new Date(startMs + 60_000).toUTCString().replace(" GMT", "");
-    const ends = [end, `${end} GMT`, `${end} EST`, `${end} +0500`, "Fri, 31 Dec 9999 23:59:59 GMT", "never"];
+    const ends = [end, `${end} GMT`, `${end} EST`, `${end} +0500`, "Fri, 31 Dec 9999 23:59:59 GMT", "never", "0", "-1"];
     const { answer, player } = recording();
     answer(get("/"), "", { headers: ends.flatMap((each) => ["Set-Cookie", `a=b; Expires=${each}`]) });
     const before = Date.now();

@@ -47,10 +47,11 @@ const setCookies = `(async () => {
   const ends = (ms) => "=1; Path=/; Expires=" + new Date(ms).toUTCString();
   document.cookie = "utc" + ends(end);
   document.cookie = "bare" + ends(end).replace(" GMT", "");
+  document.cookie = "session=1; expires=0";
   document.cookie = "far=1; expires=Fri, 31 Dec 9999 23:59:59 GMT";
   document.cookie = "ended" + ends(end);
   document.cookie = "ended" + ends(end - ${String(2 * hourMs)});
-  await cookieStore.set({ name: "stored", value: "1", expires: end });
+  await cookieStore.set({ name: "stored", value: "1", expires: new Date(end) });
   await fetch("/report?from=cookies", { method: "POST", body: JSON.stringify(document.cookie.split("; ").sort().join()) });
 })();`;
 
@@ -84,7 +85,8 @@ describeChromium("time and random numbers of pages", (chromium) => {
         const blank = document.getElementById("blank").contentWindow;
         fetch("/report?from=blank", { method: "POST", body: blank.eval(${JSON.stringify(read)}) });
         new Worker("/worker.js"); new SharedWorker("/shared.js"); navigator.serviceWorker.register("/service.js?" + crypto.randomUUID());
-        window.open("/popup"); ${setCookies}`;
+        document.querySelector("iframe").onload = () => window.open("/popup");
+        ${setCookies}`;
       response.setHeader("content-type", "text/html");
       response.end(
         `<title>${name}</title>${name === "main" ? frames : ""}<script>${report(name)} ${name === "main" ? more : ""}</script>`,
@@ -113,12 +115,12 @@ describeChromium("time and random numbers of pages", (chromium) => {
       await client.send("Target.createTarget", { url: `http://127.0.0.1:${port}/main` });
       await eventuallyPasses(() => {
         expect([...reports.keys()].sort()).toEqual(places);
-        expect(cookies).toBe("bare=1,far=1,stored=1,utc=1");
+        expect(cookies).toBe("bare=1,far=1,session=1,stored=1,utc=1");
       });
       const after = Date.now();
       const stored = (await client.send("Storage.getCookies")) as unknown as Stored;
       const { cookies: kept } = stored.result;
-      for (const { expires, name } of kept.filter((each) => each.name !== "far")) {
+      for (const { expires, name } of kept.filter((each) => each.name !== "far" && each.name !== "session")) {
         expect(expires * 1000, name).toBeGreaterThanOrEqual(before + hourMs - 1000);
         expect(expires * 1000, name).toBeLessThanOrEqual(after + hourMs);
       }

@@ -22,6 +22,7 @@ const givenTimes = `
   // Browsers read the end of a cookie as UTC, and compare it with the real time.
   const cookie = globalThis.Document && Object.getOwnPropertyDescriptor(Document.prototype, "cookie");
   const realEnd = (whole, name, end) => {
+    if (!/[a-z]{3}/i.test(end) || !/\\d:\\d\\d/.test(end)) return whole;
     const real = RealDate.parse(end.trim().replace(/\\s(?:[a-z]{1,5})?(?:[+-]\\d{2}:?\\d{2})?$/i, "") + " GMT") - offset;
     return real <= 253402300799000 ? name + new RealDate(real).toUTCString() : whole;
   };
@@ -32,7 +33,7 @@ const givenTimes = `
     });
   const store = globalThis.CookieStore?.prototype;
   const realSet = store?.set;
-  const endingReal = (options) => (typeof options?.expires === "number" ? { ...options, expires: options.expires - offset } : options);
+  const endingReal = (options) => (options?.expires == null ? options : { ...options, expires: Number(options.expires) - offset });
   if (realSet) define(store, "set", { set(...values) { return realSet.apply(this, values.map(endingReal)); } }.set);
 
   const RealFile = globalThis.File;
