@@ -62,7 +62,7 @@ async function failureOf(command: Promise<unknown>): Promise<string | undefined>
   }
 }
 
-/** The browser has ended, the session is no longer known, or a document replaced the one of the command. */
+/** Whether the target has gone: with its browser, with its session, or because another document took its place. */
 function isGone({ code, message }: CdpError): boolean {
   return code === undefined || code === -32_001 || message.includes("navigated or closed");
 }
