@@ -128,6 +128,12 @@ const snapshots = createRoute({
   component: pageOf(() => import("../pages/snapshots/snapshots-page.tsx"), "SnapshotsPage"),
 });
 
+const networkRecordings = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/network-recordings",
+  component: pageOf(() => import("../pages/network-recordings/network-recordings-page.tsx"), "NetworkRecordingsPage"),
+});
+
 const proxies = createRoute({
   getParentRoute: () => rootRoute,
   path: "/proxies",
@@ -282,6 +288,7 @@ export const router = createRouter({
     pools,
     pool,
     snapshots,
+    networkRecordings,
     proxies,
     extensions,
     keys,

@@ -183,3 +183,31 @@ it("lists a snapshot, starts a session from it, and deletes it", async () => {
   expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
   await list.close();
 });
+
+it("lists a network recording with its content, starts a session from it, and deletes it", async () => {
+  const { browsers, networkRecordings } = test.shoal;
+  const { network_recording_id: id = "", session_id: of } = await browsers.create({
+    ...{ start_url: site.url, recording: { network: true, seed: 7 } },
+  });
+  await browsers.delete(of);
+  const { page, problems } = await person.openSignedIn("network-recordings");
+  const row = page.getByRole("row", { name: new RegExp(id) });
+  await row.getByText("Complete").waitFor();
+  await row.getByText(`of session ${of}`).waitFor();
+  await expect.poll(() => violationsOf(page)).toEqual([]);
+  await expectPhoneWidth(page);
+  await choose(page, `network recording ${id}`, "Start with the recorded clock");
+  await page.getByText("A session started from the recording.").waitFor();
+  await expect.poll(() => new URL(page.url()).pathname).toContain("/sessions/");
+  const started = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  expect((await browsers.get(started)).network_replay).toMatchObject({ recording: id, clock: "recorded" });
+  await browsers.delete(started);
+  await page.close();
+  const { page: list } = await person.openSignedIn("network-recordings");
+  await choose(list, `network recording ${id}`, "Delete");
+  await list.getByRole("button", { name: "Delete the network recording" }).click();
+  await list.getByText("No network recordings").waitFor();
+  expect((await networkRecordings.list()).items).toEqual([]);
+  expect(problems.filter((problem) => !problem.startsWith("WebSocket connection to"))).toEqual([]);
+  await list.close();
+});

@@ -48,6 +48,7 @@ const changes: Readonly<Record<string, Change>> = {
   Sessions: { button: "End session shop-watch", request: "DELETE /browsers/other", needs: "operator" },
   Profiles: { button: "New profile", request: "POST /profiles", needs: "operator" },
   Snapshots: { request: "DELETE /snapshots/other", needs: "operator" },
+  "Network recordings": { request: "DELETE /network_recordings/other", needs: "operator" },
   Pools: { button: "New pool", request: "POST /browser_pools", needs: "operator" },
   Flows: { request: "POST /flows/import", needs: "operator" },
   Proxies: { button: "New proxy", request: "POST /proxies", needs: "admin" },
