@@ -1,3 +1,4 @@
+import { eventually } from "@shoal/testkit";
 import { Buffer } from "node:buffer";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -190,6 +191,10 @@ it("lists a network recording with its content, starts a session from it, and de
     ...{ start_url: site.url, recording: { network: true, seed: 7 } },
   });
   await browsers.delete(of);
+  await eventually("it is stored", async () => {
+    const { status } = await networkRecordings.get(id);
+    return status === "complete";
+  });
   const { page, problems } = await person.openSignedIn("network-recordings");
   const row = page.getByRole("row", { name: new RegExp(id) });
   await row.getByText("Complete").waitFor();
