@@ -1,3 +1,4 @@
+import { waitLimitMs } from "@shoal/testkit";
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
@@ -19,6 +20,8 @@ export async function openConsole(
   { path = "", ...options }: { readonly path?: string } & BrowserContextOptions = {},
 ): Promise<OpenedConsole> {
   const page = await person.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+  // On a busy machine, a page may need longer than Playwright's 30 seconds.
+  page.setDefaultTimeout(waitLimitMs);
   const problems: string[] = [];
   page.on("console", (message) => {
     // A signed-out person gets 401 for the session of the console, which Chromium logs.
