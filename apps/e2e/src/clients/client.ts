@@ -61,6 +61,15 @@ export function pip(name: string): string {
   return version;
 }
 
+const pom = readFileSync(join(root, "java-packages/pom.xml"), "utf8");
+
+/** The pinned version of Selenium for Java. */
+export function seleniumOfJava(): string {
+  const version = /<selenium\.version>([\d.]+)</.exec(pom)?.[1];
+  if (version === undefined) throw new Error("apps/e2e/java-packages/pom.xml does not pin Selenium.");
+  return version;
+}
+
 export const earlierKernels = linesOf("earlier-kernel-versions.txt");
 
 const address = "SOCKET_URL/?sessionId=SESSION_ID&token=";

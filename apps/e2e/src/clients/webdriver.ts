@@ -1,4 +1,4 @@
-import { type Door, npm, pip } from "./client.ts";
+import { type Door, npm, pip, seleniumOfJava } from "./client.ts";
 
 const tests = "apps/e2e/src/dialects/webdriver.slow.ts";
 const frameworks = "apps/e2e/src/dialects/webdriver-frameworks.slow.ts";
@@ -63,6 +63,30 @@ from selenium import webdriver
 
 address = "SERVICE_URL/wd/hub".replace("://", "://key:" + os.environ["SHOAL_API_KEY"] + "@")
 driver = webdriver.Remote(command_executor=address, options=webdriver.ChromeOptions())`,
+    },
+    {
+      name: "Selenium for Java",
+      language: "Java",
+      versions: [seleniumOfJava()],
+      change: "`https://key:KEY@shoal.example/wd/hub` as the address of the server",
+      tests: { [tests]: ["Selenium for Java finds, reads console lines by BiDi, speaks CDP, and moves files"] },
+      flow: "elements, dialogs, console lines by BiDi, CDP, a second tab, uploads, downloads",
+      limits: ownSession,
+      code: `import java.net.URI;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.remote.RemoteWebDriver;
+
+class Example {
+  public static void main(String[] arguments) throws Exception {
+    String address = "SERVICE_URL/wd/hub".replace("://", "://key:" + System.getenv("SHOAL_API_KEY") + "@");
+    RemoteWebDriver driver = new RemoteWebDriver(URI.create(address).toURL(), new ChromeOptions());
+    try {
+      driver.get("https://example.com");
+    } finally {
+      driver.quit();
+    }
+  }
+}`,
     },
     {
       name: "WebdriverIO",

@@ -10,6 +10,7 @@ import { Builder, By, Capabilities, until, type WebDriver } from "selenium-webdr
 import type { FileDetector as Detector } from "selenium-webdriver/remote.js";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { missingFor } from "../testing/components.ts";
+import { javaArguments, missingForJava } from "../testing/java.ts";
 import { addProject } from "../testing/projects.ts";
 import { missingInPython, python } from "../testing/python.ts";
 import { useService } from "../testing/service.ts";
@@ -26,6 +27,7 @@ const page = `<!doctype html><title>shop</title><input id="name"><button onclick
 <a href="/report.csv" download>report</a>`;
 
 const withoutSelenium = missingInPython("selenium");
+const withoutJava = missingForJava();
 const missing = existsSync("/usr/bin/chromedriver") ? missingFor("sandbox") : "needs chromedriver";
 
 describe.skipIf(missing !== undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
@@ -155,6 +157,18 @@ describe.skipIf(missing !== undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
         const client = join(import.meta.dirname, "selenium_client.py");
         const { stdout } = await promisify(execFile)(python, [client, addressOf(), site.url]);
         expect(stdout).toBe("Hello Ann\nfrom the page\nletter.txt\na,b\n");
+        await expect.poll(async () => (await test.shoal.browsers.list()).items).toEqual([]);
+      },
+    );
+
+    it.skipIf(withoutJava !== undefined)(
+      `Selenium for Java finds, reads console lines by BiDi, speaks CDP, and moves files${withoutJava === undefined ? "" : ` (skipped, ${withoutJava})`}`,
+      async () => {
+        const folder = await mkdtemp(join(tmpdir(), "shoal-wd-"));
+        onTestFinished(() => rm(folder, { recursive: true }));
+        const program = javaArguments(join(import.meta.dirname, "SeleniumClient.java"));
+        const { stdout } = await promisify(execFile)("java", [...program, addressOf(), site.url, folder]);
+        expect(stdout).toBe("Hello Ann\nfrom the page\nshop\nletter.txt\na,b\n4\n2\n");
         await expect.poll(async () => (await test.shoal.browsers.list()).items).toEqual([]);
       },
     );

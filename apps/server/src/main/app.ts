@@ -1,5 +1,5 @@
 import { contract } from "@shoal/contract";
-import { configure, fastifyOptions } from "@shoal/router/fastify";
+import { configure, fastifyOptions, type ForeignError } from "@shoal/router/fastify";
 import type { ErrorBody } from "@shoal/schemas";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { IncomingMessage } from "node:http";
@@ -51,15 +51,12 @@ function dialectHost({ config }: Host, opened: OpenedFeatures, handlers: Dialect
 }
 
 /** Errors of the paths of a dialect have its shape. */
-function foreignError(
-  error: ErrorBody,
-  status: number,
-  { url = "" }: Pick<IncomingMessage, "url">,
-): { readonly status: number; readonly body: object } | undefined {
+function foreignError(error: ErrorBody, status: number, request: IncomingMessage): ForeignError | undefined {
   const shown = statusForForeigners(status);
-  const found = dialectOf(dialects, url);
-  const body = webDriverError(error, shown, url) ?? found?.dialect.errorBody(error, shown, found.inside);
-  return body && { status: shown, body };
+  const ofWebDriver = webDriverError(error, shown, request);
+  if (ofWebDriver !== undefined) return ofWebDriver;
+  const found = dialectOf(dialects, request.url ?? "");
+  return found && { status: shown, body: found.dialect.errorBody(error, shown, found.inside) };
 }
 
 function createServer(log: Log, origins: RequestOrigins): FastifyInstance {

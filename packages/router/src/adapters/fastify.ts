@@ -2,7 +2,7 @@ import type { Contract, Endpoint } from "@shoal/contract";
 import type { ErrorBody } from "@shoal/schemas";
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import createRouter from "find-my-way";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http";
 import { answerClientError, errorReply, isFault, malformedPath, unknownRoute } from "../reply/error-reply.ts";
 import { ClientGone } from "../request/guarded-stream.ts";
 import { refuseAmbiguousHost } from "../request/host-header.ts";
@@ -51,11 +51,15 @@ export interface ConfigureOptions {
   /** Translates any error before it is answered, usually into a `ServiceError`; returns other errors unchanged. */
   readonly explain?: (error: unknown, request: FastifyRequest) => unknown;
   /** An error for clients of another contract; `undefined` keeps the status and body of the service's own contract. */
-  readonly foreignError?: (
-    error: ErrorBody,
-    status: number,
-    request: IncomingMessage,
-  ) => { readonly status: number; readonly body: object } | undefined;
+  readonly foreignError?: (error: ErrorBody, status: number, request: IncomingMessage) => ForeignError | undefined;
+}
+
+/** What clients of another contract read. */
+export interface ForeignError {
+  readonly status: number;
+  readonly body: object;
+  /** Replace those of the service's own contract. */
+  readonly headers?: OutgoingHttpHeaders;
 }
 
 const configured = new WeakMap<FastifyInstance, ConfigureOptions>();
@@ -226,7 +230,9 @@ function shaped(reply: TextReply, request: FastifyRequest): TextReply {
   const { foreignError } = configured.get(request.server) ?? {};
   if (foreignError === undefined || typeof reply.text !== "string") return reply;
   const error = foreignError(JSON.parse(reply.text) as ErrorBody, reply.status, request.raw);
-  return error === undefined ? reply : { ...reply, status: error.status, text: JSON.stringify(error.body) };
+  if (error === undefined) return reply;
+  const { body, headers, status } = error;
+  return { ...reply, status, headers: { ...reply.headers, ...headers }, text: JSON.stringify(body) };
 }
 
 /** Keeps the status of Fastify's own client errors, such as an unreadable media type. */

@@ -7,8 +7,28 @@ import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
 import { archiveName } from "../../storage/archives/archive-name.ts";
 import { finishedDownloads } from "../kit/finished-downloads.ts";
 
-export async function namesOfDownloads(instance: Instance, sessionId: string): Promise<string[]> {
-  return [...new Set((await finishedDownloads(instance, sessionId)).map(({ name }) => name))];
+interface ListedFile {
+  readonly name: string;
+  /** Milliseconds since 1970, as an integer. */
+  readonly creationTime: number;
+  readonly lastModifiedTime: number;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** The answer of Grid. Clients read one of both: `files` are the newest download of each name. */
+export async function listDownloads(
+  instance: Instance,
+  sessionId: string,
+): Promise<{ readonly names: readonly string[]; readonly files: readonly ListedFile[] }> {
+  const downloads = await finishedDownloads(instance, sessionId);
+  const files = new Map<string, ListedFile>();
+  for (const { finished_at, name, size_bytes, started_at } of downloads) {
+    const creationTime = Date.parse(started_at);
+    const lastModifiedTime = Date.parse(finished_at ?? started_at);
+    if (!files.has(name)) files.set(name, { name, creationTime, lastModifiedTime, size: size_bytes ?? 0 });
+  }
+  return { names: [...files.keys()], files: [...files.values()] };
 }
 
 /** The answer of Grid: a ZIP archive with the file, in base64 in JSON. @throws {ServiceError} 404 */

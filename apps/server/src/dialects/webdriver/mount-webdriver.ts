@@ -15,7 +15,7 @@ import type { DialectHost } from "../kit/mount-dialect.ts";
 import { NativeCalls } from "../kit/native-calls.ts";
 import { newSession } from "./contract.ts";
 import { SessionStarts } from "./create.ts";
-import { downloadInJson, namesOfDownloads } from "./downloads.ts";
+import { downloadInJson, listDownloads } from "./downloads.ts";
 
 /** Bodies of Grid's own commands: a name. */
 const maxBodyBytes = 65_536;
@@ -114,7 +114,7 @@ interface GridCommand {
 async function gridCommand({ id, instance, method, reply, request }: GridCommand): Promise<boolean> {
   switch (method) {
     case "GET /se/files":
-      await send(reply, { names: await namesOfDownloads(instance, id) });
+      await send(reply, await listDownloads(instance, id));
       return true;
     case "POST /se/files": {
       const body = await answerJson(request.raw, { bytes: maxBodyBytes }).catch(() => undefined);
