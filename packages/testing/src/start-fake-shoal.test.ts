@@ -301,9 +301,9 @@ it("ends sessions with the reasons of the service", async () => {
   const { watch_id } = await shoal.browsers.fs.watch.start(id, { path: "/tmp" });
   const ended = (async () => {
     for await (const _ of shoal.browsers.fs.watch.events(id, watch_id));
-  })();
+  })().catch(() => undefined);
   await fake.endBrowser("a", "browser_crashed");
-  await ended.catch(() => undefined);
+  await ended;
   expect(await shoal.browsers.get(id, { include_deleted: true })).toMatchObject({ ended_reason: "browser_crashed" });
   expect(await refusalOf(shoal.browsers.fs.listFiles(id, { path: "/" }))).toBe("404 not_found");
   await expect(fake.endBrowser("a")).rejects.toThrow("No browser a runs");
