@@ -1,15 +1,21 @@
 import { readTotp, totpCode } from "@shoal/primitives/totp";
 import { eventuallyPasses } from "@shoal/testkit";
-import { ApiError, Shoal, type ManagedAuthEvent, type ManagedAuthStateEvent } from "@shoal/client";
+import { ApiError, Shoal, type ManagedAuthEvent, type ManagedAuthStateEvent, type ShoalOptions } from "@shoal/client";
 import { type FakeShoal, type FakeSite, startFakeShoal } from "@shoal/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { defaultSite } from "./sites.ts";
 
 const domain = "example.com";
 let fake: FakeShoal;
+/** Of the present test: a reset for each one would start the service as often. */
+let project = "";
 beforeAll(async () => {
   fake = await startFakeShoal();
 });
-afterEach(() => fake.reset());
+beforeEach(async ({ task }) => {
+  fake.addSite(domain, defaultSite);
+  project = (await client(fake.apiKey).projects.create({ name: task.id })).id;
+});
 afterAll(() => fake.close());
 
 interface Started {
@@ -18,10 +24,11 @@ interface Started {
   readonly id: string;
 }
 
-const client = (apiKey: string): Shoal => new Shoal({ apiKey, baseUrl: fake.baseUrl, maxRetries: 0 });
+const client = (apiKey: string, options: ShoalOptions = {}): Shoal =>
+  new Shoal({ apiKey, baseUrl: fake.baseUrl, maxRetries: 0, ...options });
 
 async function start(site?: FakeSite, change: { readonly credential?: { name: string } } = {}): Promise<Started> {
-  const shoal = client(fake.apiKey);
+  const shoal = client(fake.apiKey, { project });
   if (site !== undefined) fake.addSite(domain, site);
   if (change.credential !== undefined)
     await shoal.credentials.create({

@@ -1,41 +1,60 @@
 import { type FakeShoal, type FakeSite, startFakeShoal } from "@shoal/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { shoal, shoalProcess, start } from "../../testing/shoal.ts";
 import { noScript, onTerminal, type TerminalRun } from "../../testing/terminal.ts";
 
 let fake: FakeShoal;
 let env: Readonly<Record<string, string>>;
+/** Of the present test, as the project in `env`: a reset for each one would start the service as often. */
+let domain = "";
+let connect: readonly string[] = [];
+let earlierCalls = 0;
+let tests = 0;
 beforeAll(async () => {
   fake = await startFakeShoal();
-  env = { SHOAL_BASE_URL: fake.baseUrl, SHOAL_API_KEY: fake.apiKey, BROWSER: "false" };
+});
+beforeEach(async ({ task }) => {
+  env = { SHOAL_BASE_URL: fake.baseUrl, SHOAL_API_KEY: fake.apiKey, SHOAL_PROJECT: task.id, BROWSER: "false" };
+  const { status, stderr } = await shoal(["projects", "create", task.id], {
+    env: { ...env, SHOAL_PROJECT: "" },
+  });
+  expect(status, stderr).toBe(0);
+  domain = `shop${String(++tests)}.example.com`;
+  connect = ["auth", "connect", domain, "--profile", "shop"];
+  earlierCalls = fake.calls.length;
 });
 afterAll(() => fake.close());
-afterEach(() => fake.reset());
 
-const connect = ["auth", "connect", "example.com", "--profile", "shop"];
 const seen = (run: TerminalRun, text: string) => expect.poll(() => run.screen()).toContain(text);
 
 async function addCredential(values: Readonly<Record<string, string>>): Promise<void> {
   await fetch(`${fake.baseUrl}/credentials`, {
     method: "POST",
-    headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ name: "shop", domain: "example.com", values }),
+    headers: {
+      authorization: `Bearer ${fake.apiKey}`,
+      "content-type": "application/json",
+      "x-shoal-project": env.SHOAL_PROJECT ?? "",
+    },
+    body: JSON.stringify({ name: "shop", domain, values }),
   });
 }
 
+const calls = (): FakeShoal["calls"] => fake.calls.slice(earlierCalls);
 const submitted = () =>
-  fake.calls.filter(({ operationId }) => operationId === "auth.connections.submit").map(({ body }) => body);
+  calls()
+    .filter(({ operationId }) => operationId === "auth.connections.submit")
+    .map(({ body }) => body);
 
 describe("shoal auth connect without a terminal", () => {
   it("signs in with a stored credential, and continues with the existing connection", async () => {
     await addCredential({ username: "ada", password: "hunter2" });
     const first = await shoal([...connect, "--credential", "shop"], { env });
     expect(first).toMatchObject({ status: 0, stdout: "" });
-    expect(first.stderr).toContain("Profile shop is signed in to example.com.\n");
+    expect(first.stderr).toContain(`Profile shop is signed in to ${domain}.\n`);
     expect(first.stderr).toContain("shoal browsers create --profile-name shop");
     const again = await shoal([...connect, "-o", "json"], { env });
-    expect(JSON.parse(again.stdout)).toMatchObject({ domain: "example.com", status: "AUTHENTICATED" });
-    expect(fake.calls.filter(({ operationId }) => operationId === "auth.connections.create")).toHaveLength(2);
+    expect(JSON.parse(again.stdout)).toMatchObject({ domain, status: "AUTHENTICATED" });
+    expect(calls().filter(({ operationId }) => operationId === "auth.connections.create")).toHaveLength(2);
   });
 
   it("answers with --value, each value once, and then refuses to ask", async () => {
@@ -45,15 +64,15 @@ describe("shoal auth connect without a terminal", () => {
         ({ values } = await login.ask({ fields: ["password"], refused: "Wrong password." }));
       return undefined;
     };
-    fake.addSite("example.com", site);
+    fake.addSite(domain, site);
     const values = ["--value", "username=ada", "--value", "password=-"];
     const refused = await shoalProcess([...connect, ...values], { env, input: "wrong\n" });
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain("The site says: Wrong password.");
-    expect(refused.stderr).toContain("error: example.com requires Password. Cannot ask without a terminal.");
+    expect(refused.stderr).toContain(`error: ${domain} requires Password. Cannot ask without a terminal.`);
     expect(refused.stderr).toMatch(/Sign in on the page http\S+, or pass --value/);
     const joined = await shoal([...connect, "--value", "password=right"], { env });
-    expect(joined.stderr).toContain("A login to example.com is running already. This command joins it.");
+    expect(joined.stderr).toContain(`A login to ${domain} is running already. This command joins it.`);
     expect(joined.status, joined.stderr).toBe(0);
     expect(submitted()).toMatchObject([
       { field_values: { username: "ada", password: "wrong" } },
@@ -87,11 +106,11 @@ describe("shoal auth connect without a terminal", () => {
   });
 
   it("reports a failed login with the site's words", async () => {
-    fake.addSite("example.com", (login) => login.fail("bot_detected", "The site blocks\u001b[2J this browser."));
+    fake.addSite(domain, (login) => login.fail("bot_detected", "The site blocks\u001b[2J this browser."));
     const { status, stderr } = await shoal(connect, { env });
     expect(status).toBe(1);
     expect(stderr).toContain(
-      String.raw`error: Cannot sign in to example.com: The site blocks\x1b[2J this browser. (bot_detected)`,
+      String.raw`error: Cannot sign in to ${domain}: The site blocks\x1b[2J this browser. (bot_detected)`,
     );
     expect(stderr).toContain("shoal auth connections timeline ");
   });
@@ -101,9 +120,9 @@ describe("shoal auth connect without a terminal", () => {
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       method: "POST",
-      body: { domain: "example.com", profile_name: "shop", credential: { name: "shop" } },
+      body: { domain, profile_name: "shop", credential: { name: "shop" } },
     });
-    expect(fake.calls).toEqual([]);
+    expect(calls()).toEqual([]);
   });
 });
 
@@ -112,7 +131,7 @@ describe.skipIf(withoutScript)(
   `shoal auth connect on a terminal${withoutScript === undefined ? "" : ` (skipped: ${withoutScript})`}`,
   () => {
     it("prompts for fields with hidden passwords, says why it asks again, and offers choices", async () => {
-      fake.addSite("example.com", async (login) => {
+      fake.addSite(domain, async (login) => {
         let { values } = await login.ask({ fields: ["email", "password"] });
         while (values.password !== "right-secret")
           ({ values } = await login.ask({ fields: ["email", "password"], refused: "Wrong password." }));
@@ -139,7 +158,7 @@ describe.skipIf(withoutScript)(
       await seen(run, "Text me (•••-44)");
       run.type("2");
       expect(await run.status, run.screen()).toBe(0);
-      expect(run.screen()).toContain("Profile shop is signed in to example.com as ada@example.com.");
+      expect(run.screen()).toContain(`Profile shop is signed in to ${domain} as ada@example.com.`);
       expect(run.screen()).not.toMatch(/(wrong|right)-secret/);
     });
 
@@ -152,15 +171,15 @@ describe.skipIf(withoutScript)(
       expect(await run.status, run.screen()).toBe(0);
       expect(run.screen()).not.toContain("late-secret");
 
-      fake.addSite("example.com", async (login) => {
+      fake.addSite(domain, async (login) => {
         await login.ask({ fields: ["username"] });
         await new Promise(() => undefined);
         return undefined;
       });
-      const stopped = onTerminal(["auth", "connect", "example.com", "--profile", "other"], { env });
+      const stopped = onTerminal(["auth", "connect", domain, "--profile", "other"], { env });
       await seen(stopped, "Username");
       stopped.type("ada\r");
-      await seen(stopped, "Signing in to example.com");
+      await seen(stopped, `Signing in to ${domain}`);
       // The question after Ctrl-C shows that the command has read the keys before it.
       stopped.type("early-secret\r\u0003");
       await seen(stopped, "Cancel the login?");
@@ -171,7 +190,7 @@ describe.skipIf(withoutScript)(
     });
 
     it("waits for actions elsewhere, and lets a person choose another way", async () => {
-      fake.addSite("example.com", async (login) => {
+      fake.addSite(domain, async (login) => {
         const { choice } = await login.ask({
           external: "Tap 42 on your phone.",
           choices: [{ id: "sms", type: "mfa_method", label: "Text me", factor: "sms" }],
@@ -186,7 +205,7 @@ describe.skipIf(withoutScript)(
       await seen(run, "Cannot open a browser on this machine.");
       run.type("1");
       await seen(run, "Open the link that we sent.");
-      const id = fake.calls.find(({ operationId }) => operationId === "auth.connections.login")?.params.id;
+      const id = calls().find(({ operationId }) => operationId === "auth.connections.login")?.params.id;
       fake.completeAction(String(id));
       expect(await run.status, run.screen()).toBe(0);
       expect(submitted()).toMatchObject([{ selected_choice_id: "sms" }]);
@@ -196,7 +215,7 @@ describe.skipIf(withoutScript)(
       const run = onTerminal(connect, { env });
       await seen(run, "Username");
       run.type("ad");
-      const id = String(fake.calls.find(({ operationId }) => operationId === "auth.connections.login")?.params.id);
+      const id = String(calls().find(({ operationId }) => operationId === "auth.connections.login")?.params.id);
       const answer = await shoal(
         ["auth", "connections", "submit", id, "--field", "username=eve", "--field", "password=hunter2"],
         { env },
@@ -223,7 +242,7 @@ describe.skipIf(withoutScript)(
     });
 
     it("cancels the login after Ctrl-C during a wait", async () => {
-      fake.addSite("example.com", async (login) => {
+      fake.addSite(domain, async (login) => {
         await login.ask({ external: "Tap 42 on your phone." });
         return undefined;
       });
