@@ -25,7 +25,7 @@ it("ends an unused session whose program stopped the instance", async () => {
     body: { command: "/bin/sh", args: ["-c", 'until [ -e "$0" ]; do sleep 0.1; done; kill -STOP $PPID', go] },
   });
   expect(status).toBe(200);
-  // Not a request: one that the instance never answers would be a use.
+  // A request is a use while the stopped instance does not answer it.
   await writeFile(go, "");
   const rows = () =>
     server.database.query.selectFrom("sessions").select(["ended_reason"]).where("id", "=", id).execute();
