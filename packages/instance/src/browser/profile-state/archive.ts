@@ -1,10 +1,10 @@
-import { messageOf } from "@shoal/primitives";
-import { createReadStream } from "node:fs";
+import { errorOf, messageOf } from "@shoal/primitives";
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { constants, createZstdCompress, createZstdDecompress, type ZstdDecompress } from "node:zlib";
-import { keptFiles } from "./kept-files.ts";
+import { type KeptFile, keptFiles } from "./kept-files.ts";
+import { ReusedBuffers } from "./reused-buffers.ts";
 import { maxSavedStateBytes, readSavedState, type SavedState, savedStateName } from "./saved-state.ts";
 import { BadTar, readTar, tarEnd, tarHeader, tarPadding, type TarEntry } from "./tar.ts";
 
@@ -23,36 +23,34 @@ export class BadProfileArchive extends Error {
 /** Packs a profile: its state, then its kept files, as a tar archive compressed with Zstandard. */
 export function packProfile(folder: string | undefined, state: SavedState): Readable {
   const compressed = createZstdCompress({ chunkSize: readBytes });
-  const tar = Readable.from(tarOf(folder, state), { objectMode: false, highWaterMark: readBytes });
-  tar.on("error", (error) => compressed.destroy(error));
-  compressed.on("close", () => tar.destroy());
-  return tar.pipe(compressed);
+  void writeTar(new ReusedBuffers(compressed), folder, state).catch((error: unknown) =>
+    compressed.destroy(errorOf(error)),
+  );
+  return compressed;
 }
 
-async function* tarOf(folder: string | undefined, state: SavedState): AsyncGenerator<Buffer, void, undefined> {
+async function writeTar(tar: ReusedBuffers, folder: string | undefined, state: SavedState): Promise<void> {
   const text = Buffer.from(JSON.stringify(state));
-  yield tarHeader({ name: savedStateName, sizeBytes: text.length, modifiedAtSeconds: Date.now() / 1000 });
-  yield text;
-  yield tarPadding(text.length);
-  if (folder !== undefined) {
-    for await (const { name, path, sizeBytes, modifiedAt } of keptFiles(folder)) {
-      yield tarHeader({ name, sizeBytes, modifiedAtSeconds: modifiedAt.getTime() / 1000 });
-      let left = sizeBytes;
-      // Read exactly the announced size, although the file may grow or shrink meanwhile.
-      if (sizeBytes > 0) {
-        for await (const piece of createReadStream(path, {
-          end: sizeBytes - 1,
-          highWaterMark: readBytes,
-        }) as AsyncIterable<Buffer>) {
-          left -= piece.length;
-          yield piece;
-        }
-      }
-      if (left > 0) throw new Error(`${name} became shorter while it was packed.`);
-      yield tarPadding(sizeBytes);
-    }
+  await tar.add(tarHeader({ name: savedStateName, sizeBytes: text.length, modifiedAtSeconds: Date.now() / 1000 }));
+  await tar.add(text);
+  await tar.add(tarPadding(text.length));
+  if (folder !== undefined) for await (const file of keptFiles(folder)) await writeFile(tar, file);
+  await tar.add(tarEnd);
+  await tar.end();
+}
+
+async function writeFile(tar: ReusedBuffers, { name, path, sizeBytes, modifiedAt }: KeptFile): Promise<void> {
+  await tar.add(tarHeader({ name, sizeBytes, modifiedAtSeconds: modifiedAt.getTime() / 1000 }));
+  if (sizeBytes === 0) return;
+  const file = await open(path);
+  try {
+    // Read exactly the announced size, although the file may grow or shrink meanwhile.
+    const lackingBytes = await tar.addFile(file, sizeBytes);
+    if (lackingBytes > 0) throw new Error(`${name} became shorter while it was packed.`);
+  } finally {
+    await file.close();
   }
-  yield tarEnd;
+  await tar.add(tarPadding(sizeBytes));
 }
 
 export function createProfileDecompressor(): ZstdDecompress {
