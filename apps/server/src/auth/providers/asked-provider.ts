@@ -48,6 +48,9 @@ function retryAfterOf(error: unknown): number | undefined {
   return typeof error.retryAfterMs === "number" ? Math.min(error.retryAfterMs, maxPauseMs) : undefined;
 }
 
+/** Several items of a vault may have one title, and thus one path. */
+const keyOf = ({ id, path, vault }: ItemReference) => JSON.stringify([vault?.id, id, path]);
+
 const lengthOf = (value: unknown) => JSON.stringify(value).length;
 
 /** Bounds the texts of a provider: a module of a team may not. */
@@ -107,13 +110,14 @@ export class AskedProvider {
   }
 
   async read(item: ItemReference, signal: AbortSignal): Promise<ProviderValues | undefined> {
-    const kept = this.#values.get(item.path);
+    const key = keyOf(item);
+    const kept = this.#values.get(key);
     if (kept !== undefined && kept.untilMs > this.#options.now()) return kept.value;
-    this.#values.delete(item.path);
+    this.#values.delete(key);
     const value = await this.#ask((provider, until) => provider.read(item, until), signal);
     // The code of this moment is useless later.
     if (value !== undefined && !(value.totp !== undefined && "code" in value.totp))
-      this.#values.set(item.path, { value, untilMs: this.#until() });
+      this.#values.set(key, { value, untilMs: this.#until() });
     return value;
   }
 

@@ -13,6 +13,7 @@ import type { CredentialLookup } from "./credential-lookup.ts";
 import { credentialProvidersFeature } from "./feature.ts";
 import type { FoundCredential, WantedCredential } from "./credential-lookup.ts";
 import { ProviderStore } from "./provider-store.ts";
+import { startStandIn, type StoreAnswer } from "./testing/stand-in.ts";
 import { stores, type TestStore } from "./testing/stores.ts";
 
 let server: TestServer;
@@ -75,6 +76,28 @@ interface Options {
   readonly cacheSeconds?: number;
   readonly priority?: number;
   readonly token?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** 1Password Connect with two items of one title, for two sites. */
+async function startTwoShops() {
+  const vault = { id: "v".repeat(26), name: "Team" };
+  const items = ["one", "two"].map((name) => ({
+    id: (name[0] ?? "").repeat(26),
+    title: "Shop",
+    category: "LOGIN",
+    vault: { id: vault.id },
+    urls: [{ primary: true, href: `https://${name}.example` }],
+    fields: [{ id: "password", type: "CONCEALED", purpose: "PASSWORD", label: "password", value: `of ${name}` }],
+  }));
+  const root = `/v1/vaults/${vault.id}/items`;
+  const standIn = await startStandIn(({ path }): StoreAnswer => {
+    if (path === "/v1/vaults") return [200, [vault]];
+    if (path === root) return [200, items];
+    const item = items.find(({ id }) => path === `${root}/${id}`);
+    return item === undefined ? [404, {}] : [200, item];
+  });
+  return { standIn, ids: items.map(({ id }) => id), vault };
 }
 
 async function add(projectId: string, kind: "doppler" | "onepassword_connect", options: Options): Promise<string> {
@@ -84,7 +107,7 @@ async function add(projectId: string, kind: "doppler" | "onepassword_connect", o
     {
       name: options.name,
       provider_type: kind,
-      settings,
+      settings: options.settings ?? settings,
       token: options.token ?? token,
       cache_ttl_seconds: options.cacheSeconds ?? 300,
       priority: options.priority ?? 0,
@@ -178,6 +201,31 @@ describe("looking for a login", () => {
       .toEqual({
         reasons: [{ provider: "two", reason: "It is disabled." }],
       });
+  });
+
+  it("keeps two items of one path apart: each password comes with its own sites", async () => {
+    const { ids, standIn, vault } = await startTwoShops();
+    const id = await project();
+    await add(id, "onepassword_connect", { name: "one", settings: { address: standIn.url } });
+    for (const name of ["one", "two", "one"])
+      expect(await find(id, { domain: `${name}.example` })).toMatchObject({
+        values: { password: `of ${name}` },
+        sites: [`https://${name}.example`],
+      });
+    for (const [index, name] of ["one", "two"].entries())
+      expect(await find(id, { provider: "one", path: `${vault.name}/${ids[index] ?? ""}` })).toMatchObject({
+        values: { password: `of ${name}` },
+        sites: [`https://${name}.example`],
+      });
+    expect(await find(id, { provider: "one", path: "Team/Shop" })).toEqual({
+      reasons: [
+        {
+          provider: "one",
+          reason: `Several items have this path, with the ids ${ids.join(", ")}. Give them different titles.`,
+        },
+      ],
+    });
+    await standIn.close();
   });
 
   it("finds nothing in the providers of other projects", async () => {

@@ -2,10 +2,10 @@ import { LRUCache } from "lru-cache";
 import { AskedProvider } from "./asked-provider.ts";
 import type {
   CredentialProvider,
-  ItemReference,
   ProviderHttp,
   ProviderItem,
   ProviderTotp,
+  ProviderValues,
 } from "./interface/credential-provider.ts";
 import { ProviderFailure } from "./interface/provider-failure.ts";
 import type { OperatorProviders } from "./operator-providers.ts";
@@ -118,12 +118,13 @@ export class CredentialLookup {
     if (typeof candidates === "string") return { reasons: [{ provider: wanted.provider ?? "", reason: candidates }] };
     for (const { asked, name } of candidates) {
       try {
-        const item = await itemIn(asked, wanted, signal);
-        const read = item && (await asked.read(item, signal));
-        if (item !== undefined && read !== undefined) {
-          const { urls: ownUrls = [], ...values } = read;
-          const sites = ownUrls.length > 0 ? ownUrls : (item.urls ?? (await sitesOf(asked, item.path, signal)));
-          return { ...values, sites, source: { provider: name, path: item.path } };
+        const found =
+          wanted.path === undefined
+            ? await withSites(asked, await asked.itemFor(wanted.domain, signal), signal)
+            : await atPath(asked, wanted.path, signal);
+        if (found !== undefined) {
+          const { path, sites, values } = found;
+          return { ...values, sites, source: { provider: name, path } };
         }
         reasons.push({ provider: name, reason: missing(wanted) });
       } catch (error) {
@@ -157,24 +158,50 @@ export class CredentialLookup {
   }
 }
 
-function itemIn(
-  asked: AskedProvider,
-  wanted: WantedCredential,
-  signal: AbortSignal,
-): Promise<(ItemReference & Partial<Pick<ProviderItem, "urls">>) | undefined> {
-  return wanted.path === undefined ? asked.itemFor(wanted.domain, signal) : Promise.resolve({ path: wanted.path });
+interface ReadItem {
+  readonly path: string;
+  readonly values: Omit<ProviderValues, "urls">;
+  readonly sites: readonly string[];
 }
 
-/** A path names its item by name or by id. */
-async function sitesOf(asked: AskedProvider, path: string, signal: AbortSignal): Promise<readonly string[]> {
-  const items = await asked.items(signal);
-  const named = items.find((item) => item.path === path);
-  const own =
-    named ??
-    items.find(({ id, title, vault }) =>
-      [id, title].some((item) => path === `${vault.id}/${item}` || path === `${vault.name}/${item}`),
+/** Reads the item by its id, so that values and sites are of one item. */
+async function withSites(
+  asked: AskedProvider,
+  item: ProviderItem | undefined,
+  signal: AbortSignal,
+): Promise<ReadItem | undefined> {
+  const read = item && (await asked.read(item, signal));
+  if (item === undefined || read === undefined) return undefined;
+  const { urls = [], ...values } = read;
+  return { path: item.path, values, sites: urls.length > 0 ? urls : item.urls };
+}
+
+async function atPath(asked: AskedProvider, path: string, signal: AbortSignal): Promise<ReadItem | undefined> {
+  const read = await asked.read({ path }, signal);
+  if (read === undefined) return undefined;
+  const { urls: sites = [], ...values } = read;
+  if (sites.length > 0) return { path, values, sites };
+  const item = itemNamed(await asked.items(signal), path);
+  if (item === undefined) return { path, values, sites };
+  const found = await withSites(asked, item, signal);
+  return found && { ...found, path };
+}
+
+/** A path names its item by name or by id. @throws {ProviderFailure} when it names several. */
+function itemNamed(items: readonly ProviderItem[], path: string): ProviderItem | undefined {
+  const exact = items.filter((item) => item.path === path);
+  const named =
+    exact.length > 0
+      ? exact
+      : items.filter(({ id, title, vault }) =>
+          [id, title].some((item) => path === `${vault.id}/${item}` || path === `${vault.name}/${item}`),
+        );
+  const ids = [...new Set(named.map(({ id }) => id))];
+  if (ids.length > 1)
+    throw new ProviderFailure(
+      `Several items have this path, with the ids ${ids.slice(0, 5).join(", ")}. Give them different titles.`,
     );
-  return own?.urls ?? [];
+  return named[0];
 }
 
 function missing(wanted: WantedCredential): string {

@@ -35,9 +35,10 @@ class FileProvider implements CredentialProvider {
 
   async items(signal: AbortSignal): Promise<readonly ProviderItem[]> {
     const found: ProviderItem[] = [];
-    for (const file of await this.#files(await this.#root(), signal)) {
+    for (const [path, [file = "", ...others]] of await this.#paths(signal)) {
       signal.throwIfAborted();
-      const path = file.slice(0, -extname(file).length);
+      // The sites of one file must not be used for the values of another.
+      if (others.length > 0) continue;
       const fields = await this.#read(file).catch((error: unknown) => {
         // One bad file must not hide the others; reading it reports the problem.
         if (error instanceof ProviderFailure) return {};
@@ -52,10 +53,15 @@ class FileProvider implements CredentialProvider {
     const prefix = `${vault.name}/`;
     if (!path.startsWith(prefix)) return undefined;
     const wanted = path.slice(prefix.length);
-    const file = (await this.#files(await this.#root(), signal)).find(
-      (each) => each.slice(0, -extname(each).length) === wanted,
-    );
-    return file === undefined ? undefined : valuesOf(await this.#read(file));
+    const files = (await this.#paths(signal)).get(wanted) ?? [];
+    if (files.length > 1) throw new ProviderFailure(`${files.join(" and ")} have the same path. Rename one.`);
+    return files[0] === undefined ? undefined : valuesOf(await this.#read(files[0]));
+  }
+
+  /** `shop.json` and `shop.yaml` have the same path. */
+  async #paths(signal: AbortSignal): Promise<Map<string, string[]>> {
+    const files = await this.#files(await this.#root(), signal);
+    return Map.groupBy(files, (file) => file.slice(0, -extname(file).length));
   }
 
   async #root(): Promise<string> {

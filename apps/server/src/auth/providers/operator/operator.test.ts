@@ -95,6 +95,18 @@ describe("files of the operator", () => {
       expect(await provider.read({ path }, soon())).toBeUndefined();
   });
 
+  it("of one path are left out, and reading the path names them", async () => {
+    const twice = join(folder, "twice");
+    mkdirSync(twice);
+    writeFileSync(join(twice, "shop.json"), JSON.stringify({ password: "of json" }), { mode: 0o600 });
+    writeFileSync(join(twice, "shop.yaml"), "password: of yaml\nurl: yaml.example.com\n", { mode: 0o600 });
+    const provider = createFileProvider(twice);
+    expect(await provider.items(soon())).toEqual([]);
+    expect(await failureOf(provider.read({ path: "files/shop" }, soon()))).toBe(
+      "shop.json and shop.yaml have the same path. Rename one.",
+    );
+  });
+
   it("are refused when other users may read them, or when they are invalid, without their content", async () => {
     const provider = createFileProvider(root);
     expect(await failureOf(provider.read({ path: "files/open" }, soon()))).toMatch(/Other users may read open.json/);
