@@ -59,7 +59,7 @@ export async function readAccessibleNodes(
       // The node has gone.
       .catch(() => ({ nodes: [] })),
   );
-  const answers = await page.ask(Promise.all(commands));
+  const answers = commands.length === 0 ? [] : await page.ask(Promise.all(commands));
   return treeOf(answers?.flatMap(({ nodes }) => nodes) ?? []);
 }
 

@@ -31,8 +31,17 @@ const skippedStyle = "auto";
 /** The part of a large document's time that is kept for its tree. */
 const treeMs = 10_000;
 
-/** Documents of targets whose last outline needed a whole tree, by their loader. */
-const wholes = new WeakMap<FrameTarget, string>();
+/** What the last reading of a target needed. The next one asks for it at once, before it knows what the page has. */
+interface Expected {
+  readonly loaderId: string | undefined;
+  /** Frames whose whole tree was read. */
+  readonly wholes: readonly string[];
+  /** Nodes that were asked about. */
+  readonly asked: readonly number[];
+}
+
+/** Of targets without very large documents. */
+const expectations = new WeakMap<FrameTarget, Expected>();
 /** In the time for one node, Chromium reads this many of its whole tree. */
 const nodesInsteadOfOne = 8;
 
@@ -67,11 +76,17 @@ async function readTarget(
   { isWhole, timeoutMs }: CaptureOptions,
 ): Promise<Captured[] | undefined> {
   const { cdp, session } = page;
+  const { sessionId } = target;
   const started = performance.now();
   const sizes = Promise.all([
-    cdp.send("Page.getFrameTree", undefined, target.sessionId),
-    cdp.send("Memory.getDOMCounters", undefined, target.sessionId),
+    cdp.send("Page.getFrameTree", undefined, sessionId),
+    cdp.send("Memory.getDOMCounters", undefined, sessionId),
   ]);
+  const expected = expectedOf(page, target);
+  const ahead = expected && captureProcess(page, target, { isBasic: false, timeoutMs: timeoutMs + largeMs });
+  ahead?.catch(() => undefined);
+  const asked = readAccessibleNodes(page, sessionId, expected?.asked ?? []);
+  const wholes = new Map(expected?.wholes.map((frameId) => [frameId, readAccessibleTree(page, sessionId, frameId)]));
   const answer = await session.outcome(sizes, timeoutMs);
   if (answer.kind !== "done") return undefined;
   const [tree, counters] = answer.result;
@@ -79,41 +94,50 @@ async function readTarget(
   const loaders = new Map(frames.map(({ frameId, loaderId }) => [frameId, loaderId]));
   // These include nodes of earlier documents that wait for the garbage collector, and nodes that are in no document.
   const isLarge = counters.nodes > maxStyledNodes;
-  const size = { isBasic: isLarge, timeoutMs: isLarge ? timeoutMs + largeMs : timeoutMs };
-  const snapshot = captureProcess(page, target, size);
-  const loaderId = frames[0]?.loaderId ?? "";
-  const isEarly = counters.nodes <= maxAccessibleNodes && (isWhole || wholes.get(target) === loaderId);
-  // Chromium reads them while the snapshot is decoded.
-  const early = new Map(
-    (isEarly ? frames : []).map(({ frameId }) => [frameId, readAccessibleTree(page, target.sessionId, frameId)]),
+  const limitMs = isLarge ? timeoutMs + largeMs : timeoutMs;
+  const first = await inTime(
+    page,
+    ahead ?? captureProcess(page, target, { isBasic: isLarge, timeoutMs: limitMs }),
+    limitMs,
   );
-  const first = await snapshot;
   if (first === undefined) return undefined;
-  const left = timeoutMs + largeMs - treeMs - (performance.now() - started);
-  const isCounted = isLarge && nodesIn(first) <= maxStyledNodes;
-  const captured = (isCounted ? await captureStyled(page, target, left) : first) ?? first;
+  const leftMs = timeoutMs + largeMs - treeMs - (performance.now() - started);
+  // A second snapshot, with styles. Without an answer in this time, the first has to do.
+  const isCounted = isLarge && ahead === undefined && nodesIn(first) <= maxStyledNodes && leftMs > 0;
+  const captured =
+    (isCounted && (await inTime(page, captureProcess(page, target, { isBasic: false, timeoutMs: leftMs }), leftMs))) ||
+    first;
   const isSmall = nodesIn(captured) <= maxAccessibleNodes;
   const doms = captured.documents.slice(0, maxDocuments).map((one) => new DomDocument(one, captured.strings));
-  const plains = doms.map((dom) => (isSmall && !isWhole ? plainOf(dom) : undefined));
-  if (!isWhole) {
-    if (isSmall && plains.includes(undefined)) wholes.set(target, loaderId);
-    else wholes.delete(target);
-  }
+  const plains = new Map(isSmall && !isWhole ? doms.map((dom) => [dom, plainOf(dom)]) : []);
+  if (isLarge || captured.isLaidOutLater) expectations.delete(target);
+  else
+    expectations.set(target, {
+      loaderId: page.loaderOf(target),
+      wholes: isSmall ? doms.filter((dom) => plains.get(dom) === undefined).map(({ frameId }) => frameId) : [],
+      asked: [...plains.values()].flatMap((plain) => plain?.asked ?? []),
+    });
+  // Parts that were laid out since then have other nodes in the tree.
+  const known = captured.isLaidOutLater ? undefined : { asked: await asked, wholes };
   return Promise.all(
-    doms.map(async (dom, place): Promise<Captured> => {
+    doms.map(async (dom): Promise<Captured> => {
       const { frameId } = dom;
-      const known = captured.isLaidOutLater ? undefined : early.get(frameId);
-      if (isSmall) dom.accessible = await (known ?? readNeeded(page, target, { dom, plain: plains[place] }));
+      const plain = plains.get(dom);
+      if (isSmall && plain === undefined)
+        dom.accessible = await (known?.wholes.get(frameId) ?? readAccessibleTree(page, sessionId, frameId));
+      else if (plain !== undefined) dom.accessible = await withAsked(page, sessionId, plain, known?.asked);
       return { dom, target, loaderId: loaders.get(frameId) ?? "", frames: new Map() };
     }),
   );
 }
 
-/** A second snapshot, with styles. Without an answer in this time, the first has to do. */
-async function captureStyled(page: FollowedPage, target: FrameTarget, timeoutMs: number): Promise<Laid | undefined> {
-  if (timeoutMs <= 0) return undefined;
-  const snapshot = captureProcess(page, target, { isBasic: false, timeoutMs });
-  const answer = await page.session.outcome(snapshot, timeoutMs);
+function expectedOf(page: FollowedPage, target: FrameTarget): Expected | undefined {
+  const expected = expectations.get(target);
+  return expected?.loaderId === page.loaderOf(target) ? expected : undefined;
+}
+
+async function inTime<T>(page: FollowedPage, work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+  const answer = await page.session.outcome(work, timeoutMs);
   return answer.kind === "done" ? answer.result : undefined;
 }
 
@@ -123,18 +147,21 @@ function plainOf(dom: DomDocument): PlainNodes | undefined {
   return plain && plain.asked.length * nodesInsteadOfOne <= dom.size ? plain : undefined;
 }
 
-/** Reads single nodes of Chromium's tree, where the markup tells the others. */
-async function readNeeded(
+/** Adds the nodes that only Chromium tells. */
+async function withAsked(
   page: FollowedPage,
-  target: FrameTarget,
-  { dom, plain }: { readonly dom: DomDocument; readonly plain: PlainNodes | undefined },
-): Promise<AccessibleTree | undefined> {
-  if (plain === undefined) return readAccessibleTree(page, target.sessionId, dom.frameId);
-  const asked = await readAccessibleNodes(page, target.sessionId, plain.asked);
-  return {
-    nodes: new Map([...plain.nodes, ...asked.nodes]),
-    ignored: new Set([...plain.ignored, ...asked.ignored]),
-  };
+  sessionId: string,
+  { asked, ignored, nodes }: PlainNodes,
+  known: AccessibleTree | undefined,
+): Promise<AccessibleTree> {
+  const missing = asked.filter((id) => known?.nodes.has(id) !== true && known?.ignored.has(id) !== true);
+  const read = await readAccessibleNodes(page, sessionId, missing);
+  for (const id of asked) {
+    const node = known?.nodes.get(id) ?? read.nodes.get(id);
+    if (node !== undefined) nodes.set(id, node);
+    else if (known?.ignored.has(id) === true || read.ignored.has(id)) ignored.add(id);
+  }
+  return { nodes, ignored };
 }
 
 function nodesIn({ documents }: CapturedProcess): number {

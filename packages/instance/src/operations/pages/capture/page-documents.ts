@@ -1,4 +1,5 @@
 import { ServiceError } from "@shoal/router";
+import { relatedIn } from "../follow/element-handle.ts";
 import type { FollowedPage, FrameTarget } from "../follow/followed-page.ts";
 import { pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
@@ -39,10 +40,11 @@ export async function capturePage(
   if (hasDialog(page)) return undefined;
   const [main, ...others] = page.targets;
   if (main === undefined) throw page.session.endError();
-  const [own, metrics, focused, ...remote] = await Promise.all([
-    captureTarget(page, main, { timeoutMs: pageMs, isWhole }),
-    readMetrics(page),
+  const [focused, metrics, own, ...remote] = await Promise.all([
+    // First: the snapshot takes the page longer.
     findFocused(page, main),
+    readMetrics(page),
+    captureTarget(page, main, { timeoutMs: pageMs, isWhole }),
     ...others.map((target) => captureTarget(page, target, { timeoutMs: frameMs, isWhole }).catch(() => undefined)),
   ]);
   if (own === undefined || metrics === undefined) {
@@ -112,27 +114,18 @@ function withScroller(metrics: PageMetrics, { nodeData }: DomDocument): PageMetr
   return scroller;
 }
 
-const focusedExpression = `(() => {
+/** Returns the document itself if no element has the focus. */
+const focusedFunction = `function () {
   let at = document.activeElement;
   while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-  return at === document.body ? null : at;
-})()`;
+  return at === null || at === document.body ? document : at;
+}`;
 
-/** In the main frame. Scripts of the page cannot interfere in this world. */
-async function findFocused(page: FollowedPage, main: FrameTarget): Promise<number | undefined> {
-  const { cdp } = page;
-  try {
-    const contextId = await page.worldOf(page.mainFrameId, main);
-    if (contextId === undefined) return undefined;
-    const params = { expression: focusedExpression, contextId, objectGroup: "shoal-focus" };
-    const objectId = (await page.send(cdp.send("Runtime.evaluate", params, main.sessionId)))?.result.objectId;
-    if (objectId === undefined) return undefined;
-    const [described] = await Promise.all([
-      page.send(cdp.send("DOM.describeNode", { objectId }, main.sessionId)),
-      cdp.send("Runtime.releaseObjectGroup", { objectGroup: "shoal-focus" }, main.sessionId),
-    ]);
-    return described?.node.backendNodeId;
-  } catch {
-    return undefined;
-  }
+/** In the main frame. */
+async function findFocused(page: FollowedPage, target: FrameTarget): Promise<number | undefined> {
+  const found = await relatedIn(page, { target, frameId: page.mainFrameId, loaderId: "" }, focusedFunction);
+  // It would keep the element in memory.
+  if (found !== undefined)
+    void page.ask(page.cdp.send("Runtime.releaseObject", { objectId: found.objectId }, target.sessionId));
+  return found?.address.backendNodeId;
 }

@@ -1,7 +1,10 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CommandSender, NodeAddress, World } from "./followed-page.ts";
 
-type Argument = string | number | boolean | null | readonly (string | number)[];
+type Argument = string | number | boolean | null | readonly unknown[];
+
+/** The answer of a function names the node that it returns, without its content. */
+const withNodeId = { serialization: "deep", additionalParameters: { maxNodeDepth: 0 } } as const;
 
 /** An element in its document's isolated world, where the page's scripts cannot interfere. */
 export class ElementHandle {
@@ -39,16 +42,17 @@ export class ElementHandle {
    * The function's result must have the type `T`; it runs in a page, so callers check values that matter.
    */
   async call<T>(declaration: string, ...values: readonly Argument[]): Promise<T | undefined> {
-    const answer = await this.#call(declaration, values, true);
+    const answer = await this.#call(declaration, values, { returnByValue: true });
     return answer?.exceptionDetails === undefined ? (answer?.result.value as T | undefined) : undefined;
   }
 
   /** Calls a function that returns another node of the same document, or nothing. */
   async related(declaration: string, ...values: readonly Argument[]): Promise<ElementHandle | undefined> {
-    const answer = await this.#call(declaration, values, false);
-    const objectId = answer?.result.objectId;
-    if (objectId === undefined || answer?.result.subtype !== "node") return undefined;
-    return handleOf(this.sender, this.address, objectId);
+    const answer = await this.#call(declaration, values, { serializationOptions: withNodeId });
+    const { deepSerializedValue, objectId, subtype } = answer?.result ?? {};
+    if (objectId === undefined || subtype !== "node") return undefined;
+    const { backendNodeId } = deepSerializedValue?.value as { readonly backendNodeId: number };
+    return new ElementHandle(this.sender, { ...this.address, backendNodeId }, objectId);
   }
 
   /** The same element in the calls of another sender. */
@@ -59,13 +63,13 @@ export class ElementHandle {
   #call(
     functionDeclaration: string,
     values: readonly Argument[],
-    returnByValue: boolean,
+    answer: Pick<Protocol.Runtime.CallFunctionOnRequest, "returnByValue" | "serializationOptions">,
   ): Promise<Protocol.Runtime.CallFunctionOnResponse | undefined> {
     const params = {
       functionDeclaration,
       objectId: this.objectId,
       arguments: values.map((value) => ({ value })),
-      returnByValue,
+      ...answer,
       awaitPromise: true,
       userGesture: true,
     };
@@ -134,10 +138,21 @@ export function callIn<T>(
   declaration: string,
   ...values: readonly Argument[]
 ): Promise<T | undefined> {
-  return inWorld(sender, place, ({ objectId }) =>
-    // Without a node: it is used for this call only.
-    new ElementHandle(sender, { ...place, backendNodeId: 0 }, objectId).call<T>(declaration, ...values),
-  );
+  return inWorld(sender, place, (world) => globalOf(sender, place, world).call<T>(declaration, ...values));
+}
+
+/** Like {@link callIn}, for a function that returns a node. */
+export function relatedIn(
+  sender: CommandSender,
+  place: Place,
+  declaration: string,
+): Promise<ElementHandle | undefined> {
+  return inWorld(sender, place, (world) => globalOf(sender, place, world).related(declaration));
+}
+
+/** Without a node: it is used for one call only. */
+function globalOf(sender: CommandSender, place: Place, { objectId }: World): ElementHandle {
+  return new ElementHandle(sender, { ...place, backendNodeId: 0 }, objectId);
 }
 
 /** {@link callIn} the main document; returns `undefined` while another document replaces it. */

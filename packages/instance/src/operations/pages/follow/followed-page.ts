@@ -52,6 +52,8 @@ export class FollowedPage implements CommandSender {
   readonly masked = new Set<string>();
   /** Worlds of documents that were used, by session and frame. */
   readonly worlds = new Map<string, World>();
+  /** Of the topmost frames of targets, by session. */
+  readonly #loaders = new Map<string, string>();
   readonly #targets = new Map<string, FrameTarget>();
   readonly #stops: (() => void)[] = [];
   #mainFrameId: string;
@@ -60,8 +62,9 @@ export class FollowedPage implements CommandSender {
     this.session = session;
     this.cdp = session.cdp;
     this.#mainFrameId = session.targetId;
-    this.on("Page.frameNavigated", ({ frame }, { parent, sessionId }) => {
+    this.on("Page.frameNavigated", ({ frame }, { parent, sessionId, targetId }) => {
       this.worlds.delete(`${sessionId} ${frame.id}`);
+      if (frame.parentId === undefined || frame.id === targetId) this.#loaders.set(sessionId, frame.loaderId);
       if (parent !== undefined || frame.parentId !== undefined) return;
       this.#mainFrameId = frame.id;
       this.isDownload = false;
@@ -96,6 +99,11 @@ export class FollowedPage implements CommandSender {
     const { sessionId } = this.session;
     const answer = await this.send(this.cdp.send("Page.getFrameTree", undefined, sessionId)).catch(() => undefined);
     this.#mainFrameId = answer?.frameTree.frame.id ?? this.#mainFrameId;
+  }
+
+  /** Names the topmost document of a target; `undefined` for the one that it had when it was attached. */
+  loaderOf({ sessionId }: FrameTarget): string | undefined {
+    return this.#loaders.get(sessionId);
   }
 
   /** The page first, then the targets of frames from other sites. */

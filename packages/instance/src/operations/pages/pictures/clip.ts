@@ -3,7 +3,7 @@ import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import { maxScreenshotPixels } from "../../computer/page-view.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
-import type { ElementHandle } from "../follow/element-handle.ts";
+import { callInPage, type ElementHandle } from "../follow/element-handle.ts";
 import { inPage } from "../follow/points.ts";
 
 /** Chromium cannot draw larger pictures: they are scaled down. */
@@ -42,24 +42,16 @@ export interface Clip extends Rectangle {
 }
 
 const answerMs = 2_000;
-const visiblePartExpression =
-  "[visualViewport.pageLeft, visualViewport.pageTop, innerWidth, innerHeight, devicePixelRatio]";
+const visiblePartFunction =
+  "function () { return [visualViewport.pageLeft, visualViewport.pageTop, innerWidth, innerHeight, devicePixelRatio]; }";
 
 /** Returns `undefined` if the page does not answer. */
 export async function visiblePartOf(page: FollowedPage): Promise<VisiblePart | undefined> {
-  const [target] = page.targets;
-  if (target === undefined) throw page.session.endError();
-  const read = (async () => {
-    const contextId = await page.worldOf(page.mainFrameId, target);
-    const params = { expression: visiblePartExpression, returnByValue: true };
-    if (contextId === undefined) return undefined;
-    return page.cdp.send("Runtime.evaluate", { ...params, contextId }, target.sessionId);
-  })();
+  const read = callInPage<[number, number, number, number, number]>(page, visiblePartFunction);
   const outcome = await page.session.outcome(read, answerMs);
   if (outcome.kind === "gone") throw page.session.endError();
   if (outcome.kind !== "done" || outcome.result === undefined) return undefined;
-  // Scripts of the page cannot change this world.
-  const [x, y, width, height, ratio] = outcome.result.result.value as [number, number, number, number, number];
+  const [x, y, width, height, ratio] = outcome.result;
   return { x, y, width, height, ratio };
 }
 

@@ -1,3 +1,4 @@
+import { callInPage } from "../follow/element-handle.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
 import { readElements } from "../outline/read-elements.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
@@ -74,9 +75,6 @@ export async function drawLabels(
   picture: string,
   { clip, format, labels, quality }: Drawing,
 ): Promise<string | undefined> {
-  const [target] = page.targets;
-  const executionContextId = target === undefined ? undefined : await page.worldOf(page.mainFrameId, target);
-  if (target === undefined || executionContextId === undefined) return undefined;
   const isShown = ({ height, width, x, y }: Label): boolean =>
     x < clip.x + clip.width && y < clip.y + clip.height && x + width > clip.x && y + height > clip.y;
   const inPicture = labels
@@ -89,20 +87,6 @@ export async function drawLabels(
       width: width * clip.pixels,
       height: height * clip.pixels,
     }));
-  const values = [picture, inPicture, format, quality];
-  const answer = await page.send(
-    page.cdp.send(
-      "Runtime.callFunctionOn",
-      {
-        functionDeclaration: drawFunction,
-        executionContextId,
-        arguments: values.map((value) => ({ value })),
-        awaitPromise: true,
-        returnByValue: true,
-      },
-      target.sessionId,
-    ),
-  );
-  const drawn: unknown = answer?.result.value;
+  const drawn: unknown = await callInPage(page, drawFunction, picture, inPicture, format, quality);
   return typeof drawn === "string" ? drawn : undefined;
 }
