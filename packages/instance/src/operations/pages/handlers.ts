@@ -10,7 +10,6 @@ import type {
   screenshotPage,
 } from "@shoal/contract";
 import type { Handler, Handlers } from "@shoal/router";
-import type { PageObservation } from "@shoal/schemas";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../../egress/failures.ts";
 import type { pageControl } from "../../protocol/page-endpoints.ts";
@@ -19,16 +18,9 @@ import type { RecordedActs } from "../../protocol/flow.ts";
 import { OfferedSecrets } from "../../secrets/offered-secrets.ts";
 import type { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import type { SessionRoot } from "../fs/paths.ts";
-import type { ObserveOptions } from "./outline/observe.ts";
 import type { ActEvent } from "./act/act-note.ts";
 import { ActLog } from "./act/record/act-log.ts";
-import type { PageActor } from "./act/page-actor.ts";
-import type { StepReplayer } from "./flows/step-replayer.ts";
-import type { PageCamera } from "./pictures/page-camera.ts";
-import type { FieldFiller } from "./fill/field-filler.ts";
-import type { PageReader } from "./read/page-reader.ts";
-import type { SessionPages } from "./tabs/session-pages.ts";
-import type { PageToolCaller } from "./tools/page-tools.ts";
+import type { PageParts } from "./page-parts.ts";
 import type { CustomToolSource } from "./tools/custom-page-tools.ts";
 import type { SessionToolCaller } from "./tools/session-tools.ts";
 
@@ -70,50 +62,14 @@ export interface PagesArea {
   close(): Promise<void>;
 }
 
-interface Loaded {
-  readonly observe: (options: ObserveOptions) => Promise<PageObservation>;
-  readonly actor: PageActor;
-  readonly filler: FieldFiller;
-  readonly pages: SessionPages;
-  readonly camera: PageCamera;
-  readonly reader: PageReader;
-  readonly tools: PageToolCaller;
-  readonly sessionTools: SessionToolCaller;
-  readonly replayer: StepReplayer;
-}
-
 /** The first call loads the code. */
-export function pagesArea({
-  browser,
-  customTools,
-  failures,
-  onAct = () => undefined,
-  root,
-  secrets,
-}: PagesParts): PagesArea {
+export function pagesArea(given: PagesParts): PagesArea {
+  const { secrets } = given;
   const offers = new OfferedSecrets();
   const recorded = new ActLog();
-  let created: Promise<Loaded> | undefined;
-  async function create(): Promise<Loaded> {
-    const parts = await import("./page-parts.ts");
-    const pages = new parts.SessionPages(browser, parts.readElements);
-    const reader = new parts.PageReader(pages, secrets.inText);
-    const observePage: Loaded["observe"] = (options) => parts.observe(pages, options, reader);
-    const actor = new parts.PageActor({ pages, root, failures, observe: observePage, secrets, recorded, onAct });
-    const runningTools = new parts.RunningTools();
-    return {
-      actor,
-      replayer: new parts.StepReplayer(actor, pages),
-      filler: new parts.FieldFiller({ actor, pages }),
-      observe: observePage,
-      pages,
-      camera: new parts.PageCamera(pages),
-      reader,
-      tools: new parts.PageToolCaller(pages, runningTools),
-      sessionTools: new parts.SessionToolCaller(pages, runningTools, customTools),
-    };
-  }
-  const load = (): Promise<Loaded> => (created ??= create());
+  let created: Promise<PageParts> | undefined;
+  const load = (): Promise<PageParts> =>
+    (created ??= import("./page-parts.ts").then(({ PageParts: Parts }) => new Parts(given, recorded)));
   // The service passes refusals on to callers, and they contain texts of pages.
   const withoutTyped = <Result>(work: () => Promise<Result>): Promise<Result> =>
     work().catch((error: unknown) => {
@@ -131,10 +87,7 @@ export function pagesArea({
       listWebMcpTools: async ({ query, signal }) =>
         (await load()).sessionTools.list(signal, { excludesCustom: query.exclude_custom }),
       observePage: async ({ body }) => (await load()).observe(body),
-      async printPage({ body }) {
-        const [{ pages }, parts] = await Promise.all([load(), import("./page-parts.ts")]);
-        return parts.printPage(await pages.tab(body.tab), body);
-      },
+      printPage: async ({ body }) => (await load()).print(body),
       readPage: async ({ body }) => (await load()).reader.read(body),
       screenshotPage: async ({ body }) => (await load()).camera.take(body),
     },
@@ -144,22 +97,13 @@ export function pagesArea({
     },
     replay: ({ body, signal }) =>
       withoutTyped(async () => secrets.inAnswer(await (await load()).replayer.replay(body, signal))),
-    async render({ body, signal }) {
-      const [loaded, { renderPage }] = await Promise.all([load(), import("./page-parts.ts")]);
-      return renderPage({ ...loaded, failures }, body, signal);
-    },
+    render: async ({ body, signal }) => (await load()).render(body, signal),
     recordedActs: () => secrets.inEvent(recorded.read()),
     onlyPage: async () => (await load()).filler.onlyPage(),
     fillFields: ({ body, signal }) => withoutTyped(async () => (await load()).filler.fill(body, signal)),
     offerSecret: (secret) => {
       offers.offer(secret);
     },
-    async close() {
-      const loaded = await created;
-      loaded?.actor.close();
-      loaded?.tools.close();
-      loaded?.sessionTools.close();
-      await Promise.all([loaded?.pages.close(), loaded?.reader.close()]);
-    },
+    close: async () => (await created)?.close(),
   };
 }

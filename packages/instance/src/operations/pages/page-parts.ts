@@ -1,14 +1,64 @@
+import type { BytesReply } from "@shoal/router";
+import { PageActor } from "./act/page-actor.ts";
+import type { ActLog } from "./act/record/act-log.ts";
+import { FieldFiller } from "./fill/field-filler.ts";
+import { StepReplayer } from "./flows/step-replayer.ts";
+import type { PagesParts } from "./handlers.ts";
+import { observe, type ObserveOptions } from "./outline/observe.ts";
+import { PageCamera } from "./pictures/page-camera.ts";
+import { type PrintOptions, printPage } from "./pictures/print-page.ts";
+import { PageReader } from "./read/page-reader.ts";
+import { renderPage } from "./render/render-page.ts";
+import type { RenderRequest } from "./render/render-request.ts";
+import { SessionPages } from "./tabs/session-pages.ts";
+import { PageToolCaller } from "./tools/page-tools.ts";
+import { RunningTools } from "./tools/running-tools.ts";
+import { SessionToolCaller } from "./tools/session-tools.ts";
+
 /** Loaded with the first call; one file of the built program. */
-export { PageActor } from "./act/page-actor.ts";
-export { StepReplayer } from "./flows/step-replayer.ts";
-export { FieldFiller } from "./fill/field-filler.ts";
-export { observe } from "./outline/observe.ts";
-export { readElements } from "./outline/read-elements.ts";
-export { PageCamera } from "./pictures/page-camera.ts";
-export { printPage } from "./pictures/print-page.ts";
-export { PageReader } from "./read/page-reader.ts";
-export { renderPage } from "./render/render-page.ts";
-export { SessionPages } from "./tabs/session-pages.ts";
-export { PageToolCaller } from "./tools/page-tools.ts";
-export { RunningTools } from "./tools/running-tools.ts";
-export { SessionToolCaller } from "./tools/session-tools.ts";
+export class PageParts {
+  readonly actor: PageActor;
+  readonly camera: PageCamera;
+  readonly filler: FieldFiller;
+  readonly reader: PageReader;
+  readonly replayer: StepReplayer;
+  readonly sessionTools: SessionToolCaller;
+  readonly tools: PageToolCaller;
+  readonly #failures: PagesParts["failures"];
+  readonly #pages: SessionPages;
+
+  constructor(
+    { browser, customTools, failures, onAct = () => undefined, root, secrets }: PagesParts,
+    recorded: ActLog,
+  ) {
+    const pages = new SessionPages(browser);
+    const running = new RunningTools();
+    this.#failures = failures;
+    this.#pages = pages;
+    this.reader = new PageReader(pages, secrets.inText);
+    this.actor = new PageActor({ pages, root, failures, observe: this.observe, secrets, recorded, onAct });
+    this.replayer = new StepReplayer(this.actor, pages);
+    this.filler = new FieldFiller({ actor: this.actor, pages });
+    this.camera = new PageCamera(pages);
+    this.tools = new PageToolCaller(pages, running);
+    this.sessionTools = new SessionToolCaller(pages, running, customTools);
+  }
+
+  readonly observe = (options: ObserveOptions) => observe(this.#pages, options, this.reader);
+
+  async print(options: PrintOptions): Promise<BytesReply> {
+    return printPage(await this.#pages.tab(options.tab), options);
+  }
+
+  render(request: RenderRequest, signal: AbortSignal): Promise<BytesReply> {
+    const { camera, reader } = this;
+    return renderPage({ pages: this.#pages, camera, reader, failures: this.#failures }, request, signal);
+  }
+
+  async close(): Promise<void> {
+    this.actor.close();
+    this.tools.close();
+    this.sessionTools.close();
+    await Promise.all([this.#pages.close(), this.reader.close()]);
+  }
+}

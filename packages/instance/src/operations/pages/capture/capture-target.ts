@@ -65,7 +65,7 @@ export async function captureTarget(
   for (const { dom, frames: embedded } of read)
     for (const [index, child] of dom.childDocuments) {
       const document = read[child];
-      if (document !== undefined) embedded.set(dom.backendNodeIds[index] ?? 0, document);
+      if (document !== undefined) embedded.set(dom.backendNodeIdOf(index), document);
     }
   return read;
 }
@@ -144,7 +144,7 @@ async function inTime<T>(page: FollowedPage, work: Promise<T>, timeoutMs: number
 /** `undefined` where asking about single nodes would take longer than the whole tree. */
 function plainOf(dom: DomDocument): PlainNodes | undefined {
   const plain = plainNodes(dom);
-  return plain && plain.asked.length * nodesInsteadOfOne <= dom.size ? plain : undefined;
+  return plain && plain.asked.length * nodesInsteadOfOne <= dom.count ? plain : undefined;
 }
 
 /** Adds the nodes that only Chromium tells. */

@@ -1,6 +1,6 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CapturedStyle } from "../sight/captured-page.ts";
-import { type Box, DocumentNodes } from "../sight/document-nodes.ts";
+import { type Box, DocumentNodes, numbersOf } from "../sight/document-nodes.ts";
 import { Visibility } from "../sight/visibility.ts";
 import type { AccessibleNode, AccessibleTree } from "./accessibility.ts";
 
@@ -20,12 +20,12 @@ export class DomNode {
     this.document = document;
     this.index = index;
     this.parent = parent;
-    this.tag = document.nodeData.tagOf(index);
+    this.tag = document.tagOf(index);
     this.host = hostOf(document, index, parent);
   }
 
   get backendNodeId(): number {
-    return this.document.backendNodeIds[this.index] ?? 0;
+    return this.document.backendNodeIdOf(this.index);
   }
 
   get isText(): boolean {
@@ -34,7 +34,7 @@ export class DomNode {
 
   /** Whether it takes part in the layout; `display: contents` does not. */
   get isLaidOut(): boolean {
-    return this.document.nodeData.hasLayout(this.index);
+    return this.document.hasLayout(this.index);
   }
 
   /** What assistive technology gets; `undefined` for a node that it does not get. */
@@ -60,73 +60,52 @@ export class DomNode {
 
   /** In the coordinates of the document. */
   get box(): Box | undefined {
-    return this.document.nodeData.boxOf(this.index);
+    return this.document.boxOf(this.index);
   }
 
   /** Its text as it is rendered. */
   get renderedText(): string {
-    return this.document.nodeData.renderedTextOf(this.index);
+    return this.document.renderedTextOf(this.index);
   }
 
   /** Its text in the source. */
   get value(): string {
-    return this.document.nodeData.textOf(this.index);
+    return this.document.textOf(this.index);
   }
 
   attribute(name: string): string | undefined {
-    return this.document.nodeData.attributeOf(this.index, name);
+    return this.document.attributeOf(this.index, name);
   }
 
   style(style: CapturedStyle): string {
-    return this.document.nodeData.styleOf(this.index, style);
+    return this.document.styleOf(this.index, style);
   }
 }
 
 /** A document of a snapshot. */
-export class DomDocument {
+export class DomDocument extends DocumentNodes {
   readonly frameId: string;
-  readonly url: string;
-  readonly title: string;
-  readonly scroll: { readonly x: number; readonly y: number };
-  readonly nodes: Protocol.DOMSnapshot.NodeTreeSnapshot;
-  readonly backendNodeIds: readonly number[];
   readonly inShadowRoots: ReadonlySet<number>;
-  /** Index of a child document in the snapshot, by the index of its element. */
-  readonly childDocuments: ReadonlyMap<number, number>;
   readonly checked: ReadonlySet<number>;
   readonly selected: ReadonlySet<number>;
   readonly clickable: ReadonlySet<number>;
   /** `undefined` for a document that is too large for it. */
   accessible: AccessibleTree | undefined;
-  readonly nodeData: DocumentNodes;
-  readonly #strings: readonly string[];
   readonly #values: ReadonlyMap<number, number>;
   #tree: DomNode[] | undefined;
   #byId: Map<string, DomNode> | undefined;
   #labels: Map<string, DomNode> | undefined;
-  #byBackendId: Map<number, DomNode> | undefined;
   #visibility: Visibility | undefined;
 
   constructor(document: Protocol.DOMSnapshot.DocumentSnapshot, strings: readonly string[]) {
-    const { documentURL, frameId, nodes, scrollOffsetX = 0, scrollOffsetY = 0, title } = document;
-    this.#strings = strings;
-    this.nodes = nodes;
-    this.frameId = this.text(frameId);
-    this.url = this.text(documentURL);
-    this.title = this.text(title);
-    this.scroll = { x: scrollOffsetX, y: scrollOffsetY };
-    this.backendNodeIds = nodes.backendNodeId ?? [];
-    this.nodeData = new DocumentNodes(document, strings, Number.POSITIVE_INFINITY);
+    super(document, strings);
+    const { nodes } = document;
+    this.frameId = this.text(document.frameId);
     this.inShadowRoots = new Set(nodes.shadowRootType?.index);
-    this.childDocuments = numbersOf(nodes.contentDocumentIndex);
     this.checked = new Set(nodes.inputChecked?.index);
     this.selected = new Set(nodes.optionSelected?.index);
     this.clickable = new Set(nodes.isClickable?.index);
     this.#values = new Map([...numbersOf(nodes.inputValue), ...numbersOf(nodes.textValue)]);
-  }
-
-  get size(): number {
-    return this.nodes.parentIndex?.length ?? 0;
   }
 
   get tree(): readonly DomNode[] {
@@ -134,11 +113,11 @@ export class DomDocument {
   }
 
   get visibility(): Visibility {
-    return (this.#visibility ??= new Visibility(this.nodeData, { ariaHidden: false }));
+    return (this.#visibility ??= new Visibility(this, { ariaHidden: false }));
   }
 
   find(backendNodeId: number): DomNode | undefined {
-    return (this.#byBackendId ??= new Map(this.tree.map((node) => [node.backendNodeId, node]))).get(backendNodeId);
+    return this.tree[this.indexOf(backendNodeId) ?? -1];
   }
 
   /** The first element with this id in the same shadow root or document as `from`. */
@@ -152,18 +131,14 @@ export class DomDocument {
   }
 
   /** Value of a field. */
-  valueOf({ index }: DomNode): string {
+  fieldValueOf({ index }: DomNode): string {
     return this.text(this.#values.get(index));
-  }
-
-  text(index: number | undefined): string {
-    return index === undefined || index < 0 ? "" : (this.#strings[index] ?? "");
   }
 
   #readTree(): DomNode[] {
     const tree: DomNode[] = [];
-    for (const [index, parentIndex] of (this.nodes.parentIndex ?? []).entries()) {
-      const parent = tree[parentIndex];
+    for (let index = 0; index < this.count; index++) {
+      const parent = tree[this.parentOf(index)];
       const node = new DomNode(this, index, parent);
       tree.push(node);
       parent?.children.push(node);
@@ -196,8 +171,4 @@ function hostOf({ inShadowRoots }: DomDocument, index: number, parent: DomNode |
 
 function scopedId(id: string, { host }: DomNode): string {
   return `${String(host)} ${id}`;
-}
-
-function numbersOf({ index, value }: { index: number[]; value: number[] } = { index: [], value: [] }) {
-  return new Map(index.map((node, place) => [node, value[place] ?? -1]));
 }

@@ -52,7 +52,7 @@ export async function capturePage(
     throw ServiceError.of(pageNotResponding(id, "does not answer: a script blocks it"));
   }
   const documents = [own, ...remote.filter((found) => found !== undefined)].flat();
-  if (documents.reduce((sum, { dom }) => sum + dom.size, 0) > maxNodes)
+  if (documents.reduce((sum, { dom }) => sum + dom.count, 0) > maxNodes)
     throw ServiceError.of(pageNotResponding(id, `has more than ${String(maxNodes)} nodes`));
   await embedRemote(page, documents);
   const root = documents.find(({ dom }) => dom.frameId === page.mainFrameId);
@@ -80,8 +80,7 @@ async function embedRemote(page: FollowedPage, documents: readonly Captured[]): 
         .catch(() => undefined);
       if (owner === undefined) return;
       for (const { dom, frames, target } of documents)
-        if (target === parent && dom.backendNodeIds.includes(owner.backendNodeId))
-          frames.set(owner.backendNodeId, root);
+        if (target === parent && dom.indexOf(owner.backendNodeId) !== undefined) frames.set(owner.backendNodeId, root);
     }),
   );
 }
@@ -101,11 +100,11 @@ async function readMetrics({ cdp, session }: FollowedPage): Promise<PageMetrics 
 }
 
 /** In a page that does not scroll itself, the largest part that does. */
-function withScroller(metrics: PageMetrics, { nodeData }: DomDocument): PageMetrics {
+function withScroller(metrics: PageMetrics, document: DomDocument): PageMetrics {
   if (metrics.above + metrics.below > 0) return metrics;
   let largest = (metrics.width * metrics.height) / 4;
   let scroller = metrics;
-  for (const { box, content } of nodeData.scrollers()) {
+  for (const { box, content } of document.scrollers()) {
     if (box.width * box.height <= largest) continue;
     largest = box.width * box.height;
     const above = Math.max(0, Math.round(box.y - content.y));

@@ -61,10 +61,10 @@ async function differences(html: string): Promise<{ readonly wrong: readonly str
   if (plain === undefined) return { wrong: [`needs the whole tree: ${html}`], known: 0 };
   const byId = new Map(reported.map((node) => [node.backendDOMNodeId, node]));
   const wrong: string[] = [];
-  if (plain.asked.length * 8 > dom.size) wrong.push(`asks about too many nodes: ${html}`);
+  if (plain.asked.length * 8 > dom.count) wrong.push(`asks about too many nodes: ${html}`);
   const textOf = (id: number): string => {
     const node = dom.find(id);
-    const attributes = node && [...dom.nodeData.attributesOf(node.index)].map(([name, value]) => ` ${name}="${value}"`);
+    const attributes = node && [...dom.attributesOf(node.index)].map(([name, value]) => ` ${name}="${value}"`);
     return `<${node?.tag ?? ""}${attributes?.join("") ?? ""}> ${String(id)}`;
   };
   for (const [id, { isFocusable, name, role, states }] of plain.nodes) {

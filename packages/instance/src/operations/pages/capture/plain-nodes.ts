@@ -26,15 +26,10 @@ interface Surroundings {
 
 /** Named by `aria-label` only. */
 const groupRoles: ReadonlyMap<string, string> = new Map([
-  ["article", "article"],
-  ["form", "form"],
-  ["main", "main"],
-  ["menu", "list"],
+  ...["menu", "ol", "ul"].map((tag) => [tag, "list"] as const),
+  ...["article", "form", "main", "search"].map((tag) => [tag, tag] as const),
   ["nav", "navigation"],
-  ["ol", "list"],
-  ["search", "search"],
   ["section", "region"],
-  ["ul", "list"],
 ]);
 /** What they are depends on more than their markup. */
 const askedTags: ReadonlySet<string> = new Set([
@@ -47,12 +42,18 @@ const contentRoles: ReadonlySet<string> = new Set([
   ...["button", "cell", "checkbox", "gridcell", "heading", "link", "radio", "switch", "tab"],
 ]);
 const controlRoles: ReadonlySet<string> = new Set(["button", "checkbox", "link", "radio", "switch", "tab"]);
-const checkedRoles: ReadonlySet<string> = new Set(["checkbox", "radio", "switch"]);
+/** The roles that may have a state, by the attribute that tells it. */
+const statefulRoles: Readonly<Record<string, ReadonlySet<string>>> = {
+  "aria-checked": new Set(["checkbox", "radio", "switch"]),
+  "aria-expanded": new Set(["button", "link"]),
+  "aria-pressed": new Set(["button"]),
+  "aria-selected": new Set(["tab"]),
+};
 const labelRoles: ReadonlySet<string> = new Set([
   ...["alert", "log", "main", "navigation", "region", "search", "status", "toolbar"],
 ]);
 /** They change neither role nor states. */
-const harmless = /^aria-(?:atomic|controls|current|describedby|haspopup|label|live|relevant)$/;
+const harmless = /^aria-(?:atomic|controls|current|describedby|haspopup|hidden|label(?:ledby)?|live|relevant)$/;
 /** An image with an empty text and one of these may be more than decoration. */
 const telling = /^(?:aria-.+|contenteditable|role|tabindex|title)$/;
 /** An element with more is asked about. */
@@ -79,7 +80,7 @@ export function plainNodes(dom: DomDocument): PlainNodes | undefined {
     const around = (parent && surroundings[parent.index]) ?? outside;
     surroundings[index] = around;
     if (node.isText || tag.startsWith("#") || tag.startsWith("::")) continue;
-    const attributes = dom.nodeData.attributesOf(index);
+    const attributes = dom.attributesOf(index);
     if (!around.isOmitted && decidesAboutOthers(node, attributes)) return undefined;
     const isHidden = attributes.get("aria-hidden") === "true" || attributes.has("inert");
     const isRemoved = isHidden || isShown[index] !== 1 || isIgnored(node, attributes);
@@ -134,8 +135,7 @@ function decidesAboutOthers(node: DomNode, attributes: Attributes): boolean {
   // Chromium takes most other values for `true`.
   if (!isHidden && hidden !== "" && hidden !== "false") return true;
   // Assistive technology gets a whole page, and a part that has the focus.
-  if (isHidden && (/^(?:html|body)$/.test(node.tag) || isHiddenByMistake(node.document.nodeData, node.index)))
-    return true;
+  if (isHidden && (/^(?:html|body)$/.test(node.tag) || isHiddenByMistake(node.document, node.index))) return true;
   return node.isLaidOut && (node.tag === "dialog" || node.style("content-visibility") === "auto");
 }
 
@@ -197,22 +197,15 @@ function statesOf(
   attributes: Attributes,
   around: Surroundings,
 ): ReadonlySet<AccessibleState> | undefined {
-  const isButton = role === "button";
   const isControl = node.tag === "button";
   if (around.isDisabled && role !== "generic") return undefined;
   if (isControl && (attributes.has("popovertarget") || attributes.has("command"))) return undefined;
   const states: AccessibleState[] = isControl && attributes.has("disabled") ? ["disabled"] : [];
   for (const [name, value] of attributes) {
-    if (!name.startsWith("aria-") || harmless.test(name) || name === "aria-hidden") continue;
-    if (name === "aria-expanded" && (isButton || role === "link") && (value === "true" || value === "false"))
-      states.push(value === "true" ? "expanded" : "collapsed");
-    else if (name === "aria-pressed" && isButton && (value === "true" || value === "false")) {
-      if (value === "true") states.push("pressed");
-    } else if (name === "aria-checked" && checkedRoles.has(role) && (value === "true" || value === "false")) {
-      if (value === "true") states.push("checked");
-    } else if (name === "aria-selected" && role === "tab" && (value === "true" || value === "false")) {
-      if (value === "true") states.push("selected");
-    } else if (name !== "aria-labelledby") return undefined;
+    if (!name.startsWith("aria-") || harmless.test(name)) continue;
+    if (statefulRoles[name]?.has(role) !== true || (value !== "true" && value !== "false")) return undefined;
+    if (name === "aria-expanded") states.push(value === "true" ? "expanded" : "collapsed");
+    else if (value === "true") states.push(name.slice("aria-".length) as AccessibleState);
   }
   if (role === "tab" && !attributes.has("aria-selected")) return undefined;
   return states.length === 0 ? noStates : new Set(states);

@@ -247,7 +247,7 @@ function statesFor(node: DomNode): OutlineNode["states"] {
   const isFocused = node.accessible?.states.has("focused") === true;
   const known = statesOf(node, isFocused).filter((state) => keptStates.has(state)) as OutlineNode["states"];
   const isButton = /^(?:submit|button|reset|image)$/i.test(node.attribute("type") ?? "");
-  return isField(node) && !isButton && node.document.valueOf(node) !== "" ? ["filled", ...known] : known;
+  return isField(node) && !isButton && node.document.fieldValueOf(node) !== "" ? ["filled", ...known] : known;
 }
 
 function hiddenBecause(node: DomNode, role: string): OutlineNode["hidden"] {

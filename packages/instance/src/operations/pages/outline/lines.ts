@@ -28,14 +28,6 @@ export type RefOf = (element: PageItemElement) => string | undefined;
 
 const maxOptions = 10;
 const maxLines = 20_000;
-const inlineRoles: ReadonlySet<string> = new Set([
-  "heading",
-  "listitem",
-  "cell",
-  "gridcell",
-  "columnheader",
-  "rowheader",
-]);
 /** Left out inside a line. */
 const plainRoles: ReadonlySet<string> = new Set(["list", "listitem", "group"]);
 const cellRoles: ReadonlySet<string> = new Set(["cell", "gridcell", "columnheader", "rowheader"]);
@@ -70,7 +62,7 @@ export class LineWriter {
     } else if (role === "listitem") this.#listItem(element, place);
     else if (role === "row" && children.every((child) => isCellLike(child)))
       this.#add(element, place, this.#row(element));
-    else if (inlineRoles.has(role) && element.shownName === "" && !cellRoles.has(role)) this.#prefixed(element, place);
+    else if (role === "heading" && element.shownName === "") this.#prefixed(element, place);
     else {
       const line = this.#add(element, place, this.#head(element));
       this.write(children, place.depth + 1, line);

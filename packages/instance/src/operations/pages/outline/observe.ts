@@ -27,24 +27,8 @@ interface LastOutline {
 const lastOutlines = new WeakMap<OpenTab["page"], LastOutline>();
 const maxKeptLines = 5_000;
 const regionRoles: ReadonlySet<string> = new Set([
-  "alertdialog",
-  "article",
-  "banner",
-  "complementary",
-  "contentinfo",
-  "dialog",
-  "form",
-  "grid",
-  "group",
-  "iframe",
-  "list",
-  "main",
-  "navigation",
-  "region",
-  "search",
-  "table",
-  "tabpanel",
-  "treegrid",
+  ...["alertdialog", "article", "banner", "complementary", "contentinfo", "dialog", "form", "grid", "group"],
+  ...["iframe", "list", "main", "navigation", "region", "search", "table", "tabpanel", "treegrid"],
 ]);
 
 /** Outlines a tab. @throws {ServiceError} 404 for an unknown tab, 409 for a stale reference or a silent page. */

@@ -5,6 +5,7 @@ import { maxScreenshotPixels } from "../../computer/page-view.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
 import { callInPage, type ElementHandle } from "../follow/element-handle.ts";
 import { inPage } from "../follow/points.ts";
+import type { Box } from "../sight/document-nodes.ts";
 
 /** Chromium cannot draw larger pictures: they are scaled down. */
 const maxSidePixels = 16_384;
@@ -20,22 +21,14 @@ interface Tile {
   readonly tile: number;
 }
 
-/** In CSS pixels of the document. */
-export interface Rectangle {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** The visible part of a page. */
-export interface VisiblePart extends Rectangle {
+/** The visible part of a page, in CSS pixels of the document. */
+export interface VisiblePart extends Box {
   /** Pixels of a picture for one CSS pixel. */
   readonly ratio: number;
 }
 
 /** What a picture shows. */
-export interface Clip extends Rectangle {
+export interface Clip extends Box {
   /** Pixels of the picture for one CSS pixel. */
   readonly pixels: number;
   readonly scale: number;
@@ -56,7 +49,7 @@ export async function visiblePartOf(page: FollowedPage): Promise<VisiblePart | u
 }
 
 /** Returns `undefined` if the page does not answer. */
-export async function wholePage(page: FollowedPage): Promise<Rectangle | undefined> {
+export async function wholePage(page: FollowedPage): Promise<Box | undefined> {
   const metrics = await page.send(page.cdp.send("Page.getLayoutMetrics", undefined, page.session.sessionId));
   if (metrics === undefined) return undefined;
   const { height, width } = metrics.cssContentSize;
@@ -64,7 +57,7 @@ export async function wholePage(page: FollowedPage): Promise<Rectangle | undefin
 }
 
 /** Scrolls to an element, and returns its box. @throws {ServiceError} 409 if it is not displayed. */
-export async function boxOf({ address, sender: { page } }: ElementHandle): Promise<Rectangle> {
+export async function boxOf({ address, sender: { page } }: ElementHandle): Promise<Box> {
   const { backendNodeId, target } = address;
   // It fails for elements without a box.
   await page
@@ -80,7 +73,7 @@ export async function boxOf({ address, sender: { page } }: ElementHandle): Promi
 }
 
 /** The box of an element in the viewport of the page; `undefined` without one. */
-async function quadOf(page: FollowedPage, address: ElementHandle["address"]): Promise<Rectangle | undefined> {
+async function quadOf(page: FollowedPage, address: ElementHandle["address"]): Promise<Box | undefined> {
   const { backendNodeId, target } = address;
   const answer = await page
     .send(page.cdp.send("DOM.getBoxModel", { backendNodeId }, target.sessionId))
@@ -94,7 +87,7 @@ async function quadOf(page: FollowedPage, address: ElementHandle["address"]): Pr
 }
 
 /** Limits a picture in size and memory. @param maxWidth - in pixels of the picture. */
-export function clipOf(wanted: Rectangle, ratio: number, maxWidth = maxSidePixels): Clip {
+export function clipOf(wanted: Box, ratio: number, maxWidth = maxSidePixels): Clip {
   const x = Math.max(0, Math.floor(wanted.x));
   const y = Math.max(0, Math.floor(wanted.y));
   const width = Math.max(1, Math.min(maxAreaSide, Math.ceil(wanted.x + wanted.width) - x));
@@ -106,7 +99,7 @@ export function clipOf(wanted: Rectangle, ratio: number, maxWidth = maxSidePixel
 }
 
 /** A part of an area, which a picture of `maxWidth` pixels shows without making it smaller. @throws {ServiceError} 400 after the last one. */
-export function tileOf(area: Rectangle, ratio: number, { maxWidth, tile }: Tile): Rectangle {
+export function tileOf(area: Box, ratio: number, { maxWidth, tile }: Tile): Box {
   const pixels = Math.min(ratio, (maxWidth ?? maxSidePixels) / area.width);
   const height = tilePixels / pixels;
   const count = Math.max(1, Math.ceil(area.height / height));
@@ -115,7 +108,7 @@ export function tileOf(area: Rectangle, ratio: number, { maxWidth, tile }: Tile)
   return { ...area, y, height: Math.min(height, area.y + area.height - y) };
 }
 
-export function isInside(inner: Rectangle, outer: Rectangle): boolean {
+export function isInside(inner: Box, outer: Box): boolean {
   return (
     inner.x >= outer.x &&
     inner.y >= outer.y &&

@@ -1,16 +1,13 @@
 import { callInPage } from "../follow/element-handle.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
-import { readElements } from "../outline/read-elements.ts";
+import { readElements } from "../reading/read-page.ts";
+import type { Box } from "../sight/document-nodes.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import type { Clip, VisiblePart } from "./clip.ts";
 
 /** The reference of an element and its box in CSS pixels of the document. */
-export interface Label {
+export interface Label extends Box {
   readonly ref: string;
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
 }
 
 const maxLabels = 500;

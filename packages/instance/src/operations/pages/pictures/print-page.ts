@@ -7,10 +7,10 @@ import type { FollowedPage } from "../follow/followed-page.ts";
 import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
 
-type Options = CheckedRequestOf<typeof endpoint>["body"];
+export type PrintOptions = CheckedRequestOf<typeof endpoint>["body"];
 
 /** Width and height in inches. */
-const papers: Readonly<Record<Options["format"], readonly [width: number, height: number]>> = {
+const papers: Readonly<Record<PrintOptions["format"], readonly [width: number, height: number]>> = {
   A3: [11.6929, 16.5354],
   A4: [8.2677, 11.6929],
   A5: [5.8268, 8.2677],
@@ -23,7 +23,7 @@ const chunkBytes = 256 * 1024;
 const maxBytes = 256 * 2 ** 20;
 
 /** Prints a tab. @throws {ServiceError} 400 for options that leave no content, 409 if the page does not answer. */
-export async function printPage(tab: OpenTab, options: Options): Promise<BytesReply> {
+export async function printPage(tab: OpenTab, options: PrintOptions): Promise<BytesReply> {
   const { page } = tab;
   const [paperWidth, paperHeight] = papers[options.format];
   const margin = options.margin_inches;

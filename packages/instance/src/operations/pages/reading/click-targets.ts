@@ -98,5 +98,5 @@ function isShortText(node: DomNode): boolean {
 }
 
 function scrolls(node: DomNode): boolean {
-  return node.document.nodeData.scrolledContentOf(node.index) !== undefined;
+  return node.document.scrolledContentOf(node.index) !== undefined;
 }

@@ -55,6 +55,21 @@ interface Surroundings extends ClickSurroundings {
   readonly isDoubtful: boolean;
 }
 
+/** An element with a role. */
+interface Found {
+  readonly around: Surroundings;
+  readonly name: string;
+  readonly path: string;
+  readonly pieces: readonly Piece[];
+  readonly role: string;
+}
+
+/** Its content, and whether a person can use a part of it. */
+interface Contents {
+  readonly children: readonly PageItem[];
+  readonly hasUsable: boolean;
+}
+
 const skippedTags: ReadonlySet<string> = new Set([
   ...["script", "style", "template", "noscript", "head", "link", "meta", "title", "::marker", "::backdrop", "datalist"],
 ]);
@@ -149,8 +164,7 @@ class TreeReader {
     }
     if (node.attribute("aria-hidden") !== "true" || node.accessible !== undefined) return this.#element(node, around);
     if (this.#options.ariaHidden === true) return this.#element(node, around);
-    if (isHiddenByMistake(around.document.dom.nodeData, node.index))
-      return this.#element(node, { ...around, isDoubtful: true });
+    if (isHiddenByMistake(around.document.dom, node.index)) return this.#element(node, { ...around, isDoubtful: true });
     this.#hiddenParts++;
     return [];
   }
@@ -223,27 +237,12 @@ class TreeReader {
     return role === "image" ? pieces.filter((piece) => piece.kind !== "text") : pieces;
   }
 
-  #meaningful(
-    node: DomNode,
-    {
-      around,
-      name,
-      path,
-      pieces,
-      role,
-    }: {
-      readonly around: Surroundings;
-      readonly name: string;
-      readonly path: string;
-      readonly pieces: readonly Piece[];
-      readonly role: string;
-    },
-  ): readonly Piece[] {
+  #meaningful(node: DomNode, { around, name, path, pieces, role }: Found): readonly Piece[] {
     // The text of an editor, or of a box with a list, is its value.
     const children = textValueRoles.has(role) ? groupPieces(pieces).flatMap(partsOfText) : groupPieces(pieces);
     const hasUsable = children.some(containsUsable);
     const isTarget = isClickTarget(node, role, around) && !(around.isListItem && hasUsable && !isOwnTarget(node));
-    if (role === "clickable" && isContainer(node, { around, children, hasUsable })) return [...pieces];
+    if (role === "clickable" && isContainer(node, around, { children, hasUsable })) return [...pieces];
     if (namedOnly.has(role) && name === "" && !isTarget) return [...pieces];
     const { document } = around;
     const box = this.#boxOf(node, children, around);
@@ -273,9 +272,7 @@ class TreeReader {
   #boxOf(node: DomNode, children: readonly PageItem[], around: Surroundings): Box | undefined {
     if (node.box !== undefined) return place(node.box, around);
     if (node.tag === "area") return undefined;
-    return union(
-      children.flatMap((child) => (child.kind === "line" ? child.parts : [child])).flatMap(({ box }) => box ?? []),
-    );
+    return union(leavesOf(children).flatMap(({ box }) => box ?? []));
   }
 
   #frame(node: DomNode, around: Surroundings): Piece[] {
@@ -329,22 +326,19 @@ class TreeReader {
 }
 
 /** Whether an element that reacts to clicks only groups others: its listener serves its content. */
-function isContainer(
-  node: DomNode,
-  {
-    around,
-    children,
-    hasUsable,
-  }: { readonly around: Surroundings; readonly children: readonly PageItem[]; readonly hasUsable: boolean },
-): boolean {
+function isContainer(node: DomNode, around: Surroundings, { children, hasUsable }: Contents): boolean {
   if (hasUsable) {
-    const inner = children.flatMap((child) => (child.kind === "line" ? child.parts : [child]));
+    const inner = leavesOf(children);
     const isOnlyControls = inner.every(
       (item) => item.kind === "text" || (isUsable(item.role) && item.role !== "clickable"),
     );
     return !(isWhole(node, around) && isOnlyControls && inner.some(({ kind }) => kind === "text"));
   }
   return children.length > 1 && children.some(({ kind }) => kind !== "element") && !hasHandOf(node);
+}
+
+function leavesOf(items: readonly PageItem[]) {
+  return items.flatMap((item) => (item.kind === "line" ? item.parts : [item]));
 }
 
 /** Chromium calls some parts of a page a group only because they take the focus. */

@@ -13,94 +13,52 @@ const contentRoles: ReadonlySet<string> = new Set([
   ...["radio", "switch", "tab", "treeitem"],
 ]);
 const regionRoles: ReadonlySet<string> = new Set([
-  ...[
-    "alert",
-    "alertdialog",
-    "article",
-    "audio",
-    "banner",
-    "cell",
-    "columnheader",
-    "complementary",
-    "contentinfo",
-    "dialog",
-  ],
-  ...["form", "grid", "gridcell", "group", "heading", "iframe", "image", "list", "listitem", "log", "main", "menu"],
-  ...["menubar", "meter", "navigation", "progressbar", "radiogroup", "region", "row", "rowheader", "search", "status"],
-  ...["table", "tablist", "tabpanel", "toolbar", "tree", "treegrid", "video"],
+  ...["alert", "alertdialog", "article", "audio", "banner", "cell", "columnheader", "complementary"],
+  ...["contentinfo", "dialog", "form", "grid", "gridcell", "group", "heading", "iframe", "image", "list"],
+  ...["listitem", "log", "main", "menu", "menubar", "meter", "navigation", "progressbar", "radiogroup"],
+  ...["region", "row", "rowheader", "search", "status", "table", "tablist", "tabpanel", "toolbar", "tree"],
+  ...["treegrid", "video"],
 ]);
 /** Roles with another name here: Chromium's own, and roles that a reader need not tell apart. */
-const otherNames: ReadonlyMap<string, string> = new Map([
-  ["Audio", "audio"],
-  ["ColorWell", "textbox"],
-  ["Date", "textbox"],
-  ["DateTime", "textbox"],
-  ["DisclosureTriangle", "button"],
-  ["DisclosureTriangleGrouped", "button"],
-  ["InputTime", "textbox"],
-  ["Video", "video"],
-  ["directory", "list"],
-  ["doc-backlink", "link"],
-  ["doc-biblioref", "link"],
-  ["doc-glossref", "link"],
-  ["doc-noteref", "link"],
-  ["doc-cover", "image"],
-  ["doc-index", "navigation"],
-  ["doc-pagelist", "navigation"],
-  ["doc-toc", "navigation"],
-  ["graphics-document", "image"],
-  ["img", "image"],
-]);
+const otherNames = byWord({
+  audio: "Audio",
+  button: "DisclosureTriangle DisclosureTriangleGrouped",
+  image: "doc-cover graphics-document img",
+  link: "doc-backlink doc-biblioref doc-glossref doc-noteref",
+  list: "directory",
+  navigation: "doc-index doc-pagelist doc-toc",
+  textbox: "ColorWell Date DateTime InputTime",
+  video: "Video",
+});
 /** Parts of a book; they matter with a name. */
 const namedRegions = /^doc-(?:a|b|c|d|e|f|g|i|p)/;
-const tagRoles: ReadonlyMap<string, string> = new Map([
-  ["article", "article"],
-  ["audio", "audio"],
-  ["aside", "complementary"],
-  ["button", "button"],
-  ["dialog", "dialog"],
-  ["fieldset", "group"],
-  ["form", "form"],
-  ["h1", "heading"],
-  ["h2", "heading"],
-  ["h3", "heading"],
-  ["h4", "heading"],
-  ["h5", "heading"],
-  ["h6", "heading"],
-  ["img", "image"],
-  ["li", "listitem"],
-  ["main", "main"],
-  ["menu", "list"],
-  ["meter", "meter"],
-  ["nav", "navigation"],
-  ["ol", "list"],
-  ["option", "option"],
-  ["progress", "progressbar"],
-  ["search", "search"],
-  ["section", "region"],
-  ["select", "combobox"],
-  ["summary", "button"],
-  ["table", "table"],
-  ["td", "cell"],
-  ["textarea", "textbox"],
-  ["th", "columnheader"],
-  ["tr", "row"],
-  ["ul", "list"],
-  ["video", "video"],
-]);
-const inputRoles: ReadonlyMap<string, string | undefined> = new Map([
-  ["button", "button"],
-  ["checkbox", "checkbox"],
-  ["file", "button"],
-  ["hidden", undefined],
-  ["image", "button"],
-  ["number", "spinbutton"],
-  ["radio", "radio"],
-  ["range", "slider"],
-  ["reset", "button"],
-  ["search", "searchbox"],
-  ["submit", "button"],
-]);
+const tagRoles = byWord({
+  button: "button summary",
+  cell: "td",
+  columnheader: "th",
+  combobox: "select",
+  complementary: "aside",
+  group: "fieldset",
+  heading: "h1 h2 h3 h4 h5 h6",
+  image: "img",
+  list: "menu ol ul",
+  listitem: "li",
+  navigation: "nav",
+  progressbar: "progress",
+  region: "section",
+  row: "tr",
+  textbox: "textarea",
+});
+/** Their tags are their roles. */
+const sameTags = /^(?:article|audio|dialog|form|main|meter|option|search|table|video)$/;
+const inputRoles = byWord({
+  button: "button file image reset submit",
+  checkbox: "checkbox",
+  radio: "radio",
+  searchbox: "search",
+  slider: "range",
+  spinbutton: "number",
+});
 const tableTags: ReadonlySet<string> = new Set(["table", "tr", "td", "th"]);
 const frameTags: ReadonlySet<string> = new Set(["iframe", "frame"]);
 
@@ -124,7 +82,7 @@ export function shownRole(role: string): string {
 export function roleOf(node: DomNode): string | undefined {
   if (frameTags.has(node.tag)) return "iframe";
   if (isEditor(node) && (node.accessible === undefined || node.accessible.role === "generic")) return "textbox";
-  if (isTablePart(node)) return tagRoles.get(node.tag);
+  if (isTablePart(node)) return node.tag === "table" ? "table" : tagRoles.get(node.tag);
   if (node.accessible === undefined) return undefined;
   const { name, role } = node.accessible;
   if (role === "SvgRoot") return name === "" ? undefined : "image";
@@ -164,13 +122,13 @@ function nativeRole(node: DomNode): string | undefined {
   const { tag } = node;
   if (tag === "input") {
     const type = node.attribute("type")?.toLowerCase() ?? "text";
-    const role = inputRoles.has(type) ? inputRoles.get(type) : "textbox";
+    const role = inputRoles.get(type) ?? (type === "hidden" ? undefined : "textbox");
     return role === "textbox" && node.attribute("list") !== undefined ? "combobox" : role;
   }
   if (tag === "a" || tag === "area") return node.attribute("href") === undefined ? undefined : "link";
   if (tag === "select" && (node.attribute("multiple") !== undefined || Number(node.attribute("size") ?? 1) > 1))
     return "listbox";
-  return isEditor(node) ? "textbox" : tagRoles.get(tag);
+  return isEditor(node) ? "textbox" : sameTags.test(tag) ? tag : tagRoles.get(tag);
 }
 
 function isEditor(node: DomNode): boolean {
@@ -189,6 +147,10 @@ export function isFocusable(node: DomNode): boolean {
 /** Whether the page provides it a place in the order of the Tab key. */
 export function isTabStop(node: DomNode): boolean {
   return Number.parseInt(node.attribute("tabindex") ?? "", 10) >= 0;
+}
+
+function byWord(words: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(words).flatMap(([role, all]) => all.split(" ").map((word) => [word, role] as const)));
 }
 
 /** The level of a heading, 1 to 9. */

@@ -63,7 +63,7 @@ export function fieldValue(node: DomNode, role: string): string | undefined {
     if (!textValueRoles.has(role)) return clean(stated ?? node.accessible?.value ?? "", 50);
     return clean(node.attribute("aria-valuenow") ?? textBelow(node, { except: isField }), maxValueCharacters);
   }
-  const value = node.document.valueOf(node);
+  const value = node.document.fieldValueOf(node);
   if (value !== "" && holdsSecret(node)) return hiddenValue;
   return clean(value, maxValueCharacters);
 }

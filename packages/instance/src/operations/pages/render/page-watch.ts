@@ -9,28 +9,10 @@ const maxHeaderCharacters = 2_000;
 
 /** About the content and its caching. Others may identify a visitor, such as `set-cookie`. */
 const shownHeaders: ReadonlySet<string> = new Set([
-  "age",
-  "cache-control",
-  "content-disposition",
-  "content-language",
-  "content-length",
-  "content-location",
-  "content-security-policy",
-  "content-type",
-  "date",
-  "etag",
-  "expires",
-  "last-modified",
-  "link",
-  "referrer-policy",
-  "retry-after",
-  "server",
-  "strict-transport-security",
-  "vary",
-  "www-authenticate",
-  "x-content-type-options",
-  "x-frame-options",
-  "x-robots-tag",
+  ...["age", "cache-control", "content-disposition", "content-language", "content-length", "content-location"],
+  ...["content-security-policy", "content-type", "date", "etag", "expires", "last-modified", "link"],
+  ...["referrer-policy", "retry-after", "server", "strict-transport-security", "vary", "www-authenticate"],
+  ...["x-content-type-options", "x-frame-options", "x-robots-tag"],
 ]);
 
 /** The document of the main frame. */

@@ -1,7 +1,7 @@
 import type { Box } from "./document-nodes.ts";
 
 /** Smaller sides in pixels cannot be seen. */
-const leastSide = 2;
+export const leastSide = 2;
 
 export function isTooSmall({ height, width }: Box): boolean {
   return width < leastSide || height < leastSide;

@@ -1,5 +1,4 @@
-/** A smaller side cannot be seen. */
-export const leastPixels = 2;
+import { leastSide } from "./boxes.ts";
 
 /** `clip` and `clip-path` as pages use them to hide text. */
 export function isCutAway(clip: string, path: string): boolean {
@@ -8,7 +7,7 @@ export function isCutAway(clip: string, path: string): boolean {
     .split(/[\s,]+/)
     .map((side) => Number.parseFloat(side))
     .map((side) => (Number.isNaN(side) ? undefined : side));
-  if (clip.startsWith("rect(") && (right - left < leastPixels || bottom - top < leastPixels)) return true;
+  if (clip.startsWith("rect(") && (right - left < leastSide || bottom - top < leastSide)) return true;
   if (/^(?:circle|ellipse)\(0(?:px|%)?(?:\s|\))/.test(path) || path.startsWith("ellipse(0")) return true;
   // Shapes whose area is not known here could be empty.
   if (/^(?:url|path|shape|xywh|rect)\(/.test(path)) return true;
@@ -32,7 +31,7 @@ function isFlat(polygon: string): boolean {
     );
   return [0, 1].some((axis) => {
     const places = corners.map((corner) => corner[axis] ?? 0);
-    return Math.max(...places) - Math.min(...places) < leastPixels;
+    return Math.max(...places) - Math.min(...places) < leastSide;
   });
 }
 

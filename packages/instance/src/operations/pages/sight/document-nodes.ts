@@ -23,10 +23,11 @@ export class DocumentNodes {
   readonly #nextSibling: Int32Array;
   /** The last node below each node: those between are all below it. */
   readonly #last: Int32Array;
-  readonly #childDocuments: ReadonlyMap<number, number>;
+  /** Index of the document of a frame in the same process, by its element. */
+  readonly childDocuments: ReadonlyMap<number, number>;
   readonly #styleNames = new Map<CapturedStyle, number>(capturedStyles.map((name, place) => [name, place]));
 
-  constructor(document: Document, strings: readonly string[], maxNodes: number) {
+  constructor(document: Document, strings: readonly string[], maxNodes = Number.POSITIVE_INFINITY) {
     this.#document = document;
     this.#strings = strings;
     const parents = document.nodes.parentIndex ?? [];
@@ -46,22 +47,19 @@ export class DocumentNodes {
       this.#firstChild[parent] = node;
       this.#last[parent] = Math.max(this.#last[parent] ?? 0, this.#last[node] ?? 0);
     }
-    const { contentDocumentIndex } = document.nodes;
-    this.#childDocuments = new Map(
-      contentDocumentIndex?.index.map((node, place) => [node, contentDocumentIndex.value[place] ?? -1]),
-    );
+    this.childDocuments = numbersOf(document.nodes.contentDocumentIndex);
   }
 
   get url(): string {
-    return this.#text(this.#document.documentURL);
+    return this.text(this.#document.documentURL);
   }
 
   get baseUrl(): string {
-    return this.#text(this.#document.baseURL);
+    return this.text(this.#document.baseURL);
   }
 
   get title(): string {
-    return this.#text(this.#document.title);
+    return this.text(this.#document.title);
   }
 
   get scroll(): { readonly x: number; readonly y: number } {
@@ -91,19 +89,19 @@ export class DocumentNodes {
 
   /** Lower case; `::before` and others for pseudo-elements. */
   tagOf(node: number): string {
-    return this.#text(this.#document.nodes.nodeName?.[node]).toLowerCase();
+    return this.text(this.#document.nodes.nodeName?.[node]).toLowerCase();
   }
 
   textOf(node: number): string {
-    return this.#text(this.#document.nodes.nodeValue?.[node]);
+    return this.text(this.#document.nodes.nodeValue?.[node]);
   }
 
   /** Its text as it is rendered. A pseudo-element has one entry for its box, and others for its text. */
   renderedTextOf(node: number): string {
     const { nodeIndex, text } = this.#document.layout;
     const first = this.#layout[node] ?? -1;
-    let whole = this.#text(text[first]);
-    for (let place = first + 1; first >= 0 && nodeIndex[place] === node; place++) whole += this.#text(text[place]);
+    let whole = this.text(text[first]);
+    for (let place = first + 1; first >= 0 && nodeIndex[place] === node; place++) whole += this.text(text[place]);
     return whole;
   }
 
@@ -111,23 +109,18 @@ export class DocumentNodes {
     const pairs = this.#document.nodes.attributes?.[node] ?? [];
     const attributes = new Map<string, string>();
     for (let place = 0; place + 1 < pairs.length; place += 2)
-      attributes.set(this.#text(pairs[place]).toLowerCase(), this.#text(pairs[place + 1]));
+      attributes.set(this.text(pairs[place]).toLowerCase(), this.text(pairs[place + 1]));
     return attributes;
   }
 
   attributeOf(node: number, name: string): string | undefined {
     const pairs = this.#document.nodes.attributes?.[node] ?? [];
     for (let place = 0; place + 1 < pairs.length; place += 2)
-      if (this.#strings[pairs[place] ?? -1] === name) return this.#text(pairs[place + 1]);
+      if (this.#strings[pairs[place] ?? -1] === name) return this.text(pairs[place + 1]);
     return undefined;
   }
 
-  /** Index of the document of a frame in the same process. */
-  childDocumentOf(node: number): number | undefined {
-    return this.#childDocuments.get(node);
-  }
-
-  find(backendNodeId: number): number | undefined {
+  indexOf(backendNodeId: number): number | undefined {
     const node = this.#document.nodes.backendNodeId?.indexOf(backendNodeId) ?? -1;
     return node < 0 || node >= this.count ? undefined : node;
   }
@@ -184,10 +177,14 @@ export class DocumentNodes {
   /** Empty for nodes without layout. */
   styleOf(node: number, name: CapturedStyle): string {
     const styles = this.#document.layout.styles[this.#layout[node] ?? -1];
-    return this.#text(styles?.[this.#styleNames.get(name) ?? -1]);
+    return this.text(styles?.[this.#styleNames.get(name) ?? -1]);
   }
 
-  #text(index: number | undefined): string {
+  protected text(index: number | undefined): string {
     return index === undefined || index < 0 ? "" : (this.#strings[index] ?? "");
   }
+}
+
+export function numbersOf({ index, value }: { index: number[]; value: number[] } = { index: [], value: [] }) {
+  return new Map(index.map((node, place) => [node, value[place] ?? -1]));
 }

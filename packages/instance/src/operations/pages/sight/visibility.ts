@@ -1,7 +1,7 @@
-import { intersection } from "./boxes.ts";
+import { intersection, isTooSmall } from "./boxes.ts";
 import { isHiddenByMistake } from "./aria-hidden.ts";
 import { type Colour, colourOf, over, plainGradient } from "./colours.ts";
-import { isCutAway, isFilteredAway, leastPixels } from "./cut-away.ts";
+import { isCutAway, isFilteredAway } from "./cut-away.ts";
 import type { Box, DocumentNodes } from "./document-nodes.ts";
 import { isSlanted, isTurnedAway, multiplied, type Turn, turnOf, unturned } from "./facing.ts";
 import { leavesMost } from "./masks.ts";
@@ -119,7 +119,7 @@ export class Visibility {
     const box = nodes.boxOf(node);
     if (around === undefined || box === undefined || around.isCut) return false;
     const shown = intersection(around.clip ?? this.#page, box);
-    if (nodes.styleOf(node, "visibility") !== "visible" || !isBigEnough(shown)) return false;
+    if (nodes.styleOf(node, "visibility") !== "visible" || isTooSmall(shown)) return false;
     const tag = nodes.tagOf(node);
     const isText = nodes.isText(node) || tag.startsWith("::");
     if (!isText && !frameTags.has(tag)) return true;
@@ -277,7 +277,7 @@ export class Visibility {
       const content = nodes.scrolledContentOf(node);
       if (content === undefined) return outer;
       // Content of a scrolled element can be brought into view, if a part of the element is visible.
-      return isBigEnough(shown) ? content : nothing;
+      return isTooSmall(shown) ? nothing : content;
     }
     const own = {
       x: clipsX ? box.x : -farPixels,
@@ -366,8 +366,4 @@ function layerRootOf(nodes: DocumentNodes, node: number): number {
 function isLarge(nodes: DocumentNodes, node: number, box: Box): boolean {
   const fontPixels = Number.parseFloat(nodes.styleOf(node, "font-size"));
   return !(fontPixels < leastFontPixels) && Math.max(box.width, box.height) >= leastFontPixels;
-}
-
-function isBigEnough({ width, height }: Box): boolean {
-  return width >= leastPixels && height >= leastPixels;
 }

@@ -101,7 +101,7 @@ class TreeReader {
     const count = this.#page.processes[process]?.documents.length ?? 0;
     for (let index = 0; index < count; index++) {
       const document = this.#document(process, index);
-      const node = document?.nodes.find(backendNodeId);
+      const node = document?.nodes.indexOf(backendNodeId);
       if (document === undefined || node === undefined) continue;
       this.#node(document, node, place);
       return;
@@ -180,7 +180,7 @@ class TreeReader {
   /** A page inside of a page; an object may have one, or other content. */
   #isFrame({ nodes, process }: SourceDocument, node: number): boolean {
     const tag = nodes.tagOf(node);
-    if (tag === "iframe" || tag === "frame" || nodes.childDocumentOf(node) !== undefined) return true;
+    if (tag === "iframe" || tag === "frame" || nodes.childDocuments.has(node)) return true;
     const id = nodes.backendNodeIdOf(node);
     return this.#page.frames.some(({ ownerNodeId, ownerProcess }) => ownerNodeId === id && ownerProcess === process);
   }
@@ -192,7 +192,7 @@ class TreeReader {
     const remote = this.#page.frames.find(
       ({ ownerNodeId, ownerProcess }) => ownerNodeId === backendNodeId && ownerProcess === process,
     );
-    const local = nodes.childDocumentOf(node);
+    const local = nodes.childDocuments.get(node);
     const child =
       remote === undefined
         ? local === undefined

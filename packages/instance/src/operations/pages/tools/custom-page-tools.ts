@@ -53,9 +53,8 @@ export async function matchingTools(watch: ToolWatch, tools: readonly CustomPage
     const matching = places.filter(({ address }) => matchesAny(patterns, address)).map(({ shown }) => shown);
     if (matching.length === 0) continue;
     // The document counts too: a reference ends with it.
-    const text = JSON.stringify([watch.session.targetId, top?.frame.loaderId, tool.id]);
-    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-    found.push({ tool, frames: matching, ref: `wmcp_${Buffer.from(hash).toString("base64url")}` });
+    const ref = await watch.refOf([top?.frame.loaderId, tool.id]);
+    found.push({ tool, frames: matching, ref });
   }
   return found;
 }

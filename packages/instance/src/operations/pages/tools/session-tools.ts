@@ -266,10 +266,8 @@ function metadataOf({ autosubmit, shown, title }: ListedTool): WebMcpTool["tool"
 }
 
 /** Changes with the document and the definition of the tool. */
-async function refOf({ session }: ToolWatch, { frame, shown }: ListedTool): Promise<string> {
-  const text = JSON.stringify([session.targetId, frame.id, frame.loaderId, shown]);
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return `wmcp_${Buffer.from(hash).toString("base64url")}`;
+function refOf(watch: ToolWatch, { frame, shown }: ListedTool): Promise<string> {
+  return watch.refOf([frame.id, frame.loaderId, shown]);
 }
 
 function withoutFragment(url: string): string {

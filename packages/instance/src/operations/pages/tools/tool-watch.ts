@@ -44,6 +44,12 @@ export class ToolWatch extends FollowedPage {
     return this.#isSupported;
   }
 
+  /** The reference of a tool of the page. */
+  async refOf(facts: readonly unknown[]): Promise<string> {
+    const text = new TextEncoder().encode(JSON.stringify([this.session.targetId, ...facts]));
+    return `wmcp_${Buffer.from(await crypto.subtle.digest("SHA-256", text)).toString("base64url")}`;
+  }
+
   /** Resolves after the tasks that a frame has now. */
   async afterTasks(frameId: string, target: FrameTarget): Promise<void> {
     const contextId = await this.worldOf(frameId, target);
