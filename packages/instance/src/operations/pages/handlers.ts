@@ -10,29 +10,13 @@ import type {
   screenshotPage,
 } from "@shoal/contract";
 import type { Handler, Handlers } from "@shoal/router";
-import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
-import type { EgressFailures } from "../../egress/failures.ts";
 import type { pageControl } from "../../protocol/page-endpoints.ts";
 import { type OfferedSecret, secretTicketHeader } from "../../protocol/offered-secret.ts";
 import type { RecordedActs } from "../../protocol/flow.ts";
 import { OfferedSecrets } from "../../secrets/offered-secrets.ts";
-import type { TypedSecrets } from "../../secrets/typed-secrets.ts";
-import type { SessionRoot } from "../fs/paths.ts";
-import type { ActEvent } from "./act/act-note.ts";
 import { ActLog } from "./act/record/act-log.ts";
-import type { PageParts } from "./page-parts.ts";
-import type { CustomToolSource } from "./tools/custom-page-tools.ts";
+import type { PageParts, PagesParts } from "./page-parts.ts";
 import type { SessionToolCaller } from "./tools/session-tools.ts";
-
-export interface PagesParts {
-  readonly browser: Pick<BrowserSupervisor, "cdp">;
-  readonly root: SessionRoot;
-  readonly failures: EgressFailures | undefined;
-  readonly secrets: TypedSecrets;
-  readonly customTools: CustomToolSource;
-  /** Called after each action of `browsers.act`. */
-  readonly onAct?: (event: ActEvent) => void;
-}
 
 export interface PagesArea {
   readonly handlers: Handlers<{

@@ -1,19 +1,35 @@
 import type { BytesReply } from "@shoal/router";
+import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
+import type { EgressFailures } from "../../egress/failures.ts";
+import type { TypedSecrets } from "../../secrets/typed-secrets.ts";
+import type { SessionRoot } from "../fs/paths.ts";
+import type { ActEvent } from "./act/act-note.ts";
 import { PageActor } from "./act/page-actor.ts";
 import type { ActLog } from "./act/record/act-log.ts";
 import { FieldFiller } from "./fill/field-filler.ts";
 import { StepReplayer } from "./flows/step-replayer.ts";
-import type { PagesParts } from "./handlers.ts";
 import { observe, type ObserveOptions } from "./outline/observe.ts";
 import { PageCamera } from "./pictures/page-camera.ts";
 import { type PrintOptions, printPage } from "./pictures/print-page.ts";
 import { PageReader } from "./read/page-reader.ts";
+import { readElements } from "./reading/read-page.ts";
 import { renderPage } from "./render/render-page.ts";
 import type { RenderRequest } from "./render/render-request.ts";
 import { SessionPages } from "./tabs/session-pages.ts";
 import { PageToolCaller } from "./tools/page-tools.ts";
+import type { CustomToolSource } from "./tools/custom-page-tools.ts";
 import { RunningTools } from "./tools/running-tools.ts";
 import { SessionToolCaller } from "./tools/session-tools.ts";
+
+export interface PagesParts {
+  readonly browser: Pick<BrowserSupervisor, "cdp">;
+  readonly root: SessionRoot;
+  readonly failures: EgressFailures | undefined;
+  readonly secrets: TypedSecrets;
+  readonly customTools: CustomToolSource;
+  /** Called after each action of `browsers.act`. */
+  readonly onAct?: (event: ActEvent) => void;
+}
 
 /** Loaded with the first call; one file of the built program. */
 export class PageParts {
@@ -31,7 +47,7 @@ export class PageParts {
     { browser, customTools, failures, onAct = () => undefined, root, secrets }: PagesParts,
     recorded: ActLog,
   ) {
-    const pages = new SessionPages(browser);
+    const pages = new SessionPages(browser, readElements);
     const running = new RunningTools();
     this.#failures = failures;
     this.#pages = pages;

@@ -31,7 +31,7 @@ const skippedStyle = "auto";
 /** The part of a large document's time that is kept for its tree. */
 const treeMs = 10_000;
 
-/** What the last reading of a target needed. The next one asks for it at once, before it knows what the page has. */
+/** What the last reading of a target needed. The next one sends for it at once, before it knows what the page has. */
 interface Expected {
   readonly loaderId: string | undefined;
   /** Frames whose whole tree was read. */
@@ -95,18 +95,14 @@ async function readTarget(
   // These include nodes of earlier documents that wait for the garbage collector, and nodes that are in no document.
   const isLarge = counters.nodes > maxStyledNodes;
   const limitMs = isLarge ? timeoutMs + largeMs : timeoutMs;
-  const first = await inTime(
-    page,
-    ahead ?? captureProcess(page, target, { isBasic: isLarge, timeoutMs: limitMs }),
-    limitMs,
-  );
+  const take = (isBasic: boolean, ms: number) =>
+    inTime(page, captureProcess(page, target, { isBasic, timeoutMs: ms }), ms);
+  const first = await (ahead === undefined ? take(isLarge, limitMs) : inTime(page, ahead, limitMs));
   if (first === undefined) return undefined;
   const leftMs = timeoutMs + largeMs - treeMs - (performance.now() - started);
   // A second snapshot, with styles. Without an answer in this time, the first has to do.
   const isCounted = isLarge && ahead === undefined && nodesIn(first) <= maxStyledNodes && leftMs > 0;
-  const captured =
-    (isCounted && (await inTime(page, captureProcess(page, target, { isBasic: false, timeoutMs: leftMs }), leftMs))) ||
-    first;
+  const captured = (isCounted ? await take(false, leftMs) : undefined) ?? first;
   const isSmall = nodesIn(captured) <= maxAccessibleNodes;
   const doms = captured.documents.slice(0, maxDocuments).map((one) => new DomDocument(one, captured.strings));
   const plains = new Map(isSmall && !isWhole ? doms.map((dom) => [dom, plainOf(dom)]) : []);

@@ -101,7 +101,7 @@ export class FollowedPage implements CommandSender {
     this.#mainFrameId = answer?.frameTree.frame.id ?? this.#mainFrameId;
   }
 
-  /** Names the topmost document of a target; `undefined` for the one that it had when it was attached. */
+  /** Names the topmost document of a target; `undefined` for the document that it had when it was attached. */
   loaderOf({ sessionId }: FrameTarget): string | undefined {
     return this.#loaders.get(sessionId);
   }

@@ -7,7 +7,6 @@ import { findVisiblePage, visibleOf } from "../../../browser/pages/visible-page.
 import { browserGone } from "../../computer/page-session.ts";
 import { FollowedPage } from "../follow/followed-page.ts";
 import { ElementHandle } from "../follow/element-handle.ts";
-import { readElements } from "../reading/read-page.ts";
 import { describeElement, noTab, staleReference, unknownReference, unknownTab } from "./page-errors.ts";
 import { type DescribedElement, type KnownElement, References } from "./references.ts";
 import { type ListedTab, TabList } from "./tab-list.ts";
@@ -28,6 +27,9 @@ export interface ResolvedElement {
   readonly replaced: boolean;
 }
 
+/** Reads the elements of a page as they are now. */
+export type ReadElements = (tab: OpenTab) => Promise<readonly DescribedElement[]>;
+
 export interface ListedTabs {
   readonly cdp: CdpConnection;
   readonly listed: readonly ListedTab[];
@@ -41,6 +43,7 @@ const closeMs = 5_000;
 export class SessionPages {
   readonly references = new References();
   readonly #browser: Pick<BrowserSupervisor, "cdp">;
+  readonly #readElements: ReadElements;
   /** Addresses of the last downloads, by the frames in whose place they began. */
   readonly #downloads = new Map<string, string>();
   readonly #followed = new Map<string, Promise<FollowedPage>>();
@@ -48,8 +51,9 @@ export class SessionPages {
   #selected: { readonly targetId: string; readonly shown: string | undefined } | undefined;
   #tabs: { readonly cdp: CdpConnection; readonly list: TabList } | undefined;
 
-  constructor(browser: Pick<BrowserSupervisor, "cdp">) {
+  constructor(browser: Pick<BrowserSupervisor, "cdp">, readElements: ReadElements) {
     this.#browser = browser;
+    this.#readElements = readElements;
   }
 
   /** The address whose download took the place of a frame's document. */
@@ -124,7 +128,7 @@ export class SessionPages {
     });
     const present = await find(tab, known);
     if (present !== undefined) return { tab, known, element: present, replaced: false };
-    const elements = await readElements(tab);
+    const elements = await this.#readElements(tab);
     const { identity } = known;
     const next = identity === undefined ? undefined : elements.find((one) => one.identity === identity);
     const element = next && (await find(tab, next));
