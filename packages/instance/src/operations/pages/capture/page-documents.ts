@@ -122,9 +122,11 @@ const focusedFunction = `function () {
 
 /** In the main frame. */
 async function findFocused(page: FollowedPage, target: FrameTarget): Promise<number | undefined> {
-  const found = await relatedIn(page, { target, frameId: page.mainFrameId, loaderId: "" }, focusedFunction);
+  const related = relatedIn(page, { target, frameId: page.mainFrameId, loaderId: "" }, focusedFunction);
+  const answer = await page.session.outcome(related, pageMs).catch(() => undefined);
+  if (answer?.kind !== "done" || answer.result === undefined) return undefined;
+  const { address, objectId } = answer.result;
   // It would keep the element in memory.
-  if (found !== undefined)
-    void page.ask(page.cdp.send("Runtime.releaseObject", { objectId: found.objectId }, target.sessionId));
-  return found?.address.backendNodeId;
+  void page.ask(page.cdp.send("Runtime.releaseObject", { objectId }, target.sessionId));
+  return address.backendNodeId;
 }

@@ -91,6 +91,28 @@ describeChromium("observe", (chromium) => {
     expect(clicked.element).toMatchObject({ role: "button", name: "Inside" });
   });
 
+  it.each([
+    ["other fields", "<label>Name <input value=Ada></label><meter aria-label=Load value=1></meter>"],
+    [
+      "a part that scrolls",
+      "<div style='overflow:auto;height:60px'><button style='margin-top:500px'>Below</button></div>",
+    ],
+    ["a dialog", "<button>Behind</button><dialog open aria-modal=true><input aria-label=Code></dialog>"],
+    [
+      "a part whose layout is skipped",
+      "<div style='margin-top:5000px;content-visibility:auto'><input aria-label=Far></div>",
+    ],
+    ["many fields", "<input aria-label=Same>".repeat(200)],
+  ])("reads a document that has got %s since the last outline like a new one", async (_kind, part) => {
+    const others = "<p>other</p>".repeat(300);
+    await session.show(`<div id=all><input aria-label=First></div>${others}`);
+    expect(await outline()).toContain('textbox "First"');
+    await session.evaluate(`all.innerHTML = ${JSON.stringify(part)}`);
+    const changed = withoutRefs(await outline());
+    await session.show(`<div id=all>${part}</div>${others}`);
+    expect(changed).toBe(withoutRefs(await outline()));
+  });
+
   it("keeps the reference of an element that the page replaces, and of a reloaded page", async () => {
     await session.show(`<ul id=list></ul><script>
       const render = (names) => list.replaceChildren(...names.map((name) => { const li = document.createElement("li"); li.innerHTML = "<span>" + name + "</span> <button>Delete</button>"; return li; }));
