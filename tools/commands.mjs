@@ -12,6 +12,7 @@ const { commandTable } = await import("../apps/cli/src/table/command-table.ts");
 const { groups } = await import("../apps/cli/src/table/groups.ts");
 const { entries } = await import("../apps/cli/src/table/entries.ts");
 const { buildProgram } = await import("../apps/cli/src/commands/program.ts");
+const { argumentsOf } = await import("../apps/cli/src/commands/command-line.ts");
 const { operationsNotYet } = await import("./not-yet.mjs");
 
 const document = JSON.parse(readFileSync(join(root, "packages/contract/openapi.json"), "utf8"));
@@ -85,10 +86,7 @@ function tableOf(commands) {
 }
 
 function usageOf(command) {
-  const words = command.registeredArguments.map((argument) =>
-    argument.variadic ? `<${argument.name()}...>` : argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
-  );
-  return [pathOf(command), ...words].join(" ");
+  return `${pathOf(command)} ${argumentsOf(command)}`.trimEnd();
 }
 
 function flagsOf({ options }) {

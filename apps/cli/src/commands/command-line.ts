@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { Command, type CommanderError, Help, Option } from "commander";
+import { type Argument, Command, type CommanderError, Help, Option } from "commander";
 import { UsageError } from "../core/errors.ts";
 import { exitCodeHelp } from "../core/exit-codes.ts";
 import type { OutputFormat, Terminal } from "../core/types.ts";
@@ -128,8 +128,13 @@ function formatItem(term: string, termWidth: number, description: string, helper
 }
 
 function subcommandTerm(command: Command): string {
+  return `${command.name()} ${argumentsOf(command)}`.trimEnd();
+}
+
+/** @returns such as `[id-or-name] <path>`. */
+export function argumentsOf(command: Command): string {
   const [first = ""] = command.registeredArguments.length === 0 ? [] : command.usage().split("\n");
-  return `${command.name()} ${first.replace(/\[(?:options|command)\] ?/g, "")}`.trimEnd();
+  return first.replace(/\[(?:options|command)\] ?/g, "").trimEnd();
 }
 
 /** Adds flags that people know from other programs. Help does not list them. */
@@ -259,10 +264,24 @@ function optionsOf(command: Command): readonly Option[] {
   return [...command.options, ...(command.parent ? optionsOf(command.parent) : [])];
 }
 
-/** Adds flags that contain the typed word to commander's similar flags: `--timeout-seconds` for `--timeout`. */
+/** Whether the argument is what `--WORD` means: `id` and `name` are `<id-or-name>`. */
+function isArgumentFor(word: string, argument: Argument): boolean {
+  if (word === "session") return / of the session\b/.test(argument.description);
+  return argument.name() === word || argument.name().split("-or-").includes(word);
+}
+
+/**
+ * Adds flags that contain the typed word to commander's similar flags: `--timeout-seconds` for `--timeout`. For an
+ * argument that was typed as a flag, the right form.
+ */
 function withOptionHint(error: CommanderError, command: Command): CommanderError {
   const typed = error.code === "commander.unknownOption" ? /'--([^'=]+)/.exec(error.message)?.[1] : undefined;
-  if (typed === undefined || error.message.includes("Did you mean")) return error;
+  if (typed === undefined) return error;
+  if (command.registeredArguments.some((argument) => isArgumentFor(typed, argument))) {
+    error.message = `error: unknown option '--${typed}'. Pass it as an argument: ${pathOf(command)} ${argumentsOf(command)}`;
+    return error;
+  }
+  if (error.message.includes("Did you mean")) return error;
   const longer = optionsOf(command)
     .filter(({ hidden, long }) => !hidden && long?.slice(2).split("-").includes(typed) === true)
     .map(({ long }) => long ?? "");

@@ -89,6 +89,40 @@ describe("flags that people guess", () => {
     const { stdout: json } = await shoal(["whoami", "-o", "json"], { env });
     expect(stdout).toBe(json);
     expect((await shoal(["browsers", "create", "--help"])).stdout).not.toMatch(/--(?:json|headful|headed|timeout )/);
+    const usage = async (...words: string[]) => (await shoal([...words, "--help"])).stdout.split("\n")[0];
+    expect(await usage("profiles", "create")).toBe("Usage: shoal profiles create [options]");
+    expect(await usage("projects", "create")).toBe("Usage: shoal projects create [options] <name>");
+  });
+
+  it.each([
+    [["profiles", "create", "shop"], { name: "shop" }],
+    [["profiles", "create", "--name", "shop"], { name: "shop" }],
+    [["projects", "create", "shop"], { name: "shop" }],
+    [["projects", "create", "--name", "shop"], { name: "shop" }],
+    [["browsers", "create", "shop", "--stealth"], { name: "shop", stealth: true }],
+    [["api-keys", "create", "shop"], { name: "shop" }],
+  ])("%j creates %j", async (args, body) => {
+    expect((await requestOf(args)).body).toMatchObject(body);
+  });
+
+  it.each([
+    [["profiles", "create", "a", "--name", "b"], "The name is given twice, as an argument and with --name."],
+    [["projects", "create"], "Missing required argument 'name'."],
+    [
+      ["projects", "get", "--name", "a"],
+      "Unknown option '--name'. Pass it as an argument: shoal projects get <id-or-name>.",
+    ],
+    [
+      ["browsers", "fs", "file-info", "--path", "/a"],
+      "Unknown option '--path'. Pass it as an argument: shoal browsers fs file-info [id-or-name] <path>.",
+    ],
+    [
+      ["browsers", "replays", "list", "--session", "a"],
+      "Unknown option '--session'. Pass it as an argument: shoal browsers replays list [id-or-name].",
+    ],
+  ])("%j is answered with the right form", async (args, message) => {
+    const { status, stderr } = await shoal(args, { env: withSession });
+    expect([status, stderr.split("\n")[0]]).toEqual([2, `error: ${message}`]);
   });
 
   it("known values may be separated by commas", async () => {

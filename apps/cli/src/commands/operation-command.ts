@@ -5,6 +5,7 @@ import { markNotYet, notYetExplained } from "../table/not-yet.ts";
 import { byName } from "../table/request.ts";
 import { flagName, kebab } from "../table/words.ts";
 import { collect, examplesHelp, fileOption, outputOption, queryOption } from "./command-line.ts";
+import { addName, createdName, takesName } from "./created-name.ts";
 import { showsDryRun } from "./dry-run.ts";
 import { addSessionArguments, hasSessionArgument, sessionArguments } from "./session-argument.ts";
 
@@ -53,8 +54,9 @@ export function addOperation(
     await runOperation(
       spec,
       {
-        args: hasSessionArgument(spec) ? sessionArguments(command, run) : command.args,
         options: command.opts(),
+        args: hasSessionArgument(spec) ? sessionArguments(command, run) : command.args,
+        ...(takesName(spec) && createdName(command, spec)),
         globals: command.optsWithGlobals(),
         flags,
         related: silentWithout && specOf(silentWithout.operation),
@@ -82,6 +84,10 @@ function addArguments(command: Command, spec: CommandSpec, fieldNames: Record<st
       command,
       named.slice(1).map(({ name, help }) => [name, help]),
     );
+    return;
+  }
+  if (takesName(spec)) {
+    addName(command, spec, helpOf("name"));
     return;
   }
   for (const { help, isMany, name } of named) command.argument(`<${name}${isMany ? "..." : ""}>`, help);

@@ -2,7 +2,9 @@ import { contract } from "@shoal/contract";
 import document from "@shoal/contract/openapi.json" with { type: "json" };
 import type { Command } from "commander";
 import { expect, it } from "vitest";
+import type { CommandSpec } from "../core/types.ts";
 import { commandTable } from "./command-table.ts";
+import { flagSpelling } from "./flag-spelling.ts";
 import type { OpenApiDocument } from "./schema-reader.ts";
 import { splitTable } from "./split-table.ts";
 import { groups } from "./groups.ts";
@@ -166,7 +168,19 @@ function shellWords(line: string): string[] {
   return [...line.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/['"]/g, ""));
 }
 
-it("has examples with existing commands and flags only", () => {
+/** The spellings of each flag that a call needs. */
+function requiredFlags(spec: CommandSpec | undefined): readonly (readonly string[])[] {
+  if (spec === undefined || spec.entry.handwritten === true) return [];
+  const { arguments: positional = [], rest } = spec.entry;
+  return spec.flags
+    .filter(({ field, required }) => required && !field.includes(".") && ![...positional, rest].includes(field))
+    .map(({ field }) => {
+      const spellings = flagSpelling(spec.entry, field).split(", ");
+      return [...spellings, ...spellings.map((flag) => flag.replace(/^--/, "--no-"))];
+    });
+}
+
+it("has examples with existing commands and flags only, and with every required flag", () => {
   const { index, tables } = splitTable(table, groups, { version: "0.0.0", notYet: new Set() });
   const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, silentRun());
   program.fillAll();
@@ -192,6 +206,16 @@ it("has examples with existing commands and flags only", () => {
         else command = command.commands.find((child) => child.name() === word) ?? command;
       }
       expect(command.parent, line).not.toBeNull();
+      const called = program.specFor(command);
+      // Shorter commands have the operation of another one.
+      if (pathOf(command) !== `shoal ${called?.words.join(" ") ?? ""}`) continue;
+      for (const spellings of requiredFlags(called))
+        expect
+          .soft(
+            words.some((word) => spellings.some((flag) => word === flag || word.startsWith(`${flag}-`))),
+            `${line}: ${spellings.join(", ")}`,
+          )
+          .toBe(true);
     }
   }
 });

@@ -114,7 +114,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   search: {
     description: "Search the web through a provider of the operator",
-    examples: ['shoal search create --query "fish recipes"', "shoal search providers"],
+    examples: ['shoal search create --search "fish recipes"', "shoal search providers"],
   },
   flows: {
     description: "Repeat actions on pages without a model",

@@ -100,7 +100,7 @@ export const accountEntries: Readonly<Record<string, CommandEntry>> = {
       ["EXPIRES", "expires_at"],
     ],
     flags: { query: "--search" },
-    empty: "No API keys.",
+    empty: "No API keys. Create one: shoal api-keys create --name NAME",
     examples: ["shoal api-keys list --sort-by expires_at", "shoal api-keys list --status all -o json"],
   },
   "apiKeys.get": {

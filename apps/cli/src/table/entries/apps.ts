@@ -45,7 +45,7 @@ export const appEntries: Readonly<Record<string, CommandEntry>> = {
     help: { query: "Part of an app name, or a whole ID" },
     columns: [id, ["STATUS", "status"], ["ENTRYPOINT", "entrypoint_rel_path"], created],
     flags: search,
-    empty: "No deployments.",
+    empty: "No deployments. Deploy an app: shoal deploy index.ts",
     watch: everyChange,
     examples: ["shoal deployments list --app-name shop", "shoal deployments list --app-name shop --watch"],
   },
@@ -107,7 +107,7 @@ export const appEntries: Readonly<Record<string, CommandEntry>> = {
       ["NEXT", "next_run_at"],
       ["PROBLEM", "last_problem"],
     ],
-    empty: "No schedules.",
+    empty: "No schedules. Create one: shoal schedules create --help",
     examples: ["shoal schedules list --app-name shop"],
   },
   "schedules.pause": {
@@ -155,7 +155,7 @@ export const appEntries: Readonly<Record<string, CommandEntry>> = {
       ["FINISHED", "finished_at"],
     ],
     flags: search,
-    empty: "No invocations.",
+    empty: "No invocations. Start one: shoal invoke APP ACTION",
     watch: everyChange,
     examples: [
       "shoal invocations list --app-name shop --status failed",

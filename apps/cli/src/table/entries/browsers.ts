@@ -11,6 +11,8 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
       name: "Name, unique among the running sessions of the project",
       replay: "Network recording that answers the requests, as an object",
       snapshot: "Snapshot to start from, as an object",
+      telemetry:
+        'Telemetry to capture: {"browser":{"console":{},"network":{}}}; default: of the project or the service',
     },
     first: ["session_id", "name"],
     brief: [

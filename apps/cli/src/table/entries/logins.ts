@@ -23,7 +23,8 @@ export const loginEntries: Readonly<Record<string, CommandEntry>> = {
     about: "Newest first.",
     columns: [id, name, ["DOMAIN", "domain"], ["TOTP", "has_totp_secret"], created],
     flags: search,
-    empty: "No credentials.",
+    empty:
+      "No credentials. Create one: shoal credentials create --name NAME --domain example.com --value username=ME --value password",
     examples: ["shoal credentials list --domain example.com"],
   },
   "credentials.get": {
@@ -66,7 +67,7 @@ export const loginEntries: Readonly<Record<string, CommandEntry>> = {
     about: "Newest first.",
     columns: [id, name, created],
     flags: search,
-    empty: "No vaults.",
+    empty: "No vaults. Create one: shoal vaults create --name NAME",
     examples: ["shoal vaults list --search log"],
   },
   "vaults.get": { summary: "Show a vault", examples: ["shoal vaults get logins"] },
@@ -174,7 +175,7 @@ export const loginEntries: Readonly<Record<string, CommandEntry>> = {
     about: "In the order in which they are asked.",
     columns: [id, name, ["TYPE", "provider_type"], ["ENABLED", "enabled"], ["PRIORITY", "priority"], created],
     flags: search,
-    empty: "No password managers.",
+    empty: "No password managers. Connect one: shoal credential-providers create --help",
     examples: ["shoal credential-providers list"],
   },
   "credentialProviders.get": {
@@ -232,7 +233,7 @@ export const loginEntries: Readonly<Record<string, CommandEntry>> = {
       ["CHECKED", "last_auth_check_at"],
     ],
     flags: search,
-    empty: "No connections.",
+    empty: "No connections. Create one: shoal auth connect example.com --profile NAME",
     watch: everyChange,
     examples: ["shoal auth connections list", "shoal auth connections list --watch"],
   },

@@ -276,7 +276,7 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
       ["LAST SUCCESS", "last_success_at"],
       ["FAILURES", "consecutive_failures"],
     ],
-    empty: "No destinations.",
+    empty: "No destinations. Create one: shoal audit-logs export create --help",
     examples: ["shoal audit-logs export list"],
   },
   "auditLogs.exportDestinations.get": {
@@ -323,7 +323,7 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
     about: "Newest first.",
     columns: [id, name, ["ENDPOINT", "endpoint"], created],
     flags: search,
-    empty: "No destinations.",
+    empty: "No destinations. Create one: shoal telemetry destinations create --help",
     examples: ["shoal telemetry destinations list"],
   },
   "telemetry.destinations.get": {

@@ -28,6 +28,8 @@ export const poolEntries: Readonly<Record<string, CommandEntry>> = {
       "profile.save_changes": "Has no effect: browsers of a pool never save to the profile",
       timeout_seconds: "End a leased browser after this many idle seconds, 10 to 259200 (72 hours)",
       region: "Region of the browsers; cannot be changed later",
+      telemetry:
+        'Telemetry to capture: {"browser":{"console":{},"network":{}}}; default: of the project or the service',
     },
     ...pool,
     examples: ["shoal browser-pools create --name workers --size 3"],
@@ -135,7 +137,7 @@ export const poolEntries: Readonly<Record<string, CommandEntry>> = {
     help: { name: "Exact name, ignoring case" },
     columns: [id, name, ["TYPE", "type"], ["STATUS", "status"], ["ADDRESS", "ip_address"], ["CHECKED", "last_checked"]],
     flags: search,
-    empty: "No proxies.",
+    empty: "No proxies. Create one: shoal proxies create --help",
     examples: ["shoal proxies list"],
   },
   "proxies.get": { summary: "Show a proxy", examples: [`shoal proxies get ${exampleId}`] },

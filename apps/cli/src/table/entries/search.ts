@@ -39,8 +39,8 @@ export const searchEntries: Readonly<Record<string, CommandEntry>> = {
       "strategy.fallback_on": "Outcome after which the next provider is asked",
     },
     examples: [
-      'shoal search create --query "fish recipes" --max-results 5',
-      "shoal search create --query fish -o json",
+      'shoal search create --search "fish recipes" --max-results 5',
+      "shoal search create --search fish -o json",
     ],
   },
   "search.get": {
