@@ -115,7 +115,7 @@ function readConfigFile(path: string, named: boolean): Record<string, unknown> {
   }
   if (parsed === null || parsed === undefined) return {};
   if (typeof parsed !== "object" || Array.isArray(parsed)) {
-    throw new StartError(`The config file ${path} must hold settings by name.`, {
+    throw new StartError(`The config file ${path} contains no settings.`, {
       hint: "Each line is `name: value`, for example `port: 8080`.",
       exitCode: 2,
     });
@@ -183,7 +183,7 @@ export function loadConfig(sources: ConfigSources = {}): Config {
     }
   }
   if (problems.length > 0 || !parsed.success) {
-    throw new StartError(`The configuration is wrong: ${problems.join(" ")}`, {
+    throw new StartError(`Invalid configuration: ${problems.join(" ")}`, {
       hint: "`shoal serve --help` lists every setting. Flags win over the environment, the environment over the config file.",
       exitCode: 2,
     });

@@ -124,7 +124,7 @@ export function restoringMarker(path: string): string {
 
 export function refuseUnfinishedRestore(path: string): void {
   if (!existsSync(restoringMarker(path))) return;
-  throw new StartError(`A restore into ${path} has not come to its end.`, {
+  throw new StartError(`A restore into ${path} did not finish.`, {
     hint: "Run `shoal-server restore` again; it starts over.",
   });
 }

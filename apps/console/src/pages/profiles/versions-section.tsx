@@ -64,7 +64,7 @@ export function VersionsSection({ profile }: { readonly profile: Profile }) {
         columns={columns(profile).filter(({ name }) => canOperate || name !== "Rollback")}
         empty={
           <Empty icon={History} title="Nothing is saved yet">
-            A session with <code>save_changes</code> saves its state when it ends.
+            A session that saves changes to the profile adds a version when it ends.
           </Empty>
         }
       />

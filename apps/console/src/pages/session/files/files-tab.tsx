@@ -148,7 +148,7 @@ function DropArea({ id, path, children }: DropAreaProps) {
         />
       </Group>
       {upload.error !== null && (
-        <Alert color="red" title="The upload did not work" role="alert">
+        <Alert color="red" title="The upload failed" role="alert">
           {upload.error.message}
         </Alert>
       )}
