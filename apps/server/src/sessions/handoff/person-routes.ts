@@ -56,7 +56,9 @@ async function recorded(
   let status = 200;
   try {
     if (link?.kind !== "handoff" || person === undefined)
-      throw new ServiceError(404, "not_found", "This is a link to a live view, not to a handoff.", { hint: "Open it in a browser." });
+      throw new ServiceError(404, "not_found", "This is a link to a live view, not to a handoff.", {
+        hint: "Open it in a browser.",
+      });
     return await work(link.id, view);
   } catch (error) {
     status = ServiceError.isInstance(error) ? error.status : 500;
