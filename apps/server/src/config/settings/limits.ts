@@ -172,7 +172,8 @@ export const limits = {
   rate_limit_per_organization: setting({
     kind: "integer",
     schema: integer(0, 10_000_000),
-    summary: "Requests a minute with all keys together, likewise.",
+    summary:
+      "Requests a minute with all keys together, on all servers together; as many may come at once. 0 = no limit.",
     fallback: 300_000,
     live: true,
   }),

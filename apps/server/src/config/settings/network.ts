@@ -20,7 +20,7 @@ export const network = {
     kind: "text",
     schema: endpointUrl,
     summary: "Public URL of the service behind a reverse proxy, with its path prefix: https://shoal.example/api.",
-    default: "what trusted proxies say, or else the address of each request",
+    default: "from the headers of trusted proxies, or else the address of each request",
   }),
   content_url: optionalSetting({
     kind: "text",
@@ -38,7 +38,7 @@ export const network = {
     kind: "list",
     schema: z.array(text.check(z.refine(isAddressRange, "must be addresses or CIDR ranges such as 10.0.0.0/8"))),
     summary:
-      "Addresses or CIDR ranges of reverse proxies whose word is taken for a client's address, scheme, host and path prefix.",
+      "Addresses or CIDR ranges of trusted reverse proxies. Their headers set the client's address, scheme, host and path prefix.",
     fallback: [],
     default: "none",
   }),
@@ -51,8 +51,8 @@ export const network = {
   replica_url: optionalSetting({
     kind: "text",
     schema: httpUrl,
-    summary: "Address under which the other servers of the same database reach this one, without a path.",
-    default: "where it listens; the machine's first address where that is every one",
+    summary: "Address at which the other servers of the same database reach this one, without a path.",
+    default: "the address of --host; if that is every address, the first one of the machine",
   }),
   region: setting({
     kind: "text",
@@ -60,7 +60,7 @@ export const network = {
       z.refine((value) => /^[A-Za-z0-9-]{1,63}$/.test(value), "must be 1 to 63 letters, digits and hyphens"),
     ),
     summary:
-      "Name of the place where this server is, 1 to 63 letters, digits and hyphens: us-east. Sessions and pools can ask for a region; the servers of one database may be in several.",
+      "Name of this server's location, 1 to 63 letters, digits and hyphens: us-east. Sessions and pools can request a region; the servers of one database may be in several.",
     fallback: defaultRegion,
     default: "default",
   }),

@@ -106,7 +106,7 @@ export const operation = {
   new_admin_key: setting({
     kind: "boolean",
     schema: z.boolean(),
-    summary: "Make another admin key at this start, for when the first one is lost.",
+    summary: "Create another admin key at this start, if the first one is lost.",
     fallback: false,
     flagOnly: true,
   }),
@@ -114,7 +114,7 @@ export const operation = {
     kind: "boolean",
     schema: z.boolean(),
     summary:
-      "Take the audit log as it is at this start for whole, after the database was restored from a backup. An entry of the log says so.",
+      "Accept the present end of the audit log at this start, after the database was restored from a backup. An entry of the log records it.",
     fallback: false,
     flagOnly: true,
   }),

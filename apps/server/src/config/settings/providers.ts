@@ -13,14 +13,14 @@ export const providers = {
     kind: "text",
     schema: proxyTemplate,
     summary:
-      "Provider behind proxies of type datacenter: an http, https or socks5 URL with `{country}` and `{session_id}` to be filled in.",
+      "Provider of proxies of type datacenter: an http, https or socks5 URL. `{country}` and `{session_id}` are replaced by their values.",
     default: "none",
     secret: true,
   }),
   proxy_isp: optionalSetting({
     kind: "text",
     schema: proxyTemplate,
-    summary: "Likewise behind proxies of type isp.",
+    summary: "Provider of proxies of type isp, as for proxy_datacenter.",
     default: "none",
     secret: true,
   }),
@@ -28,22 +28,21 @@ export const providers = {
     kind: "text",
     schema: proxyTemplate,
     summary:
-      "Likewise behind proxies of type residential; also `{city}`, `{state}`, `{zip}`, `{asn}`. A part in square brackets goes when its value is absent.",
+      "Provider of proxies of type residential, as for proxy_datacenter; also with `{city}`, `{state}`, `{zip}` and `{asn}`. A part in square brackets is removed if its value is missing.",
     default: "none",
     secret: true,
   }),
   proxy_mobile: optionalSetting({
     kind: "text",
     schema: proxyTemplate,
-    summary: "Likewise behind proxies of type mobile; also `{city}`, `{state}`.",
+    summary: "Provider of proxies of type mobile, as for proxy_datacenter; also with `{city}` and `{state}`.",
     default: "none",
     secret: true,
   }),
   proxy_check_url: setting({
     kind: "text",
     schema: httpUrl,
-    summary:
-      "Page that checks of proxies fetch: it answers with the address that it was asked from, as text or as JSON.",
+    summary: "Page that checks of proxies fetch. It answers with the address of the caller, as text or as JSON.",
     fallback: "https://api.ipify.org/?format=json",
   }),
   github_api_url: setting({

@@ -88,13 +88,14 @@ export const records = {
   audit_export_sts_url: optionalSetting({
     kind: "text",
     schema: endpointUrl,
-    summary: "STS to ask instead of AWS's own, as MinIO and Ceph have one.",
+    summary: "STS to use instead of that of AWS, for example of MinIO or Ceph.",
     default: "AWS's, of that region",
   }),
   audit_export_s3_url: optionalSetting({
     kind: "text",
     schema: endpointUrl,
-    summary: "S3-compatible store that all buckets of exports are in, instead of AWS's own; asked by path.",
+    summary:
+      "S3-compatible store with all buckets of exports, instead of that of AWS. Requests name the bucket in their path.",
     default: "AWS's, of the destination's region",
   }),
   default_telemetry: setting({
@@ -192,7 +193,7 @@ export const records = {
   live_view_hours: setting({
     kind: "integer",
     schema: integer(1, 168),
-    summary: "How long an address of a live view holds, 1 to 168 hours; a session's end ends it too.",
+    summary: "How long an address of a live view is valid, 1 to 168 hours. It ends with the session.",
     fallback: 24,
   }),
   live_view_frame_ancestors: setting({

@@ -10,7 +10,7 @@ export const secrets = {
     kind: "text",
     schema: secretKey,
     summary: "Secret behind session tokens and stored answers, 32 characters or more; the same on every replica.",
-    default: "made once, in data_dir/secret.key",
+    default: "created at the first start, in data_dir/secret.key",
     secret: true,
   }),
   master_key: setting({
@@ -36,14 +36,16 @@ export const secrets = {
   previous_secret_keys: optionalSetting({
     kind: "list",
     schema: checked(z.array(secretKey), z.maxLength(20)),
-    summary: "Earlier values of secret_key, which stored secrets can still be read with until `shoal-server rewrap`.",
+    summary:
+      "Earlier values of secret_key, to read stored secrets until `shoal-server rewrap` has encrypted them again.",
     default: "none",
     secret: true,
   }),
   previous_master_key_passphrases: optionalSetting({
     kind: "list",
     schema: checked(z.array(passphrase), z.maxLength(20)),
-    summary: "Earlier values of master_key_passphrase, likewise. A passphrase with a comma needs the config file.",
+    summary:
+      "Earlier values of master_key_passphrase, to read stored secrets until `shoal-server rewrap` has encrypted them again. A passphrase with a comma needs the config file.",
     default: "none",
     secret: true,
   }),

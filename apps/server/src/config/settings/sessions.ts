@@ -104,14 +104,14 @@ export const sessions = {
       z.refine((value) => value === 0 || value >= 256, "must be 0 (no limit), or at least 256"),
     ),
     summary:
-      "Memory in MiB that a sandboxed session may take, browser and all; beyond it the kernel ends its largest process. Holds where the service may make control groups: as root, or under systemd with Delegate=yes. 0 = no limit.",
+      "Memory limit in MiB of a sandboxed session, browser included; above it, the kernel ends its largest process. Needs the right to create control groups: root, or systemd with Delegate=yes. 0 = no limit.",
     fallback: 4096,
   }),
   session_memory_max_mb: setting({
     kind: "integer",
     schema: integer(0, 1_048_576),
     summary:
-      "The most memory in MiB that a session may ask for (memory), where it can ask at all. 0 = what the machine has.",
+      "Largest memory in MiB that a session may request (memory), if the service can limit memory. 0 = the memory of the machine.",
     fallback: 0,
   }),
   session_disk_mb: setting({
