@@ -50,4 +50,38 @@ describe("the changes between two outlines", () => {
       }),
     );
   });
+
+  it.each([
+    ["abc", "bca", "~ A (moved below C)"],
+    ["abc", "cab", "~ C (moved to the top)"],
+    ["abcdef", "abdefc", "~ C (moved below F)"],
+    ["abc", "xbca", "~ A (moved below C)\n+ X"],
+  ])("name the line that moved from %s to %s", (before, after, expected) => {
+    const written = (keys: string, prefix = ""): OutlineLine[] =>
+      Array.from(keys, (key) => line(prefix + key, key.toUpperCase()));
+    const told = (lines: readonly OutlineLine[]): string =>
+      compareLines(written(before).map(keep), lines)
+        .map(({ sign, text }) => `${sign} ${text}`)
+        .toSorted()
+        .toReversed()
+        .join("\n");
+    expect(told(written(after))).toBe(expected);
+    expect(told(written(after, "new "))).toBe(expected);
+  });
+
+  it("name a line that moved into another one, and not its content", () => {
+    const within = (one: OutlineLine, parent: OutlineLine): OutlineLine => ({
+      ...one,
+      parent,
+      depth: parent.depth + 1,
+    });
+    const [todo, done] = [line("t", "Todo"), line("d", "Done")];
+    const card = within(line("c", "Card"), todo);
+    const before = [todo, card, within(line("x", "Text"), card), done];
+    const moved = within(line("c", "Card"), done);
+    const earlier = before.map(({ key, parent, text }) => ({ key, text, parentKey: parent?.key }));
+    expect(compareLines(earlier, [todo, done, moved, within(line("x", "Text"), moved)])).toMatchObject([
+      { sign: "~", text: "Card (moved to the top)" },
+    ]);
+  });
 });

@@ -1,5 +1,6 @@
 import { changeRank, type ChangeRank, hasUsable, withoutNumbers } from "./change-rank.ts";
 import type { OutlineLine } from "./lines.ts";
+import { type LineMatch, movedLines } from "./moved-lines.ts";
 
 /** A line of an earlier outline. */
 export interface EarlierLine {
@@ -26,16 +27,22 @@ export function compareLines(earlier: readonly EarlierLine[], lines: readonly Ou
   const known = new Map(earlier.map((line) => [line.key, line]));
   const gone = new GoneLines(earlier, lines);
   const focused = lines.findIndex(({ elements }) => elements.some(({ states }) => states.includes("focused")));
-  const changes: LineChange[] = [];
-  for (const [place, line] of lines.entries()) {
-    const { count, depth, key, text } = line;
-    if (!known.has(key) && gone.take(text)) continue;
-    const before = known.get(key) ?? (hasUsable(line) ? undefined : gone.takeAlike(text));
-    if (before?.text === text) continue;
-    const distance = focused === -1 ? Number.MAX_SAFE_INTEGER : Math.abs(place - focused);
-    const rank = changeRank(line, before, distance);
-    changes.push({ sign: before === undefined ? "+" : "~", depth, text, count, distance, rank });
+  const matches: LineMatch[] = [];
+  for (const line of lines) {
+    const { key, text } = line;
+    const same = known.get(key) ?? gone.take(text) ?? (hasUsable(line) ? undefined : gone.takeAlike(text));
+    matches.push({ line, before: same });
   }
+  const moved = movedLines(earlier, matches);
+  const changes = matches.flatMap(({ before, line }, place): LineChange[] => {
+    const { count, depth, text } = line;
+    const where = moved.get(line);
+    if (before?.text === text && where === undefined) return [];
+    const distance = focused === -1 ? Number.MAX_SAFE_INTEGER : Math.abs(place - focused);
+    const rank = changeRank(line, where === undefined ? before : undefined, distance);
+    const shown = where === undefined ? text : `${text} (${where})`;
+    return [{ sign: before === undefined ? "+" : "~", depth, text: shown, count, distance, rank }];
+  });
   return [...changes, ...removed(gone.left())];
 }
 
@@ -55,8 +62,8 @@ class GoneLines {
     }
   }
 
-  take(text: string): boolean {
-    return this.#first(this.#byText.get(text)) !== undefined;
+  take(text: string): EarlierLine | undefined {
+    return this.#first(this.#byText.get(text));
   }
 
   takeAlike(text: string): EarlierLine | undefined {
