@@ -111,3 +111,9 @@ it.each([
   await session.done({ type: "fill", selector: "#code input:first-child", text: "120457" });
   expect(await session.evaluate(`[...code.children].map((one) => one.value).join("")`)).toBe("120457");
 });
+
+it("answers with the lines of an editor with paragraphs", async () => {
+  await session.show(`<div id=e contenteditable><p>old</p></div>`);
+  const lines = "one\ntwo\n\nfour";
+  expect((await session.done({ type: "fill", selector: "#e", text: lines })).element?.value).toBe(lines);
+});

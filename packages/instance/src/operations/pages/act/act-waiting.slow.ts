@@ -92,6 +92,19 @@ it.each(later)("answers with what a click changes in %s", async (_title, does) =
   expect((await session.done({ type: "click", selector: "#b" })).element?.name).toBe("Done");
 });
 
+it.each<[string, string, ActOnPage]>([
+  ["a typed text", "<input id=f>", { type: "fill", text: "lon" }],
+  ["a key", "<input id=f>", { type: "press", keys: ["l"] }],
+  ["a text of several lines", "<textarea id=f></textarea>", { type: "fill", text: "lon" }],
+])("answers with what a plain field shows some time after %s, also again", async (_title, field, act) => {
+  await session.show(`${field}<p id=p></p><script>let timer, count = 0;
+    f.oninput = () => { clearTimeout(timer); timer = setTimeout(() => { p.textContent = "Found " + ++count; }, 300); };</script>`);
+  for (const round of ["1", "2"]) {
+    const { observation } = await session.done({ ...act, selector: "#f", observe: { diff: round === "2" } });
+    expect(observation?.outline).toContain(`Found ${round}`);
+  }
+});
+
 it.each(later)("refuses a value that the page takes back in %s", async (_title, does) => {
   await session.show(
     `<input id=f value=old><script>${post} f.oninput = () => { ${does('f.value = "old"')}; };</script>`,

@@ -1,3 +1,5 @@
+import { pageTasks } from "./page-tasks.ts";
+
 /**
  * `held`: the field has the value, perhaps in the page's format; `gone`: the page replaced the field; `short`: the field
  * does not take the whole value.
@@ -8,9 +10,9 @@ export type Written = "held" | "refused" | "gone" | "short";
 const observing = `
   const isField = this.localName === "input" || this.localName === "textarea";
   const frame = () => new Promise((done) => { requestAnimationFrame(() => done()); setTimeout(done, 100); });
-  const acts = globalThis.shoalActs, begun = acts?.countStarted();
+  const begun = state.countStarted();
   /** A page decides about a value in its tasks; in a frame only if it has started something. */
-  const decided = () => acts ? acts.untilIdle(begun) : frame();
+  const decided = () => state.untilIdle(begun);
   const lines = (value) => value.replace(/\\r\\n?/g, "\\n");
   const squeezed = (value) => lines(value).replace(/[\\u200b\\ufeff]/g, "").replace(/\\u00a0/g, " ").replace(/[ \\t]*\\n\\s*/g, "\\n").trim();
   const characters = (value) => value.replace(/[^\\p{L}\\p{N}]/gu, "").toLowerCase();
@@ -237,7 +239,7 @@ const editorSteps = `
  * depends on which frame has the focus, as typed characters would. Arguments: the text, and whether it must fit as a
  * whole. Returns a {@link Written}.
  */
-export const writeValueFunction = `async function (text, isWhole) {${observing}${sending}${fieldSteps}${codeSteps}${editorSteps}
+export const writeValueFunction = `async function (text, isWhole) {${pageTasks}${observing}${sending}${fieldSteps}${codeSteps}${editorSteps}
   if (!isFocused()) {
     this.focus();
     // Some pages replace a field when it gets the focus.
@@ -245,6 +247,8 @@ export const writeValueFunction = `async function (text, isWhole) {${observing}$
     if (!this.isConnected) return "gone";
     if (!isFocused()) this.focus();
   }
+  // What the page did for the focus is no answer to the text.
+  if (state.begun) state.begun.timers = state.countTimers();
   const cells = codeFields();
   if (isWhole && !cells && isField && this.maxLength >= 0 && wanted.length > this.maxLength) return "short";
   const isEditor = !isField || isProxy();

@@ -18,14 +18,19 @@ const hasDocumentFunction = `function () { return location.href !== "about:blank
 /** Longest wait for the first document of a new tab, in milliseconds: some tabs stay empty. */
 const firstDocumentMs = 500;
 
-const suggestsFunction = `function () {
-  return this.matches("[role=combobox], [role=searchbox], [type=search], [aria-autocomplete]:not([aria-autocomplete=none])");
+type Lateness = "always" | "timer" | "never";
+
+const latenessFunction = `function () {
+  if (this.matches("[role=combobox], [role=searchbox], [type=search], [aria-autocomplete]:not([aria-autocomplete=none])")) return "always";
+  const isText = this.localName === "input" && /^(text|email|tel|url|number|password)$/.test(this.type);
+  return isText || this.localName === "textarea" ? "timer" : "never";
 }`;
 
-/** Whether pages answer this input with a delay. */
-async function isAnsweredLate({ type }: Act, element: ElementHandle | undefined): Promise<boolean> {
-  if (type === "hover") return true;
-  return (type === "fill" || type === "press") && (await element?.call<boolean>(suggestsFunction)) === true;
+/** Whether pages answer this input with a delay, or if it starts a timer: many fields search when the typing has ended. */
+async function latenessOf({ type }: Act, element: ElementHandle | undefined): Promise<Lateness> {
+  if (type === "hover") return "always";
+  if (type !== "fill" && type !== "press") return "never";
+  return (await element?.call<Lateness>(latenessFunction)) ?? "never";
 }
 
 const promptTypes: ReadonlySet<ActType> = new Set(["click", "fill", "check", "select", "press", "hover", "scroll"]);
@@ -58,25 +63,27 @@ export async function settlePage(
 ): Promise<boolean> {
   const { session } = run.page;
   const prompt = act === undefined ? "never" : isPrompt(act, run, element);
-  const sentAtMs = performance.now();
   log.endInput();
   // What only a frame brings, such as a part that a scroll loads, matters to a report of the changes.
   const awaitsFrame = prompt === "never" || act?.observe !== undefined || act?.type === "scroll";
-  const [first, isLate] = await Promise.all([
+  const [first, lateness] = await Promise.all([
     page.look(awaitsFrame),
-    act !== undefined && isAnsweredLate(act, element),
+    act === undefined ? "never" : latenessOf(act, element),
   ]);
+  const isLate = lateness === "always" || (lateness === "timer" && typeof first === "object" && first.hasTimer);
   // A busy page sends its requests later.
   if (isLate) log.awaitLate(2 * delayedMs);
-  // Also after other activity, such as the end of the page's load. A short limit leaves time to see that the page rests.
-  const lateAtMs = isLate ? sentAtMs + Math.min(delayedMs, run.leftMs / 2) : 0;
   if (first === "unanswered") return false;
   let seen = first === "gone" ? first : first.count;
   const isOver = first !== "gone" && !first.hasStarted && first.count !== -1 && !log.hasSent && !log.hasChanged;
   if (isOver && (prompt === "always" || (prompt === "changed" && first.hasChanged)) && !log.isBusy()) return true;
+  // Also after other activity, such as the end of the page's load. A short limit leaves time to see that the page rests.
+  const startsMore = first !== "gone" && first.hasStarted;
+  const laterMs = isLate ? Math.min(delayedMs, run.leftMs / 2) : startsMore ? idleMs : 0;
+  if (laterMs > 0 && !(await page.untilTimers(laterMs))) return false;
   for (;;) {
     if (session.ended || session.dialog !== undefined) return true;
-    const missingMs = Math.max((log.hasChanged ? quietMs : idleMs) - log.quietMs, lateAtMs - performance.now());
+    const missingMs = (log.hasChanged ? quietMs : idleMs) - log.quietMs;
     const isBusy = log.isBusy();
     if (!isBusy && missingMs <= 0) {
       const looked = await page.look(true);

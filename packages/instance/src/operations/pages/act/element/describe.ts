@@ -19,7 +19,12 @@ const valueFunction = `function (most) {
   if (tag === "input")
     return /^(button|submit|reset|image|checkbox|radio|hidden)$/.test(this.type) ? null
       : this.type === "file" ? [...this.files].map((one) => one.name).join(", ").slice(0, most) : this.value.slice(0, most);
-  return this.isContentEditable ? this.innerText.slice(0, most) : null;
+  if (!this.isContentEditable) return null;
+  // The text of paragraphs has two line breaks between them, and one more for an empty one.
+  const isBlock = (node) => /^(p|div|h[1-6]|pre|blockquote|ul|ol)$/.test(node.localName ?? "");
+  const parts = [...this.childNodes];
+  const text = parts.length > 0 && parts.every(isBlock) ? parts.map((one) => one.innerText.replace(/\\n$/, "")).join("\\n") : this.innerText;
+  return text.slice(0, most);
 }`;
 
 export interface Described {

@@ -1,0 +1,65 @@
+/**
+ * Counts changes of the document from the first call on. Timers and frame requests of all scripts of a document are
+ * numbered together, so that two numbers tell whether the page started some between. `untilIdle` resolves when the
+ * tasks that the page has posted, and the timers that are due, are over: `begun` is a number from before; it awaits the
+ * next frame if the page has started something since then.
+ */
+export const pageTasks = `
+  const state = (globalThis.shoalActs ??= (() => {
+    const made = { changes: 0, texts: 0, begun: undefined };
+    const isText = (node) => node.nodeType === Node.TEXT_NODE;
+    const isTick = ({ addedNodes, removedNodes, type }) => type === "childList" && [...addedNodes, ...removedNodes].every(isText);
+    new MutationObserver((records) => {
+      const ticks = records.filter(isTick).length;
+      made.texts += ticks;
+      made.changes += records.length - ticks;
+    }).observe(document, {
+      childList: true, subtree: true, attributes: true,
+      attributeFilter: ["hidden", "disabled", "aria-hidden", "aria-invalid", "aria-busy", "aria-expanded", "open"],
+    });
+    let own = 0, ownTimers = 0;
+    // Only functions of this world use these names.
+    for (const name of ["setTimeout", "requestAnimationFrame", "requestIdleCallback"]) {
+      const plain = globalThis[name];
+      globalThis[name] = (...values) => {
+        own++;
+        if (name === "setTimeout") ownTimers++;
+        return plain(...values);
+      };
+    }
+    made.countTimers = () => {
+      const timer = setTimeout(() => {});
+      clearTimeout(timer);
+      return timer - ownTimers;
+    };
+    made.countStarted = () => {
+      const timer = setTimeout(() => {}), frame = requestAnimationFrame(() => {}), idle = requestIdleCallback(() => {});
+      clearTimeout(timer);
+      cancelAnimationFrame(frame);
+      cancelIdleCallback(idle);
+      return timer + frame + idle - own;
+    };
+    made.after = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
+    const due = () => made.after(0);
+    const posted = () => new Promise((done) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => { port1.close(); done(); };
+      port2.postMessage(0);
+    });
+    // A hidden page has no frames; on a busy machine one takes long. A command may be given up after 600 ms.
+    made.frame = () => new Promise((done) => {
+      const isHidden = document.hidden;
+      const timer = setTimeout(done, isHidden ? 50 : 400);
+      requestAnimationFrame(() => { clearTimeout(timer); done(); });
+    });
+    made.untilIdle = async (begun) => {
+      // Schedulers of frameworks post their next task when one ends.
+      for (let turn = 0; turn < 3; turn++) await posted();
+      await due();
+      if (begun !== undefined && made.countStarted() <= begun) return false;
+      await Promise.all([made.frame(), due()]);
+      return true;
+    };
+    return made;
+  })());
+`;
