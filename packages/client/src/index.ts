@@ -9,7 +9,7 @@ export {
 } from "./browsers/session/browser-session.ts";
 export { type SessionComputer } from "./browsers/session/session-computer.ts";
 export { type SessionFiles } from "./browsers/session/session-files.ts";
-export { type ActionOptions, type SessionPages, type Target } from "./browsers/session/session-pages.ts";
+export { type ActionOptions, type Distance, type SessionPages, type Target } from "./browsers/session/session-pages.ts";
 export { type SessionProcess } from "./browsers/session/session-process.ts";
 export { type BrowserFiles, type UploadItem } from "./browsers/browser-fs.ts";
 export { type BrowserFetchInit } from "./browsers/browser-fetch.ts";

@@ -109,8 +109,8 @@ const actTools: readonly PageTool[] = [
   action(
     "drag",
     "Drag",
-    "Drag an element onto another.",
-    joined(target, neededFieldsOf(ActOnPage, { to: "Where to drop" })),
+    "Drag an element onto another, or by pixels.",
+    joined(target, fieldsOf(ActOnPage, { to: "Where to drop", delta_x: "Pixels right", delta_y: "Pixels down" })),
   ),
   action(
     "upload",

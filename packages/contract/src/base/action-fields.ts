@@ -26,7 +26,7 @@ export const actionFields: Readonly<Record<ActionType, ActionFields>> = {
   select: { target: "required", needs: ["values"] },
   press: { target: "optional", needs: ["keys"] },
   hover: { target: "required", allows: ["hold_keys"] },
-  drag: { target: "required", needs: ["to"], allows: ["hold_keys"] },
+  drag: { target: "required", allows: ["to", "delta_x", "delta_y", "hold_keys"] },
   upload: { target: "required", needs: ["paths"] },
   scroll: { target: "optional", allows: ["delta_x", "delta_y"] },
   wait_for: { target: "optional", allows: ["text", "state", "url"] },

@@ -131,7 +131,7 @@ export const ActOnPage = lazyObject(() => ({
   /** A tab's id; the tab of `ref`, or the front tab, when absent. Input brings the tab to the front. */
   tab: z.optional(Tab()),
   ...targetFields(),
-  /** For `drag`: the element to drop on. */
+  /** For `drag`: the element to drop on. Without it, the deltas say how far to drag. */
   to: z.optional(PageTarget),
   /** For `fill`: the new value. For `wait_for`: a text that appears; case and white space do not matter. For `answer_dialog`: the answer to a `prompt`. At most 100,000 characters. */
   text: z.optional(checked(z.string(), z.maxLength(100_000))),
@@ -156,9 +156,9 @@ export const ActOnPage = lazyObject(() => ({
       z.maxLength(20),
     ),
   ),
-  /** For `scroll`: CSS pixels to the right. Without both deltas, `scroll` brings the element into view. */
+  /** For `scroll`, and for `drag` without `to`: CSS pixels to the right. Without both deltas, `scroll` brings the element into view. */
   delta_x: z.optional(Pixels()),
-  /** For `scroll`: CSS pixels down. */
+  /** For `scroll`, and for `drag` without `to`: CSS pixels down. */
   delta_y: z.optional(Pixels()),
   /** For `click`: the mouse button; `left` when absent. */
   button: z.optional(z.enum(["left", "right", "middle"])),

@@ -16,6 +16,8 @@ import { SessionTools } from "./session-tools.ts";
 
 /** An element: a reference of an outline (`e12`), a CSS selector, or a {@link PageTarget}. */
 export type Target = string | PageTarget;
+/** CSS pixels to the right and down. */
+export type Distance = Pick<ActOnPage, "delta_x" | "delta_y">;
 
 type ActionType = ActOnPage["type"];
 /** Fields of an action without its kind and target; `signal` and other options of the call. */
@@ -94,16 +96,16 @@ export class SessionPages {
   hover(target: Target, options?: ActionOptions<"hold_keys">): Promise<ActResult> {
     return this.#on("hover", targetOf(target), options);
   }
-  /** Drags an element to another one. */
-  drag(target: Target, to: Target, options?: ActionOptions<"hold_keys">): Promise<ActResult> {
-    return this.#on("drag", { ...targetOf(target), to: targetOf(to) }, options);
+  /** Drags an element to another one, or by CSS pixels. */
+  drag(target: Target, to: Target | Distance, options?: ActionOptions<"hold_keys">): Promise<ActResult> {
+    return this.#on("drag", { ...targetOf(target), ...(isDistance(to) ? to : { to: targetOf(to) }) }, options);
   }
   /** Chooses files of the session for a file field, by their absolute paths. */
   upload(target: Target, paths: string | string[], options?: ActionOptions): Promise<ActResult> {
     return this.#on("upload", { ...targetOf(target), paths: listOf(paths) }, options);
   }
   /** Scrolls an element into view, or the page by CSS pixels. */
-  scroll(to: Target | Pick<ActOnPage, "delta_x" | "delta_y">, options?: ActionOptions): Promise<ActResult> {
+  scroll(to: Target | Distance, options?: ActionOptions): Promise<ActResult> {
     return this.#on("scroll", typeof to === "string" ? targetOf(to) : to, options);
   }
   /** Waits for a text, an address or an element. */
@@ -146,6 +148,10 @@ export class SessionPages {
   ): Promise<ActResult> {
     return this.act({ ...fields, ...options, type }, call);
   }
+}
+
+function isDistance(to: Target | Distance): to is Distance {
+  return typeof to === "object" && ("delta_x" in to || "delta_y" in to);
 }
 
 function targetOf(target: Target): PageTarget {

@@ -51,6 +51,38 @@ describeChromium("acting in a browser", (chromium) => {
       expect(await session.evaluate("b.textContent")).toBe("dropped");
     });
 
+    it("drags by pixels", async () => {
+      await session.show(`<div id=a style="position:absolute;left:100px;top:100px;width:50px;height:50px;background:red"></div>
+      <script>let down; a.onpointerdown = (event) => { down = event; a.setPointerCapture(event.pointerId); };
+      a.onpointerup = (event) => { a.textContent = [event.x - down.x, event.y - down.y]; };</script>`);
+      await session.done({ type: "drag", selector: "#a", delta_x: 120, delta_y: -30 });
+      expect(await session.evaluate("a.textContent")).toBe("120,-30");
+    });
+
+    it.each([
+      ["first", "last", "BCA"],
+      ["last", "first", "CAB"],
+    ])(
+      "drags the %s item of a list that is sorted by the middles of its items onto the %s",
+      async (from, to, order) => {
+        await session.show(`<ul style="padding:0">${["A", "B", "C"].map((item) => `<li style="height:27px">${item}</li>`).join("")}</ul><script>
+      let dragged, last; const list = document.querySelector("ul");
+      list.onmousedown = (event) => { dragged = event.target; last = event.y; };
+      document.onmouseup = () => { dragged = undefined; };
+      document.onmousemove = ({ y }) => {
+        if (!dragged) return;
+        for (const item of list.children) {
+          const { bottom, top } = item.getBoundingClientRect(), middle = (top + bottom) / 2;
+          if (item !== dragged && y > last && y > middle && item.compareDocumentPosition(dragged) & 2) item.after(dragged);
+          if (item !== dragged && y < last && y < middle && item.compareDocumentPosition(dragged) & 4) item.before(dragged);
+        }
+        last = y;
+      };</script>`);
+        await session.done({ type: "drag", selector: `li:${from}-child`, to: { selector: `li:${to}-child` } });
+        expect(await session.evaluate("document.querySelector('ul').textContent")).toBe(order);
+      },
+    );
+
     it("scrolls the page, an inner part, and an element into view", async () => {
       await session.show(
         `<div id=box style="height:100px;width:200px;overflow:auto"><div style="height:1000px">x</div></div><div style="height:3000px"></div><p id=end>end</p>`,

@@ -78,12 +78,20 @@ function targetRefusal(target: Target, path: string, isRequired: boolean): Refus
   return undefined;
 }
 
+function hasDelta({ delta_x, delta_y }: Act): boolean {
+  return delta_x !== undefined || delta_y !== undefined;
+}
+
 function specialRefusal(act: Act): Refusal | undefined {
   if (act.type === "fill" && act.text !== undefined && act.secret !== undefined)
     return invalid("body.secret", "not together with text", { hint: "Send one of `text` and `secret`." });
   if (act.type === "fill" && act.text === undefined && act.secret === undefined)
     return invalid("body.text", "required for fill, or `secret`");
-  if (act.type === "scroll" && !hasTarget(act) && act.delta_x === undefined && act.delta_y === undefined)
+  if (act.type === "drag" && act.to !== undefined && hasDelta(act))
+    return invalid("body.to", "not together with delta_x or delta_y", { hint: "Send an element or a distance." });
+  if (act.type === "drag" && act.to === undefined && !hasDelta(act))
+    return invalid("body.to", "required for drag, or `delta_x` and `delta_y`");
+  if (act.type === "scroll" && !hasTarget(act) && !hasDelta(act))
     return invalid("body.delta_y", "required for scroll without an element");
   if (act.type !== "wait_for") return undefined;
   const conditions = [hasTarget(act) ? "ref" : undefined, act.text && "text", act.url && "url"].filter(Boolean);

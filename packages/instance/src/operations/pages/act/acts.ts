@@ -14,6 +14,7 @@ import { scroll } from "./input/scroll.ts";
 import { fillSecret } from "./input/secret.ts";
 import { upload } from "./input/upload.ts";
 import { waitFor } from "./wait-for.ts";
+import type { Point } from "../follow/points.ts";
 
 const ready = { stable: true, enabled: true, hit: true } as const;
 
@@ -101,19 +102,35 @@ async function press(tools: ActTools): Promise<ElementHandle | undefined> {
 
 async function drag(tools: ActTools): Promise<ElementHandle> {
   const { act, actionable, keyboard, pointer, run } = tools;
-  const { to = {} } = act;
-  const end = await actionable.finder.wait(to, "body.to");
+  const { delta_x: right = 0, delta_y: down = 0, to } = act;
+  const end = to && (await actionable.finder.wait(to, "body.to"));
   return actionable.untilUsed({ target: act, field: "body", needs: ready }, async ({ element, point }) => {
     await keyboard.holding(act.hold_keys, "body.hold_keys", () =>
       new Drag(run, { keyboard, pointer, from: element }).run(point, async () => {
+        if (end === undefined) return { x: point.x + right, y: point.y + down };
         const examined = await actionable.examine(end, {});
         if (examined.problem !== undefined)
           throw ServiceError.of(
             invalid("body.to", "the element to drop on is not visible", { hint: "Observe the page again." }),
           );
-        return examined;
+        return beyondMiddle(end, point, examined);
       }),
     );
     return true;
   });
+}
+
+const sizeFunction = `function () { const { height, width } = this.getBoundingClientRect(); return { height, width }; }`;
+/** A part of the size of the element to drop on; the most in CSS pixels. */
+const beyondShare = 0.1;
+const mostBeyond = 10;
+
+/** Sorted lists give the place of an element up when the pointer has passed its middle. */
+async function beyondMiddle(end: ElementHandle, start: Point, middle: Point): Promise<Point> {
+  const { height = 0, width = 0 } = (await end.call<{ height: number; width: number }>(sizeFunction)) ?? {};
+  const [right, down] = [middle.x - start.x, middle.y - start.y];
+  const by = (size: number, way: number): number => Math.sign(way) * Math.min(mostBeyond, size * beyondShare);
+  return Math.abs(right) > Math.abs(down)
+    ? { x: middle.x + by(width, right), y: middle.y }
+    : { x: middle.x, y: middle.y + by(height, down) };
 }
