@@ -33,7 +33,7 @@ export async function serveWidgets(
     format: "esm",
     jsx: "automatic",
     define: { "process.env.NODE_ENV": '"production"', "process.env": "{}" },
-    external: ["*.woff", "*.woff2"],
+    external: ["*.woff", "*.woff2", "*.png", "*.gif"],
     logLevel: "error",
   });
   const site = createServer((request, response) => {
