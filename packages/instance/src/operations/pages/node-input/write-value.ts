@@ -247,7 +247,7 @@ export const writeValueFunction = `async function (text, isWhole) {${pageTasks}$
     if (!this.isConnected) return "gone";
     if (!isFocused()) this.focus();
   }
-  // What the page did for the focus is no answer to the text.
+  // Timers that the focus started do not count.
   if (state.begun) state.begun.timers = state.countTimers();
   const cells = codeFields();
   if (isWhole && !cells && isField && this.maxLength >= 0 && wanted.length > this.maxLength) return "short";

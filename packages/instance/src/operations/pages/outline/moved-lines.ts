@@ -9,7 +9,7 @@ export interface LineMatch {
 const maxNeighbour = 40;
 
 /**
- * Returns the lines that are at another place among those that stayed, and where they are: the fewest that explain the
+ * Returns the lines that changed their place among the lines that stayed, and where they are: the fewest that explain the
  * new order. Content of a moved line is not named.
  */
 export function movedLines(
@@ -24,7 +24,7 @@ export function movedLines(
   for (const { before, line } of matches) {
     if (before === undefined || isInside(line, moved)) continue;
     const parent = line.parent && befores.get(line.parent);
-    // A line around it that is new, or that has gone, is a change of its own.
+    // A line around it that is new, or that has gone, is a separate change.
     const isKnown = stayed.has(before.parentKey ?? "") && (line.parent === undefined || parent !== undefined);
     if (isKnown && parent?.key !== before.parentKey) moved.set(line, "");
     else rest.push({ line, place: places.get(before.key) ?? 0 });
