@@ -34,8 +34,10 @@ function tableOf() {
     "",
     "<!-- Written by `node tools/operations.mjs`; not by hand. -->",
     "",
-    `Every operation of the contract: ${operations.length - operationsNotYet.size} of ${operations.length} work. The service answers 501 \`not_implemented\` to`,
-    "the ones marked *not yet*. The control plane serves *service* operations, the session's instance serves *browser* operations. The name is the",
+    operationsNotYet.size === 0
+      ? `Every operation of the contract. All ${operations.length} work.`
+      : `Every operation of the contract: ${operations.length - operationsNotYet.size} of ${operations.length} work. Those marked *not yet* answer 501 \`not_implemented\`.`,
+    "The control plane serves *service* operations, the session's instance serves *browser* operations. The name is the",
     "client's method (`shoal.browsers.create(…)`) and the `operationId` of `openapi.json`.",
   ];
   for (const { name: area, description } of document.tags) {
