@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 import { badField } from "../../http/bad-field.ts";
 import type { PooledRequest } from "../browsers/running-session.ts";
 import type { Sessions } from "../browsers/sessions.ts";
-import { categoriesForLater, selectCategories, shownCategories, shownExport } from "../telemetry/categories.ts";
+import { categoriesForLater, isOff, selectCategories, shownCategories, shownExport } from "../telemetry/categories.ts";
 import type { CountedPool, PoolConfig } from "./pool-row.ts";
 
 type Create = z.output<typeof CreateBrowserPool>;
@@ -131,7 +131,9 @@ function tidy(config: PoolConfig): PoolConfig {
 
 /** What a pool says about telemetry itself; `undefined` = its browsers have the default of the project. */
 function telemetryOf(request: Create["telemetry"], before: PoolConfig["telemetry"]): PoolConfig["telemetry"] {
-  const captured = categoriesForLater(request, selectCategories(before, undefined));
+  const captured = isOff(before)
+    ? selectCategories(request, undefined)
+    : categoriesForLater(request, selectCategories(before, undefined));
   if (captured !== undefined) return shownCategories(captured);
   if (request?.enabled === false) return shownCategories(undefined);
   const browser = { ...before?.browser, ...request?.browser };

@@ -2,6 +2,7 @@ import {
   capturedAtStart,
   type CapturedCategories,
   changedCategories,
+  shownCategories,
   type TelemetryRequest,
 } from "@shoal/contract/captured";
 import { ServiceError } from "@shoal/router";
@@ -34,6 +35,12 @@ export function categoriesForLater(
   if (request?.storage?.enabled === false && request.enabled === undefined)
     selectCategories({ ...request, enabled: true }, current);
   return selectCategories(request, current);
+}
+
+/** True if each category is switched off by name. Otherwise the default of the project may switch some on. */
+export function isOff(telemetry: TelemetryRequest): boolean {
+  const choices = new Map(Object.entries(telemetry?.browser ?? {}));
+  return Object.keys(shownCategories(undefined).browser ?? {}).every((name) => choices.get(name)?.enabled === false);
 }
 
 /** Of a new session. @throws {ServiceError} 400 for contradictory fields. */
