@@ -67,7 +67,11 @@ describe("pages", () => {
     expect([sized.bytes.readUInt32BE(16), sized.bytes.readUInt32BE(20)]).toEqual([320, 240]);
     const pdf = await post("/pdf", {
       html,
-      options: { format: "a4", margin: { top: "1cm", bottom: "10mm" }, printBackground: true },
+      options: {
+        format: "a4",
+        margin: { top: "1cm", right: "10mm", bottom: "10mm", left: "1cm" },
+        printBackground: true,
+      },
     });
     expect(pdf.headers.get("content-type")).toBe("application/pdf");
     expect(pdf.text.startsWith("%PDF-")).toBe(true);

@@ -4,7 +4,8 @@ import { STATUS_CODES } from "node:http";
 import { readLaunch } from "../../sessions/connect/launch-options.ts";
 import type { Rendered } from "../../sessions/render/renders.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
-import { reportIgnored } from "../kit/ignored.ts";
+import { givenIn, givenInList, reportIgnored } from "../kit/ignored.ts";
+import { unusedPdfOptions, unusedScreenshotOptions } from "../kit/page-shapes.ts";
 import { inSession, refuseFields, toRenderPage, waitForElement } from "../kit/render-body.ts";
 import { bytesOf, elementsOf, renderFor, toPdf, toScreenshot, withinLimits } from "../kit/rendering.ts";
 import type { PageBody, PdfBody, RenderQuery, ScrapeBody, ScreenshotBody } from "./shapes.ts";
@@ -79,16 +80,23 @@ export async function content(parts: DialectParts, call: RenderCall<PageBody>): 
 export async function screenshot(parts: DialectParts, call: RenderCall<ScreenshotBody>): Promise<BytesReply> {
   const { options, scrollPage, selector } = call.body;
   const picture = toScreenshot(options, { field: "options", selector });
-  if (scrollPage === true) reportIgnored(call.context.request, ["body.scrollPage"]);
+  reportIgnored(call.context.request, [
+    ...givenIn("body.options", options, unusedScreenshotOptions),
+    ...(scrollPage === true ? ["body.scrollPage"] : []),
+  ]);
   return fileOf(await render(parts, call, { screenshot: picture }), "screenshot");
 }
 
 export async function pdf(parts: DialectParts, call: RenderCall<PdfBody>): Promise<BytesReply> {
+  reportIgnored(call.context.request, givenIn("body.options", call.body.options, unusedPdfOptions));
   return fileOf(await render(parts, call, { pdf: toPdf(call.body.options, "options") }), "pdf");
 }
 
 export async function scrape(parts: DialectParts, call: RenderCall<ScrapeBody>) {
-  if (call.body.debugOpts !== undefined) reportIgnored(call.context.request, ["body.debugOpts"]);
+  reportIgnored(call.context.request, [
+    ...givenInList("body.elements", call.body.elements, ["timeout"]),
+    ...(call.body.debugOpts === undefined ? [] : ["body.debugOpts"]),
+  ]);
   const selectors = call.body.elements.map(({ selector }) => selector);
   return { data: await elementsOf(await render(parts, call, { elements: selectors })), debug: null };
 }

@@ -64,6 +64,9 @@ export const pageFields = () => ({
   addStyleTag: unused(),
 });
 
+/** Options of a picture that have no effect. */
+export const unusedScreenshotOptions = ["captureBeyondViewport", "optimizeForSpeed"] as const;
+
 /** Options of a picture in Puppeteer's words. */
 export type ScreenshotOptions = z.output<ReturnType<typeof screenshotOptions>>;
 export const screenshotOptions = () =>
@@ -77,6 +80,16 @@ export const screenshotOptions = () =>
     optimizeForSpeed: unused(),
     clip: unused(),
   });
+
+/** Options of a PDF that have no effect. */
+export const unusedPdfOptions = [
+  "timeout",
+  "headerTemplate",
+  "footerTemplate",
+  "omitBackground",
+  "tagged",
+  "outline",
+] as const;
 
 /** Options of a PDF in Puppeteer's words. */
 export type PdfOptions = z.output<ReturnType<typeof pdfOptions>>;

@@ -1,5 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import type { RenderPage } from "@shoal/schemas";
+import { givenIn, givenInList } from "./ignored.ts";
 
 type LoadEvent = "load" | "domcontentloaded" | "networkidle0" | "networkidle2";
 
@@ -67,11 +68,8 @@ export function notSupported(field: string, hint: string): never {
 /** @throws {ServiceError} 501 for the first given field of these. */
 export function refuseFields(body: object, fields: Readonly<Record<string, string>>): void {
   for (const [field, hint] of Object.entries(fields))
-    if (isGiven((body as Readonly<Record<string, unknown>>)[field])) notSupported(field, hint);
+    if (givenIn("body", body, [field]).length > 0) notSupported(field, hint);
 }
-
-const isGiven = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0);
 
 /** Translates a page in Puppeteer's words. @returns it, and fields that have no effect. @throws {ServiceError} 501. */
 export function toRenderPage(page: PuppeteerPage): { readonly page: RenderPage; readonly ignored: readonly string[] } {
@@ -111,7 +109,12 @@ export function toRenderPage(page: PuppeteerPage): { readonly page: RenderPage; 
       ...(block.length > 0 && { block }),
       ...(page.bestAttempt === true && { best_attempt: true }),
     },
-    ignored: block.length < rejectResourceTypes.length ? ["body.rejectResourceTypes"] : [],
+    ignored: [
+      ...(block.length < rejectResourceTypes.length ? ["body.rejectResourceTypes"] : []),
+      ...givenIn("body.viewport", viewport, ["hasTouch", "isLandscape"]),
+      ...givenIn("body.waitForSelector", element, ["timeout"]),
+      ...givenInList("body.cookies", cookies, ["expires"]),
+    ],
   };
 }
 

@@ -84,12 +84,14 @@ export function toPdf(options: PdfOptions = {}, field: string): NonNullable<Rend
 const inchesOf: Readonly<Record<string, number>> = { "": 1 / 96, px: 1 / 96, in: 1, cm: 1 / 2.54, mm: 1 / 25.4 };
 
 function marginOf(margin: Readonly<Record<string, number | string>> = {}, field: string): number {
-  const sides = Object.values(margin).map((value) => {
+  // As at the vendors, a side that is not named has none.
+  const sides = ["top", "right", "bottom", "left"].map((side) => {
+    const value = margin[side] ?? 0;
     const [, number = "", unit = ""] = /^([\d.]+) *(px|in|cm|mm)?$/.exec(String(value)) ?? [];
     const inches = Number(number) * (inchesOf[unit] ?? 0);
     return number === "" || Number.isNaN(inches) ? notSupported(field, "Write 1cm, 10mm, 0.4in or 38px.") : inches;
   });
-  if (new Set(sides).size > 1) notSupported(field, "All sides have the same margin here.");
+  if (new Set(sides).size > 1) notSupported(field, "All sides have the same margin here: name all four.");
   return sides[0] ?? 0;
 }
 

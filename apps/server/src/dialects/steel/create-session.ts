@@ -1,5 +1,6 @@
 import { badInput } from "@shoal/router";
 import type { CreateBrowser, CreateProxy, ImportStorageState } from "@shoal/schemas";
+import { givenIn, givenInList } from "../kit/ignored.ts";
 import { toCustomProxy } from "../kit/proxy-address.ts";
 import { notSupported } from "../kit/render-body.ts";
 import type { CreateSession, SessionContext } from "./shapes.ts";
@@ -63,19 +64,26 @@ export function toCreate(body: CreateSession): SessionPlan {
   };
 }
 
+/** Of cookies that Chromium exports, and does not import. */
+const unusedInCookies = ["size", "priority", "sameParty", "sourcePort", "sourceScheme"];
+
 function ignoredOf(body: CreateSession): readonly string[] {
-  const isGiven = (value: unknown) => value !== undefined && value !== null && value !== false;
-  const { optimizeBandwidth: less, sessionContext: context = {}, stealthConfig: stealth = {} } = body;
-  const named = (prefix: string, object: object, names: readonly string[]) =>
-    names.filter((name) => isGiven((object as Record<string, unknown>)[name])).map((name) => `${prefix}.${name}`);
+  const { optimizeBandwidth: less, sessionContext: context, stealthConfig } = body;
+  const partitions = context?.cookies?.map(({ partitionKey }) => ({
+    partitionKey: partitionKey?.hasCrossSiteAncestor,
+  }));
   return [
-    ...named("body", body, withoutEffect),
+    ...givenIn("body", body, withoutEffect),
     ...(less === true ? ["body.optimizeBandwidth"] : []),
     ...(typeof less === "object"
-      ? named("body.optimizeBandwidth", less, ["blockUrlPatterns", "blockImages", "blockMedia", "blockStylesheets"])
+      ? givenIn("body.optimizeBandwidth", less, ["blockUrlPatterns", "blockImages", "blockMedia", "blockStylesheets"])
       : []),
-    ...named("body.sessionContext", context, ["sessionStorage", "indexedDB"]),
-    ...named("body.stealthConfig", stealth, ["autoCaptchaSolving", "humanizeInteractions"]),
+    ...givenIn("body.sessionContext", context, ["sessionStorage", "indexedDB"]),
+    ...givenInList("body.sessionContext.cookies", context?.cookies, unusedInCookies),
+    ...givenInList("body.sessionContext.cookies", partitions, ["partitionKey"]).map(
+      (path) => `${path}.hasCrossSiteAncestor`,
+    ),
+    ...givenIn("body.stealthConfig", stealthConfig, ["autoCaptchaSolving", "humanizeInteractions"]),
   ];
 }
 
