@@ -34,6 +34,7 @@ import { measureEvidence } from "./browser/evidence.ts";
 import { measureTelemetry } from "./browser/telemetry.ts";
 import { measureRenderedPages } from "./sessions/rendered-pages.ts";
 import { measureWarmCreates } from "./sessions/warm-creates.ts";
+import { measureAtRest } from "./scale/at-rest.ts";
 import { measureManyServers } from "./scale/fifty-servers.ts";
 import { measureTenThousand } from "./scale/ten-thousand.ts";
 import { measureThreeServers } from "./scale/three-servers.ts";
@@ -103,6 +104,15 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   scale: {
     title: "Ten thousand sessions of one server, without browsers",
     run: () => measureTenThousand(quick ? 500 : 10_000),
+  },
+  rest: {
+    title: "A server at rest, with sessions without browsers",
+    run: () =>
+      measureAtRest(
+        quick
+          ? { steps: [0, 100], restSeconds: 10, lives: 600 }
+          : { steps: [0, 100, 1000], restSeconds: 30, lives: 9000 },
+      ),
   },
   servers: {
     title: "Fifty servers on one database, without browsers",
