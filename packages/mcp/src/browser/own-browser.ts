@@ -7,7 +7,10 @@ export class OwnBrowser {
   readonly #transport: Transport;
   readonly #defaults: CreateBrowser;
   readonly #attachedId: string | undefined;
-  #starting: Promise<Browser> | undefined;
+  /** Of `use`. */
+  #starting: Promise<string> | undefined;
+  /** The last start or end. */
+  #turn: Promise<unknown> = Promise.resolve();
   #id: string | undefined;
   #isClosed = false;
   #unannounced: string | undefined;
@@ -35,18 +38,19 @@ export class OwnBrowser {
   /** Concurrent callers share the start, so that the abort of one does not fail the others. */
   async use({ signal }: CallOptions): Promise<string> {
     if (this.#id !== undefined) return this.#id;
-    this.#starting ??= this.#start({}).then((browser) => {
-      this.#unannounced = browser.session_id;
-      return browser;
+    this.#starting ??= this.#inTurn(() => this.#startUnlessRunning()).finally(() => {
+      this.#starting = undefined;
     });
-    const { session_id: id } = await raced(this.#starting, signal);
-    return id;
+    return raced(this.#starting, signal);
   }
 
   /** Starts another browser and ends the one before. */
-  async replace(options: CreateBrowser, { signal }: CallOptions): Promise<Browser> {
-    await this.end();
-    return raced((this.#starting = this.#start(options)), signal);
+  replace(options: CreateBrowser, { signal }: CallOptions): Promise<Browser> {
+    const replaced = this.#inTurn(async () => {
+      await this.#endRunning();
+      return this.#start(options);
+    });
+    return raced(replaced, signal);
   }
 
   /** Follow-up calls start a new one. */
@@ -55,8 +59,31 @@ export class OwnBrowser {
   }
 
   /** @returns whether a browser was running. */
-  async end(): Promise<boolean> {
-    await this.#starting?.catch(() => undefined);
+  end(): Promise<boolean> {
+    return this.#inTurn(() => this.#endRunning());
+  }
+
+  /** Ends the browser for good. A failure is ignored, because the idle timeout ends it later. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.end().catch(() => undefined);
+  }
+
+  /** Starts and ends follow each other, so that each end finds the browser of the start before it. */
+  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #startUnlessRunning(): Promise<string> {
+    if (this.#id !== undefined) return this.#id;
+    const { session_id } = await this.#start({});
+    this.#unannounced = session_id;
+    return session_id;
+  }
+
+  async #endRunning(): Promise<boolean> {
     const id = this.#id;
     this.#id = this.#attachedId;
     if (id === undefined || id === this.#attachedId) return false;
@@ -68,21 +95,11 @@ export class OwnBrowser {
     return true;
   }
 
-  /** Ends the browser for good. A failure is ignored, because the idle timeout ends it later. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.end().catch(() => undefined);
-  }
-
   async #start(options: CreateBrowser): Promise<Browser> {
-    try {
-      if (this.#isClosed) throw new Error("The connection is closed.");
-      const browser = await this.#transport.call(createBrowser, { body: { ...this.#defaults, ...options } });
-      this.#id = browser.session_id;
-      return browser;
-    } finally {
-      this.#starting = undefined;
-    }
+    if (this.#isClosed) throw new Error("The connection is closed.");
+    const browser = await this.#transport.call(createBrowser, { body: { ...this.#defaults, ...options } });
+    this.#id = browser.session_id;
+    return browser;
   }
 }
 

@@ -1,4 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createBrowser } from "@shoal/contract";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { readSettings } from "../server/settings.ts";
 import { PretendService } from "../testing/pretend-service.ts";
@@ -10,13 +11,13 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-function settingsOf() {
-  const settings = readSettings({});
+function settingsOf(given: Readonly<Record<string, string>>) {
+  const settings = readSettings(given);
   if ("problem" in settings) throw new Error(settings.problem);
   return settings;
 }
 
-function start(options: Partial<McpEndpointOptions> = {}) {
+function start(options: Partial<McpEndpointOptions> = {}, given: Readonly<Record<string, string>> = {}) {
   const service = new PretendService();
   const endpoint = new McpEndpoint({
     version: "1.2.3",
@@ -28,7 +29,7 @@ function start(options: Partial<McpEndpointOptions> = {}) {
     ...options,
   });
   closing.push(() => endpoint.close());
-  const settings = settingsOf();
+  const settings = settingsOf(given);
   const caller = (keyId: string): Caller => ({
     keyId,
     projectId: "project",
@@ -83,6 +84,22 @@ it("serves clients of the newest revision without a session of the protocol", as
   const { session } = structuredContent as { session: string };
   expect(await textOf(client, "snapshot", { session })).toContain(session);
   expect([http.sessionId, endpoint.connections]).toEqual([undefined, 0]);
+});
+
+it("lists sessions to clients of the newest revision with the group sessions alone, and takes ids only without it", async () => {
+  const { connect, service } = start();
+  await service.transport.call(createBrowser, { body: {} });
+  const [other = ""] = service.running();
+  const { client } = await connect("key", "auto");
+  expect((await client.listResources()).resources).toEqual([]);
+  const named = { uri: "shoal://browsers/main" };
+  await expect(client.readResource(named)).rejects.toThrow("Select the group sessions to read main");
+  expect(await textOf(client, "snapshot", { session: "main" })).toContain("needs the id of a session");
+  const all = start({}, { tools: "observe,sessions" });
+  await all.service.transport.call(createBrowser, { body: {} });
+  const seeing = await all.connect("key", "auto");
+  expect((await seeing.client.listResources()).resources).toMatchObject([{ uri: `shoal://browsers/${other}` }]);
+  expect(await textOf(seeing.client, "snapshot", { session: "main" })).toContain("Browser main was not found");
 });
 
 it("answers 404 to another key, as for an unknown session", async () => {
@@ -185,7 +202,7 @@ it("lets a client resume the stream of a call that broke off", async () => {
     {
       keyId: "key",
       projectId: "project",
-      settings: settingsOf(),
+      settings: settingsOf({}),
       mayCall: () => true,
       connect: () => service.transport,
     },

@@ -13,6 +13,7 @@ import {
   listReplays,
   readFile,
 } from "@shoal/contract";
+import { isId } from "@shoal/primitives";
 import { ApiError, type Transport } from "@shoal/transport";
 import type { OwnBrowser } from "../browser/own-browser.ts";
 import { readBytes, textIn } from "../answers/bytes.ts";
@@ -30,13 +31,13 @@ export interface ResourceParts {
   readonly mayCall: (operation: Endpoint) => boolean;
   readonly transport: Transport;
   readonly own: OwnBrowser | undefined;
-  /** False: the own session only, because a misled model must not read others. */
+  /** False: a misled model gets ids of no other sessions. A connection reads its own session, others read by id. */
   readonly seesAll: boolean;
 }
 
 /**
  * Sessions, their files and their recordings. Lists contain the connection's own session, or all running sessions with
- * `seesAll`.
+ * `seesAll`. Without a connection, `open_browser` returns the id of a session, as for tools.
  */
 export function registerResources(server: McpServer, parts: ResourceParts): void {
   registerBrowsers(server, parts);
@@ -147,7 +148,8 @@ function ownId({ mayCall, own }: ResourceParts, ...calls: readonly Endpoint[]): 
 
 function allowed(variables: Variables, { own, seesAll }: ResourceParts): string {
   const id = decoded(variables, "id");
-  if (seesAll || own?.id === id) return id;
+  // The id of another session is unknown to a model, its name is not.
+  if (seesAll || own?.id === id || (own === undefined && isId(id))) return id;
   throw new Error(`This connection reads its own session only. Select the group sessions to read ${id}.`);
 }
 

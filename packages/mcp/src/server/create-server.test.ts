@@ -43,13 +43,17 @@ it("starts one browser for concurrent first calls, and uses it for all", async (
   const answers = await Promise.all([call("snapshot"), call("snapshot"), call("navigate", { url: "http://a.test" })]);
   expect(answers.map(({ isError }) => isError)).toEqual([false, false, false]);
   expect(service.created).toEqual([{ timeout_seconds: 600 }]);
-  expect(answers[0].text).toMatch(/^session-1 — http:\/\/site.test\/session-1\nPage:\nbutton "of session-1" \[e1\]/);
-  const news = answers.filter(({ text }) => text.includes("This connection opened a new browser, session-1,"));
+  expect(answers[0].text).toMatch(
+    /^session00000000000000001 — http:\/\/site.test\/session00000000000000001\nPage:\nbutton "of session00000000000000001" \[e1\]/,
+  );
+  const news = answers.filter(({ text }) =>
+    text.includes("This connection opened a new browser, session00000000000000001,"),
+  );
   expect(news).toHaveLength(1);
   expect((await call("snapshot")).text).toBe(
-    'session-1 — http://site.test/session-1\nPage:\nbutton "of session-1" [e1]',
+    'session00000000000000001 — http://site.test/session00000000000000001\nPage:\nbutton "of session00000000000000001" [e1]',
   );
-  expect(answers[0].structured).toMatchObject({ title: "session-1", tokens: 5 });
+  expect(answers[0].structured).toMatchObject({ title: "session00000000000000001", tokens: 5 });
 });
 
 it("lists only tools and resources whose operations the caller may call", async () => {
@@ -76,7 +80,7 @@ it("lists only tools and resources whose operations the caller may call", async 
 it("returns the changes of the page after an action, within the limit of the connection", async () => {
   const { call, service } = await connect({ outline_tokens: "500" });
   const { text } = await call("navigate", { url: "http://a.test" });
-  expect(text).toContain("Navigated\nsession-1 — http://site.test/session-1");
+  expect(text).toContain("Navigated\nsession00000000000000001 — http://site.test/session00000000000000001");
   expect(service.actions[0]).toMatchObject({ type: "navigate", observe: { diff: true, max_tokens: 500 } });
   const silent = await connect({ outline_tokens: "0" });
   await silent.call("click", { ref: "e1" });
@@ -86,7 +90,7 @@ it("returns the changes of the page after an action, within the limit of the con
 it("answers with text only on request", async () => {
   const { call, client } = await connect({ structured: "false" });
   expect(await call("snapshot")).toMatchObject({
-    text: expect.stringContaining('button "of session-1" [e1]') as string,
+    text: expect.stringContaining('button "of session00000000000000001" [e1]') as string,
     structured: undefined,
   });
   const { tools } = await client.listTools();
@@ -129,7 +133,7 @@ it("answers errors with code, message and the next step in terms of tools", asyn
   const problem = "stale_reference: The element e404 was removed. Observe the page again with snapshot.";
   const first = await call("click", { ref: "e404" });
   expect(first).toMatchObject({ isError: true, text: expect.stringContaining(problem) as string });
-  expect(first.text).toContain("opened a new browser, session-1,");
+  expect(first.text).toContain("opened a new browser, session00000000000000001,");
   expect(await call("click", { ref: "e404" })).toMatchObject({ isError: true, text: problem });
   const { _meta } = await client.callTool({ name: "click", arguments: { ref: "e404" } });
   expect(_meta).toMatchObject({ "shoal/error": { code: "stale_reference" } });
@@ -151,20 +155,20 @@ it.each([
 it("reports an ended browser, and starts another for the next call", async () => {
   const { call, service } = await connect();
   await call("snapshot");
-  service.end("session-1");
+  service.end("session00000000000000001");
   const ended = await call("snapshot");
   expect(ended).toMatchObject({ isError: true });
-  expect(ended.text).toContain("browser_ended: The browser session-1 has ended (timeout).");
-  expect((await call("snapshot")).text).toContain("session-2");
+  expect(ended.text).toContain("browser_ended: The browser session00000000000000001 has ended (timeout).");
+  expect((await call("snapshot")).text).toContain("session00000000000000002");
 });
 
 it("replaces the browser when the model opens one with options, and ends it on request", async () => {
   const { call, service } = await connect();
   await call("snapshot");
   const opened = await call("open_browser", { stealth: true });
-  expect(opened.structured).toMatchObject({ session: "session-2" });
+  expect(opened.structured).toMatchObject({ session: "session00000000000000002" });
   expect(JSON.stringify(opened)).not.toContain("secret");
-  expect(service.running()).toEqual(["session-2"]);
+  expect(service.running()).toEqual(["session00000000000000002"]);
   expect(service.created[1]).toEqual({ timeout_seconds: 600, stealth: true });
   await call("close_browser");
   expect(service.running()).toEqual([]);
@@ -181,7 +185,7 @@ it("does not let a model choose a profile without the group profiles", async () 
 it("does not end a session that it was attached to", async () => {
   const other = await connect();
   await other.call("snapshot");
-  const { call, own, service } = await connect({ session: "session-1" });
+  const { call, own, service } = await connect({ session: "session00000000000000001" });
   expect((await call("snapshot")).text).toContain("not_found");
   await own?.close();
   expect(service.created).toEqual([]);
@@ -286,8 +290,10 @@ it("reads resources of the own session only, without its secrets", async () => {
   expect((await client.listResources()).resources).toEqual([]);
   await call("snapshot");
   await service.transport.call(createBrowser, { body: {} });
-  const { contents } = await client.readResource({ uri: "shoal://browsers/session-1" });
+  const { contents } = await client.readResource({ uri: "shoal://browsers/session00000000000000001" });
   expect(contents[0]).toMatchObject({ mimeType: "application/json" });
   expect(JSON.stringify(contents)).not.toContain("secret");
-  await expect(client.readResource({ uri: "shoal://browsers/session-2" })).rejects.toThrow("own session only");
+  await expect(client.readResource({ uri: "shoal://browsers/session00000000000000002" })).rejects.toThrow(
+    "own session only",
+  );
 });

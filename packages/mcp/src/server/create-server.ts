@@ -1,5 +1,6 @@
 import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import { createBrowser, type Endpoint, getBrowser } from "@shoal/contract";
+import { isId } from "@shoal/primitives";
 import type { Schema } from "@shoal/schemas";
 import { ApiError, type Transport } from "@shoal/transport";
 import * as z from "zod/mini";
@@ -47,7 +48,7 @@ export function createServer(parts: ServerParts): McpServer {
       registerTool(server, tool, { ...parts, isDescribed: described.has(tool.output) });
       described.add(tool.output);
     }
-  const seesAll = own === undefined || settings.groups.has("sessions");
+  const seesAll = settings.groups.has("sessions");
   registerResources(server, { mayCall, own, seesAll, transport: parts.transport });
   return server;
 }
@@ -104,7 +105,7 @@ async function callTool(
         options,
         report,
         outlineTokens: settings.outlineTokens,
-        browser: async () => (used = own === undefined ? sessionIn(session) : await own.use(options)),
+        browser: async () => (used = own === undefined ? sessionIn(session, settings) : await own.use(options)),
       }),
     );
     return {
@@ -126,9 +127,10 @@ function newsOf(own: OwnBrowser | undefined): CallToolResult["content"] {
   return [text(`${problem} To use one browser again, connect with session=ID of a running session.`)];
 }
 
-function sessionIn(session: string | undefined): string {
-  if (session !== undefined) return session;
-  throw new ToolError("no_session", "The tool needs a session.", "Call open_browser and pass its session.");
+/** A misled model may guess the name of another session, but not an id. */
+function sessionIn(session: string | undefined, { groups, session: chosen }: McpSettings): string {
+  if (session !== undefined && (isId(session) || session === chosen || groups.has("sessions"))) return session;
+  throw new ToolError("no_session", "The tool needs the id of a session.", "Call open_browser and pass its session.");
 }
 
 /** A 404 may mean that the browser has ended. */

@@ -5,6 +5,7 @@ import {
   deleteBrowser,
   execProcess,
   getBrowser,
+  listBrowsers,
   listFiles,
   observePage,
   screenshotPage,
@@ -30,6 +31,11 @@ export class PretendService {
       this.created.push(body);
       return this.#add(body);
     });
+    router.mount(listBrowsers, () => ({
+      items: [...this.sessions.values()].filter(({ deleted_at }) => deleted_at === undefined),
+      hasMore: false,
+      nextOffset: undefined,
+    }));
     router.mount(getBrowser, ({ params }) => this.#find(params.id_or_name, true));
     router.mount(deleteBrowser, ({ params }) => {
       const session = this.#find(params.id_or_name);
@@ -93,7 +99,8 @@ export class PretendService {
   }
 
   #add({ timeout_seconds = 60 }: CreateBrowser): Browser {
-    const session_id = `session-${String(this.sessions.size + 1)}`;
+    // With the form of an id.
+    const session_id = `session${String(this.sessions.size + 1).padStart(17, "0")}`;
     const session: Browser = {
       session_id,
       created_at: new Date().toISOString(),
