@@ -52,6 +52,8 @@ export interface ConnectionChange extends Omit<ConnectionColumns, "next_check_at
   readonly next_check_at?: RawBuilder<string>;
 }
 
+export type ConnectionReferences = Pick<ConnectionRow, "credential_id" | "credential_provider" | "proxy_id">;
+
 export class ConnectionStore {
   readonly #query: Database["query"];
 
@@ -107,12 +109,31 @@ export class ConnectionStore {
     return newestFirst(rows, window).execute();
   }
 
-  /** @returns `false` when it does not exist. */
-  async update(id: string, change: ConnectionChange): Promise<boolean> {
-    const { numUpdatedRows } = await this.#query
+  /**
+   * @param checked - the row must still have its references, which allowed the change.
+   * @returns `false` when it does not exist, or when its references have changed.
+   */
+  async update(id: string, change: ConnectionChange, checked?: ConnectionReferences): Promise<boolean> {
+    let update = this.#query
       .updateTable("auth_connections")
       .set({ ...change, updated_at: new Date() })
+      .where("id", "=", id);
+    if (checked !== undefined)
+      for (const column of ["credential_id", "credential_provider", "proxy_id"] as const)
+        update = update.where(column, "is not distinct from", checked[column]);
+    const { numUpdatedRows } = await update.executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  /** @returns `false` when the connection has got a credential, or must not save one. */
+  async addCredential(id: string, credentialId: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#query
+      .updateTable("auth_connections")
+      .set({ credential_id: credentialId, updated_at: new Date() })
       .where("id", "=", id)
+      .where("credential_id", "is", null)
+      .where("credential_provider", "is", null)
+      .where("save_credentials", "=", true)
       .executeTakeFirst();
     return numUpdatedRows > 0n;
   }

@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import type { CreatedApiKey } from "@shoal/schemas";
+import { eventuallyPasses } from "@shoal/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Connections } from "./connections.ts";
+import { blockedStatements } from "../../testing/blocked-statements.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 
 let server: TestServer;
@@ -80,6 +84,33 @@ it("refuses a region that it cannot promise, and telemetry without storage", asy
     status: 404,
     body: { message: expect.stringMatching(/^body\.browser\.telemetry\.export\.otlp\.destination: /) as unknown },
   });
+});
+
+it("refuses an operator a proxy that reads a stored credential, also by two changes at once", async () => {
+  const ca_bundle = readFileSync(new URL("../../../../../tools/certificates/authority.pem", import.meta.url), "utf8");
+  const config = { host: "proxy.example", port: 3128, ca_bundle };
+  const proxy_id = await made("/proxies", { type: "custom", name: "reader", config });
+  await made("/credentials", { name: "stored", domain: "example.com", values: { password: "secret" } });
+  const id = await made("/auth/connections", { domain: "example.com", profile_name: "concurrent" });
+  const created = await server.request("POST", "/org/api_keys", { body: { name: "operator", role: "operator" } });
+  const { key } = created.body as CreatedApiKey;
+  const change = (body: object) => server.request("PATCH", `/auth/connections/${id}`, { key, body });
+  const changes = await server.database.query.transaction().execute(async (transaction) => {
+    await transaction.selectFrom("auth_connections").select("id").where("id", "=", id).forUpdate().execute();
+    const started = [change({ browser: { proxy: { id: proxy_id } } }), change({ credential: { name: "stored" } })];
+    await eventuallyPasses(async () => {
+      expect(await blockedStatements(server.database, '%update "auth_connections"%')).toBe(2);
+    });
+    return started;
+  });
+  const statuses = (await Promise.all(changes)).map(({ status }) => status);
+  expect(statuses.sort()).toEqual([200, 403]);
+  const row = await server.database.query
+    .selectFrom("auth_connections")
+    .select(["credential_id", "proxy_id"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  expect(Object.values(row).filter((value) => value === null)).toHaveLength(1);
 });
 
 it("deletes the remembered steps of a connection when skill_mode becomes disabled", async () => {

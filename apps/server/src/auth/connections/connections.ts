@@ -18,10 +18,9 @@ import { emptyPage, isStorable, toPage } from "../../http/paging.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import { columnsOf, type ReferenceParts, refuseReadingProxy, requireDomain } from "./connection-references.ts";
 import { type ConnectionRow, type ListedConnection, toConnection, toTimelineEvent } from "./connection-row.ts";
+import { defaultHealthCheckSeconds } from "../../resources/organization/entitlements.ts";
 import { nextCheckAt } from "../flows/check-times.ts";
 import { ConnectionStore } from "./connection-store.ts";
-
-const defaultIntervalSeconds = 3600;
 
 const noReferences = { credential_id: null, credential_provider: null, proxy_id: null };
 
@@ -67,7 +66,7 @@ export class Connections {
         proxy_id: null,
         proxy_mode: null,
         stealth: null,
-        health_check_interval: Math.max(defaultIntervalSeconds, this.#minCheckSeconds()),
+        health_check_interval: Math.max(defaultHealthCheckSeconds, this.#minCheckSeconds()),
         health_checks: request.health_checks,
         auto_reauth: request.auto_reauth,
         save_credentials: request.save_credentials,
@@ -96,18 +95,22 @@ export class Connections {
     id: string,
     request: z.output<typeof UpdateAuthConnection>,
   ): Promise<ConnectionRow> {
-    const row = await this.existing(projectId, id);
+    let row = await this.existing(projectId, id);
     refuseNul(request.login_url);
     this.#requireInterval(request.health_check_interval);
     const columns = await columnsOf(this.#references, projectId, request);
-    const isAimed = columns.proxy_id !== undefined || columns.credential_id !== undefined;
-    if (!mayMoveSecrets && isAimed) await refuseReadingProxy(this.#references, { ...row, ...columns });
-    // A change may make an automatic login possible.
-    const next_check_at =
-      row.status === "AUTHENTICATED" ? nextCheckAt(request.health_check_interval) : sql<string>`clock_timestamp()`;
-    if (!(await this.store.update(row.id, { ...columns, next_check_at })))
-      throw ServiceError.of(connectionNotFound(id));
-    return this.existing(projectId, id);
+    const isChecked = !mayMoveSecrets && (columns.proxy_id !== undefined || columns.credential_id !== undefined);
+    for (;;) {
+      if (isChecked) await refuseReadingProxy(this.#references, { ...row, ...columns });
+      // A change may make an automatic login possible.
+      const next_check_at =
+        row.status === "AUTHENTICATED" ? nextCheckAt(request.health_check_interval) : sql<string>`clock_timestamp()`;
+      const change = { ...columns, next_check_at };
+      const isStored = await this.store.update(row.id, change, isChecked ? row : undefined);
+      if (isStored) return this.existing(projectId, id);
+      // Deleted, or another change came first: the check was of an old row.
+      row = await this.existing(projectId, id);
+    }
   }
 
   /** A connection with the settings of one login, which are not stored. @throws {ServiceError} 400, 404 */

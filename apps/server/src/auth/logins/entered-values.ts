@@ -7,26 +7,30 @@ import type { Credentials } from "../credentials/credentials.ts";
 import type { ConnectionRow } from "../connections/connection-row.ts";
 import type { ConnectionStore } from "../connections/connection-store.ts";
 
-type SavedConnection = Pick<
-  ConnectionRow,
-  "credential_id" | "credential_provider" | "domain" | "id" | "profile_name" | "project_id" | "save_credentials"
->;
+type SavedConnection = Pick<ConnectionRow, "credential_id" | "domain" | "id" | "profile_name" | "project_id">;
 
-/** Merges values into the connection's credential, or creates one. Credentials of providers stay as they are. */
+/**
+ * Merges values into the connection's credential, or creates one. Credentials of providers stay as they are, and what
+ * was chosen for the connection during the login holds.
+ *
+ * @param connection - as it was at the start of the login.
+ */
 export async function saveEntered(
   {
     connections,
     credentials,
   }: {
-    readonly connections: Pick<ConnectionStore, "update">;
-    readonly credentials: Pick<Credentials, "create" | "get" | "update">;
+    readonly connections: Pick<ConnectionStore, "addCredential" | "find">;
+    readonly credentials: Pick<Credentials, "create" | "delete" | "get" | "update">;
   },
   connection: SavedConnection,
   entered: EnteredValues,
 ): Promise<void> {
   const values = entered.lasting();
-  const { credential_id, credential_provider, domain, id, profile_name, project_id, save_credentials } = connection;
-  if (!save_credentials || credential_provider !== null || Object.keys(values).length === 0) return;
+  if (Object.keys(values).length === 0) return;
+  const { credential_id, domain, id, profile_name, project_id } = connection;
+  const now = await connections.find(project_id, id);
+  if (now?.save_credentials !== true || now.credential_provider !== null || now.credential_id !== credential_id) return;
   if (credential_id !== null) {
     const stored = await credentials.get(project_id, credential_id);
     const origins = typingOrigins({ sites: [stored.domain, ...(stored.sites ?? [])] });
@@ -41,5 +45,5 @@ export async function saveEntered(
     if (!ServiceError.isInstance(error) || error.status !== 409) throw error;
     return create(`${name}-${createId().slice(0, 6)}`);
   });
-  await connections.update(id, { credential_id: created.id });
+  if (!(await connections.addCredential(id, created.id))) await credentials.delete(project_id, created.id);
 }

@@ -31,23 +31,42 @@ function runWithoutBrowser({ failingWrites, expiresInMs }: { failingWrites: numb
     created_at: new Date(now).toISOString(),
     expires_at: new Date(now + expiresInMs).toISOString(),
   } as unknown as FlowRow;
-  return { run: new LoginRun(parts, {} as ConnectionRow, flow), written };
+  return { parts, run: () => new LoginRun(parts, {} as ConnectionRow, flow), written };
 }
+
+it("ends its browser when the database fails after the start", async () => {
+  const { parts, run } = runWithoutBrowser({ failingWrites: 0, expiresInMs: 60_000 });
+  const ended: string[] = [];
+  Object.assign(parts, {
+    sessions: {
+      create: () => Promise.resolve({ row: { id: "the session" } }),
+      instanceHere: () => Promise.resolve({ ended: new Promise(() => undefined) }),
+      delete(_projectId: string, id: string) {
+        ended.push(id);
+        return Promise.resolve();
+      },
+    },
+  });
+  Object.assign(parts.flows, { note: () => Promise.reject(new Error("the database is gone")) });
+  await run().done;
+  expect(ended).toEqual(["the session"]);
+});
 
 it("records its failure after a database outage, and never rejects", async () => {
   const { run, written } = runWithoutBrowser({ failingWrites: 3, expiresInMs: 60_000 });
-  await expect(run.done).resolves.toBeUndefined();
+  await expect(run().done).resolves.toBeUndefined();
   expect(written).toEqual(["failed"]);
 });
 
 it("gives up when the login is stopped during the outage", async () => {
   const { run, written } = runWithoutBrowser({ failingWrites: Infinity, expiresInMs: 60_000 });
-  run.stop();
-  await expect(run.done).resolves.toBeUndefined();
+  const login = run();
+  login.stop();
+  await expect(login.done).resolves.toBeUndefined();
   expect(written).toEqual([]);
 });
 
 it("does not reject when its time ends during the outage", async () => {
   const { run } = runWithoutBrowser({ failingWrites: 4, expiresInMs: 0 });
-  await expect(run.done).resolves.toBeUndefined();
+  await expect(run().done).resolves.toBeUndefined();
 });

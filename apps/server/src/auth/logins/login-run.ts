@@ -25,8 +25,8 @@ import { LoginValues, type LoginValuesParts } from "./login-values.ts";
 import type { SignIn } from "./sign-in.ts";
 
 export interface LoginRunParts extends LoginBrowserParts, LoginValuesParts {
-  readonly credentials: Pick<Credentials, "create" | "get" | "open" | "update">;
-  readonly connections: Pick<ConnectionStore, "update">;
+  readonly credentials: Pick<Credentials, "create" | "delete" | "get" | "open" | "update">;
+  readonly connections: Pick<ConnectionStore, "addCredential" | "find" | "update">;
   readonly envelopes: Pick<Envelopes, "unseal">;
   readonly flows: FlowStore;
   readonly model: LoginModel | undefined;
@@ -113,11 +113,16 @@ export class LoginRun {
     void browser.ended.then(() => {
       this.#bell.ring();
     });
-    await this.#parts.flows.note(this.#flow.id, {
-      session_id: browser.sessionId,
-      telemetry_captured: browser.capturesTelemetry,
-      ...(browser.replayId !== undefined && { replay_id: browser.replayId }),
-    });
+    try {
+      await this.#parts.flows.note(this.#flow.id, {
+        session_id: browser.sessionId,
+        telemetry_captured: browser.capturesTelemetry,
+        ...(browser.replayId !== undefined && { replay_id: browser.replayId }),
+      });
+    } catch (error) {
+      await browser.end();
+      throw error;
+    }
     return browser;
   }
 

@@ -4,19 +4,23 @@ import type { InvocationLimits } from "../../storage/errors/invocation-limits.ts
 import type { SessionLimits } from "../../storage/errors/session-limits.ts";
 
 const day = 24 * 60 * 60;
-export const minHealthCheckSeconds = 300;
+export const defaultHealthCheckSeconds = 3600;
 
 export interface Provided {
   readonly sessions: Pick<SessionLimits, "perOrganization">;
   readonly invocations: InvocationLimits;
   readonly replayRetentionDays: number;
   readonly hasManagedProxies: boolean;
+  /** Whether a provider for searches is configured. */
+  readonly hasSearch: boolean;
+  /** Shortest time between two checks of a connection. */
+  readonly minHealthCheckSeconds: number;
 }
 
 /** Lists everything that is implemented and configured. @param works - whether an operation has a handler. */
 export function entitlementsOf(
   works: (name: keyof typeof contract) => boolean,
-  { hasManagedProxies, invocations, replayRetentionDays, sessions }: Provided,
+  { hasManagedProxies, hasSearch, invocations, minHealthCheckSeconds, replayRetentionDays, sessions }: Provided,
 ): OrgEntitlements {
   const feature = (name: keyof typeof contract) => ({ enabled: works(name) });
   return {
@@ -32,7 +36,7 @@ export function entitlementsOf(
       gpu: { enabled: false },
       managed_auth: {
         ...feature("createAuthConnection"),
-        health_check_interval_default_seconds: day,
+        health_check_interval_default_seconds: Math.max(defaultHealthCheckSeconds, minHealthCheckSeconds),
         health_check_interval_max_seconds: day,
         health_check_interval_min_seconds: minHealthCheckSeconds,
         max_connections: null,
@@ -41,7 +45,7 @@ export function entitlementsOf(
       // A profile without saved state is only a name.
       profiles: feature("downloadProfile"),
       proxy_bypass_hosts: feature("createProxy"),
-      search: { enabled: false },
+      search: { enabled: hasSearch && works("createSearch") },
       vaults: feature("createVault"),
     },
     limits: {

@@ -13,16 +13,21 @@ interface OrganizationNeeds extends Pick<Provided, "invocations"> {
 }
 
 export async function organizationFeature(
-  { config, database }: Host,
+  { config, database, settings }: Host,
   { invocations, sessions, works }: OrganizationNeeds,
 ) {
-  const entitlements = entitlementsOf(works, {
-    hasManagedProxies: Object.keys(exitTemplates(config)).length > 0,
-    invocations,
-    sessions,
-    replayRetentionDays: config.replay_retention_days,
-  });
+  const minHealthCheckSeconds = () => settings.inForce.min_health_check_seconds;
+  const entitlements = () =>
+    entitlementsOf(works, {
+      hasManagedProxies: Object.keys(exitTemplates(config)).length > 0,
+      hasSearch: config.search_brave_key !== undefined || config.search_searxng_url !== undefined,
+      invocations,
+      minHealthCheckSeconds: minHealthCheckSeconds(),
+      sessions,
+      replayRetentionDays: config.replay_retention_days,
+    });
+  const organization = await openOrganization(database, { limits: sessions, minHealthCheckSeconds });
   return {
-    handlers: organizationHandlers(await openOrganization(database, sessions), entitlements),
+    handlers: organizationHandlers(organization, entitlements),
   } satisfies Feature;
 }

@@ -24,12 +24,12 @@ function contextOf({ key, namedProjectId, role, strategy }: Access, organization
 
 export function organizationHandlers(
   organization: Organization,
-  entitlements: OrgEntitlements,
+  entitlements: () => OrgEntitlements,
 ): Handlers<OperationsOf<"auth.context" | "organization.entitlements" | "organization.limits">, Access> {
   return {
     getOrgLimits: () => organization.limits(),
     updateOrgLimits: ({ body, context }) => organization.setLimits(context.key, body),
-    getOrgEntitlements: () => entitlements,
+    getOrgEntitlements: () => entitlements(),
     getAuthContext: ({ context }) => contextOf(context, organization.id),
   };
 }

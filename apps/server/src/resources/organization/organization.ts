@@ -5,7 +5,6 @@ import { sql } from "kysely";
 import type * as z from "zod/mini";
 import type { KeyRow } from "../../http/auth/access.ts";
 import { refuseProjectKey } from "../projects/projects.ts";
-import { minHealthCheckSeconds } from "./entitlements.ts";
 import type { SessionLimits } from "../../storage/errors/session-limits.ts";
 
 export interface Organization {
@@ -14,8 +13,17 @@ export interface Organization {
   setLimits(caller: KeyRow, request: z.output<typeof UpdateOrgLimits>): Promise<OrgLimits>;
 }
 
-/** @param settings - limits set by the operator. */
-export async function openOrganization({ query }: Database, settings: SessionLimits): Promise<Organization> {
+export interface OrganizationSettings {
+  /** Set by the operator. */
+  readonly limits: SessionLimits;
+  /** Shortest time between two checks of a connection. */
+  readonly minHealthCheckSeconds: () => number;
+}
+
+export async function openOrganization(
+  { query }: Database,
+  { limits: settings, minHealthCheckSeconds }: OrganizationSettings,
+): Promise<Organization> {
   const { id } = await query.selectFrom("organization").select("id").executeTakeFirstOrThrow();
 
   async function toLimits(defaultMaxSessions: number | null): Promise<OrgLimits> {
@@ -37,7 +45,7 @@ export async function openOrganization({ query }: Database, settings: SessionLim
       default_project_max_concurrent_sessions: perProject === 0 ? null : perProject,
       max_auth_connections: null,
       auth_connections_used: Number(used),
-      min_health_check_interval_seconds: minHealthCheckSeconds,
+      min_health_check_interval_seconds: minHealthCheckSeconds(),
       max_vaults: null,
       vaults_used: Number(vaults),
     };

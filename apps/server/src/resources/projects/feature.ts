@@ -4,9 +4,10 @@ import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
 import { projectHandlers } from "./handlers.ts";
 import { createProjectStore } from "./project-store.ts";
 import { Projects } from "./projects.ts";
+import { reservedProjectNames } from "./reserved-names.ts";
 
 export function projectsFeature(
-  { database, settings }: Host,
+  { config, database, settings }: Host,
   { forgetKey, lookup }: { readonly forgetKey: (id: string) => void; readonly lookup: Pick<ProjectLookup, "forget"> },
 ) {
   const projects = new Projects({
@@ -19,6 +20,7 @@ export function projectsFeature(
       default_telemetry: [...settings.inForce.default_telemetry],
       default_recording: settings.inForce.default_recording,
     }),
+    reservedNames: reservedProjectNames(config),
   });
   return { handlers: projectHandlers(projects) } satisfies Feature;
 }

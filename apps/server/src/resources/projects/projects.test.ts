@@ -5,11 +5,20 @@ import { createId } from "@shoal/primitives";
 import { eventuallyPasses } from "@shoal/testkit";
 import { sessionRow } from "../../testing/session-row.ts";
 import { startTestServer, type TestRequest, type TestServer } from "../../testing/test-server.ts";
+import { completeConfig } from "../../config/config.ts";
+import { reservedProjectNames } from "./reserved-names.ts";
 import { notContents, partlyContents } from "./contents.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ max_sessions_per_project: 3, max_sessions_per_organization: 20 });
+  server = await startTestServer({
+    max_sessions_per_project: 3,
+    max_sessions_per_organization: 20,
+    min_health_check_seconds: 60,
+    search_searxng_url: "http://127.0.0.1:1",
+    credential_env_prefix: "NONE_",
+    credential_projects: ["shop"],
+  });
 });
 afterAll(() => server.close());
 
@@ -219,6 +228,18 @@ it("allows the key of a project to rename its project only", async () => {
   ).toEqual([id]);
 });
 
+it("keeps names with rights in the settings of the service from the key of a project", async () => {
+  const { id, key } = await server.addProject(unique("scoped"));
+  const rename = (name: string, request?: TestRequest) =>
+    outcome("PATCH", `/org/projects/${id}`, { ...request, body: { name } });
+  expect(await rename("shop", { key })).toBe("403 forbidden");
+  expect(await rename("shop")).toBe("200");
+  expect(await rename(unique("renamed"), { key })).toBe("403 forbidden");
+  expect(await outcome("PATCH", `/org/projects/${id}`, { key, body: { name: "shop" } })).toBe("200");
+  const settings = { oidc_issuer: "https://id.example", oidc_roles: ["groups=a:team:admin", "groups=b:*:viewer"] };
+  expect([...reservedProjectNames(completeConfig(settings))]).toEqual(["team", "*"]);
+});
+
 it("does not reveal names of other projects to the key of a project", async () => {
   const { id, key } = await server.addProject(unique("curious"));
   const [active, archived] = [await make(), await make()];
@@ -276,10 +297,12 @@ describe("the caller's identity", () => {
       custom_proxies: { enabled: true },
       gpu: { enabled: false },
       managed_proxies: { enabled: false },
-      search: { enabled: false },
+      search: { enabled: true },
+      managed_auth: { health_check_interval_default_seconds: 3600, health_check_interval_min_seconds: 60 },
       vaults: { enabled: true },
     });
     expect(limits.max_vaults).toBeNull();
+    expect((await server.request("GET", "/org/limits")).body).toMatchObject({ min_health_check_interval_seconds: 60 });
     expect(limits.max_concurrent_browsers).toBe(20);
     expect(plan.status).toBeNull();
   });

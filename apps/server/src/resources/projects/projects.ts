@@ -74,6 +74,8 @@ export interface ProjectsParts {
   /** Receives ids of changed projects and keys before the answer: no later request uses the old state. */
   readonly forget: (ids: { readonly projects: readonly string[]; readonly keys?: readonly string[] }) => void;
   readonly serviceDefaults: () => EvidenceDefaults;
+  /** Settings of the operator give rights to projects of these names. */
+  readonly reservedNames: ReadonlySet<string>;
 }
 
 /** `caller` is the key of the request. The key of a project sees that project only and may only rename it. */
@@ -81,8 +83,10 @@ export class Projects {
   readonly #store: ProjectStore;
   readonly #forget: ProjectsParts["forget"];
   readonly #serviceDefaults: ProjectsParts["serviceDefaults"];
+  readonly #reservedNames: ReadonlySet<string>;
 
-  constructor({ forget, serviceDefaults, store }: ProjectsParts) {
+  constructor({ forget, reservedNames, serviceDefaults, store }: ProjectsParts) {
+    this.#reservedNames = reservedNames;
     this.#store = store;
     this.#forget = forget;
     this.#serviceDefaults = serviceDefaults;
@@ -116,6 +120,8 @@ export class Projects {
     const project = await this.#existing(caller, idOrName);
     const newName = name === project.name ? undefined : name;
     const newStatus = status === project.status ? undefined : status;
+    if (newName !== undefined && [newName, project.name].some((each) => this.#reservedNames.has(each)))
+      refuseProjectKey(caller, "give or take a name to which settings of the service give rights");
     if (newStatus !== undefined) refuseProjectKey(caller, "archive or reopen projects");
     if (network !== undefined) refuseProjectKey(caller, "change the network rules of a project");
     if (default_telemetry !== undefined || default_recording !== undefined)
