@@ -11,7 +11,7 @@ import {
 import { keyProblem } from "../http/auth/key-problem.ts";
 import type { RequestHead, RequestOrigins } from "../http/request-origin.ts";
 import type { ReadCache } from "../storage/read-cache.ts";
-import type { OwnRequests } from "../http/auth/own-requests.ts";
+import type { OwnRequestOrigin, OwnRequests } from "../http/auth/own-requests.ts";
 import type { ProjectLookup } from "../http/auth/project-lookup.ts";
 import { scopeOf } from "./grants.ts";
 import { type AccessTokens, accessTokenIn } from "./oidc/access-tokens.ts";
@@ -54,8 +54,8 @@ export class ConsoleAuthenticator implements Authenticator {
 
   authenticate(request: RequestHead, options: AuthenticateOptions = {}): Access | Promise<Access> {
     const { keyed, origins, ownRequests, tokens } = this.#parts;
-    const personId = ownRequests.read(request.headers)?.personId;
-    if (personId !== undefined) return this.#admitOwn(personId, request, options);
+    const person = ownRequests.read(request.headers)?.person;
+    if (person !== undefined) return this.#admitOwn(person, request, options);
     if (options.resource !== undefined && tokens !== undefined) {
       const accessToken = accessTokenIn(request.headers.authorization);
       if (accessToken !== undefined)
@@ -94,11 +94,15 @@ export class ConsoleAuthenticator implements Authenticator {
   }
 
   /** For a request of this server itself, whose client has an access token. */
-  async #admitOwn(personId: string, request: RequestHead, options: AuthenticateOptions): Promise<Access> {
-    const person = await this.#parts.people.find(personId);
+  async #admitOwn(
+    { id, ...grant }: NonNullable<OwnRequestOrigin["person"]>,
+    request: RequestHead,
+    options: AuthenticateOptions,
+  ): Promise<Access> {
+    const person = await this.#parts.people.find(id);
     if (person === undefined || keyProblem(person.key) !== undefined)
       throw new ServiceError(401, "unauthorized", "The access token has expired.", { hint: "Connect again." });
-    return this.#admitPerson(person, request, options);
+    return this.#admitPerson({ ...person, grants: [grant] }, request, options);
   }
 
   async #admitToken(

@@ -103,9 +103,7 @@ class PersonalClient implements OAuthClientProvider {
 
 let count = 0;
 
-async function connect(groups: readonly string[]) {
-  count += 1;
-  const login = `agent-${String(count)}`;
+async function connect(groups: readonly string[], login = `agent-${String((count += 1))}`) {
   provider.persons.set(login, { name: login, email: `${login}@example.com`, groups });
   const authProvider = new PersonalClient();
   const url = new URL(`${server.baseUrl}/mcp`);
@@ -167,17 +165,42 @@ it("keeps tools within the role of the person", async () => {
   await client.close();
 });
 
-const initialize = (authorization: string) =>
+const post = (authorization: string, message: object, headers: Record<string, string> = {}) =>
   fetch(`${server.baseUrl}/mcp`, {
     method: "POST",
-    headers: { authorization, "content-type": "application/json", accept: "application/json, text/event-stream" },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "initialize",
-      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
-    }),
+    headers: {
+      authorization,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...message }),
   });
+const initialize = (authorization: string) =>
+  post(authorization, {
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+  });
+
+it("keeps the roles of two tokens of one person apart", async () => {
+  const operator = await connect(["operators"]);
+  const viewer = await connect(["staff"], operator.login);
+  const clients = { operator: await operator.open(), viewer: await viewer.open() };
+  const tools = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+  expect(await tools(clients.operator)).toContain("navigate");
+  expect(await tools(clients.viewer)).not.toContain("navigate");
+  const again = { operator: await operator.open(), viewer: await viewer.open() };
+  expect(await tools(again.operator)).toContain("navigate");
+  expect(await tools(again.viewer)).not.toContain("navigate");
+  for (const client of [clients.operator, again.operator])
+    expect(textOf(await client.callTool({ name: "navigate", arguments: { url: "about:blank" } }))).toContain("about:");
+  const session = (await initialize(operator.authorization)).headers.get("mcp-session-id") ?? "";
+  const statusFor = async (authorization: string) =>
+    (await post(authorization, { method: "tools/list" }, { "mcp-session-id": session })).status;
+  expect(await statusFor(operator.authorization)).toBe(200);
+  expect(await statusFor(viewer.authorization)).toBe(404);
+  for (const client of [...Object.values(clients), ...Object.values(again)]) await client.close();
+});
 
 it("refuses tokens without a role, for another resource, or with a changed signature", async () => {
   const { authorization } = await connect(["operators"]);

@@ -7,7 +7,7 @@ import { Elsewhere } from "../cluster/elsewhere.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Config } from "../config/settings.ts";
 import { version } from "../config/version.ts";
-import type { Access } from "../http/auth/access.ts";
+import { type Access, isPerson } from "../http/auth/access.ts";
 import type { Entering } from "../host/entering.ts";
 import { ownRequestHeader, type OwnRequests } from "../http/auth/own-requests.ts";
 import { mayCall } from "../http/auth/rights.ts";
@@ -133,12 +133,15 @@ export class McpService {
     const settings = readSettings(request.query as Readonly<Record<string, string>>);
     if ("problem" in settings) throw badInput(`query.${settings.field}`, settings.problem);
     const { key, projectId, role, viewerUrl } = access;
-    const personId = role === undefined ? undefined : key.id;
+    const person =
+      isPerson(access) && role !== undefined ? { id: key.id, project: key.project_id ?? "*", role } : undefined;
     const baseUrl = localUrl();
     if (baseUrl === undefined) throw new Error("The server does not listen yet.");
     return {
       keyId: key.id,
       projectId,
+      // Two tokens of a person may have different roles.
+      ...(person !== undefined && { rights: `${person.role} in ${person.project}` }),
       settings,
       mayCall: (operation) => mayCall(access, operation),
       // A request that another server forwards has no key; its connection has a transport.
@@ -146,7 +149,7 @@ export class McpService {
         createTransport({
           baseUrl,
           // A person is named in the signed header: their token is for /mcp only.
-          ...(personId === undefined && {
+          ...(person === undefined && {
             apiKey: (request.headers.authorization ?? "").slice("bearer ".length).trim(),
           }),
           project: projectId,
@@ -156,7 +159,7 @@ export class McpService {
               baseUrl: access.baseUrl,
               ...(viewerUrl !== undefined && { viewerUrl }),
               clientIp: origins.clientIpOf(request.raw),
-              ...(personId !== undefined && { personId }),
+              ...(person !== undefined && { person }),
             }),
           },
         }),

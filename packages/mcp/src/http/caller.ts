@@ -6,6 +6,8 @@ import type { McpSettings } from "../server/settings.ts";
 export interface Caller {
   readonly keyId: string;
   readonly projectId: string;
+  /** A connection serves callers with the same rights alone. */
+  readonly rights?: string;
   /** Returns a transport with the caller's key. Called for new connections only. */
   readonly connect: () => Transport;
   readonly settings: McpSettings;

@@ -11,7 +11,8 @@ const retryMs = 1_000;
 export class Connection {
   readonly id: string;
   readonly keyId: string;
-  readonly projectId: string;
+  readonly #projectId: string;
+  readonly #rights: string | undefined;
   readonly #own: OwnBrowser;
   readonly #server: McpServer;
   readonly #http: WebStandardStreamableHTTPServerTransport;
@@ -20,11 +21,12 @@ export class Connection {
   #closing: Promise<void> | undefined;
 
   constructor(id: string, caller: Caller, options: { readonly version: string; readonly onClosed: () => void }) {
-    const { keyId, mayCall, projectId, settings } = caller;
+    const { keyId, mayCall, projectId, rights, settings } = caller;
     const transport = caller.connect();
     this.id = id;
     this.keyId = keyId;
-    this.projectId = projectId;
+    this.#projectId = projectId;
+    this.#rights = rights;
     this.#own = new OwnBrowser(transport, settings.browser, settings.session);
     this.#server = createServer({ transport, settings, mayCall, own: this.#own, version: options.version });
     this.#http = new WebStandardStreamableHTTPServerTransport({
@@ -41,6 +43,11 @@ export class Connection {
 
   async open(): Promise<void> {
     await this.#server.connect(this.#http);
+  }
+
+  /** Whether it belongs to this caller. */
+  serves({ keyId, projectId, rights }: Pick<Caller, "keyId" | "projectId" | "rights">): boolean {
+    return keyId === this.keyId && projectId === this.#projectId && rights === this.#rights;
   }
 
   /** False if the first request did not establish a session. */

@@ -74,7 +74,7 @@ export class McpEndpoint {
     if (id === null) return this.#open(request, caller);
     const connection = this.#connections.get(id);
     // The same answer for other keys, so that a key cannot find out which connections exist.
-    if (connection?.keyId !== caller.keyId || connection.projectId !== caller.projectId)
+    if (connection?.serves(caller) !== true)
       return refusal(404, "The MCP session has ended or is unknown. Send initialize without Mcp-Session-Id.");
     return connection.handle(request);
   }

@@ -4,6 +4,7 @@ import { recentlyUsed } from "../../storage/recently-used.ts";
 import { hash } from "node:crypto";
 import { type RoleRule, roleRules } from "../../config/role-rules.ts";
 import type { Log } from "../../log/log.ts";
+import type { Grant } from "../grants.ts";
 import type { People, Person } from "../people.ts";
 import { describe, grantsOf } from "./claims.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
@@ -39,6 +40,7 @@ export interface AccessTokensParts {
 interface Remembered {
   readonly id: string;
   readonly expiresAtMs: number;
+  readonly grants: readonly Grant[];
 }
 
 /** @returns `undefined` for an API key and any other header. */
@@ -66,7 +68,11 @@ export class AccessTokens {
   async personOf(token: string, resource: string): Promise<Person | undefined> {
     const cacheKey = hash("sha256", `${resource} ${token}`, "base64url");
     const known = this.#known.get(cacheKey);
-    if (known !== undefined && known.expiresAtMs > Date.now()) return this.#parts.people.find(known.id);
+    if (known !== undefined && known.expiresAtMs > Date.now()) {
+      const person = await this.#parts.people.find(known.id);
+      // The row has the rights of the person's last token, which may be of another client.
+      return person && { ...person, grants: known.grants };
+    }
     const verified = await this.#verify(token, resource);
     if (verified === undefined) return undefined;
     const { issuer, payload } = verified;
@@ -84,8 +90,8 @@ export class AccessTokens {
       grants,
       validUntilMs: exp * 1000,
     });
-    this.#known.set(cacheKey, { id: person.key.id, expiresAtMs: exp * 1000 });
-    return person;
+    this.#known.set(cacheKey, { id: person.key.id, expiresAtMs: exp * 1000, grants });
+    return { ...person, grants };
   }
 
   async #verify(

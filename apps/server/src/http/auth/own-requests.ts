@@ -9,8 +9,8 @@ const Origin = z.object({
   baseUrl: z.string(),
   viewerUrl: z.optional(z.string()),
   clientIp: z.string(),
-  /** The person of the client's access token, which is for another resource than the API. */
-  personId: z.optional(z.string()),
+  /** The person of the client's access token, which is for another resource than the API, with its rights. */
+  person: z.optional(z.object({ id: z.string(), project: z.string(), role: z.enum(["viewer", "operator", "admin"]) })),
 });
 /** The origin of the client's request. */
 export type OwnRequestOrigin = z.output<typeof Origin>;
