@@ -71,9 +71,9 @@ export class Deliveries {
     const [id, eventId] = [createId(), createId()];
     const payload = JSON.stringify(event);
     const { queue, sender } = this.#parts;
-    await queue.insertClaimed({ id, webhookId: webhook_id, eventId, type: event.type, payload });
+    await queue.insertTest({ id, webhookId: webhook_id, eventId, type: event.type, payload });
     const attempt = await sender.send({ webhook_id, event_id: eventId, payload, url }, signal);
-    const row = await queue.finishTest({ id, attempts: 1 }, attempt);
+    const row = await queue.finishTest(id, attempt);
     if (row === undefined) throw ServiceError.of(webhookNotFound(webhookId));
     return toDelivery(row);
   }

@@ -64,8 +64,8 @@ export class DeliveryQueue {
     return rows;
   }
 
-  /** Inserts a delivery that only the caller sends. */
-  async insertClaimed(event: {
+  /** Inserts a delivery that only the caller sends, once: it has failed unless {@link finishTest} says otherwise. */
+  async insertTest(event: {
     readonly webhookId: string;
     readonly eventId: string;
     readonly type: string;
@@ -80,10 +80,11 @@ export class DeliveryQueue {
         event_id: event.eventId,
         event_type: event.type,
         payload: event.payload,
+        status: "failed",
+        error: "The test has not ended, or was interrupted.",
         attempts: 1,
-        next_attempt_at: now,
+        next_attempt_at: null,
         last_attempt_at: now,
-        lease_until: leaseEnd,
       })
       .execute();
   }
@@ -108,11 +109,12 @@ export class DeliveryQueue {
     return this.#query.transaction().execute(async (transaction) => {
       const row = await this.#store(transaction, claimed, { attempt, delayMs });
       if (row === undefined) return undefined;
-      if (attempt.error !== undefined) return noteFailure(transaction, claimed.webhook_id, attempt);
+      if (attempt.error !== undefined) return noteFailure(transaction, claimed, attempt);
       await transaction
         .updateTable("webhooks")
         .set({ failing_since: null })
         .where("id", "=", claimed.webhook_id)
+        .where("url", "=", claimed.url)
         .where("failing_since", "is not", null)
         .execute();
       return undefined;
@@ -120,8 +122,21 @@ export class DeliveryQueue {
   }
 
   /** Stores the result of a test, which is not repeated. @returns `undefined` when the webhook was deleted. */
-  finishTest(claimed: Pick<ClaimedDelivery, "id" | "attempts">, attempt: Attempt): Promise<DeliveryRow | undefined> {
-    return this.#store(this.#query, { ...claimed, retries: 0 }, { attempt, delayMs: undefined });
+  async finishTest(id: string, { durationMs, error, status }: Attempt): Promise<DeliveryRow | undefined> {
+    const result = { response_status: status ?? null, duration_ms: durationMs, error: error ?? null };
+    const ended = await this.#query
+      .updateTable("webhook_deliveries")
+      .set({ ...result, ...(error === undefined ? { status: "succeeded" } : { retries: 1 }) })
+      .where("id", "=", id)
+      .where("attempts", "=", 1)
+      .where("status", "=", "failed")
+      .returning(deliveryColumns)
+      .executeTakeFirst();
+    // Somebody has asked for another delivery meanwhile.
+    return (
+      ended ??
+      this.#query.selectFrom("webhook_deliveries").select(deliveryColumns).where("id", "=", id).executeTakeFirst()
+    );
   }
 
   #store(
@@ -129,14 +144,23 @@ export class DeliveryQueue {
     claimed: Pick<ClaimedDelivery, "id" | "attempts" | "retries">,
     { attempt, delayMs }: { readonly attempt: Attempt; readonly delayMs: number | undefined },
   ): Promise<DeliveryRow | undefined> {
-    const hasFailed = attempt.error !== undefined;
-    const waits = hasFailed && delayMs !== undefined;
+    // A redelivery that was asked for during a failed attempt begins with the first retry again.
+    const isRenewed = sql<boolean>`retries <> ${claimed.retries}`;
+    const later = delayMs === undefined ? null : sql`clock_timestamp() + make_interval(secs => ${delayMs / 1000})`;
+    const left =
+      attempt.error === undefined
+        ? ({ status: "succeeded", next_attempt_at: null } as const)
+        : {
+            status: sql<
+              "pending" | "failed"
+            >`case when ${isRenewed} then 'pending' else ${later === null ? "failed" : "pending"} end`,
+            retries: sql<number>`case when ${isRenewed} then retries else ${claimed.retries + 1}::int end`,
+            next_attempt_at: sql<string | null>`case when ${isRenewed} then ${now} else ${later} end`,
+          };
     return query
       .updateTable("webhook_deliveries")
       .set({
-        status: waits ? "pending" : hasFailed ? "failed" : "succeeded",
-        retries: hasFailed ? claimed.retries + 1 : claimed.retries,
-        next_attempt_at: waits ? sql<string>`clock_timestamp() + make_interval(secs => ${delayMs / 1000})` : null,
+        ...left,
         lease_until: null,
         response_status: attempt.status ?? null,
         duration_ms: attempt.durationMs,
@@ -150,9 +174,10 @@ export class DeliveryQueue {
   }
 }
 
+/** Failures at an earlier address of the webhook do not count. */
 async function noteFailure(
   transaction: Kysely<Tables>,
-  webhookId: string,
+  { url, webhook_id }: Pick<ClaimedDelivery, "url" | "webhook_id">,
   { error = "", isGone }: Attempt,
 ): Promise<string | undefined> {
   const since = sql<string>`coalesce(failing_since, clock_timestamp())`;
@@ -160,7 +185,8 @@ async function noteFailure(
   const row = await transaction
     .updateTable("webhooks")
     .set({ failing_since: since })
-    .where("id", "=", webhookId)
+    .where("id", "=", webhook_id)
+    .where("url", "=", url)
     .returning(["enabled", isLong.as("is_long")])
     .executeTakeFirst();
   if (row?.enabled !== true || (isGone !== true && !row.is_long)) return undefined;
@@ -171,7 +197,7 @@ async function noteFailure(
   await transaction
     .updateTable("webhooks")
     .set({ enabled: false, disabled_reason: reason })
-    .where("id", "=", webhookId)
+    .where("id", "=", webhook_id)
     .execute();
   return reason;
 }

@@ -242,6 +242,59 @@ describe("webhooks", () => {
     expect((await call("POST", `/webhooks/${other.id}/deliveries/${delivery?.id ?? ""}/redeliver`)).status).toBe(404);
   });
 
+  it("are tested once, also when the caller leaves", async () => {
+    const { id } = await create();
+    const leave = new AbortController();
+    receiver.respond = () => {
+      leave.abort();
+    };
+    const test = server.request("POST", `/webhooks/${id}/test`, { key: project.key, signal: leave.signal });
+    await expect(test).rejects.toThrow();
+    await expect.poll(() => deliveries(id)).toMatchObject([{ status: "failed", attempts: 1 }]);
+    expect((await deliveries(id))[0]).not.toHaveProperty("next_attempt_at");
+    expect(await get(id)).not.toHaveProperty("failing_since");
+  });
+
+  it("are not disabled by an answer of their earlier address", async () => {
+    const { id } = await create();
+    const held = Promise.withResolvers<() => void>();
+    receiver.respond = (response) => {
+      held.resolve(() => response.writeHead(410).end());
+    };
+    await emit();
+    const answer = await held.promise;
+    const other = await startWebhookReceiver();
+    onTestFinished(() => other.close());
+    await call("PATCH", `/webhooks/${id}`, { url: other.url });
+    answer();
+    await expect.poll(async () => (await deliveries(id))[0]?.status).toBe("failed");
+    expect(await get(id)).toMatchObject({ enabled: true, url: other.url });
+    expect(await get(id)).not.toHaveProperty("failing_since");
+  });
+
+  it("send an event again although its last attempt runs", async () => {
+    const { id } = await create();
+    receiver.respond = (response) => response.writeHead(500).end();
+    await emit();
+    await expect.poll(async () => (await deliveries(id))[0]?.response_status).toBe(500);
+    const held = Promise.withResolvers<() => void>();
+    receiver.respond = (response) => {
+      held.resolve(() => response.writeHead(500).end());
+    };
+    // Beyond the last retry.
+    await server.database.query
+      .updateTable("webhook_deliveries")
+      .set({ retries: 100, next_attempt_at: new Date(0) })
+      .where("webhook_id", "=", id)
+      .execute();
+    const answer = await held.promise;
+    const [delivery] = await deliveries(id);
+    expect((await call("POST", `/webhooks/${id}/deliveries/${delivery?.id ?? ""}/redeliver`)).status).toBe(202);
+    receiver.respond = (response) => response.writeHead(200).end();
+    answer();
+    await expect.poll(async () => (await deliveries(id))[0]).toMatchObject({ status: "succeeded", attempts: 3 });
+  });
+
   it("have signatures of both secrets during a rotation", async () => {
     const { id, secret: before = "" } = await create();
     await emit();

@@ -83,7 +83,7 @@ export class Webhooks {
     const row = await this.#query
       .updateTable("webhooks")
       .set({
-        ...(url && { url: url.href, host: url.host }),
+        ...(url && { url: url.href, host: url.host, failing_since: null }),
         ...(event_types && { event_types: [...new Set(event_types)] }),
         ...(description !== undefined && { description: textOrNull(description) }),
         // Its failures before count no longer.
