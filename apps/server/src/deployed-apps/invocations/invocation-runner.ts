@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { ServiceError } from "@shoal/router";
 import pTimeout from "p-timeout";
 import type { Log } from "../../log/log.ts";
 import type { AppLogs } from "../logs/app-logs.ts";
@@ -142,6 +143,9 @@ export class InvocationRunner {
     if (error instanceof TimedOut) return failed(timeoutReason(row));
     if (error instanceof ServerStops) return failed("The server was stopped while the action ran.");
     if (AppStartError.isInstance(error)) return failed(error.message);
+    // What the caller can change: the key that deployed the app has ended, for instance.
+    if (error instanceof ServiceError && error.status < 500 && error.status !== 429)
+      return { ...failed(error.message), isFinal: true };
     this.#parts.log.error({ invocation_id: row.id, err: error }, "an invocation could not be started");
     return failed("The service could not start the app. Its operator finds the reason in the server's log.");
   }
@@ -153,8 +157,9 @@ export class InvocationRunner {
       try {
         const waits =
           ending?.status === "failed" &&
+          ending.isFinal !== true &&
           row.max_retries > 0 &&
-          (await store.retry(row.id, ending.status_reason ?? "The action failed."));
+          (await store.retry(row.id, ending.status_reason ?? "The action failed.", serverId));
         const ended = ending === undefined || waits ? undefined : await store.end(row.id, ending, serverId);
         return ended ?? (await store.find(undefined, row.id)) ?? { ...row, ...unknownEnding };
       } catch (error) {

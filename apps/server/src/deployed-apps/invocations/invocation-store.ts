@@ -30,6 +30,8 @@ export interface Ending {
   /** JSON. */
   readonly output?: string | undefined;
   readonly status_reason?: string | undefined;
+  /** Another attempt would end the same way. */
+  readonly isFinal?: boolean;
 }
 
 const shortColumns = [
@@ -182,11 +184,12 @@ export class InvocationStore {
     return ahead + 1;
   }
 
-  /** Lets a failed invocation wait for its next run. @returns false when it has no retry left, or has ended. */
-  async retry(id: string, reason: string): Promise<boolean> {
+  /** Lets a failed invocation wait for its next run. @returns false when it has no retry left, has ended, or is another server's. */
+  async retry(id: string, reason: string, serverId: string): Promise<boolean> {
     const { rows } = await sql<{
       retried: boolean;
-    }>`select shoal_retry_invocation(${id}, ${storable(reason)}) as retried`.execute(this.#query);
+    }>`with own as materialized (select id from invocations where id = ${id} and server_id = ${serverId} for update)
+      select shoal_retry_invocation(id, ${storable(reason)}) as retried from own`.execute(this.#query);
     return rows[0]?.retried === true;
   }
 
@@ -211,14 +214,16 @@ export class InvocationStore {
     return row && stateKey(row.status, row.attempts);
   }
 
-  /** Those of `ids` that have ended. */
-  async endedOf(ids: readonly string[]): Promise<string[]> {
+  /** Those of `ids` that have ended, or that others took over because the server seemed dead. */
+  async leftBy(serverId: string, ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return [];
     const rows = await this.#query
       .selectFrom("invocations")
       .select("id")
       .where("id", "in", ids)
-      .where("finished_at", "is not", null)
+      .where((where) =>
+        where.or([where("finished_at", "is not", null), where("server_id", "is distinct from", serverId)]),
+      )
       .execute();
     return rows.map(({ id }) => id);
   }

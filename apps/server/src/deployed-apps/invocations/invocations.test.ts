@@ -1,11 +1,14 @@
 import { contract, type Endpoint } from "@shoal/contract";
+import { deployerKeyEnded } from "@shoal/contract/refusals";
 import { mayApp } from "@shoal/contract/rights";
 import type { Invocation } from "@shoal/schemas";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { forever, ScriptedApps } from "../../testing/scripted-apps.ts";
 import { startTestServer, type TestReply, type TestServer } from "../../testing/test-server.ts";
+import { InvocationStore } from "./invocation-store.ts";
 
 let runs = 0;
+let stops = 0;
 const released = Promise.withResolvers<string>();
 const apps = new ScriptedApps({
   echo: ({ payload }) => payload,
@@ -23,6 +26,10 @@ const apps = new ScriptedApps({
     return runs;
   },
   hang: forever,
+  "hang here": (call) =>
+    forever(call).finally(() => {
+      stops += 1;
+    }),
   "wait for the test": () => released.promise,
   "open a browser": ({ api_key, invocation_id }) => openBrowser(api_key, invocation_id),
   "open a browser and fail": async ({ api_key, invocation_id }) => {
@@ -287,6 +294,48 @@ it("repeats a failed action with max_retries, and shows the failed attempts", as
   const hopeless = await start("fail", { max_retries: 1 });
   await ended(hopeless);
   expect(await read(hopeless)).toMatchObject({ status: "failed", attempts: [{ status_reason: "sold out\uFFFD" }] });
+});
+
+it("leaves an invocation to the server that took it over", async () => {
+  const earlier = stops;
+  const id = await start("hang here", { max_retries: 1 });
+  await expect.poll(async () => (await read(id)).status).toBe("running");
+  const { query } = server.database;
+  await query.updateTable("invocations").set({ server_id: "other" }).where("id", "=", id).execute();
+  // The program of this server ends, and its failure is not a failed attempt of the other one.
+  await expect.poll(() => stops).toBe(earlier + 1);
+  expect(await new InvocationStore(server.database).retry(id, "killed", "here")).toBe(false);
+  expect(await read(id)).toMatchObject({ status: "running" });
+  expect(await read(id)).not.toHaveProperty("attempts");
+  await query
+    .updateTable("invocations")
+    .set({ status: "failed", finished_at: new Date() })
+    .where("id", "=", id)
+    .execute();
+});
+
+it("names the ended key of a deployment, and does not try again", async () => {
+  const { body: key } = await server.request("POST", "/org/api_keys", {
+    body: { name: "limited", project_id: project.id },
+  });
+  const other = await apps.deploy(server, project.id, "orphaned");
+  await server.request("DELETE", `/org/api_keys/${(key as { id: string }).id}`);
+  await server.database.query
+    .updateTable("deployments")
+    .set({ issuer_key_id: (key as { id: string }).id })
+    .where("id", "=", other)
+    .execute();
+  const { body } = await request("POST", "/invocations", {
+    app_name: "orphaned",
+    action_name: "echo",
+    async: true,
+    max_retries: 2,
+  });
+  const { id } = body as Invocation;
+  await ended(id);
+  const { hint = "", problem } = deployerKeyEnded(other);
+  expect(await read(id)).toMatchObject({ status: "failed", status_reason: `${problem} ${hint}` });
+  expect(await read(id)).not.toHaveProperty("attempts");
 });
 
 it("provides one key for each deployment, limited to its project and for what apps need", async () => {

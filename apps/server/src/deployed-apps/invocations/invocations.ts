@@ -184,10 +184,10 @@ export class Invocations {
 
   async #onChange(change: Change | undefined): Promise<void> {
     if (change === undefined) {
-      for (const id of await this.store.endedOf(this.#runner.ids())) void this.#runner.cancel(id);
+      for (const id of await this.store.leftBy(this.#parts.serverId, this.#runner.ids())) void this.#runner.cancel(id);
       for (const id of this.#programs.deployments()) await this.#onDeployment(id);
     } else if (change.table === "invocations") {
-      if (this.#runner.has(change.id) && (await this.store.endedOf([change.id])).length > 0)
+      if (this.#runner.has(change.id) && (await this.store.leftBy(this.#parts.serverId, [change.id])).length > 0)
         await this.#runner.cancel(change.id);
     } else if (change.table === "deployments") await this.#onDeployment(change.id);
   }
