@@ -199,19 +199,32 @@ export class DeploymentStore {
     return new Set(rows.flatMap(({ artifact, source_blob }) => [artifact ?? [], source_blob ?? []].flat()));
   }
 
-  /** Stops the deployment and takes its versions away. @throws {ServiceError} 404. */
-  async delete(projectId: string, id: string): Promise<void> {
-    const { status } = await this.existing(projectId, id);
+  /**
+   * Stops the deployment and takes its versions away.
+   * @returns an archive that nothing builds any more. A running build deletes its own.
+   * @throws {ServiceError} 404.
+   */
+  async delete(projectId: string, id: string): Promise<string | undefined> {
+    await this.existing(projectId, id);
     const now = new Date().toISOString();
-    await this.#query.transaction().execute(async (transaction) => {
+    return this.#query.transaction().execute(async (transaction) => {
       await lockVersions(transaction, projectId);
+      const present = await transaction
+        .selectFrom("deployments")
+        .select(["source_blob", "status"])
+        .where("id", "=", id)
+        .forUpdate()
+        .executeTakeFirst();
+      const isQueued = present?.status === "queued";
+      const isOver = present?.status === "failed" || present?.status === "stopped";
       await transaction
         .updateTable("deployments")
         .set({
           deleted_at: now,
           updated_at: now,
           source_token: null,
-          ...(status !== "failed" && status !== "stopped" && { status: "stopped", status_reason: "It was deleted." }),
+          ...(!isOver && { status: "stopped", status_reason: "It was deleted." }),
+          ...(isQueued && { source_blob: null }),
         })
         .where("id", "=", id)
         .where("deleted_at", "is", null)
@@ -225,6 +238,7 @@ export class DeploymentStore {
         select 1 from app_versions as current
         where current.project_id = schedules.project_id and current.app_name = schedules.app_name
           and current.version = schedules.version and current.is_current)`.execute(transaction);
+      return isQueued ? (present.source_blob ?? undefined) : undefined;
     });
   }
 

@@ -1,8 +1,13 @@
+import type { Tables } from "@shoal/database";
 import { Deployment, type DeploymentEvent } from "@shoal/schemas";
+import { type Kysely, sql } from "kysely";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { brief, DeploymentCalls, isRunning } from "../../testing/deployment-calls.ts";
 import { appNamed, deploymentOf, ScriptedBuilds } from "../../testing/scripted-builds.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
+import { lockVersions } from "./current-versions.ts";
 
 let server: TestServer;
 const runtime = new ScriptedBuilds();
@@ -184,6 +189,46 @@ it("removes deleted deployments from every list, also while they build", async (
     .where("id", "=", building)
     .execute();
   expect(row).toEqual([{ status: "stopped" }]);
+});
+
+const rowOf = (id: string) =>
+  server.database.query
+    .selectFrom("deployments")
+    .select(["project_id", "source_blob", "status"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+
+it("deletes the archive of a deployment that waits for its build", async () => {
+  for (const name of ["one", "two", "three", "four"]) await calls.deploy({ apps: [appNamed(name, "a")], waits: true });
+  await expect.poll(() => runtime.waiting()).toBe(4);
+  const id = await calls.deploy({ apps: [appNamed("five", "a")] });
+  const { source_blob: archive, status } = await rowOf(id);
+  expect(status).toBe("queued");
+  const archives = () => readdir(join(server.dataDir, "blobs", "deployments"));
+  expect(await archives()).toContain(archive);
+  await server.request("DELETE", `/deployments/${id}`);
+  expect(await archives()).not.toContain(archive);
+  expect(await rowOf(id)).toMatchObject({ source_blob: null, status: "stopped" });
+});
+
+it("stops a deployment that runs again while its deletion waits", async () => {
+  const id = await calls.deploy({ apps: [appNamed("revived", "a")] });
+  await calls.settled(id);
+  const set = (query: Kysely<Tables>, status: "running" | "stopped") =>
+    query.updateTable("deployments").set({ status }).where("id", "=", id).execute();
+  await set(server.database.query, "stopped");
+  const { project_id } = await rowOf(id);
+  const deletion = await server.database.query.transaction().execute(async (transaction) => {
+    await lockVersions(transaction, project_id);
+    const deleting = server.request("DELETE", `/deployments/${id}`);
+    const waits = sql<{ count: string }>`select count(*) from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`;
+    await expect.poll(async () => Number((await waits.execute(server.database.query)).rows[0]?.count)).toBe(1);
+    await set(transaction, "running");
+    return { deleting };
+  });
+  expect((await deletion.deleting).status).toBe(204);
+  expect(await rowOf(id)).toMatchObject({ status: "stopped" });
 });
 
 it("shows deployments to keys of their project only", async () => {

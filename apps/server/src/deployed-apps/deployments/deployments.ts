@@ -81,7 +81,10 @@ export class Deployments {
   }
 
   async delete(projectId: string, id: string): Promise<void> {
-    await this.#parts.store.delete(projectId, id);
+    const { blobs, store } = this.#parts;
+    const archive = await store.delete(projectId, id);
+    // A sweep removes what stays.
+    if (archive !== undefined) await blobs.delete(archive).catch(() => undefined);
   }
 
   /** @throws {ServiceError} 404, 409. */

@@ -44,7 +44,14 @@ export class SdkPackages {
   async all(): Promise<readonly SdkPackage[]> {
     const folders = await findFolders();
     const key = folders.map(({ built }) => built).join();
-    if (this.#packed?.key !== key) this.#packed = { key, packages: packAll(folders) };
+    if (this.#packed?.key !== key) {
+      const packed = { key, packages: packAll(folders) };
+      this.#packed = packed;
+      // The next use tries again.
+      packed.packages.catch(() => {
+        if (this.#packed === packed) this.#packed = undefined;
+      });
+    }
     return this.#packed.packages;
   }
 

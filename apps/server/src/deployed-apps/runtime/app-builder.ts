@@ -96,7 +96,7 @@ export class AppBuilder {
       sdk,
     ]);
     const plan = planInstall(source.entrypoint, await readManifests(source.folder), surroundings);
-    const tool =
+    using tool =
       plan.install === "npm" || plan.install === "pnpm"
         ? await tools.get(plan.install, plan.pnpmVersion, signal)
         : undefined;

@@ -1,8 +1,8 @@
 import type { ProgramFolder } from "@shoal/placement";
 import { KeyedMutex } from "@shoal/primitives";
 import { createHash } from "node:crypto";
-import { access, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { access, mkdir, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import * as z from "zod/mini";
 import { unpackInBox } from "./artifact-folders.ts";
@@ -26,13 +26,14 @@ const pinned = {
 
 const maxToolBytes = 64 * 2 ** 20;
 const maxMetadataBytes = 2 ** 20;
-/** Projects can name other versions of pnpm; the rest is deleted. */
+/** Projects can name other versions of pnpm. Those that no build has used for the longest time are deleted. */
 const keptTools = 8;
 const limits = { bytes: 256 * 2 ** 20, files: 20_000 } as const;
 
 const VersionMetadata = z.object({ dist: z.object({ integrity: z.string().check(z.regex(/^sha512-[\w+/=]{88}$/)) }) });
 
-export interface BuildTool {
+/** Stays in its folder until it is disposed. */
+export interface BuildTool extends Disposable {
   readonly files: Pick<ProgramFolder, "from" | "isArchive">;
   /** Relative to its folder; the first existing script runs. */
   readonly scripts: readonly string[];
@@ -57,6 +58,8 @@ export class BuildTools {
   readonly #door: Pick<RegistryDoor, "accept">;
   readonly #keepsArchives: boolean;
   readonly #turns = new KeyedMutex();
+  /** Uses by the name in the folder. */
+  readonly #uses = new Map<string, number>();
 
   constructor({ door, folder, keepsArchives, registry, tasks }: BuildToolsOptions) {
     this.#folder = folder;
@@ -70,20 +73,44 @@ export class BuildTools {
   async get(tool: "npm" | "pnpm", version: string | undefined, signal: AbortSignal): Promise<BuildTool> {
     if (tool === "npm") {
       const bundled = await bundledNpm();
-      if (bundled !== undefined) return { files: { from: bundled }, scripts: ["bin/npm-cli.js"], name: "npm" };
+      if (bundled !== undefined)
+        return {
+          files: { from: bundled },
+          scripts: ["bin/npm-cli.js"],
+          name: "npm",
+          [Symbol.dispose]: () => undefined,
+        };
     }
     const wanted = version ?? pinned[tool].version;
     const name = `${tool}-${wanted}`;
     const from = join(this.#folder, this.#keepsArchives ? `${name}.tgz` : name);
+    using use = this.#use(basename(from));
     await this.#turns.run(name, async () => {
       if (!(await exists(from))) await this.#fetch(tool, wanted, { to: from, signal });
+      const now = new Date();
+      await utimes(from, now, now);
     });
+    const kept = use.move();
     const scripts = tool === "npm" ? ["bin/npm-cli.js"] : ["bin/pnpm.cjs", "bin/pnpm.mjs"];
     return {
       files: { from, isArchive: this.#keepsArchives },
       scripts: scripts.map((path) => `package/${path}`),
       name,
+      [Symbol.dispose]: () => {
+        kept.dispose();
+      },
     };
+  }
+
+  #use(name: string): DisposableStack {
+    this.#uses.set(name, (this.#uses.get(name) ?? 0) + 1);
+    const stack = new DisposableStack();
+    stack.defer(() => {
+      const left = (this.#uses.get(name) ?? 1) - 1;
+      if (left === 0) this.#uses.delete(name);
+      else this.#uses.set(name, left);
+    });
+    return stack;
   }
 
   async #fetch(
@@ -157,10 +184,20 @@ export class BuildTools {
   }
 
   async #evict(): Promise<void> {
+    const standard = `pnpm-${pinned.pnpm.version}`;
     const names = (await readdir(this.#folder)).filter(
-      (name) => name.startsWith("pnpm-") && !name.startsWith(`pnpm-${pinned.pnpm.version}`),
+      (name) => name.startsWith("pnpm-") && name !== standard && name !== `${standard}.tgz`,
     );
-    for (const name of names.slice(keptTools)) await rm(join(this.#folder, name), { recursive: true, force: true });
+    const idle = names.filter((name) => !this.#uses.has(name));
+    const usedMs = async (name: string) =>
+      (await stat(join(this.#folder, name)).catch(() => undefined))?.mtimeMs ?? Infinity;
+    const found = await Promise.all(idle.map(async (name) => ({ name, at: await usedMs(name) })));
+    const surplus = found.toSorted((one, other) => one.at - other.at).slice(0, Math.max(0, names.length - keptTools));
+    for (const { name } of surplus)
+      await this.#turns.run(basename(name, ".tgz"), async () => {
+        // A build may have begun to use it meanwhile.
+        if (!this.#uses.has(name)) await rm(join(this.#folder, name), { recursive: true, force: true });
+      });
   }
 }
 
