@@ -1,5 +1,5 @@
 import type { Page } from "@shoal/contract";
-import type { Database, Tables } from "@shoal/database";
+import { type Database, outageOf, type Tables } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import type { ProfileVersion } from "@shoal/schemas";
 import { Readable } from "node:stream";
@@ -163,7 +163,8 @@ export class ProfileStates {
         return this.#versions.add(transaction, profile.id, version, keepThroughVersion);
       });
     } catch (error) {
-      await this.dropBlobs([content.blob]);
+      // After a broken connection the version may exist: a sweep removes the archive if it does not.
+      if (outageOf(error) === undefined) await this.dropBlobs([content.blob]);
       throw error;
     }
     this.#onChange(profile.id);
