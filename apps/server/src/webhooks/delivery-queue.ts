@@ -132,7 +132,7 @@ export class DeliveryQueue {
       .where("status", "=", "failed")
       .returning(deliveryColumns)
       .executeTakeFirst();
-    // Somebody has asked for another delivery meanwhile.
+    // A caller has requested another delivery meanwhile.
     return (
       ended ??
       this.#query.selectFrom("webhook_deliveries").select(deliveryColumns).where("id", "=", id).executeTakeFirst()
@@ -144,7 +144,7 @@ export class DeliveryQueue {
     claimed: Pick<ClaimedDelivery, "id" | "attempts" | "retries">,
     { attempt, delayMs }: { readonly attempt: Attempt; readonly delayMs: number | undefined },
   ): Promise<DeliveryRow | undefined> {
-    // A redelivery that was asked for during a failed attempt begins with the first retry again.
+    // A redelivery that was requested during a failed attempt begins with the first retry again.
     const isRenewed = sql<boolean>`retries <> ${claimed.retries}`;
     const later = delayMs === undefined ? null : sql`clock_timestamp() + make_interval(secs => ${delayMs / 1000})`;
     const left =
