@@ -27,7 +27,7 @@ const tasks = {
 } as unknown as BoxTasks;
 const registry = { binds: [], hosts: [], urlIn: () => "https://registry.example/" } as unknown as Registry;
 
-it("keeps versions of pnpm that builds use, and deletes those that none has used for the longest time", async () => {
+it("keeps versions of pnpm that builds use, and deletes the one with the longest time without a build", async () => {
   const tools = new BuildTools({ folder, tasks, registry, door: { accept: () => undefined }, keepsArchives: true });
   const get = async (major: number) => {
     const tool = await tools.get("pnpm", `${String(major)}.0.0`, AbortSignal.timeout(2 ** 31 - 1));

@@ -26,7 +26,7 @@ const pinned = {
 
 const maxToolBytes = 64 * 2 ** 20;
 const maxMetadataBytes = 2 ** 20;
-/** Projects can name other versions of pnpm. Those that no build has used for the longest time are deleted. */
+/** Projects can name other versions of pnpm. Beyond this number, versions are deleted, after the longest time without a build first. */
 const keptTools = 8;
 const limits = { bytes: 256 * 2 ** 20, files: 20_000 } as const;
 
