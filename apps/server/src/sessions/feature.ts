@@ -10,7 +10,11 @@ import { Sessions } from "./browsers/sessions.ts";
 import type { SessionsParts } from "./browsers/start/sessions-parts.ts";
 import { HandoffGate } from "./handoff/handoff-gate.ts";
 import { SignInBrowsers } from "./live-view/sign-in-browsers.ts";
+import { Lookout } from "../work/lookout.ts";
 import { sessionRulesOf } from "./session-rules.ts";
+
+/** For rows of sessions that ended during an outage of the database. */
+const lookEveryMs = 60_000;
 
 interface SessionNeeds extends Omit<
   SessionsParts,
@@ -59,6 +63,12 @@ export function sessionsFeature({ config, database, log, serverId, settings }: H
     rules,
     log,
   });
+  const lookout = new Lookout({
+    everyMs: lookEveryMs,
+    look: () => sessions.forgottenRows.look(),
+    log,
+    problem: "rows of sessions that ended during an outage of the database could not be ended",
+  });
   return {
     provides: {
       gate,
@@ -68,7 +78,13 @@ export function sessionsFeature({ config, database, log, serverId, settings }: H
       signInBrowsers,
     },
     handlers: browserHandlers(sessions, needs.signer, needs.regions),
-    changes: { projects: (id: string | undefined) => void sessions.projectRules.changed(id) },
+    changes: {
+      projects: (id: string | undefined) => void sessions.projectRules.changed(id),
+      // Without an id: the database is back.
+      sessions: (id: string | undefined) => {
+        if (id === undefined) lookout.look();
+      },
+    },
     gauges: [
       {
         name: "shoal_draining",
@@ -81,6 +97,6 @@ export function sessionsFeature({ config, database, log, serverId, settings }: H
         read: () => rules.maxSessions,
       },
     ],
-    stop: () => sessions.close(),
+    stop: () => Promise.all([lookout.close(), sessions.close()]),
   } satisfies Feature;
 }

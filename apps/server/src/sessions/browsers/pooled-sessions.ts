@@ -149,7 +149,7 @@ export class PooledSessions {
     } catch (error) {
       runner.sessions.delete(row.id);
       if (session.instance === undefined && session.ending === undefined)
-        await runner.persist(session, () => store.remove(row.id));
+        await runner.record(session, () => store.remove(row.id));
       throw error;
     }
   }

@@ -14,6 +14,8 @@ import type { SessionRow } from "./session-store.ts";
 export interface RunningSession {
   row: SessionRow;
   instance: Instance | undefined;
+  /** Resolves after the attempt to insert its row: an end that is written earlier would find no row. */
+  inserted: Promise<unknown> | undefined;
   /** `null` while a client uses the session. */
   idleSinceMs: number | null;
   pageUrl: string | undefined;
@@ -113,6 +115,7 @@ export function newSession(
   return {
     row: { ...row, options: wishedOptions(row.options, wishes) },
     instance: undefined,
+    inserted: undefined,
     idleSinceMs: null,
     pageUrl: undefined,
     captured,

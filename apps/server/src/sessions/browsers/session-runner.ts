@@ -59,6 +59,8 @@ export interface SessionRunnerParts {
 
 export class SessionRunner {
   readonly sessions = new Map<string, RunningSession>();
+  /** Ends and removals of rows that {@link record} could not write, by the session's id. */
+  readonly unwritten = new Map<string, () => Promise<void>>();
   readonly #parts: SessionRunnerParts;
   readonly #cut = new AbortController();
   #closed = false;
@@ -101,18 +103,23 @@ export class SessionRunner {
     };
   }
 
-  /** Retries a write during a database outage. The next start of the server repairs a row that could not be written. */
-  async persist(session: RunningSession, write: () => Promise<void>): Promise<void> {
+  /** Writes the end or the removal of a row. After a long outage of the database, `ForgottenRows` writes it. */
+  async record(session: Pick<RunningSession, "row">, write: () => Promise<void>): Promise<void> {
+    if (!(await this.persist(session, write))) this.unwritten.set(session.row.id, write);
+  }
+
+  /** Retries a write for 25 seconds during a database outage. @returns whether it was written. */
+  async persist(session: Pick<RunningSession, "row">, write: () => Promise<void>): Promise<boolean> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await write();
-        return;
+        return true;
       } catch (error) {
         this.#parts.log.warn(
           { session_id: session.row.id, attempt, err: error },
           "the session's row could not be written",
         );
-        if (attempt === 8 || this.#closed) return;
+        if (attempt === 8 || this.#closed) return false;
         await delay(100 * 2 ** attempt, undefined, { ref: false });
       }
     }
@@ -298,9 +305,9 @@ export class SessionRunner {
         log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
       })
       .then(() => this.#parts.networkRecordings.finish(id));
-    const write = () => this.persist(session, () => store.end(id, at, reason, { filesStored: !hasFiles, lifecycle }));
+    const write = () => this.record(session, () => store.end(id, at, reason, { filesStored: !hasFiles, lifecycle }));
     // The row is the lock on the profile: it ends after the save, so that the next session starts from that state.
-    const recorded = saved === undefined ? write() : saved.then(write);
+    const recorded = Promise.all([session.inserted, saved]).then(write);
     const done = Promise.all([stopped, recorded, session.collector?.done]).then(() => {
       this.sessions.delete(id);
       log.info({ session_id: id, project_id, reason }, "session ended");

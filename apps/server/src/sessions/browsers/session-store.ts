@@ -206,6 +206,28 @@ export class SessionStore {
     await this.#query.deleteFrom("sessions").where("id", "=", id).execute();
   }
 
+  /** Removes a row that may have been inserted; another session with its id stays. */
+  async removeOwn({ created_at, id, server_id }: Pick<SessionRow, "created_at" | "id" | "server_id">): Promise<void> {
+    await this.#query
+      .deleteFrom("sessions")
+      .where("id", "=", id)
+      .where("server_id", "=", server_id)
+      .where("created_at", "=", created_at)
+      .execute();
+  }
+
+  /** Ids of running sessions of a server, without browsers of pools. */
+  async runningOf(serverId: string): Promise<string[]> {
+    const rows = await this.#query
+      .selectFrom("sessions")
+      .select("id")
+      .where("server_id", "=", serverId)
+      .where("ended_at", "is", null)
+      .where("pool_id", "is", null)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
   /** By id, otherwise a running one by name. @param projectId - `undefined` = any project. */
   async find(projectId: string | undefined, idOrName: string, includeEnded: boolean): Promise<SessionRow | undefined> {
     if (!isStorable(idOrName)) return undefined;

@@ -18,6 +18,7 @@ import { SessionSnapshots } from "./fork/session-snapshots.ts";
 import { type EndCause, endOf } from "./lifecycle.ts";
 import { PooledSessions } from "./pooled-sessions.ts";
 import { ProjectRules } from "./project-rules.ts";
+import { ForgottenRows } from "./rows/forgotten-rows.ts";
 import {
   liveFieldsOf,
   newSession,
@@ -42,6 +43,7 @@ export class Sessions {
   readonly pooled: PooledSessions;
   readonly projectRules: ProjectRules;
   readonly forks: SessionForks;
+  readonly forgottenRows: ForgottenRows;
   readonly snapshots: SessionSnapshots;
   readonly #parts: SessionsParts;
   readonly #runner: SessionRunner;
@@ -67,6 +69,7 @@ export class Sessions {
     this.#defaults = defaults;
     this.#starter = starter;
     this.#updates = new SessionUpdates({ ...parts, runner, choices, starter, sessionTelemetry, existing });
+    this.forgottenRows = new ForgottenRows({ ...parts, runner });
     this.forks = new SessionForks({ ...parts, runner, choices, defaults, starter, existing, updates: this.#updates });
     this.snapshots = new SessionSnapshots({ ...parts, runner, choices, forks: this.forks });
     this.pooled = new PooledSessions({ ...parts, runner, choices, defaults, starter, sessionTelemetry });
@@ -321,10 +324,7 @@ export class Sessions {
   }
 
   liveFields(ids: readonly string[]): LiveFields[] {
-    return ids.flatMap((id) => {
-      const session = this.#runner.sessions.get(id);
-      return session === undefined ? [] : [liveFieldsOf(session)];
-    });
+    return ids.flatMap((id) => this.#runner.sessions.get(id) ?? []).map((session) => liveFieldsOf(session));
   }
 
   giveUp(): void {

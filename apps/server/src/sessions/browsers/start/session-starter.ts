@@ -1,4 +1,5 @@
 import { browserHasProfile, browserIdTaken } from "@shoal/contract/refusals";
+import { outageOf } from "@shoal/database";
 import type { AssignInstance } from "@shoal/instance";
 import {
   assignInstance,
@@ -82,6 +83,7 @@ export class SessionStarter {
   async run(session: RunningSession, ways: ChosenWays, signal: AbortSignal): Promise<void> {
     const { runner } = this.#parts;
     const { id, max_duration_seconds: seconds } = session.row;
+    if (runner.sessions.has(id)) throw ServiceError.of(browserIdTaken(id));
     if (seconds !== null) runner.limit(session, seconds);
     runner.sessions.set(id, session);
     try {
@@ -97,6 +99,7 @@ export class SessionStarter {
   async start(session: RunningSession, ways: ChosenWays, signal: AbortSignal, isStored = false): Promise<void> {
     const { row, abort } = session;
     const stored = isStored ? Promise.resolve() : this.#insert(row);
+    session.inserted = Promise.allSettled([stored]);
     // A taken name must not cost a browser. Without a name, both run concurrently.
     if (row.name !== null || row.profile_id !== null || ways.copyOf !== undefined) await stored;
     const [storing, acquiring] = await Promise.allSettled([
@@ -118,8 +121,8 @@ export class SessionStarter {
     }
     if (acquiring.status === "fulfilled") await acquiring.value.stop();
     const { log, networkRecordings, runner, store } = this.#parts;
-    if (storing.status === "fulfilled" && session.ending === undefined)
-      await runner.persist(session, () => store.remove(row.id));
+    if (session.ending !== undefined) await session.ending.recorded;
+    else if (storing.status === "fulfilled") await runner.record(session, () => store.remove(row.id));
     await networkRecordings.drop(row.id).catch((error: unknown) => {
       log.warn({ session_id: row.id, err: error }, "the recording of a session that did not start was not removed");
     });
@@ -142,9 +145,12 @@ export class SessionStarter {
   }
 
   async #insert(row: SessionRow): Promise<void> {
+    const { rules, runner, store } = this.#parts;
     try {
-      await this.#parts.store.insert(row, this.#parts.rules.limits);
+      await store.insert(row, rules.limits);
     } catch (error) {
+      // The answer may be lost, not the row. The caller does not wait for its removal.
+      if (outageOf(error) !== undefined) void runner.record({ row }, () => store.removeOwn(row));
       const explained = await this.explainProfile(row.profile_id, explainDestination(error));
       if (explained !== error) throw explained;
       if (isUniqueViolation(error, "sessions_pkey")) throw ServiceError.of(browserIdTaken(row.id), { cause: error });
