@@ -54,6 +54,20 @@ export class HandoffStore {
     return this.#database.query.selectFrom("handoffs").selectAll().where("id", "=", id).executeTakeFirst();
   }
 
+  /** @returns the rest of its time as well, which is not negative. */
+  findTimed(id: string): Promise<(HandoffRow & { readonly remaining_ms: number }) | undefined> {
+    return this.#database.query
+      .selectFrom("handoffs")
+      .selectAll()
+      .select(
+        sql<number>`greatest(0, ceil(extract(epoch from expires_at - clock_timestamp()) * 1000))::int`.as(
+          "remaining_ms",
+        ),
+      )
+      .where("id", "=", id)
+      .executeTakeFirst();
+  }
+
   /** Without one whose deadline has passed. */
   active(sessionId: string): Promise<HandoffRow | undefined> {
     return this.#database.query

@@ -2,6 +2,7 @@ import { browserNotFound, handoffActive, handoffNotFound } from "@shoal/contract
 import type { Database } from "@shoal/database";
 import { instanceControl } from "@shoal/instance";
 import { callInstance, type Instance } from "@shoal/placement";
+import { KeyedMutex } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { RequestHandoff } from "@shoal/schemas";
 import type * as z from "zod/mini";
@@ -28,6 +29,8 @@ export interface HandoffParts {
 interface Held {
   readonly sessionId: string;
   status: HandoffRow["status"];
+  /** Before, the instance does not know it. */
+  hasBegun: boolean;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -37,6 +40,8 @@ export class Handoffs {
   readonly #parts: HandoffParts;
   /** Active ones of sessions on this server. */
   readonly #held = new Map<string, Held>();
+  /** One report at a time, by handoff: a late begin must not follow the end. */
+  readonly #reports = new KeyedMutex<string>();
   readonly #listeners = new Set<(id: string | undefined) => void>();
   readonly #stopFollowing: () => void;
   readonly #timer: NodeJS.Timeout;
@@ -65,20 +70,30 @@ export class Handoffs {
     const instance = await this.#parts.sessions.instanceHere(projectId, session.id);
     const row = await this.store.insert(session, keyId, body);
     if (row === undefined) throw ServiceError.of(handoffActive(session.id));
-    const remainingMs = body.timeout_seconds * 1000;
     const timer = setTimeout(() => {
       this.#expire();
-    }, remainingMs).unref();
-    this.#held.set(row.id, { sessionId: session.id, status: row.status, timer });
+    }, body.timeout_seconds * 1000).unref();
+    const held = { sessionId: session.id, status: row.status, hasBegun: false, timer };
+    this.#held.set(row.id, held);
     try {
       // A running change would alter what the person sees.
       await this.#parts.sessions.updated(session.id);
-      await setHandoff(instance, row, remainingMs);
+      return await this.#reports.run(row.id, () => this.#begin(held, row, instance));
     } catch (error) {
       await this.store.end(row.id, { status: "canceled", released_by: null, note: null });
       throw error;
     }
-    return row;
+  }
+
+  /** It may have been taken or have ended while the request waited for a change of the session. */
+  async #begin(held: Held, row: HandoffRow, instance: Instance): Promise<HandoffRow> {
+    // Before the row is read: later changes are reported after this.
+    held.hasBegun = true;
+    const present = await this.store.findTimed(row.id);
+    if (present === undefined) throw ServiceError.of(handoffNotFound(row.id));
+    const { remaining_ms, ...now } = present;
+    if (isActive(now)) await setHandoff(instance, now, remaining_ms);
+    return now;
   }
 
   /** The latest one, also of an ended session. @param options.waitSeconds - for its end. */
@@ -162,9 +177,10 @@ export class Handoffs {
       clearTimeout(held.timer);
       this.#held.delete(row.id);
     }
+    if (!held.hasBegun) return;
     try {
       const instance = await this.#parts.sessions.instanceHere(undefined, row.session_id);
-      await setHandoff(instance, row, 0);
+      await this.#reports.run(row.id, () => setHandoff(instance, row, 0));
     } catch (error) {
       // The session has ended, or its instance ends the handoff at the deadline.
       this.#parts.log.debug({ handoff_id: row.id, err: error }, "the instance did not receive the change of a handoff");
