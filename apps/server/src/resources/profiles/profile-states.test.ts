@@ -18,6 +18,8 @@ let project: { id: string; key: string };
 let states: ProfileStates;
 /** When set, the store fails with this error. */
 let failure: Error | undefined;
+/** Called before an archive is read. */
+let onRead = (): Promise<unknown> => Promise.resolve();
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -27,6 +29,10 @@ beforeAll(async () => {
   const blobs: Blobs = {
     ...files,
     put: (source, options) => (failure === undefined ? files.put(source, options) : Promise.reject(failure)),
+    async get(name, range) {
+      await onRead();
+      return files.get(name, range);
+    },
   };
   const log = await createLog({ log_level: "silent", log_format: "json" });
   states = new ProfileStates({
@@ -99,6 +105,17 @@ it("returns saved states, keeps the latest versions, and deletes archives withou
   expect(await readdir(folder)).toHaveLength(3);
   const { body } = await server.request("GET", `/profiles/${ref.id}`, { key: project.key });
   expect(body).toMatchObject({ version: 5, size_bytes: 3 });
+});
+
+it("opens the next version when its session replaces one that is being opened", async () => {
+  const ref = await profile();
+  const sessionId = await writer(ref);
+  await states.save(ref, { source: "checkpoint", sessionId }, of("early"));
+  onRead = async () => {
+    onRead = () => Promise.resolve();
+    await states.save(ref, { source: "checkpoint", sessionId }, of("late"));
+  };
+  expect(await present(ref)).toBe("2 late");
 });
 
 it("stores one version per session, and none of a session that was declared dead", async () => {

@@ -94,15 +94,26 @@ export class ProfileStates {
 
   /** @param version - default: the current one. */
   async open(profile: ProfileRef, version?: number): Promise<OpenedState | undefined> {
-    const row = await this.#versions.find(profile.id, version);
-    if (row === undefined) return undefined;
+    const first = await this.#versions.find(profile.id, version);
+    return first && this.#openVersion(profile, first, version);
+  }
+
+  async #openVersion(
+    profile: ProfileRef,
+    row: NonNullable<Awaited<ReturnType<ProfileVersions["find"]>>>,
+    version: number | undefined,
+  ): Promise<OpenedState | undefined> {
     const found = await this.#blobs.get(row.blob);
-    if (found === undefined)
+    if (found === undefined) {
+      // The session that writes to the profile may have replaced it after the row was read.
+      const now = await this.#versions.find(profile.id, version);
+      if (now?.blob !== row.blob) return now && this.#openVersion(profile, now, version);
       throw new ServiceError(
         500,
         "internal_error",
         `Version ${String(row.version)} of profile ${profile.id} is not ${this.#blobs.place}`,
       );
+    }
     const archive = this.#archiveOf(found.stream, profile, { profile_id: profile.id, version: row.version });
     return { version: row.version, sizeBytes: row.size_bytes, archive };
   }
