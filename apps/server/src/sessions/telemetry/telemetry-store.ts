@@ -63,6 +63,8 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
   const { directory, log, parsing, retentionMs, stored } = options;
   const directoryOf = (sessionId: string) => join(directory, sessionId);
   const ending = new Map<string, Promise<void>>();
+  /** Sessions whose collector still writes: it keeps its file open. */
+  const collected = new Set<string>();
   /** Sessions whose stored events are being removed here. */
   const moving = new Set<string>();
   async function ask(
@@ -79,6 +81,8 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
   return {
     collect(sessionId, instance) {
       const collector = collectEvents({ instance, directory: directoryOf(sessionId), maxBytes: maxSessionBytes, log });
+      collected.add(sessionId);
+      void collector.done.finally(() => collected.delete(sessionId));
       return {
         ...collector,
         finish() {
@@ -125,19 +129,22 @@ export function createTelemetryStore(options: TelemetryStoreOptions): TelemetryS
         moving.delete(session.sessionId);
       }
     },
-    async sweep(nowMs = Date.now()) {
-      const names = await readdir(directory).catch(() => []);
-      let removed = 0;
-      for (const name of names) {
-        const path = join(directory, name);
-        const newest = await newestFileMs(path);
-        if (newest === undefined || nowMs - newest <= retentionMs) continue;
-        await rm(path, { recursive: true, force: true });
-        removed++;
-      }
-      return removed;
-    },
+    sweep: (nowMs = Date.now()) => removeOlder(directory, nowMs - retentionMs, collected),
   };
+}
+
+/** @param kept - stay at any age. @returns the number of removed folders. */
+async function removeOlder(directory: string, beforeMs: number, kept: ReadonlySet<string>): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(directory).catch(() => [])) {
+    if (kept.has(name)) continue;
+    const path = join(directory, name);
+    const newest = await newestFileMs(path);
+    if (newest === undefined || newest >= beforeMs) continue;
+    await rm(path, { recursive: true, force: true });
+    removed++;
+  }
+  return removed;
 }
 
 async function isMissing(path: string): Promise<boolean> {

@@ -7,6 +7,7 @@ export class ClientPresence {
   readonly #timeouts: () => Timeouts;
   readonly #onAbsent: () => void;
   #clients = 0;
+  #hasCome = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -19,6 +20,7 @@ export class ClientPresence {
   /** @returns ends the count of this client; only the first call counts. */
   enter(): () => void {
     this.#clients += 1;
+    this.#hasCome = true;
     clearTimeout(this.#timer);
     let isHere = true;
     return () => {
@@ -31,6 +33,8 @@ export class ClientPresence {
 
   /** Begins the wait after the last client; also after a change of its timeout. */
   look(): void {
+    // The wait for the first client has its own timeout.
+    if (!this.#hasCome && this.#timeouts().connect_timeout_seconds !== undefined) return;
     clearTimeout(this.#timer);
     if (this.#clients === 0) this.#wait(this.#timeouts().disconnect_timeout_seconds);
   }
