@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
 import type { Log } from "../../log/log.ts";
+import { BlobTooLarge } from "../../storage/blobs/measured-content.ts";
 import type { SessionFile, SessionFiles } from "../../storage/session-files/session-files.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { describeDownload, eachDownload, openDownload } from "./instance-downloads.ts";
@@ -28,8 +29,6 @@ const hourMs = 60 * 60 * 1000;
 const finishTimeoutMs = 10_000;
 /** As many as an instance lists. */
 const maxKeptPerSession = 1_000;
-/** Counted for each description. */
-const descriptionBytes = 8192;
 
 interface Keeping {
   readonly of: KeptOf;
@@ -211,17 +210,39 @@ export class DownloadStore {
       return;
     }
     const stored = (await this.#stored?.usedBytes(of.projectId, kind)) ?? 0;
-    const room = Math.max(0, this.#maxBytes - (this.#used.get(of.projectId) ?? 0) - stored);
-    const content = await openDownload(instance, id);
-    const { sha256, sizeBytes } = await this.#files.store(of, id, content, room);
-    this.#count(of.projectId, sizeBytes);
+    const maxBytes = Math.max(0, this.#maxBytes - stored);
+    const copied = { bytes: 0 };
+    const content = Readable.from(this.#counted(of.projectId, await openDownload(instance, id), { maxBytes, copied }), {
+      objectMode: false,
+    });
+    const { sha256, sizeBytes, storedBytes } = await this.#files
+      .store(of, id, content, maxBytes)
+      .catch((error: unknown) => {
+        this.#count(of.projectId, -copied.bytes);
+        throw error;
+      });
+    this.#count(of.projectId, storedBytes - copied.bytes);
     // The file may have changed since the instance read it.
     await this.#describe(of, { ...download, size_bytes: sizeBytes, received_bytes: sizeBytes, sha256 });
   }
 
+  /** Counts bytes as they arrive, because several copies run at once. */
+  async *#counted(
+    projectId: string,
+    content: Readable,
+    { maxBytes, copied }: { readonly maxBytes: number; readonly copied: { bytes: number } },
+  ): AsyncGenerator<Buffer, void, undefined> {
+    for await (const chunk of content as AsyncIterable<Buffer>) {
+      if ((this.#used.get(projectId) ?? 0) + chunk.length > maxBytes)
+        throw new BlobTooLarge("The downloads of the project reached their limit (download_max_gib).");
+      this.#count(projectId, chunk.length);
+      copied.bytes += chunk.length;
+      yield chunk;
+    }
+  }
+
   async #describe(of: KeptOf, download: BrowserDownload): Promise<void> {
-    await this.#files.write(of, download);
-    this.#count(of.projectId, descriptionBytes);
+    this.#count(of.projectId, await this.#files.write(of, download));
   }
 
   /** Counts files of earlier runs. */

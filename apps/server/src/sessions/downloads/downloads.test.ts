@@ -2,7 +2,7 @@ import type { Page } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import type { BrowserDownload } from "@shoal/schemas";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -183,6 +183,33 @@ describe("kept downloads", () => {
     again.keep(next, instanceWith(others), "second");
     await again.finish(next, instanceWith(others));
     expect(await again.list({ ...of, sessionId: "next" })).toEqual([]);
+  });
+
+  it("share the space of their project while several are copied", async () => {
+    const maxBytes = 1_000_000;
+    const { directory, store } = open({ maxBytes });
+    const [bothHalfway, rest] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    let halfway = 0;
+    async function* inTwoParts() {
+      yield Buffer.alloc(450_000);
+      halfway += 1;
+      if (halfway === 2) bothHalfway.resolve(undefined);
+      await rest.promise;
+      yield Buffer.alloc(450_000);
+    }
+    const sessions = ["one", "two"].map((sessionId) => ({
+      of: { ...of, sessionId },
+      instance: instanceWith({ large: inTwoParts }),
+    }));
+    const finished = sessions.map((session) => store.finish(session.of, session.instance) ?? Promise.resolve());
+    await bothHalfway.promise;
+    rest.resolve(undefined);
+    await Promise.all(finished);
+    const bytesOn = () =>
+      filesIn(directory).reduce((sum, { name, parentPath }) => sum + statSync(join(parentPath, name)).size, 0);
+    expect(bytesOn()).toBeLessThanOrEqual(maxBytes);
+    // Removed files do not count.
+    await expect.poll(async () => ((await store.usedBytes()).get("project") ?? 0) - bytesOn()).toBe(0);
   });
 
   it("are none without a retention, and older ones are deleted", async () => {

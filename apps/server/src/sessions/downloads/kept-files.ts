@@ -55,31 +55,39 @@ export class KeptFiles {
     return text === undefined ? undefined : BrowserDownload.parse(JSON.parse(text));
   }
 
-  /** Seals the content into a file. @throws {BlobTooLarge} above `maxBytes`; the file is then removed. */
+  /**
+   * Seals the content into a file. @throws {BlobTooLarge} above `maxBytes`; the file is then removed.
+   * @returns `storedBytes` is the size on the disk.
+   */
   async store(
     of: KeptOf,
     id: string,
     content: Readable,
     maxBytes: number,
-  ): Promise<{ readonly sizeBytes: number; readonly sha256: string }> {
+  ): Promise<{ readonly sizeBytes: number; readonly sha256: string; readonly storedBytes: number }> {
     const path = this.#pathOf(of, id, "bin");
     const measured = new MeasuredContent(content, maxBytes);
     try {
       await mkdir(this.#folderOf(of), { recursive: true, mode: 0o700 });
       await pipeline(sealStream(measured.chunks(), this.#keyOf(of)), createWriteStream(path, { mode: 0o600 }));
-      return measured.result();
+      return { ...measured.result(), storedBytes: (await stat(path)).size };
     } catch (error) {
       await rm(path, { force: true });
       throw error;
     }
   }
 
-  /** Call it after the content is stored: a content without a description counts as incomplete. */
-  async write(of: KeptOf, download: BrowserDownload): Promise<void> {
+  /**
+   * Call it after the content is stored: a content without a description counts as incomplete.
+   * @returns its size on the disk.
+   */
+  async write(of: KeptOf, download: BrowserDownload): Promise<number> {
     const path = this.#pathOf(of, download.download_id, "json");
     await mkdir(this.#folderOf(of), { recursive: true, mode: 0o700 });
-    await writeFile(`${path}.new`, this.#secrets.seal(JSON.stringify(download), purposeOf(of)), { mode: 0o600 });
+    const sealed = this.#secrets.seal(JSON.stringify(download), purposeOf(of));
+    await writeFile(`${path}.new`, sealed, { mode: 0o600 });
     await rename(`${path}.new`, path);
+    return sealed.length;
   }
 
   read(of: KeptOf, id: string): Readable {
