@@ -1,4 +1,4 @@
-export { type BackupSource, openBackupSource, type TableChunk } from "./backup/backup-source.ts";
+export { type BackupSource, isBackedUp, openBackupSource, type TableChunk } from "./backup/backup-source.ts";
 export { openRestoreTarget, type RestoreTarget } from "./backup/restore-target.ts";
 export { copyEmbedded } from "./embedded/copy-embedded.ts";
 export { removeEmbedded } from "./embedded/remove-embedded.ts";

@@ -1,7 +1,9 @@
+import { sql } from "kysely";
 import type { PoolClient } from "pg";
 import { connectFirst, createPool } from "../connect.ts";
 import { reachEmbedded } from "../embedded/reach.ts";
 import type { DatabaseLog } from "../log.ts";
+import type { Database } from "../open-database.ts";
 
 export interface TableChunk {
   readonly table: string;
@@ -32,6 +34,8 @@ const passing: ReadonlySet<string> = new Set([
 const rowsAtOnce = 200;
 /** Approximate; a single row may be larger. */
 const chunkCharacters = 2 * 1024 * 1024;
+/** Of an advisory lock that each backup shares until its end. */
+const backupLock = [1936223073, 27670] as const;
 const noTimeLimit = "set statement_timeout = 0; set idle_in_transaction_session_timeout = 0";
 
 export async function writtenColumns(client: PoolClient, table: string): Promise<string[]> {
@@ -72,6 +76,8 @@ export async function openBackupSource({
     const client = await pool.connect();
     inUse = client;
     await client.query(noTimeLimit);
+    // Before the snapshot: a row that is deleted later keeps its file.
+    await client.query(`select pg_advisory_lock_shared(${backupLock.join(", ")})`);
     // Later queries read this snapshot.
     await client.query("begin isolation level repeatable read, read only");
     const migrations = await client.query<{ name: string }>(
@@ -95,6 +101,17 @@ export async function openBackupSource({
     await end();
     throw error;
   }
+}
+
+/** True while a backup reads the database: files that a row of its snapshot names must stay. */
+export async function isBackedUp({ query }: Pick<Database, "query">): Promise<boolean> {
+  const [key, part] = backupLock;
+  const { rows } = await sql<{ found: boolean }>`select exists (
+    select from pg_locks
+    where locktype = 'advisory' and classid = ${key}::oid and objid = ${part}::oid and objsubid = 2 and granted
+      and database = (select oid from pg_database where datname = current_database())
+  ) as found`.execute(query);
+  return rows[0]?.found === true;
 }
 
 /** Yields at least one chunk, so that the backup names empty tables too. */

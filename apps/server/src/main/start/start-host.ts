@@ -1,4 +1,4 @@
-import { type Database, DatabaseError, openDatabase } from "@shoal/database";
+import { type Database, DatabaseError, isBackedUp, openDatabase } from "@shoal/database";
 import { createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
 import type { StartOptions } from "../running-server.ts";
 import type { ServerAddresses } from "../../cluster/server-addresses.ts";
@@ -55,13 +55,18 @@ export async function startHost(
     cleanup,
     database,
     envelopes: await openEnvelopes(started, database, serverSecret),
-    blobs: await openBlobs(config, dataDir.path),
+    blobs: await openBlobs(config, dataDir.path, mayDeleteFiles(database)),
     secrets: createSecrets(serverSecret),
     otherServers: addresses.list,
     isStopping: () => stopping.signal.aborted,
     stopping: stopping.signal,
   };
   return { host, placement, serverSecret };
+}
+
+/** Backups of `shoal-server` read an embedded database only. */
+function mayDeleteFiles(database: Database): (() => Promise<boolean>) | undefined {
+  return database.embedded ? async () => !(await isBackedUp(database)) : undefined;
 }
 
 async function openEnvelopes(

@@ -18,6 +18,9 @@ import { buffer, text } from "node:stream/consumers";
 import { zstdCompressSync } from "node:zlib";
 import tar from "tar-stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isBackedUp, openBackupSource, openRunningDatabase } from "@shoal/database";
+import { databaseDirectory } from "../../config/data-dir.ts";
+import { silentLog } from "../../testing/test-database.ts";
 import { shoalServer } from "../../main/shoal-server.ts";
 import { completeConfig } from "../../config/config.ts";
 import type { RunningServer } from "../../main/running-server.ts";
@@ -161,6 +164,38 @@ it("backs up a running service, and restores it in another folder", async () => 
     expect((await ask(restored, "POST", "/profiles", { name: "goes on" })).status).toBe(201);
   } finally {
     await restored.close();
+  }
+});
+
+it("keeps files of deleted rows while a backup reads the database", async () => {
+  const running = join(folder, "kept");
+  const server = await start(running);
+  try {
+    const blobs = join(running, "blobs", "extensions");
+    const upload = async (name: string) => {
+      const form = new FormData();
+      form.set("name", name);
+      const manifest = JSON.stringify({ manifest_version: 3, name, version: "1" });
+      form.set("file", new Blob([new Uint8Array(await zipOf({ "manifest.json": manifest }))]), `${name}.zip`);
+      expect((await ask(server, "POST", "/extensions", form)).status).toBeLessThan(300);
+    };
+    await upload("during");
+    const named = readdirSync(blobs);
+    expect(named).toHaveLength(1);
+    const source = await openBackupSource({ dataDir: databaseDirectory(running), log: silentLog });
+    expect((await ask(server, "DELETE", "/extensions/during")).status).toBeLessThan(300);
+    expect(readdirSync(blobs)).toEqual(named);
+    await source.close();
+    const database = await openRunningDatabase({ dataDir: databaseDirectory(running), log: silentLog });
+    if (database === undefined) throw new Error("The database runs.");
+    await expect.poll(() => isBackedUp(database)).toBe(false);
+    await database.close();
+    await upload("afterwards");
+    expect(readdirSync(blobs)).toHaveLength(2);
+    expect((await ask(server, "DELETE", "/extensions/afterwards")).status).toBeLessThan(300);
+    expect(readdirSync(blobs)).toEqual(named);
+  } finally {
+    await server.close();
   }
 });
 

@@ -87,7 +87,7 @@ class BackupArchive {
     try {
       await this.#addManifest(source);
       const rows = await this.#addRows(source);
-      // After the rows: blobs are stored before their rows, and never change.
+      // After the rows: blobs are stored before their rows, never change, and are not deleted while the source is open.
       await this.#addBlobs();
       if (this.#options.secrets) await this.#addSecrets();
       const closing: Closing = { rows, files: this.report.files, file_bytes: this.report.fileBytes };

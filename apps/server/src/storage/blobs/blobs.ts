@@ -39,7 +39,7 @@ export interface Blobs {
   put(source: Readable, options: PutOptions): Promise<StoredBlob>;
   /** `sizeBytes` is the length of the stream. @param range - default: everything. */
   get(name: string, range?: BlobRange): Promise<{ readonly stream: Readable; readonly sizeBytes: number } | undefined>;
-  /** Ignores an unknown name. */
+  /** Ignores an unknown name. During a backup, files stay for the sweep. */
   delete(name: string): Promise<void>;
   /** Lists the names of blobs whose upload began before `date`. */
   listOlderThan(date: Date): AsyncIterable<string>;
@@ -56,8 +56,8 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** Several servers may share the folder. */
-export function createFileBlobs(directory: string): Blobs {
+/** Several servers may share the folder. @param mayDelete - false during a backup, which reads the files last. */
+export function createFileBlobs(directory: string, mayDelete: () => Promise<boolean> = async () => true): Blobs {
   const pathOf = (name: string) => join(directory, name);
 
   return {
@@ -109,7 +109,7 @@ export function createFileBlobs(directory: string): Blobs {
     },
 
     async delete(name) {
-      if (isId(name)) await rm(pathOf(name), { force: true });
+      if (isId(name) && (await mayDelete())) await rm(pathOf(name), { force: true });
     },
 
     async *listOlderThan(date) {

@@ -16,12 +16,17 @@ function wrong(message: string, hint: string): StartError {
 
 /**
  * Opens an S3-compatible store when `blob_store_url` is set, else files. @throws {StartError} for unusable settings.
+ * @param mayDelete - of files: see `createFileBlobs`.
  */
-export async function openBlobs(settings: Settings, dataDir: string): Promise<(area: BlobArea) => Blobs> {
+export async function openBlobs(
+  settings: Settings,
+  dataDir: string,
+  mayDelete?: () => Promise<boolean>,
+): Promise<(area: BlobArea) => Blobs> {
   const { blob_store_access_key, blob_store_secret_key, blob_store_url, blobs_dir } = settings;
   if (blob_store_url === undefined) {
     const folder = blobs_dir ?? join(dataDir, "blobs");
-    return (area) => createFileBlobs(join(folder, area));
+    return (area) => createFileBlobs(join(folder, area), mayDelete);
   }
   if (blobs_dir !== undefined)
     throw wrong(
