@@ -61,9 +61,10 @@ export class PoolLeases {
   ): Promise<SessionView | undefined> {
     await this.#check(pool, request);
     const seconds = request.acquire_timeout_seconds ?? fillSeconds(pool.config);
-    const deadline = Date.now() + seconds * 1000;
+    // Unlike the system clock, it is never set.
+    const deadline = performance.now() + seconds * 1000;
     do {
-      const granted = await this.#wait(pool.id, Math.max(0, deadline - Date.now()), signal);
+      const granted = await this.#wait(pool.id, Math.max(0, deadline - performance.now()), signal);
       if (granted === undefined) {
         if (this.closing.aborted) throw stopping();
         if ((await this.#parts.store.find(pool.project_id, pool.id)) === undefined) throw notFound(request.asked);
@@ -76,7 +77,7 @@ export class PoolLeases {
       }
       const leased = await this.#lease(pool.id, granted, request);
       if (leased !== undefined) return leased;
-    } while (Date.now() < deadline);
+    } while (performance.now() < deadline);
     return undefined;
   }
 
@@ -114,8 +115,7 @@ export class PoolLeases {
     const granted = Promise.withResolvers<SessionRow | undefined>();
     const forget = keeper.expect(id, granted.resolve);
     try {
-      const expires_at = new Date(Date.now() + ms + waiterSlackMs);
-      await waiters.add({ id, pool_id: poolId, server_id: serverId, expires_at });
+      await waiters.add({ id, pool_id: poolId, server_id: serverId, ms: ms + waiterSlackMs });
       const looked = keeper.look(poolId).then(nothing);
       // Rejects only if the caller is gone or the server stops.
       const came = await pTimeout(ms > 0 ? granted.promise : Promise.race([granted.promise, looked]), {

@@ -9,13 +9,21 @@ export class PoolWaiters {
     this.#query = query;
   }
 
-  async add(waiter: {
+  /** @param waiter.ms - until it expires, by the clock of the database. */
+  async add({
+    ms,
+    ...waiter
+  }: {
     readonly id: string;
     readonly pool_id: string;
     readonly server_id: string;
-    readonly expires_at: Date;
+    readonly ms: number;
   }): Promise<void> {
-    await this.#query.insertInto("browser_pool_waiters").values(waiter).execute();
+    const expires_at = sql<string>`clock_timestamp() + make_interval(secs => ${ms / 1000})`;
+    await this.#query
+      .insertInto("browser_pool_waiters")
+      .values({ ...waiter, expires_at })
+      .execute();
   }
 
   /** @returns false if it was no longer waiting. */
