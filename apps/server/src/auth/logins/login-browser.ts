@@ -94,7 +94,7 @@ export class LoginBrowser {
         ? await startRecording(
             parts.replays,
             { session, instance },
-            { body: { record_audio: false }, requestId: createId(), signal },
+            { body: { record_audio: false }, requestId: createId() },
           )
         : undefined;
       return new LoginBrowser(parts, {

@@ -9,11 +9,11 @@ import type { RecordingDownloads, Replays } from "./shapes.ts";
 export async function startRecordingOf(
   { replays }: DialectParts,
   calls: NativeCalls,
-  { sessionId, signal }: { readonly sessionId: string; readonly signal: AbortSignal },
+  sessionId: string,
 ): Promise<void> {
   const instance = await calls.instanceFor(native.startReplay, sessionId);
   const session = { id: sessionId, projectId: calls.access.projectId };
-  await startRecording(replays, { session, instance }, { body: { record_audio: false }, requestId: sessionId, signal });
+  await startRecording(replays, { session, instance }, { body: { record_audio: false }, requestId: sessionId });
 }
 
 interface Recordings {

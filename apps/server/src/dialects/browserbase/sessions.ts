@@ -25,7 +25,7 @@ export async function createSession(
   const browser = await createBrowserFor(parts, { create, origin, proxy }, { calls, signal });
   if (plan.records === true) {
     try {
-      await startRecordingOf(parts, calls, { sessionId: browser.session_id, signal });
+      await startRecordingOf(parts, calls, browser.session_id);
     } catch (error) {
       await calls.call("deleteBrowser", { params: { id_or_name: browser.session_id } });
       throw error;

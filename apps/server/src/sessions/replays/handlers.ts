@@ -24,11 +24,11 @@ const retryAfterSeconds = 1;
 export function replayHandlers(store: ReplayStore): Handlers<typeof browserReplays, ReplayAccess> {
   const marks = recentlyUsed<Promise<ReplayMark>>(10_000);
   return {
-    async startReplay({ body, context, headers, requestId, signal }) {
+    async startReplay({ body, context, headers, requestId }) {
       const instance = await context.instance();
       const session = recordedSession(context);
       const key = headers["idempotency-key"];
-      const request = { body, requestId, signal, ...(typeof key === "string" && { key }) };
+      const request = { body, requestId, ...(typeof key === "string" && { key }) };
       const id = await startRecording(store, { session, instance }, request);
       return shown(await store.show(context.sessionId, id), context);
     },

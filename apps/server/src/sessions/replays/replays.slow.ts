@@ -1,4 +1,5 @@
-import type { Replay } from "@shoal/schemas";
+import type { Placement } from "@shoal/placement";
+import { Browser, type Replay } from "@shoal/schemas";
 import { mkdtempSync, rmSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,19 +7,36 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
+import { withMembers } from "../../testing/with-members.ts";
 import { ReplayStore } from "./replay-store.ts";
 
 describe("stored recordings", () => {
   let server: TestServer;
   let id: string;
-  beforeAll(async () => {
-    server = await startTestServer();
-    id = (
+  /** Called when an instance has started a recording, before the server gets the answer. */
+  let onRecording = (): Promise<unknown> => Promise.resolve();
+  const held = (placement: Placement) =>
+    withMembers(placement, {
+      async acquire(...given) {
+        const instance = await placement.acquire(...given);
+        return withMembers(instance, {
+          async request(init, body) {
+            const answer = await instance.request(init, body);
+            if (init.path === "/replays") await onRecording();
+            init.signal?.throwIfAborted();
+            return answer;
+          },
+        });
+      },
+    });
+  const newSession = async () =>
+    Browser.parse(
       (await server.request("POST", "/browsers", { body: { name: "filmed", viewport: { width: 640, height: 480 } } }))
-        .body as {
-        session_id: string;
-      }
+        .body,
     ).session_id;
+  beforeAll(async () => {
+    server = await startTestServer({}, { aroundPlacement: held });
+    id = await newSession();
   });
   afterAll(() => server.close());
 
@@ -32,6 +50,28 @@ describe("stored recordings", () => {
     fetch(`${server.baseUrl}/browsers/${id}/replays/${replayId}`, {
       headers: { authorization: `Bearer ${server.key}` },
     });
+
+  it("lists a recording whose client left before the answer", async () => {
+    const [arrived, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    onRecording = () => {
+      arrived.resolve(undefined);
+      return answered.promise;
+    };
+    const client = new AbortController();
+    const asked = server.request("POST", `/browsers/${id}/replays`, { body: {}, signal: client.signal });
+    await arrived.promise;
+    onRecording = () => Promise.resolve();
+    client.abort();
+    await expect(asked).rejects.toThrow();
+    expect(await list()).toEqual([]);
+    answered.resolve(undefined);
+    await expect.poll(list).toHaveLength(1);
+    const left = (await list())[0]?.replay_id ?? "";
+    expect((await server.request("POST", `/browsers/${id}/replays/${left}/stop`)).status).toBe(200);
+    await expect.poll(async () => (await list())[0]?.finished_at ?? null).not.toBeNull();
+    expect((await server.request("DELETE", `/browsers/${id}`)).status).toBeLessThan(300);
+    id = await newSession();
+  });
 
   it("answers 202 while a file grows, and returns the file after the end of the session", async () => {
     const [stopped, cut] = [await start(), await start({ framerate: 5 })];

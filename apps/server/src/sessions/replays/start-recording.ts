@@ -8,15 +8,22 @@ import type { RecordedSession } from "./recording-limits.ts";
 import { isReplayId } from "./replay-files.ts";
 import type { ReplayStore } from "./replay-store.ts";
 
-/** Starts a recording in the instance, and keeps it. @returns its id. @throws {ServiceError} 409, 507 at a limit. */
+/** Longer than an instance waits for its first picture and the encoder. */
+const startTimeoutMs = 30_000;
+
+/**
+ * Starts a recording in the instance, and keeps it, even if the client leaves: the instance records then too.
+ * @returns its id. @throws {ServiceError} 409, 507 at a limit.
+ */
 export async function startRecording(
   store: Pick<ReplayStore, "admit" | "keep">,
   { instance, session }: { readonly instance: Instance; readonly session: RecordedSession },
-  { body, ...asked }: Omit<Asked, "path"> & { readonly body: z.output<typeof StartReplay> },
+  { body, ...asked }: Omit<Asked, "path" | "signal"> & { readonly body: z.output<typeof StartReplay> },
 ): Promise<string> {
   // A repeated request gets the first answer, regardless of the current limits.
   if (asked.key === undefined) await store.admit(session);
-  const answer = await askForRecording(instance, { path: "/replays", ...asked }, JSON.stringify(body));
+  const signal = AbortSignal.timeout(startTimeoutMs);
+  const answer = await askForRecording(instance, { path: "/replays", signal, ...asked }, JSON.stringify(body));
   const replay = Replay.safeParse(answer);
   if (!replay.success || !isReplayId(replay.data.replay_id))
     throw new ServiceError(

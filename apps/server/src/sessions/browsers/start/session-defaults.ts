@@ -47,7 +47,7 @@ export class SessionDefaults {
       await startRecording(
         replays,
         { session: { id, projectId }, instance: session.instance },
-        { body: { record_audio: false }, requestId: `start-${id}`, signal: session.abort.signal },
+        { body: { record_audio: false }, requestId: `start-${id}` },
       );
     } catch (error) {
       if (session.ending === undefined)
