@@ -40,7 +40,7 @@ export class InvokedSessions {
   /** The running sessions, oldest first. */
   async list(invocationId: string): Promise<SessionView[]> {
     const rows = await this.#active(invocationId).selectAll().orderBy("created_at").orderBy("id").execute();
-    return rows.map((row) => this.#sessions.view(row));
+    return this.#sessions.views(rows);
   }
 
   /** Ends the running sessions on every server. Resolves when their rows have ended. @throws {ServiceError} 503 */

@@ -132,11 +132,15 @@ export class Sessions {
   }
 
   async list(projectId: string, filter: SessionFilter): Promise<Page<SessionView>> {
-    const { others, serverId, store } = this.#parts;
-    const rows = await store.list(projectId, filter);
+    return toPage(await this.views(await this.#parts.store.list(projectId, filter)), filter, (view) => view);
+  }
+
+  /** With the fields that other servers report. */
+  async views(rows: readonly SessionRow[]): Promise<SessionView[]> {
+    const { others, serverId } = this.#parts;
     const remote = rows.filter(({ ended_at, server_id }) => ended_at === null && server_id !== serverId);
     const live = remote.length === 0 ? undefined : await others.read(remote);
-    return toPage(rows, filter, (row) => this.#runner.view(row, live?.get(row.id)));
+    return rows.map((row) => this.#runner.view(row, live?.get(row.id)));
   }
 
   async get(projectId: string, idOrName: string, includeEnded: boolean): Promise<SessionView> {
@@ -283,10 +287,6 @@ export class Sessions {
     const by = { type: "invocation", ...(invocationId != null && { id: invocationId }) };
     if (session !== undefined) await this.#runner.end(session, "deleted", { by }).recorded;
     else await this.#parts.store.end(id, new Date().toISOString(), "instance_lost");
-  }
-
-  view(row: SessionRow): SessionView {
-    return this.#runner.view(row);
   }
 
   /** Counts a CDP or BiDi client of a session of this server. @returns ends the count. */

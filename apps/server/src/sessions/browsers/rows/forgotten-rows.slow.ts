@@ -22,7 +22,7 @@ beforeAll(async () => {
       aroundPlacement: (placement) =>
         withMembers(placement, {
           acquire(assignment, signal, surroundings) {
-            signal.addEventListener("abort", () => {
+            signal?.addEventListener("abort", () => {
               onGivenUp();
             });
             return placement.acquire(assignment, signal, surroundings);
