@@ -211,6 +211,13 @@ export class PooledSessions {
     if (session !== undefined) runner.end(session, reason, { by });
   }
 
+  /** Browsers of pools on this server that have not ended. */
+  browsers(): { readonly id: string; readonly poolId: string }[] {
+    return [...this.#parts.runner.sessions.values()].flatMap(({ ending, row: { id, pool_id: poolId } }) =>
+      poolId === null || ending !== undefined ? [] : [{ id, poolId }],
+    );
+  }
+
   of(poolId: string): string[] {
     return [...this.#parts.runner.sessions.values()]
       .filter(({ row }) => row.pool_id === poolId)

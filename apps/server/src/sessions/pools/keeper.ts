@@ -89,10 +89,14 @@ export class Keeper {
   }
 
   async #lookAtAll(): Promise<void> {
-    const { log, region, store, waiters } = this.#parts;
+    const { log, region, sessions, store, waiters } = this.#parts;
     try {
       await waiters.removeLost();
-      for (const id of await store.needy(region)) void this.look(id);
+      // The notification of a release or of the pool's end may have been lost.
+      const browsers = sessions.pooled.browsers();
+      const running = await store.runningOf(browsers.map(({ id }) => id));
+      const lost = browsers.filter(({ id }) => !running.has(id)).map(({ poolId }) => poolId);
+      for (const id of new Set([...lost, ...(await store.needy(region))])) void this.look(id);
     } catch (error) {
       log.warn({ err: error }, "the browser pools could not be looked after");
     }

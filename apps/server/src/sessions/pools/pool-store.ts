@@ -120,6 +120,18 @@ export class PoolStore {
     return rows.map(({ id }) => id);
   }
 
+  /** Returns the ids of those whose rows say that they run. */
+  async runningOf(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const rows = await this.#query
+      .selectFrom("sessions")
+      .select("id")
+      .where("id", "=", sql<string>`any(${ids}::text[])`)
+      .where("ended_at", "is", null)
+      .execute();
+    return new Set(rows.map(({ id }) => id));
+  }
+
   /** @throws {ServiceError} 429 if the limits do not allow its size. @returns `undefined` if it is gone. */
   async update(
     id: string,
