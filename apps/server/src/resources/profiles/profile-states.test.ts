@@ -107,7 +107,7 @@ it("returns saved states, keeps the latest versions, and deletes archives withou
   expect(body).toMatchObject({ version: 5, size_bytes: 3 });
 });
 
-it("opens the next version when its session replaces one that is being opened", async () => {
+it("opens the next version when a session replaces the requested version", async () => {
   const ref = await profile();
   const sessionId = await writer(ref);
   await states.save(ref, { source: "checkpoint", sessionId }, of("early"));
