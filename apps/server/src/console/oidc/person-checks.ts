@@ -1,5 +1,7 @@
 import { ServiceError } from "@shoal/router";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../log/log.ts";
+import { recentlyUsed } from "../../storage/recently-used.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import type { ConsoleSession, ConsoleSessions } from "../console-sessions.ts";
 import type { People, Person } from "../people.ts";
@@ -7,6 +9,8 @@ import { type Identity, isRefused, type OidcClient } from "./oidc-client.ts";
 
 /** A failed check of an expired confirmation is repeated after this time. */
 const retryMs = 5_000;
+/** Between two looks for the result of a check by another server. */
+const lookMs = 200;
 const purpose = "refresh token of the console";
 
 export interface PersonChecksParts {
@@ -16,12 +20,16 @@ export interface PersonChecksParts {
   readonly secrets: Pick<Secrets, "seal" | "unseal">;
   readonly sessions: ConsoleSessions;
   readonly log: Log;
+  /** Default: waits as many milliseconds. */
+  readonly pause?: (ms: number) => Promise<unknown>;
 }
 
 /** Confirms persons at the provider: at sign-in, and while they use the console. */
 export class PersonChecks {
   readonly #parts: PersonChecksParts;
   readonly #running = new Map<string, Promise<Person | undefined>>();
+  /** The last check of a session that this server has claimed, by its time. */
+  readonly #claimed = recentlyUsed<number>(1000);
 
   constructor(parts: PersonChecksParts) {
     this.#parts = parts;
@@ -60,12 +68,28 @@ export class PersonChecks {
     // A page sends several requests at once; all of them need the result.
     if (running !== undefined) return isExpired ? running : person;
     const dueMs = session.checkedAtMs + (isExpired ? retryMs : this.#parts.checkMs / 2);
-    if (dueMs > nowMs) return isExpired ? undefined : person;
+    if (dueMs > nowMs) {
+      if (!isExpired) return person;
+      const isOwn = this.#claimed.get(session.id) === session.checkedAtMs;
+      return isOwn ? undefined : this.#checkedElsewhere(person.key.id, nowMs);
+    }
     const started = this.#check(session, session.holder.refreshToken, { person, nowMs })
       .then((checked) => (checked !== undefined && checked.key.expiresAtMs > nowMs ? checked : undefined))
       .finally(() => this.#running.delete(session.id));
     this.#running.set(session.id, started);
     return started;
+  }
+
+  /** Another server asks the provider at this moment. */
+  async #checkedElsewhere(userId: string, nowMs: number): Promise<Person | undefined> {
+    const { pause = delay, people } = this.#parts;
+    for (let waitedMs = 0; waitedMs < retryMs; waitedMs += lookMs) {
+      await pause(lookMs);
+      people.forget(userId);
+      const person = await people.find(userId);
+      if (person === undefined || person.key.expiresAtMs > nowMs + waitedMs) return person;
+    }
+    return undefined;
   }
 
   async #check(
@@ -76,7 +100,9 @@ export class PersonChecks {
     const { client, log, secrets, sessions } = this.#parts;
     const refreshToken = sealed && secrets.unseal(sealed, purpose);
     if (refreshToken === undefined) return person;
-    if (!(await sessions.claimCheck(session.id, session.checkedAtMs, nowMs))) return person;
+    if (!(await sessions.claimCheck(session.id, session.checkedAtMs, nowMs)))
+      return person.key.expiresAtMs > nowMs ? person : this.#checkedElsewhere(person.key.id, nowMs);
+    this.#claimed.set(session.id, nowMs);
     try {
       const identity = await client.refresh(refreshToken, person.subject);
       if (identity.grants.length > 0) {
