@@ -102,7 +102,7 @@ const actTools: readonly PageTool[] = [
   action(
     "press",
     "Press keys",
-    "Press keys in an element, or in the focused one.",
+    "Press keys in an element or the focused one.",
     joined(target, neededFieldsOf(ActOnPage, { keys: "Keys or chords: Enter, Control+A" })),
   ),
   action("hover", "Hover", "Move the pointer over an element.", joined(target, holdKeys)),
@@ -116,12 +116,12 @@ const actTools: readonly PageTool[] = [
     "upload",
     "Upload files",
     "Set the files of a file field.",
-    joined(target, neededFieldsOf(ActOnPage, { paths: "Absolute paths in the session; write_file creates files" })),
+    joined(target, neededFieldsOf(ActOnPage, { paths: "Absolute paths; write_file creates files" })),
   ),
   action(
     "scroll",
     "Scroll",
-    "Scroll the page or an element; without deltas, bring the element into view.",
+    "Scroll; without deltas, bring the element into view.",
     joined(target, fieldsOf(ActOnPage, { delta_x: "Pixels right", delta_y: "Pixels down" })),
   ),
   {
@@ -143,7 +143,7 @@ const actTools: readonly PageTool[] = [
   ),
   action("open_tab", "Open a tab", "Open a tab and bring it to the front.", fieldsOf(ActOnPage, { url: "Address" })),
   action("select_tab", "Select a tab", "Bring a tab to the front.", neededFieldsOf(ActOnPage, { tab: "Id: t2" })),
-  action("close_tab", "Close a tab", "Close a tab.", fieldsOf(ActOnPage, { tab: "Id: t2; default the front tab" })),
+  action("close_tab", "Close a tab", "Close a tab.", fieldsOf(ActOnPage, { tab: "Default the front tab" })),
   action(
     "answer_dialog",
     "Answer a dialog",
@@ -161,8 +161,8 @@ export const pageTools: readonly PageTool[] = [
     description: "Outline the page: one line per element, with refs for other tools.",
     effect: "reads",
     fields: fieldsOf(ObservePage, {
-      max_tokens: "Limit of the outline",
-      diff: "Only changes since the last outline",
+      max_tokens: "Limit",
+      diff: "Only changes since the last",
       ref: "Only this element",
       tab: "Default the front tab",
     }),
@@ -176,7 +176,7 @@ export const pageTools: readonly PageTool[] = [
     effect: "reads",
     fields: fieldsOf(ReadPage, {
       content: "main text or all",
-      max_tokens: "Limit of the text",
+      max_tokens: "Limit",
       offset: "next_offset of the previous part",
       links: "With addresses of links",
       ref: "Only this element",
