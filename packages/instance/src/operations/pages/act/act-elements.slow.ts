@@ -35,6 +35,36 @@ describe("an element that is not ready", () => {
     await session.done({ type: "click", selector: "#b" });
   });
 
+  it.each([
+    [
+      "listbox",
+      `<ul id=b role=listbox aria-label=L tabindex=0><li><div role=option>Iron</div><li><div role=option>Gold</div><li><div role=option>Lead</div></ul>`,
+    ],
+    ["listbox", `<select id=b multiple size=3 aria-label=L><option>Iron<option>Gold<option>Lead</select>`],
+    [
+      "tablist",
+      `<div id=b role=tablist aria-label=L style="display:flex"><div role=tab style="flex:1">Iron</div></div>`,
+    ],
+  ])("chooses no item when a %s is clicked: %s", async (role, html) => {
+    await session.show(
+      `${html}<script>chosen = []; b.onclick = ({ target }) => chosen.push(target.textContent)</script>`,
+    );
+    const refused = await session.act({ type: "click", selector: "#b" });
+    expect(refused).toMatchObject({ status: 409, code: "not_actionable" });
+    expect(refused.message).toMatch(new RegExp(`^e\\d+ \\(${role} "L"\\) holds items .* would choose e\\d+ \\(`));
+    expect(await session.evaluate("chosen")).toEqual([]);
+    const [, item = ""] = / would choose (e\d+) /.exec(refused.message) ?? [];
+    if (!html.startsWith("<select")) await session.done({ type: "click", ref: item });
+    else await session.done({ type: "select", selector: "#b", values: ["Gold"] });
+  });
+
+  it("is clicked at its margin where the rest would choose an item", async () => {
+    await session.show(`<ul id=b role=listbox aria-label=L style="padding:40px 0;margin:0;height:20px;list-style:none"><li role=option onclick="document.title = 'chosen'">Iron</ul>
+      <script>b.onclick = () => { document.title ||= "list" }</script>`);
+    await session.done({ type: "click", selector: "#b" });
+    expect(await session.evaluate("document.title")).toBe("list");
+  });
+
   it("is clicked where another element does not cover it", async () => {
     await session.show(`<div style="position:relative;width:200px"><button id=b style="width:200px;height:60px" onclick="this.textContent = 'Clicked'">Go</button>
       <div style="position:absolute;left:70px;top:0;width:60px;height:60px;background:#ccc"></div></div>`);

@@ -120,6 +120,15 @@ export function unfitElement(element: string, problem: string, hint: string): Re
   return { status: 409, code: "not_actionable", problem: `${element} ${problem}`, hint };
 }
 
+/** 409 for a click on a list, which would choose the item in the middle. @param item - `e4 (option "Iron")` */
+export function choosesItem(element: string, item: string | undefined): Refusal {
+  return unfitElement(
+    element,
+    `holds items to choose, and a click on its middle would choose ${item ?? "one of them"}`,
+    "Nothing was clicked. Click the item that you want by its own reference, or use `select` for a <select>.",
+  );
+}
+
 export function noDialog(tab: string): Refusal {
   return { status: 409, code: "conflict", problem: `No dialog is open in ${tab}`, hint: "Observe the page again." };
 }

@@ -1,5 +1,5 @@
 import { type DomNode, targetsOf } from "../capture/dom-snapshot.ts";
-import { isField, isNamedByContent, isUsable } from "./roles.ts";
+import { isField, isNamedByContent, isUsable, roleOfItem } from "./roles.ts";
 
 /** Longest name in characters. */
 export const maxNameCharacters = 200;
@@ -16,7 +16,8 @@ export function nameOf(node: DomNode, role: string): string {
   const known = node.accessible;
   // Chromium names media by their errors.
   const isMedia = role === "audio" || role === "video";
-  if (known === undefined || isMedia || (known.name === "" && role === "clickable")) return nameByMarkup(node, role);
+  if (known === undefined || isMedia || (known.name === "" && (role === "clickable" || roleOfItem(node) !== undefined)))
+    return nameByMarkup(node, role);
   const name = clean(known.name) || nameOfHost(node, role);
   const sources = name === "" || hasStatedName(node) ? [] : sourcesOf(node, role);
   if (!sources.some(holdsHiddenText)) return name;

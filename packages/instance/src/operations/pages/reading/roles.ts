@@ -60,6 +60,13 @@ const inputRoles = byWord({
   spinbutton: "number",
 });
 const tableTags: ReadonlySet<string> = new Set(["table", "tr", "td", "th"]);
+const listsOfItems: ReadonlyMap<string, string> = new Map([
+  ["option", "listbox"],
+  ["treeitem", "tree"],
+]);
+/** They may be between an item and its list. */
+const groupRoles: ReadonlySet<string> = new Set(["", "group", "none", "presentation", "treeitem"]);
+const maxItemDepth = 50;
 const frameTags: ReadonlySet<string> = new Set(["iframe", "frame"]);
 
 /** Every word that begins a line of an outline. */
@@ -87,8 +94,28 @@ export function roleOf(node: DomNode): string | undefined {
   const { name, role } = node.accessible;
   if (role === "SvgRoot") return name === "" ? undefined : "image";
   if (focusableRoles.has(role)) return isFocusable(node) ? role : undefined;
+  const kept = roleOfItem(node);
+  if (kept !== undefined) return kept;
   if (outlineRoles.has(role)) return role === "clickable" ? undefined : role;
   return otherNames.get(role) ?? (namedRegions.test(role) ? "region" : undefined);
+}
+
+/**
+ * Chromium takes the role from an item with a plain `<li>` between it and its list; a person chooses it all the same.
+ * Returns that role.
+ */
+export function roleOfItem(node: DomNode): string | undefined {
+  if (node.accessible?.role !== "generic") return undefined;
+  const stated = (node.attribute("role") ?? "").toLowerCase().trim();
+  const list = listsOfItems.get(stated);
+  if (list === undefined) return undefined;
+  let at = node.parent;
+  for (let depth = 0; at !== undefined && depth < maxItemDepth; depth++, at = at.parent) {
+    const around = at.attribute("role")?.toLowerCase().trim();
+    if (around === list) return stated;
+    if (around !== undefined && !groupRoles.has(around)) return undefined;
+  }
+  return undefined;
 }
 
 /** Assistive technology does not get tables that look like a layout; a person sees their rows. */

@@ -1,7 +1,7 @@
 import type { AccessibleState } from "../capture/accessibility.ts";
 import type { DomNode } from "../capture/dom-snapshot.ts";
 import { clean, isSecret, textBelow } from "./names.ts";
-import { isField } from "./roles.ts";
+import { isField, roleOfItem } from "./roles.ts";
 
 /** Shown in the place of a password of any length. */
 const hiddenValue = "•••";
@@ -21,7 +21,8 @@ const shownStates: readonly AccessibleState[] = [
 
 /** States worth knowing, in a fixed order. */
 export function statesOf(node: DomNode, isFocused: boolean): string[] {
-  const known = node.accessible?.states ?? statedStates(node);
+  const told = roleOfItem(node) === undefined ? node.accessible?.states : undefined;
+  const known = told ?? statedStates(node);
   const states: string[] = isFocused ? ["focused"] : [];
   const isList = node.tag === "select" || node.tag === "input";
   for (const state of shownStates) {
@@ -35,7 +36,7 @@ export function statesOf(node: DomNode, isFocused: boolean): string[] {
   return states;
 }
 
-/** For elements that Chromium's tree does not report. */
+/** For elements that Chromium's tree does not report, or reports without their role. */
 function statedStates(node: DomNode): ReadonlySet<AccessibleState> {
   const states = new Set<AccessibleState>();
   const is = (name: string): boolean => node.attribute(`aria-${name}`) === "true";

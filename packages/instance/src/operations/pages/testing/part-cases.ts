@@ -16,6 +16,14 @@ export const partCases: readonly SeenCase[] = (
       `listbox "L" [e]\n  option "Iron" [e]\n    group "Tools"\n      button "Edit" [e] now`,
     ],
     [
+      `<ul role=listbox aria-label=L tabindex=0><li><div role=option tabindex=-1 aria-selected=true>Slow</div><li><div role=option tabindex=-1>Fast</div></ul>`,
+      `listbox "L" [e]\n  option "Slow" [e] [selected]\n  option "Fast" [e]`,
+    ],
+    [
+      `<ul role=tree><li><a role=treeitem tabindex=-1 aria-expanded=false>Src</a></ul><div role=option>alone</div>`,
+      `tree\n  treeitem "Src" [e] [collapsed]\nalone`,
+    ],
+    [
       `<table><tr><td>R1<td><button>Edit</button><select aria-label=S><option>x</select></table>`,
       `table\n  | R1 | button "Edit" [e] combobox "S" [e] = "x" options "x"`,
     ],

@@ -55,6 +55,16 @@ export const clicks: readonly (readonly [role: string, name: string, html: strin
     "Iron",
     `<ul role=listbox><li role=option onclick="document.title='clicked'">Iron <button>favorite</button></ul>`,
   ],
+  [
+    "option",
+    "Slow",
+    `<ul role=listbox><li><div role=option tabindex=-1 onclick="document.title='clicked'">Slow</div><li><div role=option tabindex=-1>Fast</div><li><div role=option tabindex=-1>Faster</div></ul>`,
+  ],
+  [
+    "treeitem",
+    "Src",
+    `<ul role=tree><li role=treeitem aria-label=Src onclick="if (event.target === this || event.target.localName === 'b') document.title='clicked'"><b>Src</b><ul role=group><li role=treeitem>a.ts<li role=treeitem>b.ts<li role=treeitem>c.ts</ul></ul>`,
+  ],
   ["button", "می‌خواهم", `<button onclick="document.title='clicked'">می\u200cخواهم</button>`],
   [
     "checkbox",

@@ -1,18 +1,20 @@
 import { ServiceError } from "@shoal/router";
 import type { Point } from "../../follow/points.ts";
 import { describeElement } from "../../tabs/page-errors.ts";
-import { NotActionable } from "../act-errors.ts";
+import { choosesItem, NotActionable } from "../act-errors.ts";
 import type { Target } from "../act-fields.ts";
 import type { ActRun } from "../act-run.ts";
 import { describeActed } from "./describe.ts";
 import type { ActedTab, ElementSource } from "../../tabs/element-source.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
 import {
+  choiceFunction,
   coverFunction,
   examineFunction,
   examineGuardedFunction,
   type Examined,
   type Obstacle,
+  type Problem,
   previewFunction,
   scrollFunction,
   stillFunction,
@@ -27,6 +29,8 @@ export interface Needs {
   readonly editable?: boolean;
   /** The element receives events at its point. */
   readonly hit?: boolean;
+  /** The point is in none of the items inside that a click would choose, such as the options of a list. */
+  readonly own?: boolean;
   /** A click is decided by {@link guardFunction} from then on. In the page's own document only. */
   readonly guard?: boolean;
 }
@@ -82,7 +86,7 @@ export class Actionable {
    */
   async untilUsed(
     request: Request,
-    use: (ready: ReadyElement) => Promise<boolean | Obstacle | ServiceError>,
+    use: (ready: ReadyElement) => Promise<boolean | Problem | ServiceError>,
   ): Promise<ElementHandle> {
     const { field, moves = false, needs, pick, target } = request;
     let found = request.found ?? (await this.finder.wait(target, field));
@@ -99,6 +103,7 @@ export class Actionable {
       const used = place.problem ?? (await use({ element: place.element, mayMove, point: place }));
       if (used === true) return element;
       const obstacle = used === false || typeof used === "object" ? "removed" : used;
+      if (obstacle === "choice") throw await this.#choosing(target, place.element);
       if (obstacle === "moving") movingSinceMs ??= performance.now();
       if (this.#run.leftMs <= 0)
         throw typeof used === "object" ? used : await this.#failure(target, place.element, obstacle);
@@ -152,9 +157,9 @@ export class Actionable {
 
   /** Looks at an element once, after scrolling to it. The point is in the page's viewport. */
   async examine(element: ElementHandle, needs: Needs, attempt = 0): Promise<Examined> {
-    const { editable = false, enabled = false, guard = false, hit = false, stable = false } = needs;
+    const { editable = false, enabled = false, guard = false, hit = false, own = false, stable = false } = needs;
     const examining = guard ? examineGuardedFunction : examineFunction;
-    const look = () => element.call<Examined>(examining, stable, enabled, editable, hit);
+    const look = () => element.call<Examined>(examining, stable, enabled, editable, hit, own);
     let examined = (await look()) ?? { problem: "removed" as const };
     const mustScroll = examined.problem === "outside" || (examined.problem === "covered" && attempt > 0);
     if (mustScroll) {
@@ -180,6 +185,16 @@ export class Actionable {
     const described = await this.#describe(element).catch(() => undefined);
     const cover = obstacle === "covered" ? await this.#describeCover(element).catch(() => undefined) : undefined;
     return new NotActionable(described ?? describeTarget(target), obstacle, { cover, timeoutMs: this.#timeoutMs });
+  }
+
+  /** 409 at once: no wait turns the items of a list into the list. */
+  async #choosing(target: Target, element: ElementHandle): Promise<ServiceError> {
+    const [described, choice] = await Promise.all([
+      this.#describe(element).catch(() => undefined),
+      element.related(choiceFunction),
+    ]);
+    const item = choice && (await this.#describe(choice).catch(() => undefined));
+    return ServiceError.of(choosesItem(described ?? describeTarget(target), item));
   }
 
   async #describe(element: ElementHandle): Promise<string | undefined> {

@@ -24,6 +24,38 @@ ${shapes}
     return false;
   };
   const isReadOnly = (element) => element.readOnly === true || element.getAttribute("aria-readonly") === "true";
+  /** What a click on a list, or on an item with items inside, would choose instead. */
+  const choices = [
+    ["[role=listbox i], select", "[role=option i], option"],
+    ["[role=tree i], [role=treeitem i]", "[role=treeitem i]"],
+    ["[role=tablist i]", "[role=tab i]"],
+    ["[role=radiogroup i]", "[role=radio i]"],
+    ["[role=menu i], [role=menubar i], [role^=menuitem i]", "[role^=menuitem i]"],
+  ];
+  const choiceOf = (element, part) => {
+    const items = choices.find(([list]) => element.matches(list))?.[1];
+    for (let at = part; items && at && at !== element; at = around(at))
+      if (at instanceof Element && at.matches(items)) return at;
+    return undefined;
+  };
+  const choiceAt = (element, x, y) => {
+    let part = document.elementFromPoint(x, y);
+    for (let next; (next = part?.shadowRoot?.elementFromPoint(x, y)) && next !== part; ) part = next;
+    return choiceOf(element, part);
+  };
+  /** Points of the texts that belong to an item itself. */
+  const ownPoints = (element) => {
+    if (!element.matches("[role=treeitem i], [role^=menuitem i]")) return [];
+    const points = [], walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let count = 0; points.length < 5 && count < 1000 && walk.nextNode(); count++) {
+      if (walk.currentNode.data.trim() === "" || choiceOf(element, walk.currentNode)) continue;
+      const range = document.createRange();
+      range.selectNodeContents(walk.currentNode);
+      const { x, y, width, height } = range.getBoundingClientRect();
+      points.push([x + width / 2, y + height / 2]);
+    }
+    return points.filter(([x, y]) => x > 0 && y > 0 && x < innerWidth && y < innerHeight);
+  };
 `;
 
 /** Whether the box of the element stays the same until the next frame. */
@@ -38,16 +70,18 @@ const still = `
 export const stillFunction = `function () {${still} return isStill(this); }`;
 
 export type Obstacle = "removed" | "hidden" | "moving" | "disabled" | "readonly" | "outside" | "covered";
+/** `choice`: a click would choose an item inside. No wait changes that. */
+export type Problem = Obstacle | "choice";
 
 /** Answer of {@link examineFunction}: a point of the element in its frame's viewport, or an obstacle. */
 export type Examined =
-  { readonly problem: Obstacle } | { readonly problem?: undefined; readonly x: number; readonly y: number };
+  { readonly problem: Problem } | { readonly problem?: undefined; readonly x: number; readonly y: number };
 
 /**
- * Arguments: whether the element must be stable, enabled, editable and hit. Tests several points: a person clicks the
- * part that is not covered.
+ * Arguments: whether the element must be stable, enabled, editable, hit, and hit outside of the items inside that a
+ * click would choose. Tests several points: a person clicks the part that is not covered.
  */
-export const examineFunction = `async function (stable, enabled, editable, hit) {${helpers}${still}
+export const examineFunction = `async function (stable, enabled, editable, hit, own) {${helpers}${still}
   if (!this.isConnected) return { problem: "removed" };
   const element = this;
   if (!isVisible(element)) return { problem: "hidden" };
@@ -66,10 +100,13 @@ export const examineFunction = `async function (stable, enabled, editable, hit) 
     if (right - left < 1 || bottom - top < 1) continue;
     for (const [across, down] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75]]) {
       const x = left + (right - left) * across, y = top + (bottom - top) * down;
-      if (!hit || coverAt(element, x, y) === undefined) return { x, y };
-      problem = "covered";
+      const isCovered = hit && coverAt(element, x, y) !== undefined;
+      if (!isCovered && !(own && choiceAt(element, x, y))) return { x, y };
+      if (problem !== "choice") problem = isCovered ? "covered" : "choice";
     }
   }
+  if (problem === "choice")
+    for (const [x, y] of ownPoints(element)) if (coverAt(element, x, y) === undefined && !choiceAt(element, x, y)) return { x, y };
   return { problem };
 }`;
 
@@ -91,6 +128,13 @@ export const coverFunction = `function () {${helpers}
   let cover = hit;
   for (let at = hit; at && !own.has(at); at = around(at)) if (at.nodeType === Node.ELEMENT_NODE) cover = at;
   return cover;
+}`;
+
+/** Returns the item that a click on the middle of the element would choose. */
+export const choiceFunction = `function () {${helpers}
+  const box = this.getBoundingClientRect();
+  const middle = (start, end, limit) => (Math.max(0, start) + Math.min(limit, end)) / 2;
+  return choiceAt(this, middle(box.left, box.right, innerWidth), middle(box.top, box.bottom, innerHeight)) ?? null;
 }`;
 
 /** \`div.cookie-banner\` */

@@ -5,10 +5,10 @@ import type { Point } from "../../follow/points.ts";
 import { Interrupted } from "../act-run.ts";
 import type { ActTools } from "../act-tools.ts";
 import type { ElementHandle } from "../../follow/element-handle.ts";
-import type { Examined, Obstacle } from "../element/examine.ts";
+import type { Examined, Problem } from "../element/examine.ts";
 import type { ClickButton } from "./pointer.ts";
 
-const ready = { stable: true, enabled: true, hit: true } as const;
+const ready = { stable: true, enabled: true, hit: true, own: true } as const;
 
 export interface ClickOptions {
   /** Returns another element to use, such as the control of a label. */
@@ -29,7 +29,7 @@ export function clickReady(tools: ActTools, { found, pick, ...options }: ClickOp
   };
   return actionable.untilUsed(request, async (place) => {
     const { element } = place;
-    let used: Obstacle | true = "removed";
+    let used: Problem | true = "removed";
     const shield = await FrameShield.raise(run.page, element);
     try {
       await keyboard.holding(act.hold_keys, "body.hold_keys", async () => {
@@ -56,7 +56,7 @@ export function clickReady(tools: ActTools, { found, pick, ...options }: ClickOp
 /** A page that is busy may set the guard after the action has ended: no click follows that would end it. */
 async function examineGuarded({ actionable }: ActTools, element: ElementHandle): Promise<Examined> {
   try {
-    return await actionable.examine(element, { enabled: true, hit: true, guard: true });
+    return await actionable.examine(element, { enabled: true, hit: true, own: true, guard: true });
   } catch (error) {
     // In order after the command that sets it.
     void readGuard(element).catch(() => undefined);
@@ -82,7 +82,7 @@ async function clickGuarded(
   tools: ActTools,
   element: ElementHandle,
   { at, shield, ...click }: GuardedClick,
-): Promise<Obstacle | true> {
+): Promise<Problem | true> {
   await tools.pointer.click(at, click);
   const seen = await readGuard(element);
   if (seen === "missed") return "moving";
