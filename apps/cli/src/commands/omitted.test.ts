@@ -116,6 +116,7 @@ describe("flags that people guess", () => {
       ["browsers", "fs", "file-info", "--path", "/a"],
       "Unknown option '--path'. Pass it as an argument: shoal browsers fs file-info [id-or-name] <path>.",
     ],
+    [["screenshot", "page.png"], "The argument of screenshot is an element. To choose the file, pass --file page.png."],
     [
       ["browsers", "replays", "list", "--session", "a"],
       "Unknown option '--session'. Pass it as an argument: shoal browsers replays list [id-or-name].",

@@ -1,4 +1,4 @@
-import { ApiError } from "@shoal/transport";
+import { ApiError, ConnectionError } from "@shoal/transport";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { silentTerminal } from "../testing/silent-terminal.ts";
@@ -19,14 +19,12 @@ const commands: Readonly<Record<string, string>> = {
 
 /** Omits the last line, which has code and status. */
 function linesOf(message: string, more: Partial<Pick<ApiError, "details" | "fields" | "retryAfterMs">> = {}): string[] {
+  const data = { code: "bad_request", status: 400, requestId: undefined, retryable: false, ...more };
+  return allLinesOf(new ApiError(message, data)).slice(0, -1);
+}
+
+function allLinesOf(error: Error): string[] {
   const stderr = new PassThrough().setEncoding("utf8");
-  const error = new ApiError(message, {
-    code: "bad_request",
-    status: 400,
-    requestId: undefined,
-    retryable: false,
-    ...more,
-  });
   report(error, {
     terminal: { ...silentTerminal(), stderr },
     command: "shoal browsers create",
@@ -34,7 +32,7 @@ function linesOf(message: string, more: Partial<Pick<ApiError, "details" | "fiel
     commandOf: (name) => commands[name],
     keySource: undefined,
   });
-  return (stderr.read() as string).trimEnd().split("\n").slice(0, -1);
+  return (stderr.read() as string).trimEnd().split("\n");
 }
 
 it.each([
@@ -54,6 +52,18 @@ it("prints the hint on its own line, with flags and commands instead of wire nam
     "error: <path>: not found.",
     "  Send --missing-ok, or list the directory with `shoal browsers fs list-files`.",
   ]);
+});
+
+it("names the flag of the address instead of the option of the client", () => {
+  const hint = "Use http:// in baseUrl.";
+  const message = `profiles.list could not reach https://a.example: it answers without TLS. ${hint}`;
+  expect(allLinesOf(new ConnectionError(message, { hint }))).toEqual([
+    "error: `shoal profiles list` could not reach https://a.example: it answers without TLS.",
+    "  Use http:// in --base-url or SHOAL_BASE_URL.",
+  ]);
+  expect(allLinesOf(new ConnectionError("profiles.list could not reach https://a.example: read ECONNRESET."))[1]).toBe(
+    "  Is the service running? Check its address in --base-url or SHOAL_BASE_URL.",
+  );
 });
 
 it("names the flag of a status", () => {

@@ -51,10 +51,9 @@ export function report(error: unknown, context: ReportContext): number {
     return exitCodes.timeout.status;
   }
   if (ConnectionError.isInstance(error)) {
-    say(
-      withCommands(error.message, context),
-      "Is the service running? `shoal serve` starts one on this machine; --base-url or SHOAL_BASE_URL selects another.",
-    );
+    const { hint = "Is the service running? Check its address in --base-url or SHOAL_BASE_URL.", message } = error;
+    const problem = message.endsWith(hint) ? message.slice(0, -hint.length).trimEnd() : message;
+    say(withCommands(problem, context), hint.replace("baseUrl", "--base-url or SHOAL_BASE_URL"));
     return exitCodes.connection.status;
   }
   if (ContractError.isInstance(error)) {

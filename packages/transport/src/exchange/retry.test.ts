@@ -103,8 +103,22 @@ describe("retry", () => {
     });
     await server[Symbol.asyncDispose]();
     const error = await failureOf(make(server, { maxRetries: 0 }).call(getProfile, { params }));
+    const hint = "Start the service with `shoal serve`, or set baseUrl to the address of a running one.";
+    expect(error).toMatchObject({
+      name: "ConnectionError",
+      message: `profiles.get could not reach ${server.baseUrl}: connect ECONNREFUSED ${server.baseUrl.slice(7)}. ${hint}`,
+      hint,
+    });
+  });
+
+  it("reports a server without TLS", async () => {
+    await using server = await serve((_, response) => {
+      reply(response, 200, profile);
+    });
+    const baseUrl = server.baseUrl.replace("http:", "https:");
+    const error = await failureOf(make({ ...server, baseUrl }, { maxRetries: 0 }).call(getProfile, { params }));
     expect(ConnectionError.isInstance(error) && error.message).toBe(
-      `profiles.get could not reach ${server.baseUrl}: connect ECONNREFUSED ${server.baseUrl.slice(7)}.`,
+      `profiles.get could not reach ${baseUrl}: it answers without TLS. Use http:// in baseUrl.`,
     );
   });
 

@@ -55,6 +55,13 @@ export class ConnectionError extends Error {
   readonly [connectionError] = true;
   readonly code = "connection_failed";
   readonly retryable = true;
+  /** The next step, which also ends the message, for a cause that the SDK knows. */
+  readonly hint: string | undefined;
+
+  constructor(message: string, init: ErrorOptions & { readonly hint?: string | undefined } = {}) {
+    super(message, init);
+    this.hint = init.hint;
+  }
 
   /** Unlike `instanceof`, works across two installed copies of this package. */
   static isInstance(error: unknown): error is ConnectionError {

@@ -172,6 +172,8 @@ export class PageRun {
 
   async #screenshot(element: string | undefined): Promise<void> {
     const { fullPage, labels } = this.#flags;
+    if (element !== undefined && /^[\w./-]+\.(?:png|jpe?g|webp)$/i.test(element))
+      throw new UsageError(`The argument of screenshot is an element. To choose the file, pass --file ${element}.`);
     const body = {
       ...(element !== undefined && targetOf(element)),
       ...(fullPage === true && { full_page: true }),

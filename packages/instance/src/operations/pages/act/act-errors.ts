@@ -133,12 +133,17 @@ export function noDialog(tab: string): Refusal {
   return { status: 409, code: "conflict", problem: `No dialog is open in ${tab}`, hint: "Observe the page again." };
 }
 
+/** @param reason - `net::ERR_NAME_NOT_RESOLVED` @param explanation - sentences of the egress gateway */
+export function withExplanation(reason: string, explanation: string | undefined): string {
+  return explanation === undefined ? reason : `${reason}. ${explanation}`;
+}
+
 /** 409 for an address that the browser could not open. @param reason - `net::ERR_NAME_NOT_RESOLVED` */
 export function navigationFailed(url: string, reason: string, explanation?: string): Refusal {
   return {
     status: 409,
     code: "navigation_failed",
-    problem: `Cannot open ${withoutCredentials(url).slice(0, 500)}: ${explanation === undefined ? reason : `${explanation} (${reason})`}`,
+    problem: `Cannot open ${withoutCredentials(url).slice(0, 500)}: ${withExplanation(reason, explanation)}`,
     hint: "Check the address and the network of the session.",
   };
 }

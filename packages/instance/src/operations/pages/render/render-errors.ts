@@ -1,5 +1,6 @@
 import type { Refusal } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
+import { withExplanation } from "../act/act-errors.ts";
 import { withoutCredentials } from "../tabs/shown-address.ts";
 
 const shown = (url: string): string => withoutCredentials(url).slice(0, 500);
@@ -19,7 +20,7 @@ export function cannotOpen(url: string, reason: string, explanation?: string): S
   return ServiceError.of({
     status: 409,
     code: "navigation_failed",
-    problem: `Cannot open ${shown(url)}: ${explanation === undefined ? reason : `${explanation} (${reason})`}`,
+    problem: `Cannot open ${shown(url)}: ${withExplanation(reason, explanation)}`,
     hint: reason.includes("ERR_CERT_")
       ? "Its certificate is invalid. Render it with a proxy whose ca_bundle contains its authority."
       : "Check the address, and the network rules of the project.",
