@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { environmentOf, type SettingName, Settings, settings } from "./settings.ts";
+import { environmentOf, reloadable, type SettingName, Settings, settings } from "./settings.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 const pages = [
@@ -51,6 +51,13 @@ describe.each(pages)("%s", (page) => {
       if (!text.includes("…")) expect(() => Settings.parse(parse(text))).not.toThrow();
     }
   });
+});
+
+it("lists the settings that change without a restart", () => {
+  const [, section = ""] = read("docs/operating.md").split("## Change settings without a restart");
+  const table = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| "));
+  const listed = [...table.join("\n").matchAll(/`([a-z_]+)`/g)].map(([, name = ""]) => name);
+  expect(listed.toSorted()).toEqual(reloadable.toSorted());
 });
 
 it("has, in the Helm chart, the settings that are neither secret nor values of the chart", () => {
