@@ -1,9 +1,16 @@
 import { encodeFrame, encodeMessage, type Frame, FrameReader, FromBox, maxFrameBytes } from "@shoal/app-runner";
+import { Pace } from "@shoal/placement";
 import { messageOf } from "@shoal/primitives";
 import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Nested arrays or objects, which a later `JSON.stringify` would recurse into. */
 const maxDepth = 64;
+/** Bytes, or 50,000 frames per second. A faster program waits, because one thread reads all programs. */
+const rate = { burst: 16 * 2 ** 20, perSecond: 16 * 2 ** 20 };
+const frameCostBytes = 320;
+/** Parts of files are only copied: up to 256 MiB per second. */
+const fileShare = 1 / 16;
 
 /** A box broke the protocol: its program was replaced or exceeded a limit. */
 export class ChannelFailure extends Error {
@@ -72,6 +79,15 @@ function isShallow(json: Buffer): boolean {
 
 async function* framesOf(channel: Duplex): AsyncGenerator<Frame, undefined> {
   const reader = new FrameReader(maxFrameBytes);
-  for await (const chunk of channel.iterator({ destroyOnReturn: false })) yield* reader.read(chunk as Buffer);
+  const pace = new Pace(rate);
+  for await (const chunk of channel.iterator({ destroyOnReturn: false })) {
+    let cost = 0;
+    for (const frame of reader.read(chunk as Buffer)) {
+      cost += frameCostBytes + frame.content.length * (frame.kind === "bytes" ? fileShare : 1);
+      yield frame;
+    }
+    const waitMs = pace.spend(cost);
+    if (waitMs > 0) await sleep(waitMs, undefined, { ref: false });
+  }
   return undefined;
 }

@@ -69,7 +69,9 @@ export class BoxTasks {
   }
 }
 
+/** Takes each file once: a store counts and keeps only one. */
 async function receive(channel: BoxChannel, files: NonNullable<BoxTask["files"]>): Promise<void> {
+  const missing = new Map(Object.entries(files));
   let file: IncomingFile | undefined;
   try {
     for (;;) {
@@ -84,8 +86,9 @@ async function receive(channel: BoxChannel, files: NonNullable<BoxTask["files"]>
       if (message.type === "done") return;
       if (message.type === "failed") throw new BuildError(message.reason);
       if (message.type === "file") {
-        const store = files[message.name];
+        const store = missing.get(message.name);
         if (store === undefined || file !== undefined) throw new ChannelFailure("The build sent an unexpected file.");
+        missing.delete(message.name);
         file = new IncomingFile(store);
       } else if (message.type === "file_end") {
         await file?.end();

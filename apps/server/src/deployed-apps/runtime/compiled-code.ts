@@ -42,25 +42,42 @@ export class CompiledCode {
     return this.#isKnown ? place.pathOf(`${layout.node}/${compiledFolder}`) : "record";
   }
 
-  /** Names and sizes come from the box. @param name - of one file, checked by the protocol. */
-  async begin(name: string): Promise<void> {
-    await this.#close();
+  /**
+   * Names and sizes come from the box. Above a limit, and after a failure of the disk, the rest is dropped.
+   *
+   * @param name - of one file, checked by the protocol.
+   */
+  begin(name: string): Promise<void> {
     this.#files += 1;
     this.#isRefused ||= this.#files > limits.files;
-    if (this.#isRefused) return;
-    if (this.#files === 1) {
-      await mkdir(this.#fresh);
-      // Boxes have other users.
-      await chmod(this.#fresh, 0o755);
-    }
-    this.#file = await open(join(this.#fresh, name), "wx");
-    await this.#file.chmod(0o644);
+    return this.#unlessRefused(async () => {
+      await this.#close();
+      if (this.#files === 1) {
+        await mkdir(this.#fresh);
+        // Boxes have other users.
+        await chmod(this.#fresh, 0o755);
+      }
+      this.#file = await open(join(this.#fresh, name), "wx");
+      await this.#file.chmod(0o644);
+    });
   }
 
-  async write(content: Buffer): Promise<void> {
+  write(content: Buffer): Promise<void> {
     this.#bytes += content.length;
     this.#isRefused ||= this.#bytes > limits.bytes;
-    if (!this.#isRefused) await this.#file?.write(content);
+    return this.#unlessRefused(async () => {
+      await this.#file?.writeFile(content);
+    });
+  }
+
+  /** Without this code, programs only start more slowly. */
+  async #unlessRefused(store: () => Promise<void>): Promise<void> {
+    if (this.#isRefused) return;
+    try {
+      await store();
+    } catch {
+      this.#isRefused = true;
+    }
   }
 
   /** Provides the code to later programs; the first of several wins. */

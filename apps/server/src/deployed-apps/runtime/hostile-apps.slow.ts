@@ -98,6 +98,7 @@ it("survives results and lines that break every rule", async () => {
   const forged = [
     `Buffer.from([255, 255, 255, 255, 1])`,
     `Buffer.from([0, 0, 0, 1, 9, 0])`,
+    `Buffer.from([0, 0, 0, 1, 2, 49, 0, 0, 0, 1, 2, 50])`,
     `(() => { const body = Buffer.from("[".repeat(100_000)); const head = Buffer.alloc(5); head.writeUInt32BE(body.length); head[4] = 1; return Buffer.concat([head, body]); })()`,
   ];
   for (const bytes of forged) {
@@ -107,6 +108,25 @@ it("survives results and lines that break every rule", async () => {
     );
     expect(result.status).toBe("failed");
   }
+});
+
+it("starts an app that sends invalid compiled code", async () => {
+  const { on, runtime } = await openRuntime();
+  const source = await sourceOf(
+    {
+      "package.json": JSON.stringify({ type: "module" }),
+      "main.ts": `
+        import { writeSync } from "node:fs";
+        const body = Buffer.from(JSON.stringify({ type: "compiled", name: "a" }));
+        const message = Buffer.concat([Buffer.from([0, 0, 0, body.length, 1]), body]);
+        writeSync(6, Buffer.concat([message, message]));
+        globalThis[Symbol.for("shoal.apps.v1")] = new Map([["a", { name: "a", actions: new Map([["b", { handler: () => 1 }]]) }]]);
+      `,
+    },
+    "main.ts",
+  );
+  const { apps } = await runtime.build(source, on, signal);
+  expect(apps.map(({ name }) => name)).toEqual(["a"]);
 });
 
 it("keeps the order of 200,000 lines", async () => {

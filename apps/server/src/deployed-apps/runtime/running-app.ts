@@ -58,7 +58,8 @@ export class RunningApp implements AppProgram {
   async begin(serve: object, compiled?: CompiledCode): Promise<Described> {
     this.#channel.send(serve);
     const first = await this.#first(compiled).catch((error: unknown) => {
-      throw new AppStartError(messageOf(error));
+      // Other errors name files of the host.
+      throw error instanceof ChannelFailure ? new AppStartError(error.message, { cause: error }) : error;
     });
     if (first?.type === "ready") return first.apps;
     if (first?.type === "failed") {
@@ -101,7 +102,7 @@ export class RunningApp implements AppProgram {
     let output: string | undefined;
     try {
       for (let frame = await this.#channel.next(); frame !== undefined; frame = await this.#channel.next()) {
-        if (frame.kind === "value") {
+        if (frame.kind === "value" && output === undefined) {
           output = frame.content.toString("utf8");
           continue;
         }
