@@ -201,12 +201,18 @@ describe("inside a tunnel", () => {
   });
 });
 
+/** 10,000 records of a ClientHello that announces more. */
+const oneByteRecords = ["\x01", "\x7f", "\x7f", "\x7f", ..."x".repeat(9_996)]
+  .map((byte) => `\x16\x03\x01\x00\x01${byte}`)
+  .join("");
+
 it.each<[string, string]>([
   ["spaces in the host", `GET / HTTP/1.1\r\nHost: a${" ".repeat(60_000)}b\r\n\r\n`],
   ["spaces before the end of a line", `GET / HTTP/1.1\r\n${`Host: a${" ".repeat(500)}b\r\n`.repeat(100)}\r\n`],
   ["tabs and spaces", `GET / HTTP/1.1\r\nhOst \t:${"\t ".repeat(30_000)}b\r\n\r\n`],
   ["tokens", "a".repeat(60_000)],
   ["targets", `GET ${"a ".repeat(30_000)}`],
+  ["TLS records of one byte", oneByteRecords],
 ])("decides in time about a tunnel that begins with many %s", async (_what, bytes) => {
   // The gateway and this test share a thread, whose use of the processor does not depend on other programs.
   const usedMs = async (sent: string) => {

@@ -29,7 +29,7 @@ import { targetOf, targetText, tunnelTargetOf } from "./target.ts";
 import { type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
 import { Transfers } from "./transfers.ts";
 import { joinTunnel } from "./tunnels/tunnel.ts";
-import { judgeContent } from "./tunnels/tunnel-content.ts";
+import { TunnelContent } from "./tunnels/tunnel-content.ts";
 import { EgressWays } from "./ways.ts";
 import { chmod } from "node:fs/promises";
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -227,7 +227,7 @@ export class EgressDoor implements ConnectionOwner, EgressControls {
     joinTunnel(socket, target, {
       ...times,
       // For the life of the tunnel: a list that is removed may have been in force when the client connected.
-      judge: this.#ways.rules.judgesContent ? (bytes) => this.#judgeContent(bytes, client) : undefined,
+      content: this.#ways.rules.judgesContent ? this.#contentOf(client) : undefined,
     });
   }
 
@@ -273,8 +273,8 @@ export class EgressDoor implements ConnectionOwner, EgressControls {
     this.#gateway.log.debug({ target, status }, logged);
   }
 
-  #judgeContent(bytes: Buffer, client: EgressClient): ReturnType<typeof judgeContent> {
-    return judgeContent(bytes, (name) => {
+  #contentOf(client: EgressClient): TunnelContent {
+    return new TunnelContent((name) => {
       client.inside = name;
       const { route } = client;
       const refusal = this.#ways.rules.refuseInside(name);

@@ -1,4 +1,5 @@
 import { withoutEnd } from "@shoal/primitives/hosts";
+import { GrowingBytes } from "./growing-bytes.ts";
 
 /** `more`: the bytes are too few to decide. */
 export type ContentVerdict = "more" | "pass" | "refuse";
@@ -11,27 +12,81 @@ const serverNameExtension = 0;
 
 /**
  * Decides about the first bytes that a client sends into a tunnel: `allows` judges the server name of TLS and the host of
- * an HTTP request. Other protocols, and TLS without a name, name no host. Invalid TLS and HTTP are refused.
+ * an HTTP request. Other protocols, and TLS without a name, name no host. Invalid TLS and HTTP are refused. Takes linear
+ * time, however small the chunks are.
  */
-export function judgeContent(bytes: Buffer, allows: (name: string) => boolean): ContentVerdict {
-  const named = hostIn(bytes);
-  if (named === "more") return bytes.length > maxBytes ? "refuse" : "more";
-  if (named === "invalid") return "refuse";
-  return named === undefined || allows(named.host) ? "pass" : "refuse";
+export class TunnelContent {
+  readonly #allows: (name: string) => boolean;
+  readonly #held = new GrowingBytes();
+  #opening: ClientHello | RequestHead | undefined;
+
+  constructor(allows: (name: string) => boolean) {
+    this.#allows = allows;
+  }
+
+  /** All bytes so far; valid until the next {@link add}. */
+  get held(): Buffer {
+    return this.#held.bytes;
+  }
+
+  add(chunk: Buffer): ContentVerdict {
+    const judged = chunk.subarray(0, maxBytes + 1 - this.#held.size);
+    this.#held.add(chunk);
+    this.#opening ??= chunk[0] === handshakeRecord ? new ClientHello() : new RequestHead(this.#held);
+    const named = this.#opening.add(judged);
+    if (named === "more") return this.#held.size > maxBytes ? "refuse" : "more";
+    if (named === "invalid") return "refuse";
+    return named === undefined || this.#allows(named.host) ? "pass" : "refuse";
+  }
 }
 
 type Named = { readonly host: string } | "more" | "invalid" | undefined;
 
-const token = "[!#$%&'*+.^_`|~\\w-]+";
-const requestLine = new RegExp(`^${token}[ \\t]+(\\S+)[ \\t]+HTTP/\\d`);
-const maybeRequestLine = new RegExp(`^(?:${token}(?:[ \\t][^\\r\\n]*)?)?$`);
+const token = "[!#$%&'*+.^_`|~\\w-]";
+const requestLine = new RegExp(`^${token}+[ \\t]+(\\S+)[ \\t]+HTTP/\\d`);
+const afterToken = new RegExp(`(?!${token})[^]`);
 
-function hostIn(bytes: Buffer): Named {
-  if (bytes[0] === handshakeRecord) return serverNameIn(bytes);
-  // Servers ignore empty lines before a request.
-  const text = bytes.toString("latin1", 0, maxBytes + 1).replace(/^[\r\n]+/, "");
-  const line = requestLine.exec(text);
-  if (line === null) return maybeRequestLine.test(text) ? "more" : undefined;
+/** Searches only new bytes, and reads the whole head once. */
+class RequestHead {
+  readonly #held: GrowingBytes;
+  #place: "before" | "method" | "line" | "fields" = "before";
+  #last = "";
+
+  constructor(held: GrowingBytes) {
+    this.#held = held;
+  }
+
+  add(chunk: Buffer): Named {
+    let text = chunk.toString("latin1");
+    // Servers ignore empty lines before a request.
+    if (this.#place === "before") text = text.replace(/^[\r\n]+/, "");
+    if (text === "") return "more";
+    const isFirst = this.#place === "before";
+    if (isFirst) this.#place = "method";
+    if (this.#place === "method") {
+      const after = afterToken.exec(text);
+      if (after === null) return "more";
+      if ((isFirst && after.index === 0) || !/[ \t]/.test(after[0])) return undefined;
+      this.#place = "line";
+      text = text.slice(after.index);
+    }
+    if (this.#place === "line") {
+      if (!/[\r\n]/.test(text)) return "more";
+      if (!requestLine.test(this.#text())) return undefined;
+      this.#place = "fields";
+    }
+    text = this.#last + text;
+    this.#last = text.slice(-3);
+    return /\n\r?\n/.test(text) ? hostIn(this.#text()) : "more";
+  }
+
+  #text(): string {
+    return this.#held.bytes.toString("latin1", 0, maxBytes + 1).replace(/^[\r\n]+/, "");
+  }
+}
+
+function hostIn(text: string): Named {
+  const [, target = ""] = requestLine.exec(text) ?? [];
   // HTTP/2 without TLS names its hosts later.
   if (text.startsWith("PRI ")) return "invalid";
   const end = /\r?\n\r?\n/.exec(text);
@@ -43,7 +98,7 @@ function hostIn(bytes: Buffer): Named {
       const [before] = /^host[ \t]*:[ \t]*/i.exec(field) ?? [];
       return before === undefined ? [] : [withoutEnd(field.slice(before.length), " \t")];
     });
-  const absolute = URL.parse(line[1] ?? "")?.hostname;
+  const absolute = URL.parse(target)?.hostname;
   const [host] = hosts;
   if (hosts.length > 1) return "invalid";
   if (host === undefined) return absolute === undefined ? undefined : { host: absolute };
@@ -88,9 +143,7 @@ class Fields {
   }
 }
 
-function serverNameIn(bytes: Buffer): Named {
-  const hello = handshakeIn(bytes);
-  if (typeof hello === "string") return hello;
+function serverNameIn(hello: Buffer): Named {
   const fields = new Fields(hello);
   fields.take(2 + 32);
   fields.vector(1);
@@ -118,25 +171,38 @@ function serverNameIn(bytes: Buffer): Named {
   return found;
 }
 
-/** The ClientHello, which may be split over several records. */
-function handshakeIn(bytes: Buffer): Buffer | "more" | "invalid" {
-  const records = new Fields(bytes);
-  const pieces: Buffer[] = [];
-  for (;;) {
-    if (records.left < 5) return "more";
-    const type = records.number(1);
-    records.take(2);
-    const size = records.number(2);
-    if (type !== handshakeRecord || size === 0) return "invalid";
-    pieces.push(records.take(size));
-    const message = new Fields(Buffer.concat(pieces));
-    if (message.left < 4) {
-      if (records.isShort()) return "more";
-      continue;
+/** Joins the ClientHello, which may be split over several records. */
+class ClientHello {
+  readonly #header: number[] = [];
+  readonly #message = new GrowingBytes();
+  /** Bytes of the current record that are still to come. */
+  #left = 0;
+
+  add(chunk: Buffer): Named {
+    for (let at = 0; at < chunk.length;) {
+      if (this.#left === 0) {
+        this.#header.push(chunk[at++] ?? 0);
+        if (this.#header.length < 5) continue;
+        const [type, , , high = 0, low = 0] = this.#header.splice(0);
+        this.#left = high * 256 + low;
+        if (type !== handshakeRecord || this.#left === 0) return "invalid";
+        continue;
+      }
+      const piece = chunk.subarray(at, at + this.#left);
+      at += piece.length;
+      this.#left -= piece.length;
+      this.#message.add(piece);
+      const named = this.#read();
+      if (named !== "more") return named;
     }
+    return "more";
+  }
+
+  #read(): Named {
+    const message = new Fields(this.#message.bytes);
+    if (message.left < 4) return "more";
     if (message.number(1) !== clientHello) return "invalid";
     const hello = message.take(message.number(3));
-    if (!message.isShort()) return hello;
-    if (records.isShort()) return "more";
+    return message.isShort() ? "more" : serverNameIn(hello);
   }
 }

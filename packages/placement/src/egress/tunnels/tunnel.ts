@@ -1,17 +1,17 @@
 import type { Socket } from "node:net";
-import type { ContentVerdict } from "./tunnel-content.ts";
+import type { TunnelContent } from "./tunnel-content.ts";
 
 export interface TunnelTimes {
   readonly idleMs: number;
   readonly waitingMs: number;
   readonly onIdle: () => void;
   /** Decides about the first bytes of the client, which wait for the decision. Absent = all pass. */
-  readonly judge?: ((bytes: Buffer) => ContentVerdict) | undefined;
+  readonly content?: TunnelContent | undefined;
 }
 
 /** Pipes with backpressure until both sides have ended, one closes, or a timeout passes. */
 export function joinTunnel(client: Socket, target: Socket, options: TunnelTimes): void {
-  const { idleMs, judge, onIdle, waitingMs } = options;
+  const { content, idleMs, onIdle, waitingMs } = options;
   // All traffic passes this socket, so its timeout covers both directions.
   client.setTimeout(idleMs, () => {
     onIdle();
@@ -30,32 +30,30 @@ export function joinTunnel(client: Socket, target: Socket, options: TunnelTimes)
       if (!from.readableEnded || from.errored !== null) to.destroy();
       else to.setTimeout(waitingMs, () => to.destroy());
     });
-    if (from === client && judge !== undefined) pipeJudged(client, target, judge);
+    if (from === client && content !== undefined) pipeJudged(client, target, content);
     else from.pipe(to);
   }
 }
 
-function pipeJudged(client: Socket, target: Socket, judge: (bytes: Buffer) => ContentVerdict): void {
-  let held = Buffer.alloc(0);
+function pipeJudged(client: Socket, target: Socket, content: TunnelContent): void {
   function close(): void {
     client.destroy();
     target.destroy();
   }
   function onEnd(): void {
     // Incomplete: its host is unknown.
-    if (held.length > 0) close();
+    if (content.held.length > 0) close();
     else target.end();
   }
   function onData(chunk: Buffer): void {
-    held = Buffer.concat([held, chunk]);
-    const verdict = judge(held);
+    const verdict = content.add(chunk);
     if (verdict === "more") return;
     client.off("data", onData);
     client.off("end", onEnd);
     if (verdict === "refuse") close();
     else {
       client.pause();
-      target.write(held);
+      target.write(content.held);
       client.pipe(target);
     }
   }
