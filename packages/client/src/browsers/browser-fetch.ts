@@ -124,13 +124,20 @@ async function direct(
     );
   }
   if (response.headers.has("x-shoal-error")) throw await errorIn(response);
-  const answer = new Response(response.body, {
-    status: response.status,
-    statusText: response.statusText,
-    headers: response.headers,
-  });
   // The original URL is that of the instance, with the token.
-  Object.defineProperty(answer, "url", { value: target.href });
+  return siteResponse(response.body, response, target);
+}
+
+/** `Response` accepts only 200 to 599; sites also answer with others, for example 999. */
+function siteResponse(
+  body: BodyInit | null,
+  { status, statusText = "", headers }: Pick<Response, "status" | "headers"> & { readonly statusText?: string },
+  { href }: URL,
+): Response {
+  const isAllowed = status >= 200 && status <= 599;
+  const answer = new Response(body, { status: isAllowed ? status : 200, statusText, headers });
+  if (!isAllowed) Object.defineProperties(answer, { status: { value: status }, ok: { value: false } });
+  Object.defineProperty(answer, "url", { value: href });
   return answer;
 }
 
@@ -196,9 +203,7 @@ async function viaCurl(
   const answered = new Headers();
   for (const [name, values] of Object.entries(result.headers)) for (const value of values) answered.append(name, value);
   const isEmpty = [101, 204, 205, 304].includes(result.status);
-  const answer = new Response(isEmpty ? null : bytesOf(result.body), { status: result.status, headers: answered });
-  Object.defineProperty(answer, "url", { value: target.href });
-  return answer;
+  return siteResponse(isEmpty ? null : bytesOf(result.body), { status: result.status, headers: answered }, target);
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -26,7 +26,13 @@ const handlers = (who: string) => ({
   writeFile: async ({ body }: { body: Readable }) => {
     await body.toArray();
   },
-  curl: () => ({ status: 200, headers: { by: [who] }, body: "", body_encoding: "utf8", duration_ms: 1 }),
+  curl: ({ body: { url } }: { body: { url: string } }) => ({
+    status: url.includes("refuses") ? 999 : 200,
+    headers: { by: [who] },
+    body: url.includes("refuses") ? Buffer.from("no").toString("base64") : "",
+    body_encoding: "utf8",
+    duration_ms: 1,
+  }),
   streamTelemetry: () => Readable.from([{ id: "1", data: { seq: 1, event: { type: `from_${who}` } as never } }]),
 });
 
@@ -55,7 +61,7 @@ async function start(baseUrl?: string | null, more?: Partial<Browser>) {
           );
         return true;
       }
-      response.writeHead(404, {
+      response.writeHead(url.searchParams.get("url")?.includes("refuses") === true ? 999 : 404, {
         "x-asked": `${request.method ?? ""} ${url.searchParams.get("url") ?? ""} ${url.searchParams.get("timeout_ms") ?? ""}`,
         "x-body-type": request.headers["content-type"] ?? "",
       });
@@ -168,6 +174,51 @@ describe("a session with a base_url", () => {
     }
   });
 
+  it("streams events through the service when the instance is unreachable or rejects the token", async () => {
+    for (const [baseUrl, more] of [
+      ["http://127.0.0.1:1", {}],
+      [undefined, { cdp_ws_url: "ws://127.0.0.1:1/cdp?jwt=old" }],
+    ] as const) {
+      await using parts = await start(baseUrl, more);
+      const { browsers } = new Shoal({ apiKey, baseUrl: parts.service.baseUrl, maxRetries: 0 });
+      await browsers.create();
+      const types: string[] = [];
+      for await (const { event } of browsers.telemetry.stream("b1", { replay: "all" })) types.push(event.type);
+      expect(types).toEqual(["from_service"]);
+      expect(parts.service.requests.at(-1)?.line).toBe("GET /browsers/b1/telemetry/stream?replay=all");
+      expect(await text(await browsers.fs.readFile("b1", { path: "/a" }))).toBe("service");
+      const asked = count(parts.instance);
+      expect(asked).toBe(baseUrl === undefined ? 1 : 0);
+    }
+  });
+
+  it("sends a POST without an idempotency key once, unless the instance rejected the token", async () => {
+    const once = { idempotencyKey: false } as const;
+    let executed = 0;
+    await using instance = await startPartialService(
+      {},
+      {
+        otherwise(request) {
+          executed += 1;
+          request.socket.destroy();
+          return true;
+        },
+      },
+    );
+    await using parts = await start(instance.baseUrl);
+    const { browsers } = new Shoal({ apiKey, baseUrl: parts.service.baseUrl });
+    await browsers.create();
+    await expect(browsers.curl("b1", { url: "https://a.example", method: "POST" }, once)).rejects.toSatisfy((error) =>
+      ConnectionError.isInstance(error),
+    );
+    expect([executed, count(parts.service)]).toEqual([1, 1]);
+    expect((await browsers.curl("b1", { url: "https://a.example" }, once)).headers).toEqual({ by: ["service"] });
+    await using other = await start(undefined, { cdp_ws_url: "ws://127.0.0.1:1/cdp?jwt=old" });
+    const { browsers: refused } = new Shoal({ apiKey, baseUrl: other.service.baseUrl });
+    await refused.create();
+    expect((await refused.curl("b1", { url: "https://a.example" }, once)).headers).toEqual({ by: ["service"] });
+  });
+
   it("does not send a stream twice", async () => {
     await using parts = await start("http://127.0.0.1:1");
     const { browsers } = new Shoal({ apiKey, baseUrl: parts.service.baseUrl, maxRetries: 0 });
@@ -213,6 +264,16 @@ describe("a session with a base_url", () => {
     // The instance would answer HEAD itself.
     expect((await browser.fetch("https://a.example/", { method: "HEAD" })).headers.get("by")).toBe("instance");
     expect(parts.instance.requests.at(-1)?.line).toBe(`POST /curl?jwt=${token}`);
+  });
+
+  it("returns answers of sites whose status is not of HTTP", async () => {
+    await using parts = await start();
+    const browser = await new Shoal({ apiKey, baseUrl: parts.service.baseUrl }).browsers.create();
+    const seen = async (response: Response) => [response.status, response.ok, response.url, await response.text()];
+    const url = "https://refuses.example/";
+    expect(await seen(await browser.fetch(url, { method: "POST", body: "no" }))).toEqual([999, false, url, "no"]);
+    // Through the service, as HEAD always is.
+    expect(await seen(await browser.fetch(url, { method: "HEAD" }))).toEqual([999, false, url, "no"]);
   });
 
   it("distinguishes an error of the instance from a response of the site", async () => {

@@ -116,6 +116,10 @@ const withToken = (request: AnyRequest, { token }: SessionRoute): AnyRequest => 
   query: { ...request.query, jwt: token },
 });
 
+/** True if the direct route cannot be used, and the service may reach the instance. */
+const isLost = (error: unknown): boolean =>
+  ConnectionError.isInstance(error) || (ApiError.isInstance(error) && error.status === 401);
+
 /** False when the body contains a stream. */
 function isRepeatable(body: unknown): boolean {
   if (body instanceof ReadableStream) return false;
@@ -146,9 +150,11 @@ export function routedTransport(service: Transport, routes: SessionRoutes): Tran
       // Both routes lead to the same instance, which executes each idempotency key once.
       const both = { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() };
       return route.transport[way](atInstance(endpoint), withToken(request, route), both).catch((error: unknown) => {
-        const lost = ConnectionError.isInstance(error) || (ApiError.isInstance(error) && error.status === 401);
-        if (!lost || !isRepeatable(request.body)) throw error;
+        if (!isLost(error)) throw error;
         routes.forget(request.params?.id ?? "");
+        // Without a key, the instance may execute a POST whose answer was lost, and then again.
+        const isOnce = endpoint.method === "POST" && both.idempotencyKey === false && ConnectionError.isInstance(error);
+        if (isOnce || !isRepeatable(request.body)) throw error;
         return service[way](endpoint, request, both);
       });
     }
@@ -180,9 +186,13 @@ export function routedTransport(service: Transport, routes: SessionRoutes): Tran
       const [given, options = {}] = args;
       const request: AnyRequest = given ?? {};
       const route = routeFor(endpoint, request);
-      return route === undefined
-        ? service.stream(endpoint, ...args)
-        : route.transport.stream(atInstance(endpoint), withToken(request, route) as never, options);
+      if (route === undefined) return service.stream(endpoint, ...args);
+      const direct = route.transport.stream(atInstance(endpoint), withToken(request, route) as never, options);
+      return direct.orElse((error) => {
+        if (!isLost(error)) return undefined;
+        routes.forget(request.params?.id ?? "");
+        return service.stream(endpoint, ...args);
+      });
     },
   };
 }

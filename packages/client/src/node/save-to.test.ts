@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { chmod, lstat, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -55,6 +56,29 @@ describe("saveTo", () => {
     ]);
     expect(told.length).toBeGreaterThan(1);
     expect(await readdir(folder)).toEqual(["file"]);
+  });
+
+  it("keeps the permissions of an existing file, and a symbolic link to it", async () => {
+    const [path, link] = [join(folder, "private"), join(folder, "link")];
+    await writeFile(path, "old");
+    await chmod(path, 0o606);
+    await symlink("private", link);
+    expect(await saveTo(new Blob(["new"]).stream(), link)).toBe(3);
+    expect([await readFile(path, "utf8"), (await stat(path)).mode & 0o777, await readlink(link)]).toEqual([
+      "new",
+      0o606,
+      "private",
+    ]);
+    expect((await readdir(folder)).sort()).toEqual(["link", "private"]);
+  });
+
+  it("writes to a named pipe without replacing it", async () => {
+    const path = join(folder, "pipe");
+    execFileSync("mkfifo", [path]);
+    const read = readFile(path);
+    expect(await saveTo(new Blob([half, half]).stream(), path)).toBe(total);
+    expect((await read).length).toBe(total);
+    expect([(await lstat(path)).isFIFO(), await readdir(folder)]).toEqual([true, ["pipe"]]);
   });
 
   it("saves a stream", async () => {

@@ -1,5 +1,5 @@
 import type { Download, DownloadProgress } from "@shoal/transport";
-import { open, rename, rm } from "node:fs/promises";
+import { open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /** Options of {@link saveTo}. */
@@ -12,7 +12,8 @@ export interface SaveOptions {
 
 /**
  * Saves a download to a file, atomically: it writes to a temporary file in the same directory, which replaces an existing file at the
- * end. A lost connection, an abort or a full disk does not change the existing file.
+ * end. A lost connection, an abort or a full disk does not change the existing file, and a complete download keeps its permissions. A
+ * symbolic link stays a link. Devices and named pipes receive the bytes as they arrive.
  *
  * @example
  * await saveTo(await shoal.browsers.fs.readFile(id, { path: "/home/shoal/report.pdf" }), "report.pdf");
@@ -29,14 +30,19 @@ export async function saveTo(
 ): Promise<number> {
   const { onProgress, signal } = options;
   const { stream, sizeBytes: totalBytes } = "stream" in from ? from : { stream: from, sizeBytes: undefined };
-  const part = join(dirname(path), `.${basename(path)}.${crypto.randomUUID().slice(0, 8)}.part`);
+  const present = await stat(path).catch(() => undefined);
+  // A rename would replace a device or a pipe by a regular file.
+  const isInPlace = present !== undefined && !present.isFile();
+  const target = isInPlace ? path : await realpath(path).catch(() => path);
+  const mode = present === undefined ? undefined : present.mode & 0o777;
+  const part = isInPlace ? path : join(dirname(target), `.${basename(target)}.${crypto.randomUUID().slice(0, 8)}.part`);
   const reader = stream.getReader();
   let receivedBytes = 0;
   // Ends a pending read; checking the signal between chunks would wait for the next chunk.
   const onAbort = () => void reader.cancel(signal?.reason).catch(() => undefined);
   try {
     signal?.throwIfAborted();
-    const file = await open(part, "wx");
+    const file = await open(part, isInPlace ? "w" : "wx", mode);
     try {
       signal?.addEventListener("abort", onAbort, { once: true });
       for (;;) {
@@ -47,16 +53,19 @@ export async function saveTo(
         receivedBytes += value.byteLength;
         onProgress?.({ receivedBytes, totalBytes });
       }
+      if (isInPlace) return receivedBytes;
+      // Without the bits that the umask has removed.
+      if (mode !== undefined) await file.chmod(mode);
       // Otherwise a power cut could leave an empty file under the final name.
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(part, path);
+    await rename(part, target);
     return receivedBytes;
   } catch (error) {
     await reader.cancel(error).catch(() => undefined);
-    await rm(part, { force: true });
+    if (!isInPlace) await rm(part, { force: true });
     throw error;
   } finally {
     signal?.removeEventListener("abort", onAbort);

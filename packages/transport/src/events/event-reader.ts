@@ -29,7 +29,7 @@ interface Connection {
 
 /** Reads an event stream over one or more connections. */
 export class EventReader<T> {
-  readonly #source: StreamSource;
+  #source: StreamSource;
   readonly #closing = new AbortController();
   readonly #signal: AbortSignal;
   readonly #queue: T[] = [];
@@ -239,6 +239,11 @@ export class EventReader<T> {
     const connection = this.#connection;
     this.#disconnect(error);
     const first = this.#parsed === 0 && this.#losses === 0 && connection === undefined;
+    const other = first ? this.#source.otherwise?.(error) : undefined;
+    if (other !== undefined) {
+      this.#source = other;
+      return;
+    }
     if (first || !isShoalError(error) || ContractError.isInstance(error) || !error.retryable) this.#fail(error);
     if (this.#parsed > 0 && this.#parsedId === undefined) {
       this.#fail(

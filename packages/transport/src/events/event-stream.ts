@@ -8,7 +8,7 @@ const atEnd: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * Ends when the service ends it; `break` and `close` close the connection immediately. Can be read once.
  */
 export class EventStream<T> implements AsyncIterableIterator<T, undefined>, AsyncDisposable {
-  readonly #source: StreamSource;
+  #source: StreamSource;
   #opening: Promise<EventReader<T>> | undefined;
   #reader: EventReader<T> | undefined;
   #closed = false;
@@ -16,6 +16,20 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined>, Asyn
   /** @internal */
   constructor(source: StreamSource) {
     this.#source = source;
+  }
+
+  /**
+   * Reads another stream if the first connection of this one fails.
+   *
+   * @internal
+   */
+  orElse(other: (error: unknown) => EventStream<T> | undefined): this {
+    const otherwise = (error: unknown) => {
+      const stream = other(error);
+      return stream === undefined ? undefined : stream.#source;
+    };
+    this.#source = { ...this.#source, otherwise };
+    return this;
   }
 
   /** Id of the last event that was read. Pass it to a later stream to resume from here. */

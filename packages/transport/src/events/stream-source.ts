@@ -8,4 +8,6 @@ export interface StreamSource {
   readonly options: StreamOptions;
   /** Prepares a connection that resumes after the given event. */
   plan(lastEventId: string | undefined, options: { signal: AbortSignal; maxRetries?: number }): Promise<Plan>;
+  /** Returns the source to read instead if the first connection fails. */
+  otherwise?(error: unknown): StreamSource | undefined;
 }
