@@ -2,7 +2,7 @@ import type { Download } from "@shoal/transport";
 import { createId } from "@shoal/primitives";
 import { isRunning } from "@shoal/primitives/node";
 import { createWriteStream, rmSync } from "node:fs";
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { chmod, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -17,6 +17,7 @@ import { notify } from "../output/output.ts";
 import { formatBytes, showProgress } from "../output/progress.ts";
 import { codeOf, reasonOf } from "./local-errors.ts";
 import { moveBeside } from "./move-beside.ts";
+import { isSpecial, writeInPlace } from "./write-in-place.ts";
 
 export interface FileFlags extends GlobalFlags {
   /** Default: the file name. */
@@ -96,12 +97,22 @@ const replace: Move = async (part, file) => {
   return file;
 };
 
-/** Atomic. @returns the message to print. */
+/** Atomic, except for devices and pipes. Keeps the permissions of an existing file. @returns the message to print. */
 export async function save(from: Readable, wanted: string, signal: AbortSignal, move = replace): Promise<string> {
-  let file = wanted;
+  // `pipeline` reports errors of the download, also those before it.
+  from.on("error", () => undefined);
+  if (await isSpecial(wanted)) {
+    const bytes = await writeInPlace(from, wanted, signal).catch((error: unknown) => {
+      throw isOfFile(error) ? cannotWrite(wanted, reasonOf(error)) : error;
+    });
+    return savedText(wanted, bytes);
+  }
+  // The file may be a link into another folder.
+  let file = move === replace ? await realpath(wanted).catch(() => wanted) : wanted;
+  const mode = move === replace ? await modeOf(file) : undefined;
   await removeAbandonedParts(file);
   const part = join(dirname(file), `.${basename(file)}.${String(process.pid)}-${createId()}.part`);
-  const out = createWriteStream(part, { flags: "wx" });
+  const out = createWriteStream(part, { flags: "wx", ...(mode !== undefined && { mode }) });
   // A second Ctrl-C exits at once.
   const removePart = () => {
     rmSync(part, { force: true });
@@ -114,10 +125,12 @@ export async function save(from: Readable, wanted: string, signal: AbortSignal, 
     });
     await pipeline(from, out, { signal });
     const { size } = await stat(part);
+    // Without the bits that the umask has removed.
+    if (mode !== undefined) await chmod(part, mode);
     file = await move(part, file).catch((error: unknown) => {
       throw cannotWrite(file, reasonOf(error));
     });
-    return `Saved ${printable(file)} (${formatBytes(size)}).`;
+    return savedText(move === replace ? wanted : file, size);
   } catch (error) {
     await rm(part, { force: true });
     throw error;
@@ -125,6 +138,16 @@ export async function save(from: Readable, wanted: string, signal: AbortSignal, 
     process.off("exit", removePart);
   }
 }
+
+/** @returns `undefined` if the file does not exist. */
+async function modeOf(file: string): Promise<number | undefined> {
+  const found = await stat(file).catch(() => undefined);
+  return found === undefined ? undefined : found.mode & 0o777;
+}
+
+const savedText = (file: string, bytes: number) => `Saved ${printable(file)} (${formatBytes(bytes)}).`;
+
+const isOfFile = (error: unknown) => error instanceof Error && "syscall" in error && !("hostname" in error);
 
 function opened(stream: NodeJS.EventEmitter): Promise<void> {
   return new Promise((resolve, reject) => {
