@@ -202,7 +202,7 @@ describe("inside a tunnel", () => {
 });
 
 /** 10,000 records of a ClientHello that announces more. */
-const oneByteRecords = ["\x01", "\x7f", "\x7f", "\x7f", ..."x".repeat(9_996)]
+const oneByteRecords = ["\x01", "\x7f", "\x7f", "\x7f", ...Array<string>(9_996).fill("x")]
   .map((byte) => `\x16\x03\x01\x00\x01${byte}`)
   .join("");
 
