@@ -1,4 +1,4 @@
-import { textOf } from "./states.tsx";
+import { shownError } from "../base/shown-error.ts";
 
 async function show(notice: { readonly title?: string; readonly message: string; readonly color: string }) {
   const { notifications } = await import("@mantine/notifications");
@@ -14,5 +14,5 @@ export function tellFailure(error: unknown): void {
 }
 
 export function tellFailureOf(title: string, error: unknown): void {
-  void show({ title, message: textOf(error), color: "red" });
+  void show({ title, message: shownError(error), color: "red" });
 }

@@ -2,11 +2,8 @@ import { Alert, Button, Center, Loader, Stack, Text, ThemeIcon, Title } from "@m
 import { ApiError } from "@shoal/client";
 import { CircleAlert, type LucideIcon } from "lucide-react";
 import { createContext, type ReactNode, useContext } from "react";
+import { shownError } from "../base/shown-error.ts";
 import { isUnreachable } from "../base/unreachable.ts";
-
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
 
 interface EmptyProps {
   readonly icon: LucideIcon;
@@ -50,7 +47,7 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
       my="md"
     >
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{textOf(error)}</Text>
+        <Text size="sm">{shownError(error)}</Text>
         {ApiError.isInstance(error) && error.requestId !== undefined && (
           <Text size="xs" c="dimmed">
             Request {error.requestId}

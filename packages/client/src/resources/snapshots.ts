@@ -17,7 +17,7 @@ export class Snapshots {
   get(id: string, options?: CallOptions): Call<Snapshot> {
     return this.#transport.call(getSnapshot, { params: { id } }, options);
   }
-  /** Deletes a snapshot. Sessions that started from it go on. @throws {ApiError} 404 `not_found`. */
+  /** Deletes a snapshot. Sessions that started from it continue. @throws {ApiError} 404 `not_found`. */
   delete(id: string, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteSnapshot, { params: { id } }, options);
   }

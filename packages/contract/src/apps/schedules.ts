@@ -8,7 +8,7 @@ const id = lazyObject(() => ({
   id: Id,
 }));
 
-/** Each due time starts one invocation, on any server, of the deployment that has the version's label then. At a limit of concurrent invocations it waits. Deleting the deployment deletes the schedule. With `flow`, each due time starts one run with the rights that the caller has then, unless the previous run goes on; no run starts twice. Deleting the flow deletes the schedule. */
+/** Each due time starts one invocation, on any server, of the deployment that has the version's label then. At a limit of concurrent invocations it waits. Deleting the deployment deletes the schedule. With `flow`, each due time starts one run with the rights that the caller has then, unless the previous run still runs; no run starts twice. Deleting the flow deletes the schedule. */
 export const createSchedule = defineEndpoint({
   operationId: "schedules.create",
   area,

@@ -14,7 +14,7 @@ const byRun = lazyObject(() => ({
   run_id: Id,
 }));
 
-/** Repeats the steps in new browsers, or in a running session, without a model. Each step acts at most once: the service notes it before, and a run whose server is lost ends as `unknown`. Values of parameters are stored only in divergences: in `expected`, `seen` and `url`. Flows and values with stored credentials need the right to them. Specific to Shoal. */
+/** Repeats the steps in new browsers, or in a running session, without a model. Each step acts at most once: the service records it before, and a run whose server is lost ends as `unknown`. Values of parameters are stored only in divergences: in `expected`, `seen` and `url`. Flows and values with stored credentials need the right to them. Specific to Shoal. */
 export const startFlowRun = defineEndpoint({
   operationId: "flows.runs.create",
   area,

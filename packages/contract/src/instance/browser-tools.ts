@@ -26,7 +26,7 @@ export const listPageTools = defineEndpoint({
   errors: [400, 401, 403, 404, 409, 500],
 });
 
-/** Waits for the tool's result. Answers 404 `tool_not_found` with the names of the page's tools, 409 `tool_failed`, `tool_timeout`, `ambiguous_target` with the origins, or `dialog_open` if the tool asks a person: the tool goes on when the dialog is answered, and its result is lost. */
+/** Waits for the tool's result. Answers 404 `tool_not_found` with the names of the page's tools, 409 `tool_failed`, `tool_timeout`, `ambiguous_target` with the origins, or `dialog_open` if the tool asks a person: the tool continues when the dialog is answered, and its result is lost. */
 export const callPageTool = defineEndpoint({
   operationId: "browsers.tools.call",
   area,

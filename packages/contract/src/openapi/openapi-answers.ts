@@ -49,7 +49,8 @@ export function responseOf(
       ]);
     case "empty":
       return {
-        description: status === 202 ? "Not there yet. Ask again when `Retry-After` says." : statusText(status),
+        description:
+          status === 202 ? "The file is not complete. Try again after `Retry-After` seconds." : statusText(status),
         headers: headerRefs(...usual, ...(status === 202 ? ["Retry-After"] : [])),
       };
   }
@@ -68,7 +69,7 @@ function eventsOf(event: JsonSchema): Json {
       type: "object",
       required: ["data"],
       properties: {
-        id: { type: "string", description: "What to send as `Last-Event-ID` to go on after this event." },
+        id: { type: "string", description: "Send it as `Last-Event-ID` to continue after this event." },
         event: {
           type: "string",
           description: "`gap` for an event with the number of missed events; absent otherwise.",
@@ -135,7 +136,7 @@ const sharedHeaders: Record<string, Json> = {
   "X-Has-More": { description: "Whether a further page exists.", schema: { type: "boolean" } },
   "X-Limit": { description: "Items on a page.", schema: { type: "integer" } },
   "X-Next-Cursor": {
-    description: "The `cursor` that goes on after this part; absent on the last one.",
+    description: "The `cursor` of the next part; absent for the last one.",
     schema: { type: "string" },
   },
   "X-Next-Offset": {

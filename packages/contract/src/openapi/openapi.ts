@@ -242,7 +242,7 @@ function parametersOf(endpoint: Endpoint, collector: SchemaCollector, docs: Oper
         maxLength: 255,
         pattern: "^[ -~]{1,255}$",
         description:
-          "Names this call. A repetition with the same key within 24 hours gets the first answer, and nothing is done twice.",
+          "Names this call. A repetition with the same key within `idempotency_retention_hours` (24) gets the first answer, and nothing is done twice.",
       }),
     );
   }
@@ -250,7 +250,7 @@ function parametersOf(endpoint: Endpoint, collector: SchemaCollector, docs: Oper
     parameters.push(
       parameter("header", "Last-Event-ID", false, {
         type: "string",
-        description: "The id of the last event that was received; the stream goes on after it.",
+        description: "The id of the last event that was received; the stream continues after it.",
       }),
       parameter("header", "X-Shoal-Stream", false, {
         type: "string",
@@ -285,11 +285,15 @@ function fieldsOf(schema: JsonSchema): { name: string; required: boolean; schema
   }));
 }
 
+function sizeText(bytes: number): string {
+  return bytes % 2 ** 20 === 0 ? `${String(bytes / 2 ** 20)} MiB` : `${String(bytes / 2 ** 10)} KiB`;
+}
+
 function requestBodyOf(body: RequestBody, collector: SchemaCollector, docs: FieldDocs | undefined): Json {
   switch (body.kind) {
     case "json":
       return {
-        ...(body.limitBytes !== undefined && { description: `At most ${String(body.limitBytes / 2 ** 20)} MiB.` }),
+        ...(body.limitBytes !== undefined && { description: `At most ${sizeText(body.limitBytes)}.` }),
         required: !body.optional,
         content: { "application/json": { schema: collector.use(body.schema, "request", docs) } },
       };

@@ -35,7 +35,7 @@ export function keyProjectUnavailable(archivedName: string | undefined): Refusal
     status: 404,
     code: "project_not_found",
     problem: `The project of this API key, ${archivedName}, is archived.`,
-    hint: "Reopen it with projects.update and a key of the whole organisation.",
+    hint: "Reopen it with projects.update, with a key of the whole organisation.",
   };
 }
 

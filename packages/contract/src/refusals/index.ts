@@ -137,6 +137,7 @@ export {
   browserIdTaken,
   browserNameTaken,
   browserNotFound,
+  browserSavesNothing,
   exactForkNotNow,
   exactForkUnavailable,
   gpuUnavailable,

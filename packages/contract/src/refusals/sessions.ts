@@ -110,7 +110,7 @@ export function projectSessionsExhausted(limit: number, used: number): Refusal {
     status: 429,
     code: "too_many_requests",
     problem: `This project has ${String(used)} running sessions; the limit is ${String(limit)}.`,
-    hint: "Delete a session, wait until one ends, or raise the limit with projects.limits.update, or for all projects with organization.limits.update or the setting max_sessions_per_project.",
+    hint: "Delete a session, wait until one ends, or raise the limit with projects.limits.update, or for all projects with organization.limits.update, or with the setting max_sessions_per_project.",
     retryAfterSeconds: 5,
     fields: { limit, used, remaining: Math.max(0, limit - used) },
   };
@@ -133,6 +133,19 @@ export function browserHasProfile(sessionId: string, profileId: string): Refusal
     code: "conflict",
     problem: `Browser ${sessionId} already has profile ${profileId}.`,
     hint: "Only a session without a profile can load one. Create another session with browsers.create.",
+  };
+}
+
+/** 409 for saving the profile of a session that does not write to one. */
+export function browserSavesNothing(sessionId: string, profileId: string | null): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Browser ${sessionId} does not save to a profile.`,
+    hint:
+      profileId === null
+        ? "Load one with browsers.update, with profile.save_changes."
+        : "It only reads its profile, as every fork does. Save the session that it was forked from, or create one with profile.save_changes.",
   };
 }
 

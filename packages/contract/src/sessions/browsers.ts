@@ -120,7 +120,7 @@ export const extendBrowser = defineEndpoint({
   errors: [400, 401, 404, 409, 500],
 });
 
-/** Starts sessions that go on from the present state of a running one, which continues. They have its cookies, storage, open tabs and settings, and none of its files. Where some do not start, `errors` has the reasons; if none starts, the call fails. Specific to Shoal. */
+/** Starts sessions with the present state of a running one, which continues. They have its cookies, storage, open tabs and settings, and none of its files. If some do not start, `errors` has the reasons; if none starts, the call fails. Specific to Shoal. */
 export const forkBrowser = defineEndpoint({
   operationId: "browsers.fork",
   area,

@@ -8,7 +8,7 @@ const byId = lazyObject(() => ({
   id: Id,
 }));
 
-/** Newest first. `browsers.create` with `recording.network` makes them. Specific to Shoal. */
+/** Newest first. `browsers.create` with `recording.network` creates them. Specific to Shoal. */
 export const listNetworkRecordings = defineEndpoint({
   operationId: "networkRecordings.list",
   area,

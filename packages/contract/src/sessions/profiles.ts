@@ -207,7 +207,7 @@ const browserIdOrName = lazyObject(() => ({
   id_or_name: Id,
 }));
 
-/** Saves the state of a running session to its profile. The session must have been created with `save_changes`. Cookies are current; local storage and databases may lack the last seconds. */
+/** Saves the state of a running session to its profile. The session must have a profile with `save_changes`. Cookies are current; local storage and databases may lack the last seconds. */
 export const saveBrowserProfile = defineEndpoint({
   operationId: "browsers.saveProfile",
   area,

@@ -8,7 +8,7 @@ const byId = lazyObject(() => ({
   id: Id,
 }));
 
-/** Newest first. `browsers.snapshot` makes them. Specific to Shoal. */
+/** Newest first. `browsers.snapshot` creates them. Specific to Shoal. */
 export const listSnapshots = defineEndpoint({
   operationId: "snapshots.list",
   area,
@@ -36,7 +36,7 @@ export const getSnapshot = defineEndpoint({
   errors: [400, 401, 403, 404, 500],
 });
 
-/** Sessions that started from it go on. Specific to Shoal. */
+/** Sessions that started from it continue. Specific to Shoal. */
 export const deleteSnapshot = defineEndpoint({
   operationId: "snapshots.delete",
   area,

@@ -121,7 +121,7 @@ export const testWebhook = defineEndpoint({
   errors: [401, 403, 404, 500],
 });
 
-/** Newest first. Deliveries are kept for 7 days, up to 10,000 of a webhook. */
+/** Newest first. Deliveries are kept for `webhook_retention_days` (7), up to 10,000 of a webhook. */
 export const listWebhookDeliveries = defineEndpoint({
   operationId: "webhooks.deliveries.list",
   area,

@@ -5,7 +5,7 @@ import { lazyObject, openEnum } from "../base/schema.ts";
 /** Where deployed apps run. */
 export const deploymentRegions = ["aws.us-east-1a"] as const;
 
-/** Something that a deployed app can be asked to do. */
+/** An action of a deployed app. */
 export interface AppAction extends z.output<typeof AppAction> {}
 export const AppAction = lazyObject(() => ({
   /** Name to invoke it by. */

@@ -15,7 +15,7 @@ export interface Deployment extends z.output<typeof Deployment> {}
 export const Deployment = lazyObject(() => ({
   /** Stable identifier. */
   id: z.string(),
-  /** `queued` and `in_progress` go on; `running` can be invoked; `failed` and `stopped` are final. */
+  /** `queued` and `in_progress` continue; `running` can be invoked; `failed` and `stopped` are final. */
   status: openEnum(...deploymentStatuses),
   /** Reason for the status, if the service knows more. */
   status_reason: z.optional(z.string()),
@@ -134,7 +134,7 @@ export const DeploymentStateEvent = lazyObject(() => ({
   event: z.literal("deployment_state"),
   /** The deployment as it is now. */
   deployment: Deployment,
-  /** When it got so. */
+  /** Time of this state. */
   timestamp: Timestamp,
 }));
 

@@ -89,7 +89,7 @@ export const CreateInvocation = z.lazy(() =>
   ),
 );
 
-/** An invocation that was begun, and its output if it has ended already. */
+/** A started invocation, and its output if it has ended. */
 export interface CreatedInvocation extends z.output<typeof CreatedInvocation> {}
 export const CreatedInvocation = lazyObject(() => ({
   /** Identifier of the invocation. */
@@ -156,7 +156,7 @@ export const InvocationStateEvent = lazyObject(() => ({
   event: z.literal("invocation_state"),
   /** The invocation as it is now. */
   invocation: Invocation,
-  /** When it got so. */
+  /** Time of this state. */
   timestamp: Timestamp,
 }));
 

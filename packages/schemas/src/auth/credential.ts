@@ -53,7 +53,7 @@ export const Credential = lazyObject(() => ({
   updated_at: Timestamp,
   /** Whether any values are stored. */
   has_values: z.optional(z.boolean()),
-  /** Whether one-time codes can be made from it. */
+  /** Whether it can create one-time codes. */
   has_totp_secret: z.optional(z.boolean()),
   /** Names of the stored values; lists leave them out. The values themselves are never sent. */
   value_keys: z.optional(z.array(z.string())),

@@ -24,7 +24,7 @@ export const AuthField = lazyObject(() => ({
   observed_selector: z.optional(z.nullable(z.string())),
 }));
 
-/** One of the ways that a login can go on. */
+/** A way to continue a login. */
 export interface AuthChoice extends z.output<typeof AuthChoice> {}
 export const AuthChoice = lazyObject(() => ({
   /** Value for `selected_choice_id` of `auth.connections.submit`. Stable while the choice is offered. */
@@ -41,7 +41,7 @@ export const AuthChoice = lazyObject(() => ({
   ),
   /** The site's own words for it. */
   label: z.string(),
-  /** Label for people, made distinct from the other choices. */
+  /** Label for people, different from those of the other choices. */
   display_text: z.optional(z.string()),
   /** Text next to it on the page. */
   context: z.optional(z.string()),

@@ -97,7 +97,7 @@ export interface ExchangedHandoff extends z.output<typeof ExchangedHandoff> {}
 export const ExchangedHandoff = lazyObject(() => ({
   /** Identifier of the login. */
   invocation_id: z.string(),
-  /** Token that opens `get`, `submit` and `follow` of this one connection, as a bearer token, while the login goes on. */
+  /** Token that opens `get`, `submit` and `follow` of this one connection, as a bearer token, while the login runs. */
   jwt: z.string(),
 }));
 
@@ -165,7 +165,7 @@ export interface ManagedAuthStateEvent extends z.output<typeof ManagedAuthStateE
 export const ManagedAuthStateEvent = lazyObject(() => ({
   /** Always `managed_auth_state`. */
   event: z.literal("managed_auth_state"),
-  /** When it got so. */
+  /** Time of this state. */
   timestamp: Timestamp,
   /** How far the login is. */
   flow_status: openEnum(...flowStatuses),

@@ -202,7 +202,7 @@ export const AuthConnection = lazyObject(() => ({
   ...latestLogin(),
   /** Seconds between two checks. */
   health_check_interval: z.optional(z.nullable(z.int())),
-  /** Whether the service looks from time to time if the profile is still signed in. */
+  /** Whether the service regularly checks that the profile is still signed in. */
   health_checks: z.optional(z.boolean()),
   /** Whether the service signs in again when a check finds the profile signed out. No effect while `health_checks` is off. */
   auto_reauth: z.optional(z.boolean()),
@@ -235,7 +235,7 @@ export const CreateAuthConnection = z.lazy(() =>
       allowed_domains: z.optional(allowedDomains()),
       /** Seconds between two checks, from the limit of the service (300 unless configured) to 86400; 3600 when absent. */
       health_check_interval: z.optional(healthCheckInterval()),
-      /** Look from time to time if the profile is still signed in. */
+      /** Check regularly that the profile is still signed in. */
       health_checks: z._default(z.boolean(), true),
       /** Sign in again without a person when a check finds the profile signed out; without effect while `health_checks` is off. */
       auto_reauth: z._default(z.boolean(), true),
@@ -267,7 +267,7 @@ export const UpdateAuthConnection = z.lazy(() =>
       allowed_domains: z.optional(allowedDomains()),
       /** Seconds between two checks, from the limit of the service (300 unless configured) to 86400. */
       health_check_interval: z.optional(healthCheckInterval()),
-      /** Look from time to time if the profile is still signed in. */
+      /** Check regularly that the profile is still signed in. */
       health_checks: z.optional(z.boolean()),
       /** Sign in again without a person when a check finds the profile signed out. */
       auto_reauth: z.optional(z.boolean()),

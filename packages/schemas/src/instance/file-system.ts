@@ -49,7 +49,7 @@ export const FilePath = lazyObject(() => ({
 /** Query of `browsers.fs.writeFile`. */
 export interface WriteFile extends z.input<typeof WriteFile> {}
 export const WriteFile = lazyObject(() => ({
-  /** Absolute path; an existing file is replaced in one step, and missing directories are made. */
+  /** Absolute path; an existing file is replaced in one step, and missing directories are created. */
   path: AbsolutePath,
   /** Permissions in octal; 644 when absent and the file is new. */
   mode: z.optional(FileMode),
@@ -58,7 +58,7 @@ export const WriteFile = lazyObject(() => ({
 /** Input of `browsers.fs.createDirectory`. */
 export interface CreateDirectory extends z.input<typeof CreateDirectory> {}
 export const CreateDirectory = lazyObject(() => ({
-  /** Absolute path; missing parents are made, an existing directory is left as it is. */
+  /** Absolute path; missing parents are created, an existing directory stays unchanged. */
   path: AbsolutePath,
   /** Permissions in octal; 755 when absent. */
   mode: z.optional(FileMode),
@@ -98,11 +98,11 @@ export interface StartWatch extends z.input<typeof StartWatch> {}
 export const StartWatch = lazyObject(() => ({
   /** Absolute path of a directory. */
   path: AbsolutePath,
-  /** Watch directories below it too, those made later among them. */
+  /** Also watch the directories below it, including later ones. */
   recursive: z._default(z.boolean(), false),
 }));
 
-/** A directory watch that has begun: what happens from now on is kept for its readers. */
+/** A started directory watch. Events from now on are buffered for its readers. */
 export interface DirectoryWatch extends z.output<typeof DirectoryWatch> {}
 export const DirectoryWatch = lazyObject(() => ({
   /** Names the watch in `events` and `stop`. */
@@ -126,7 +126,7 @@ export const FileSystemEvent = lazyObject(() => ({
   /** Of a `RENAME`: the new absolute path. */
   dest_path: z.optional(z.string()),
   /**
-   * True where `path` or `dest_path` holds a name that is not UTF-8, else absent. That name then has `\xNN` for each invalid byte and `\\` for each backslash;
+   * True if `path` or `dest_path` contains a name that is not UTF-8, otherwise absent. That name then has `\xNN` for each invalid byte and `\\` for each backslash;
    * the other names are unchanged. Other calls do not find this path.
    */
   is_escaped: z.optional(z.boolean()),
@@ -139,7 +139,7 @@ export const UploadFiles = lazyObject(() => ({
   files: checked(
     z.array(
       z.object({
-        /** Absolute path; missing directories are made. */
+        /** Absolute path; missing directories are created. */
         dest_path: AbsolutePath,
         /** The content. */
         file: z.file(),
@@ -154,6 +154,6 @@ export interface UploadZip extends z.input<typeof UploadZip> {}
 export const UploadZip = lazyObject(() => ({
   /** The archive. */
   zip_file: z.file(),
-  /** Absolute path of the directory that it is unpacked into; it is made when missing. */
+  /** Absolute path of the directory that it is unpacked into; it is created if it is missing. */
   dest_path: AbsolutePath,
 }));

@@ -119,7 +119,7 @@ export const RenderProfile = z.lazy(() =>
 );
 
 const pageFields = () => ({
-  /** The address: https unless it has a scheme; only http and https. Give either this or `html`. */
+  /** The address: without a scheme https, or http for hosts of this machine and of private networks; only http and https. Give either this or `html`. */
   url: z.optional(checked(z.string(), z.minLength(1), z.maxLength(8192))),
   /** HTML to render instead of an address, at most 5,000,000 characters. */
   html: z.optional(checked(z.string(), z.minLength(1), z.maxLength(maxRenderCharacters))),

@@ -41,7 +41,7 @@ const apiKeyFields = () => ({
   created_by: ApiKeyCreator,
   /** When it stops working; `null` = never. */
   expires_at: z.nullable(Timestamp),
-  /** When it was deleted; `null` while it was not. */
+  /** Time of its deletion; `null` for an existing key. */
   deleted_at: z.nullable(Timestamp),
   /** The one project that it opens; `null` = every project of the organisation. */
   project_id: z.nullable(z.string()),
@@ -49,7 +49,7 @@ const apiKeyFields = () => ({
   project_name: z.nullable(z.string()),
   /** First and last characters of the key, enough to recognise it. */
   masked_key: z.string(),
-  /** When it last opened the service, some seconds late; absent when it never did. */
+  /** Time of its last use, some seconds late; absent if it was never used. */
   last_used_at: z.optional(Timestamp),
   /** The only things that it may do; absent = everything in its project, or in every project. It never changes. */
   policy: z.optional(KeyPolicy),
@@ -63,7 +63,7 @@ export const ApiKey = lazyObject(apiKeyFields);
 export interface CreatedApiKey extends z.output<typeof CreatedApiKey> {}
 export const CreatedApiKey = lazyObject(() => ({
   ...apiKeyFields(),
-  /** The secret itself. It is shown this once and cannot be read again. */
+  /** The secret. It is returned only here and cannot be read again. */
   key: z.string(),
 }));
 
@@ -84,7 +84,7 @@ export const CreateApiKey = z.lazy(() =>
       name: DisplayName,
       /** Days until it stops working, 1 to 3650; `null` or absent = never. */
       days_to_expire: z.optional(z.nullable(checked(z.int(), z.minimum(1), z.maximum(3650)))),
-      /** When it stops working, instead of `days_to_expire`: in the future, and within 3650 days; `null` or absent = never. A key that expires makes keys that expire with it at the latest. */
+      /** When it stops working, instead of `days_to_expire`: in the future, and within 3650 days; `null` or absent = never. A key with an expiry creates keys that expire at the same time or earlier. */
       expires_at: z.optional(z.nullable(Timestamp)),
       /** The only project that it opens; `null` or absent = the project of the calling key, or every project if that key is organisation-wide. */
       project_id: z.optional(z.nullable(checked(z.string(), z.minLength(1), z.maxLength(255)))),
@@ -124,7 +124,7 @@ export interface RotateApiKey extends z.input<typeof RotateApiKey> {}
 export const RotateApiKey = lazyObject(() => ({
   /** Days until the new key expires, 1 to 3650; `null` = never, absent = the lifetime of the old key. */
   days_to_expire: z.optional(z.nullable(checked(z.int(), z.minimum(1), z.maximum(3650)))),
-  /** Days that the old key goes on working, 0 (it stops at once) to 3650; `null` or absent = 7. */
+  /** Days that the old key continues to work, 0 (it stops at once) to 3650; `null` or absent = 7. */
   expire_in_days: z.optional(z.nullable(checked(z.int(), z.minimum(0), z.maximum(3650)))),
 }));
 

@@ -8,7 +8,7 @@ export interface AuditLogEntry extends z.output<typeof AuditLogEntry> {}
 export const AuditLogEntry = lazyObject(() => ({
   /** When the request arrived. */
   timestamp: Timestamp,
-  /** How the caller authenticated: `api_key`, `session_token`, `live_view`, `dashboard`, `oauth`; `service` = the service itself. */
+  /** How the caller authenticated: `api_key`, `session_token`, `live_view`, `sign_in_page`, `dashboard`, `oauth`; `service` = the service itself. */
   auth_strategy: z.string(),
   /** Id of the key, of the user, or of the live-view link or handoff; empty if unknown. */
   user_id: z.string(),
@@ -47,7 +47,7 @@ const filterFields = () => ({
   start: Moment,
   /** Until before this moment, later than `start` by at most 30 days. */
   end: Moment,
-  /** Only callers that authenticated this way: `api_key`, `session_token`, `live_view`, `dashboard`, `oauth`; `service` = the service itself. */
+  /** Only callers that authenticated this way: `api_key`, `session_token`, `live_view`, `sign_in_page`, `dashboard`, `oauth`; `service` = the service itself. */
   auth_strategy: z.optional(z.string()),
   /** Only requests to this part of the service, the first word of an operation's name: `browsers`, `apiKeys`. */
   service: z.optional(z.string()),
@@ -104,7 +104,7 @@ export const ExportAuditLogs = z.lazy(() =>
 /** Input of `auditLogs.verify`. */
 export interface VerifyAuditLogs extends z.input<typeof VerifyAuditLogs> {}
 export const VerifyAuditLogs = lazyObject(() => ({
-  /** The `head` that an earlier call gave, `1042:9f2c…`: whether the log still holds that entry as it was. */
+  /** The `head` of an earlier answer, `1042:9f2c…`: checks that this entry is unchanged in the log. */
   known_head: z.optional(
     checked(z.string(), z.regex(/^[1-9]\d{0,14}:[0-9a-f]{64}$/, "the head that an earlier call gave, SEQUENCE:HASH")),
   ),
@@ -115,7 +115,7 @@ export interface AuditLogVerification extends z.output<typeof AuditLogVerificati
 export const AuditLogVerification = lazyObject(() => ({
   /** Whether every entry is as it was written, and none is missing. */
   valid: z.boolean(),
-  /** Entries that were looked at. */
+  /** Number of checked entries. */
   entries: z.int(),
   /** The newest entry's sequence and hash, `1042:9f2c…`, to store elsewhere and pass as `known_head` later; empty while the log is empty. */
   head: z.string(),
@@ -207,7 +207,7 @@ export const UpdateAuditLogExportDestination = lazyObject(() => ({
   role_arn: z.optional(RoleArn),
   /** The KMS key that objects are to be encrypted with: an id, an ARN or an alias; `""` goes back to the bucket's default. */
   kms_key_id: z.optional(KmsKeyOrNone),
-  /** `active` begins or goes on exporting, `paused` stops it. */
+  /** `active` starts or continues the export, `paused` stops it. */
   status: z.optional(z.enum(["active", "paused"])),
 }));
 

@@ -25,7 +25,7 @@ export const BotKey = lazyObject(() => ({
   retires_at: z.nullable(z.string()),
 }));
 
-/** By which sites recognize the sessions of a project. */
+/** The keys and addresses by which sites recognize the sessions of a project. */
 export interface BotIdentity extends z.output<typeof BotIdentity> {}
 export const BotIdentity = lazyObject(() => ({
   /** Keys in the directory. The first one signs. */

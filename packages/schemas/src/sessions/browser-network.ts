@@ -134,7 +134,7 @@ export const memorySizes = ["1GiB", "2GiB", "4GiB", "6GiB", "8GiB", "16GiB"] as 
 /** Memory that a session may take: other sizes of whole GiB, and of MiB, are possible too. */
 export const BrowserMemory = suggestedText("1GiB", "2GiB", "4GiB", "6GiB", "8GiB", "16GiB");
 
-/** What a session's traffic is to leave by: a proxy by id or by name, or a way of doing without. */
+/** The network exit of a session: a proxy by id or by name, or a `mode`. */
 export interface BrowserProxyConfig extends z.input<typeof BrowserProxyConfig> {}
 export const BrowserProxyConfig = z.lazy(() =>
   checked(
@@ -143,14 +143,14 @@ export const BrowserProxyConfig = z.lazy(() =>
       id: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
       /** Name of exactly one proxy of the project; give one of `id`, `name` and `mode`. */
       name: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
-      /** `direct`: no proxy. `default`: what the service does where nothing is said. */
+      /** `direct`: no proxy. `default`: as for a session that names none. */
       mode: z.optional(z.enum(["direct", "default"])),
     }),
     exactlyOne("id", "name", "mode"),
   ),
 );
 
-/** What a session's traffic leaves by. */
+/** The network exit of a session. */
 export interface BrowserProxy extends z.output<typeof BrowserProxy> {}
 export const BrowserProxy = lazyObject(() => ({
   /** The proxy's id. */

@@ -18,7 +18,7 @@ export const BrowserPoolProfile = z.lazy(() =>
       id: z.optional(z.string()),
       /** The profile's name; pass either this or `id`. */
       name: z.optional(SlugName),
-      /** Taken, and without effect: browsers of a pool never write to the profile. */
+      /** Accepted without effect: browsers of a pool never write to the profile. */
       save_changes: z.optional(z.boolean()),
     }),
     exactlyOne("id", "name"),
@@ -166,7 +166,7 @@ export const CreateBrowserPool = lazyObject(() => ({
   headless: z.optional(z.boolean()),
   /** Show the page alone, without address bar and tabs. */
   kiosk_mode: z._default(z.boolean(), false),
-  /** Where the browsers run, by the name of a region of the service; it cannot be changed later. Where the server is that is asked, when absent. */
+  /** Region of the service to run in; it cannot be changed later. Default: the region of the answering server. */
   region: z.optional(BrowserRegionName),
 }));
 

@@ -33,7 +33,7 @@ export const UpdateBrowser = z.lazy(() =>
       network: z.optional(UpdateBrowserNetwork),
       /** The profile to load; only while the session has none. */
       profile: z.optional(BrowserProfile),
-      /** End the session when its last CDP or WebDriver BiDi client has been gone for as many seconds, 0 to 86400, counted from this change if none is connected; `null` = it goes on without clients. */
+      /** End the session when its last CDP or WebDriver BiDi client has been gone for as many seconds, 0 to 86400, counted from this change if none is connected; `null` = it continues without clients. */
       disconnect_timeout_seconds: z.optional(z.nullable(disconnectTimeout())),
       /** Freeze the session after as many seconds without use, 1 to 259200; 0 = never. */
       sleep_after_seconds: z.optional(checked(z.int(), z.minimum(0), z.maximum(259_200))),
@@ -108,7 +108,7 @@ export const ForkError = lazyObject(() => ({
 /** Answer of `browsers.fork`. */
 export interface ForkedBrowsers extends z.output<typeof ForkedBrowsers> {}
 export const ForkedBrowsers = lazyObject(() => ({
-  /** How they were made: `exact` or `restored`. */
+  /** How they were created: `exact` or `restored`. */
   mode: openEnum("exact", "restored"),
   /** Why `best` is not `exact`; absent otherwise. */
   not_exact_because: z.optional(z.string()),
@@ -125,7 +125,7 @@ export interface CreateSnapshot extends z.input<typeof CreateSnapshot> {}
 export const CreateSnapshot = lazyObject(() => ({
   /** Name for people, 1 to 255 characters; it need not be unique. */
   name: z.optional(DisplayName),
-  /** End the session once its state is stored. Default: it goes on. */
+  /** End the session once its state is stored. Default: it continues. */
   stop: z._default(z.boolean(), false),
   /** `exact`: the running processes, for sessions with `forkable`. `restored`: cookies, storage and tabs; pages load again. `best` (default): exact where that is possible. */
   mode: z._default(z.enum(["exact", "restored", "best"]), "best"),
@@ -140,7 +140,7 @@ export const Snapshot = lazyObject(() => ({
   name: z.optional(z.string()),
   /** The session whose state it is. */
   session_id: z.string(),
-  /** `exact`: sessions from it go on with the same processes. `restored`: new browsers with its cookies, storage and tabs. */
+  /** `exact`: sessions from it continue with the same processes. `restored`: new browsers with its cookies, storage and tabs. */
   engine: openEnum("exact", "restored"),
   /** Why `best` is not `exact`; absent otherwise. */
   not_exact_because: z.optional(z.string()),
@@ -148,7 +148,7 @@ export const Snapshot = lazyObject(() => ({
   size_bytes: z.int(),
   /** Milliseconds in which the session was paused: 0 for `restored`. */
   paused_ms: z.int(),
-  /** Facts of the server that made it, such as `kernel`, `cpu` and `chromium`. A server with others answers 409 `snapshot_incompatible`. Absent for `restored`, which every server can use. */
+  /** Facts of the server that created it, such as `kernel`, `cpu` and `chromium`. A server with other facts answers 409 `snapshot_incompatible`. Absent for `restored`, which every server can use. */
   compatibility: z.optional(z.record(z.string(), z.string())),
   /** When it was stored. */
   created_at: Timestamp,

@@ -29,7 +29,7 @@ export const BrowserViewport = lazyObject(() => ({
   width: checked(z.int(), z.minimum(1), checkedLater({ keywords: { maximum: maxViewportPixels } })),
   /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
   height: checked(z.int(), z.minimum(1), checkedLater({ keywords: { maximum: maxViewportPixels } })),
-  /** How often pages are drawn, in Hz, at least 1; absent, it depends on the size. Holds for browsers with a window: headless ones draw at 60. */
+  /** How often pages are drawn, in Hz, at least 1; default: depends on the size. Only for browsers with a window: headless ones draw at 60. */
   refresh_rate: z.optional(checked(z.int(), z.minimum(1), z.maximum(2_147_483_647))),
 }));
 
@@ -40,7 +40,7 @@ export const BrowserViewportUpdate = lazyObject(() => ({
   width: checked(z.int(), z.minimum(1), checkedLater({ keywords: { maximum: maxViewportPixels } })),
   /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
   height: checked(z.int(), z.minimum(1), checkedLater({ keywords: { maximum: maxViewportPixels } })),
-  /** How often pages are drawn, in Hz, at least 1; absent, it depends on the size. Holds for browsers with a window: headless ones draw at 60. */
+  /** How often pages are drawn, in Hz, at least 1; default: depends on the size. Only for browsers with a window: headless ones draw at 60. */
   refresh_rate: z.optional(checked(z.int(), z.minimum(1), z.maximum(2_147_483_647))),
   /** Resize even while a viewer watches or a recording runs; the recording continues in a new segment. */
   force: z._default(z.boolean(), false),
@@ -256,7 +256,7 @@ export const Browser = lazyObject(() => ({
   max_duration_seconds: z.optional(z.int()),
   /** When the maximum duration ends; absent without a limit. */
   ends_at: z.optional(Timestamp),
-  /** Seconds after the last client until the session ends; absent if it goes on without clients. */
+  /** Seconds after the last client until the session ends; absent if it continues without clients. */
   disconnect_timeout_seconds: z.optional(z.int()),
   /** Seconds after the start in which a client must connect; absent without a limit. */
   connect_timeout_seconds: z.optional(z.int()),
@@ -304,7 +304,7 @@ export const CreateBrowser = z.lazy(() =>
       timeout_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(259_200))),
       /** Maximum duration in seconds, even while the session is used: 10 to 604800 (7 days). Default: no limit. `browsers.extend` moves the end. */
       max_duration_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(604_800))),
-      /** End the session when its last CDP or WebDriver BiDi client has been gone for as many seconds, 0 to 86400. Viewers and operations do not count. Default: it goes on until `timeout_seconds`. */
+      /** End the session when its last CDP or WebDriver BiDi client has been gone for as many seconds, 0 to 86400. Viewers and operations do not count. Default: it continues until `timeout_seconds`. */
       disconnect_timeout_seconds: z.optional(disconnectTimeout()),
       /** End the session if no CDP or WebDriver BiDi client connects within as many seconds after its start, 5 to 86400. Default: no limit. */
       connect_timeout_seconds: z.optional(checked(z.int(), z.minimum(5), z.maximum(86_400))),
@@ -338,9 +338,9 @@ export const CreateBrowser = z.lazy(() =>
       replay: z.optional(BrowserReplayConfig),
       /** A snapshot to start from. It has the settings of its session, so only `name`, `tags`, `timeout_seconds`, `max_duration_seconds` and `region` are allowed with it. Specific to Shoal. */
       snapshot: z.optional(SnapshotRef),
-      /** Where it runs, by the name of a region of the service; where the server is that is asked, when absent. */
+      /** Region of the service to run in. Default: the region of the answering server. */
       region: z.optional(BrowserRegionName),
-      /** Memory that it may take, browser and all, beyond which the kernel ends its largest process: `1GiB`, `2GiB` or `4GiB`; with a window (`headless: false`), `8GiB` or `16GiB`. For sessions in a sandbox. The service's own limit when absent. */
+      /** Memory limit of the session with its browser, above which the kernel ends its largest process: `1GiB`, `2GiB` or `4GiB`; with a window (`headless: false`), `8GiB` or `16GiB`. For sessions in a sandbox. The service's own limit when absent. */
       memory: z.optional(z.enum(memorySizes)),
       /** Size of the visible page; 1920 × 1080 when absent. */
       viewport: z.optional(BrowserViewport),

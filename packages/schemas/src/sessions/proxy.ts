@@ -59,7 +59,7 @@ export const CustomProxyConfig = lazyObject(() => ({
   has_ca_bundle: z.optional(z.boolean()),
 }));
 
-/** The proxy server that a new `custom` proxy stands for. */
+/** The proxy server of a new `custom` proxy. */
 export interface CreateCustomProxyConfig extends z.input<typeof CreateCustomProxyConfig> {}
 export const CreateCustomProxyConfig = lazyObject(() => ({
   /** Host name or address of the proxy, at most 253 characters. */
@@ -116,13 +116,13 @@ export const CreateProxy = z.lazy(() =>
       name: z.optional(DisplayName),
       /** Kind of exit: `custom` is your own proxy server; the operator provides the others. */
       type: z.enum(["datacenter", "isp", "residential", "mobile", "custom"]),
-      /** How the browser's traffic is brought to a `custom` proxy: by HTTP, by HTTP inside TLS (`https`), or by SOCKS5. Most providers' proxies take `http`; encrypted pages stay encrypted through it. */
+      /** Protocol between the browser and a `custom` proxy: HTTP, HTTP inside TLS (`https`), or SOCKS5. Most providers' proxies take `http`; encrypted pages stay encrypted through it. */
       protocol: z._default(z.enum(["http", "https", "socks5"]), "https"),
       /** Hosts that are reached without it, at most 100: whole host names, or `*.example.com`; no ports, paths or addresses. */
       bypass_hosts: z.optional(
         checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(253))), z.maxLength(100)),
       ),
-      /** Where it is to leave, or which server it is; which of the forms follows from `type`. `custom` needs it. */
+      /** The place of the exit, or the server of a `custom` proxy, which needs it. The form depends on `type`. */
       config: z.optional(
         z.union([CreateCustomProxyConfig, ResidentialProxyConfig, MobileProxyConfig, CountryProxyConfig]),
       ),

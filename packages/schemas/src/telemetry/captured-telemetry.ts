@@ -39,7 +39,7 @@ const BrowserTelemetryCategories = lazyObject(() => ({
   control: z.optional(ControlTelemetry),
   /** CDP clients and live viewers that come and go. */
   connection: z.optional(TelemetryCategory),
-  /** Crashes and processes killed for want of memory. */
+  /** Crashes, and processes that were killed because memory ran out. */
   system: z.optional(TelemetryCategory),
   /** Periodic screenshots of the page. */
   screenshot: z.optional(TelemetryCategory),

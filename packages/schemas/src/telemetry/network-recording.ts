@@ -18,7 +18,7 @@ export const BrowserReplayConfig = lazyObject(() => ({
   recording: Id,
   /** For requests that the recording does not have. `fail` (default): the browser gets 504 with a sentence that names the request, and nothing leaves the session, also no request of a program. `pass`: they go to the network, within the rules of the session. */
   on_missing: z._default(z.enum(["fail", "pass"]), "fail"),
-  /** Time of pages and workers. `real` (default): that of the server. `recorded`: it starts when the recording started, and goes on at its usual pace. Requests then find their answers also if times in their addresses differ within the recording. */
+  /** Time of pages and workers. `real` (default): that of the server. `recorded`: it starts when the recording started, and continues at its usual pace. Requests then find their answers also if times in their addresses differ within the recording. */
   clock: z._default(z.enum(["real", "recorded"]), "real"),
 }));
 

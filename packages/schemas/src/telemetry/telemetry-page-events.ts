@@ -87,7 +87,7 @@ export const PageTabOpenedEvent = telemetryEvent("page_tab_opened", "page", () =
   opener_id: z.optional(z.string()),
 }));
 
-/** The process of a page, or of a frame in a separate process, crashed. The browser goes on. */
+/** The process of a page, or of a frame in a separate process, crashed. The browser continues. */
 export interface PageCrashedEvent extends z.output<typeof PageCrashedEvent> {}
 export const PageCrashedEvent = telemetryEvent("page_crashed", "page", () => ({
   /** CDP target. */

@@ -146,7 +146,7 @@ export const ListTelemetryEvents = lazyObject(() => ({
   since: z.optional(Since),
   /** Where the window ends, that moment not included: a moment, or how long ago; now when absent. */
   until: z.optional(Since),
-  /** Where to go on: `X-Next-Offset` of the page before. It counts neither items nor `seq`. */
+  /** Continues after a page: `X-Next-Offset` of that page. It counts neither items nor `seq`. */
   offset: z.optional(checked(z.int(), z.minimum(0))),
   /** Events on a page, 1 to 100. */
   limit: z._default(checked(z.int(), z.minimum(1), z.maximum(100)), 20),

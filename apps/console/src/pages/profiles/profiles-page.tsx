@@ -50,12 +50,7 @@ const browser = await shoal.browsers.create({ profile: { name: "shop", save_chan
         empty={{
           icon: UserRoundCheck,
           title: "No profiles",
-          text: (
-            <>
-              Create one, start a session with it, and sign in to a site. With <code>save_changes</code>, the session
-              saves its cookies to the profile.
-            </>
-          ),
+          text: "Create one, start a session with it that saves changes to the profile at the end, and sign in to a site.",
         }}
       />
       <CreateDialog isOpen={isCreating} close={creating.close} />

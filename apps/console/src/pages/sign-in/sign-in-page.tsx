@@ -4,7 +4,8 @@ import { CircleAlert } from "lucide-react";
 import { type SyntheticEvent, useEffect, useRef, useState } from "react";
 import { signIn, signInWaysQuery } from "../../api/console-session.ts";
 import { serviceUrl } from "../../base/place.ts";
-import { Loading, textOf } from "../../parts/states.tsx";
+import { shownError } from "../../base/shown-error.ts";
+import { Loading } from "../../parts/states.tsx";
 import { Logo } from "../../parts/logo.tsx";
 
 /** The code of a one-time link, removed from the address so that it does not stay in the history. */
@@ -50,7 +51,7 @@ export function SignInPage() {
           </div>
           {error !== null && (
             <Alert color="red" icon={<CircleAlert aria-hidden />} role="alert" title="You are not signed in">
-              {textOf(error)}
+              {shownError(error)}
             </Alert>
           )}
           {!isSecureContext ? (

@@ -1,4 +1,5 @@
 import { ApiError } from "@shoal/client";
+import { capitalized, withoutOperations } from "../../base/shown-error.ts";
 
 /**
  * Returns the problems that the service found in fields of a request's body, by the field's path: `name`,
@@ -12,7 +13,7 @@ export function fieldErrorsOf(error: unknown): ReadonlyMap<string, string> {
     if (typeof field !== "string" || message === undefined || !field.startsWith("body.")) continue;
     const path = field.slice("body.".length);
     const text = message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
-    if (!errors.has(path)) errors.set(path, text.charAt(0).toUpperCase() + text.slice(1));
+    if (!errors.has(path)) errors.set(path, capitalized(withoutOperations(text, error.fields.hint)));
   }
   return errors;
 }

@@ -1,5 +1,5 @@
 import type { Page } from "@shoal/contract";
-import { browserIdTaken } from "@shoal/contract/refusals";
+import { browserIdTaken, browserSavesNothing } from "@shoal/contract/refusals";
 import type { Instance } from "@shoal/placement";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
@@ -169,9 +169,7 @@ export class Sessions {
     await this.#updates.settled((await this.#existing(projectId, idOrName)).id);
     const row = await this.#existing(projectId, idOrName);
     if (row.profile_id === null || !row.profile_save_changes)
-      throw new ServiceError(409, "conflict", `Browser ${row.id} does not save to a profile.`, {
-        hint: "Set profile.save_changes with browsers.update, or when you create it.",
-      });
+      throw ServiceError.of(browserSavesNothing(row.id, row.profile_id));
     await this.#runner.inUse(await this.#sessionHere(projectId, row.id), (own) => this.#parts.profiles.save(row, own));
     return row.profile_id;
   }

@@ -290,3 +290,31 @@ describe("a start page", () => {
     });
   });
 });
+
+describe("a profile is not saved", () => {
+  const saved = async (of: string) => (await server.request("POST", `/browsers/${of}/profile/save`)).body;
+
+  it("by a session without one, which can still load one", async () => {
+    const { session_id: empty } = await create({});
+    expect(await saved(empty)).toMatchObject({
+      code: "conflict",
+      message: `Browser ${empty} does not save to a profile. Load one with browsers.update, with profile.save_changes.`,
+    });
+    await server.request("POST", "/profiles", { body: { name: "loaded-later" } });
+    const change = { body: { profile: { name: "loaded-later", save_changes: true } } };
+    const changed = await server.request("PATCH", `/browsers/${empty}`, change);
+    expect(changed.status, JSON.stringify(changed.body)).toBe(200);
+    expect(await saved(empty)).toMatchObject({ name: "loaded-later" });
+  });
+
+  it("by a session that only reads it, which cannot change that", async () => {
+    await server.request("POST", "/profiles", { body: { name: "read" } });
+    const { session_id: reader } = await create({ profile: { name: "read" } });
+    expect(await saved(reader)).toMatchObject({
+      code: "conflict",
+      hint: "It only reads its profile, as every fork does. Save the session that it was forked from, or create one with profile.save_changes.",
+    });
+    const change = { body: { profile: { name: "read", save_changes: true } } };
+    expect(await server.request("PATCH", `/browsers/${reader}`, change)).toMatchObject({ status: 409 });
+  });
+});

@@ -139,7 +139,7 @@ function closedToPrograms(sessionId: string): ServiceError {
     403,
     "forbidden",
     `A stored value was typed in browser ${sessionId}, and programs, custom tools, files and CDP could read it. They are open to administrators only.`,
-    { hint: "Go on with browsers.act, observe, read and tools.call, or with a new session." },
+    { hint: "Go on with browsers.act, browsers.observe and browsers.read, or with a new session." },
   );
 }
 

@@ -8,7 +8,8 @@ import { sizeText } from "../../../base/texts.ts";
 import { useAction } from "../../../parts/action.ts";
 import { fieldErrorsOf } from "../../../parts/forms/field-errors.ts";
 import { Ago } from "../../../parts/moment.tsx";
-import { Empty, textOf } from "../../../parts/states.tsx";
+import { shownError } from "../../../base/shown-error.ts";
+import { Empty } from "../../../parts/states.tsx";
 import { type Column, ResourceTable } from "../../../parts/table/resource-table.tsx";
 import { type RowAction, RowMenu } from "../../../parts/table/row-menu.tsx";
 import { useList } from "../../../parts/table/use-list.ts";
@@ -105,7 +106,7 @@ function RunForm({ id, started }: RunFormProps) {
         onChange={({ currentTarget: { value } }) => {
           setCommand(value);
         }}
-        error={error === null ? undefined : (fieldErrorsOf(error).get("command") ?? textOf(error))}
+        error={error === null ? undefined : (fieldErrorsOf(error).get("command") ?? shownError(error))}
         required
         autoComplete="off"
         spellCheck={false}

@@ -9,7 +9,7 @@ import { useSignedIn } from "../../../api/shoal.ts";
 import { type Form, FormDialog } from "../../../parts/forms/form-dialog.tsx";
 import { tell } from "../../../parts/notices.ts";
 import { ProgramCard } from "../../../parts/program-card.tsx";
-import { textOf } from "../../../parts/states.tsx";
+import { shownError } from "../../../base/shown-error.ts";
 import { categories, changeOf, initialOf, type Settings } from "./settings-change.ts";
 import { programsOf } from "./settings-programs.ts";
 
@@ -167,6 +167,6 @@ function readChange(initial: Settings, values: Settings) {
     if (Object.keys(change).length > 0) return { change, problem: undefined };
     return { change: undefined, problem: "Change a field to see the program that does the same." };
   } catch (error) {
-    return { change: undefined, problem: textOf(error) };
+    return { change: undefined, problem: shownError(error) };
   }
 }

@@ -6,7 +6,8 @@ import "@xterm/xterm/css/xterm.css";
 import { RotateCw, SquareTerminal } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useCanOperate, useSignedIn } from "../../../api/shoal.ts";
-import { Empty, textOf } from "../../../parts/states.tsx";
+import { shownError } from "../../../base/shown-error.ts";
+import { Empty } from "../../../parts/states.tsx";
 import { attach, startShell } from "./attach.ts";
 import styles from "./terminal.module.css";
 
@@ -73,7 +74,7 @@ function Shell({ browser, again }: { readonly browser: Browser; readonly again: 
       },
       (error: unknown) => {
         if (ended.signal.aborted) return;
-        terminal.writeln(textOf(error));
+        terminal.writeln(shownError(error));
         setStatus("closed");
       },
     );
