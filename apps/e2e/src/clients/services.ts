@@ -114,7 +114,7 @@ export const browserless: Door = {
       versions: [],
       change: "`https://shoal.example/browserless` with `token=KEY`",
       tests: {
-        "apps/server/src/dialects/browserless/browserless.test.ts": [
+        "apps/server/src/dialects/browserless/browserless.slow.ts": [
           "are pictures and documents",
           "are scraped",
           "get the fields of the vendor",

@@ -372,9 +372,9 @@ const lists: Record<string, ListUnderTest> = {
 
 /** Lists of another form, which begin at a position in a log, with the tests that page through them. */
 const elsewhere: Readonly<Record<string, string>> = {
-  "browsers.telemetry.events": "../storage/telemetry-files/history.test.ts",
+  "browsers.telemetry.events": "../storage/telemetry-files/history.slow.ts",
   "auditLogs.list": "../audit/logs/audit-logs.test.ts",
-  "usage.list": "../usage/usage.test.ts",
+  "usage.list": "../usage/usage.slow.ts",
   "browsers.process.list": "../../../../packages/instance/src/operations/process/spawn.test.ts",
   "browsers.downloads.list": "../sessions/downloads/downloads.test.ts",
 };

@@ -131,7 +131,7 @@ const others = [
   "auditLogs.list",
   "auditLogs.exportChunk",
   "auditLogs.verify",
-  // Rows are found by day; usage.test.ts checks which projects are shown.
+  // Rows are found by day; usage.slow.ts checks which projects are shown.
   "usage.list",
   "usage.export",
   // A project's key is refused: audit-export/destinations.test.ts.
