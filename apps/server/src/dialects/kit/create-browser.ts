@@ -2,7 +2,7 @@ import { contract as native } from "@shoal/contract";
 import { checkedBody } from "@shoal/router";
 import { type Browser, type BrowserOrigin, type CreateBrowser, CreateProxy } from "@shoal/schemas";
 import { RegionElsewhere } from "../../cluster/elsewhere.ts";
-import { toBrowser } from "../../sessions/browsers/handlers.ts";
+import { toBrowser, wishesOf } from "../../sessions/browsers/handlers.ts";
 import type { WaitingLine } from "../../sessions/waiting/waiting-line.ts";
 import type { DialectParts } from "./dialect.ts";
 import type { NativeCalls } from "./native-calls.ts";
@@ -34,8 +34,8 @@ export async function createBrowserFor(
     await calls.admit(native.createProxy, {});
   }
   return calls.run(native.createBrowser, { body: create, signal }, async ({ body, context }) => {
-    const { key, projectId } = context;
-    const wishes = { apiKeyId: key.id, origin, ...(proxy && { proxy }) };
+    const { projectId } = context;
+    const wishes = { ...wishesOf(context, body), origin, ...(proxy && { proxy }) };
     const start = () => parts.sessions.create(projectId, body, signal, wishes);
     const view = await (waits ? waits.line.take(projectId, { signal, untilMs: waits.untilMs }, start) : start());
     if (view instanceof RegionElsewhere) throw view.toError();

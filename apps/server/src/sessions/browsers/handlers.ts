@@ -2,7 +2,7 @@ import { shownLocation } from "@shoal/contract/network";
 import { contract, type ControlOperationsOf, type Endpoint } from "@shoal/contract";
 import { outsidePolicy } from "@shoal/contract/refusals";
 import { type Handlers, ServiceError } from "@shoal/router";
-import type { Browser, Profile } from "@shoal/schemas";
+import type { Browser, CreateBrowser, Profile } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
 import { mayCall, mayUseSecrets, mayUseVaults } from "../../http/auth/rights.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
@@ -155,6 +155,23 @@ export function createSession<Shown>(
   });
 }
 
+/** The rights of the caller in a new session. @throws {ServiceError} 403 for a snapshot without the right to any. */
+export function wishesOf(
+  context: Access,
+  { snapshot }: Pick<CreateBrowser, "snapshot">,
+): Pick<Required<SessionWishes>, "apiKeyId" | "requireOriginal" | "usesSecrets" | "usesVaults"> {
+  if (snapshot !== undefined && !mayCall(context, contract.snapshotBrowser))
+    throw ServiceError.of(outsidePolicy(contract.createBrowser.operationId, "body.snapshot"));
+  return {
+    apiKeyId: context.key.id,
+    usesSecrets: mayUseSecrets(context),
+    usesVaults: mayUseVaults(context),
+    requireOriginal: (original) => {
+      requireOriginal(context, original);
+    },
+  };
+}
+
 export function browserHandlers(
   sessions: Sessions,
   signer: SessionSigner,
@@ -162,21 +179,11 @@ export function browserHandlers(
 ): Handlers<Omit<ControlOperationsOf<"browsers">, "downloadEvidence" | "renderPage" | "saveBrowserProfile">, Access> {
   const shown = (view: SessionView, access: Access) => toBrowser(view, access, signer);
   return {
-    createBrowser: (call) => {
-      if (call.body.snapshot !== undefined && !mayCall(call.context, contract.snapshotBrowser))
-        throw ServiceError.of({ ...outsidePolicy(contract.createBrowser.operationId, "body.snapshot") });
-      return createSession({ sessions, regions }, call, {
-        wishes: {
-          apiKeyId: call.context.key.id,
-          usesSecrets: mayUseSecrets(call.context),
-          usesVaults: mayUseVaults(call.context),
-          requireOriginal: (original) => {
-            requireOriginal(call.context, original);
-          },
-        },
+    createBrowser: (call) =>
+      createSession({ sessions, regions }, call, {
+        wishes: wishesOf(call.context, call.body),
         show: (view) => shown(view, call.context),
-      });
-    },
+      }),
     async listBrowsers({ query, context }) {
       const page = await sessions.list(context.projectId, { ...query, visible: context.visible });
       return { ...page, items: await Promise.all(page.items.map((view) => shown(view, context))) };

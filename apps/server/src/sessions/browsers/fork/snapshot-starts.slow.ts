@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from "../../../testing/test-server.t
 let server: TestServer;
 let project: { id: string; key: string };
 beforeAll(async () => {
-  server = await startTestServer({ max_sessions: 3 });
+  server = await startTestServer({ max_sessions: 3, dialects: ["webdriver"] });
   project = await server.addProject("shop");
 });
 afterAll(() => server.close());
@@ -65,6 +65,29 @@ it("refuses a key with a right to one session the snapshots of other sessions", 
   const started = await start(ofOwn, key);
   expect(started.status, JSON.stringify(started.body)).toBe(200);
   expect(await remove(Browser.parse(started.body).session_id)).toBe(204);
+});
+
+it("asks clients of WebDriver for the same rights", async () => {
+  const withOptions = (options: object, key: string) =>
+    server.request("POST", "/wd/hub/session", {
+      body: { capabilities: { alwaysMatch: { "shoal:options": options } } },
+      key,
+    });
+  const [own, other] = [await create(), await create()];
+  const [ofOwn, ofOther] = [await take(own, { stop: true }), await take(other, { stop: true })];
+  const creates = ["operation:browsers.create", "*"] as const;
+  const connects = ["operation:browsers.cdp.connect", "*"] as const;
+  const refused = { status: 403, body: { value: { message: expect.stringContaining("body.snapshot") as unknown } } };
+  const without = await keyOf(creates, connects);
+  expect(await withOptions({ snapshot: { id: ofOwn } }, without)).toMatchObject(refused);
+  const narrow = await keyOf(creates, connects, ["operation:browsers.snapshot", `browsers/${own}`]);
+  expect(await withOptions({ snapshot: { id: ofOther } }, narrow)).toMatchObject(refused);
+  // The key of the project passes the check of rights, so that its vault is looked up.
+  const vaults = { vaults: [{ name: "none" }] };
+  expect(await withOptions(vaults, without)).toMatchObject({ status: 403 });
+  expect(await withOptions(vaults, project.key)).toMatchObject({
+    body: { value: { message: expect.stringContaining("none") as unknown } },
+  });
 });
 
 it("refuses snapshots to a key that cannot start sessions", async () => {
