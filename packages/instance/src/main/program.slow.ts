@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { BrowserStats } from "@shoal/schemas";
 import { eventuallyPasses } from "@shoal/testkit";
 import { createServer, type Server } from "node:http";
@@ -117,6 +118,24 @@ describeChromium("an instance", (chromium) => {
     expect(await closing.send("Browser.close")).toEqual({ id: 1, result: {} });
     expect(await closing.closed).toMatchObject({ code: 1000 });
     expect(await staying.send("Browser.getVersion")).toHaveProperty("result");
+  });
+
+  it("answers commands that are invalid JSON for it and valid for Chromium", async () => {
+    await using instance = await runInstance({ chromium });
+    const socket = await instance.connect();
+    const client = cdpClient(socket);
+    for (const command of [
+      '{\v"id":1,"method":"Browser.close"}',
+      '{"id":1,\f"method":"Browser.close"}',
+      String.raw`{"id":1,"method":"Browser.close","params":{"x":"\v"}}`,
+      '{"id":1,"method":"Browser.close","params":{"x":"\n"}}',
+    ]) {
+      const answered = once(socket, "message") as Promise<[Buffer]>;
+      socket.send(command);
+      expect([command, String((await answered)[0])]).toEqual([command, expect.stringContaining("Invalid JSON")]);
+    }
+    expect(await client.send("Browser.getVersion")).toHaveProperty("result");
+    expect(instance.events.some(({ type }) => type === "browser_restarted")).toBe(false);
   });
 
   it("opens existing and new pages at the requested size", async () => {

@@ -26,6 +26,48 @@ describe("in a sandbox", () => {
     expect(guard(escaped)).toEqual({ answerAndClose: '{"id":7,"result":{}}' });
   });
 
+  it.each([
+    "Browser.close",
+    "Browser.setDownloadBehavior",
+    "DOM.setFileInputFiles",
+    "Extensions.loadUnpacked",
+    "Input.dispatchDragEvent",
+    "Page.setDownloadBehavior",
+    "Target.createBrowserContext",
+    "Target.createTarget",
+    "Target.exposeDevToolsProtocol",
+    "Runtime.evaluate",
+  ])("answers %s in JSON that Chromium reads and the guard does not", (method) => {
+    const text = JSON.stringify({ id: 7, method, params: { path: "x" } });
+    for (const lenient of [
+      text.replace("{", "{\v"),
+      text.replace(",", ",\f"),
+      text.replace('"x"', String.raw`"\v"`),
+      text.replace('"x"', '"\u0001"'),
+      text.replace('"x"', '"\n"'),
+    ])
+      expect([lenient, guard(Buffer.from(lenient))]).toEqual([
+        lenient,
+        { answer: '{"error":{"code":-32700,"message":"Invalid JSON."}}' },
+      ]);
+  });
+
+  it("writes a guarded command again if Chromium could read it differently", () => {
+    const twice = '{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"},"params":{"url":"x:"}}';
+    expect(guard(Buffer.from(twice))).toEqual({
+      replace: '{"id":1,"method":"Target.createTarget","params":{"url":"x:"}}',
+    });
+    const spaced = '{ "id": 1, "method": "Runtime.evaluate",\n\t"params": { "expression": "1" } }';
+    expect(guard(Buffer.from(spaced))).toBe("pass");
+    const regexp = message({ id: 1, method: "Runtime.evaluate", params: { expression: String.raw`/\v\u0000/` } });
+    expect(guard(regexp)).toBe("pass");
+  });
+
+  it("answers guarded commands that are nested too deeply", () => {
+    const deep = `{"id":1,"method":"Target.createTarget","params":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    expect(guard(Buffer.from(deep))).toEqual({ answer: expect.stringContaining("-32700") as unknown });
+  });
+
   it("lets no page send commands", () => {
     const expose = { id: 7, method: "Target.exposeDevToolsProtocol", params: { targetId: "t" } };
     expect(guard(message(expose))).toEqual({
@@ -38,8 +80,10 @@ describe("in a sandbox", () => {
       "pass",
     );
     expect(guard(message({ id: 1, method: "Browser.closeTab" }))).toBe("pass");
-    expect(guard(Buffer.from('{"method":"Browser.close"'))).toBe("pass");
     expect(guard(message(["Browser.close"]))).toBe("pass");
+    expect(guard(Buffer.from('{"method":"Browser.close"'))).toEqual({
+      answer: expect.stringContaining("-32700") as unknown,
+    });
     expect(guard(message(null))).toBe("pass");
   });
 

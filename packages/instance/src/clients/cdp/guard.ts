@@ -30,6 +30,9 @@ const createTarget = "Target.createTarget";
 const exposeProtocol = "Target.exposeDevToolsProtocol";
 /** JSON may escape any letter of a method: `Browser.clos\u0065`. */
 const escape = Buffer.from("\\u00");
+/** Chromium reads `\v` and raw control characters in JSON, which `JSON.parse` refuses. */
+const leniency = /[^ -\xff]|\\v/;
+const invalid = JSON.stringify({ error: { code: -32_700, message: "Invalid JSON." } });
 
 const unguarded = {
   code: -32_000,
@@ -39,7 +42,7 @@ const unguarded = {
 interface Command {
   readonly id?: unknown;
   readonly sessionId?: unknown;
-  readonly method?: unknown;
+  readonly method?: string;
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
@@ -57,17 +60,26 @@ export function createCdpGuard(
   const signs = [...methods.map((method) => Buffer.from(method)), escape];
   return (message) => {
     // A byte search avoids parsing: almost no message is relevant.
-    if (!signs.some((sign) => message.includes(sign))) return "pass";
+    if (!signs.some((sign) => message.includes(sign)) && !leniency.test(message.toString("latin1"))) return "pass";
     const command = parseCommand(message);
-    if (command === undefined || typeof command.method !== "string") return "pass";
-    if (command.method === "Browser.close") return { answerAndClose: answer(command, { result: {} }) };
-    if (command.method === exposeProtocol) return { answer: answer(command, { error: unguarded }) };
-    if (downloadCommands.includes(command.method)) return changeDownloads(command, downloads);
-    if (command.method === createTarget) return openPage(message, command, downloads);
-    if (command.method === createContext && openContextProxy !== undefined)
-      return throughGateway(command, openContextProxy);
-    return pathCommands.includes(command.method) ? withPathsOfSession(command, root) : "pass";
+    if (command === undefined) return { answer: invalid };
+    if (typeof command.method !== "string" || !methods.includes(command.method)) return "pass";
+    const text = textOf(command);
+    if (text === undefined) return { answer: invalid };
+    const verdict = verdictOf(command, text);
+    // Written again, because Chromium might read a message differently, for example with two fields of a name.
+    return verdict === "pass" && !message.equals(Buffer.from(text)) ? { replace: text } : verdict;
   };
+
+  function verdictOf(command: Command, text: string): GuardVerdict {
+    const { method = "" } = command;
+    if (method === "Browser.close") return { answerAndClose: answer(command, { result: {} }) };
+    if (method === exposeProtocol) return { answer: answer(command, { error: unguarded }) };
+    if (downloadCommands.includes(method)) return changeDownloads(command, downloads);
+    if (method === createTarget) return openPage(text, command, downloads);
+    if (method === createContext && openContextProxy !== undefined) return throughGateway(command, openContextProxy);
+    return pathCommands.includes(method) ? withPathsOfSession(command, root) : "pass";
+  }
 }
 
 function throughGateway(command: Command, openContextProxy: OpenContextProxy): GuardVerdict {
@@ -87,12 +99,21 @@ function throughGateway(command: Command, openContextProxy: OpenContextProxy): G
   return { later: opened };
 }
 
+/** Returns `undefined` for messages that Chromium could read differently. */
 function parseCommand(message: Buffer): Command | undefined {
   try {
     const value: unknown = JSON.parse(message.toString());
-    return typeof value === "object" && value !== null ? value : undefined;
+    return typeof value === "object" && value !== null ? value : {};
   } catch {
-    // Not JSON: the browser reports it.
+    return undefined;
+  }
+}
+
+/** Returns `undefined` if it is nested too deeply, which Chromium refuses too. */
+function textOf(command: Command): string | undefined {
+  try {
+    return JSON.stringify(command);
+  } catch {
     return undefined;
   }
 }
@@ -119,10 +140,10 @@ function changeDownloads(command: Command, downloads: ClientDownloads): GuardVer
 }
 
 /** The page may start a download before the instance has heard of its browser context. */
-function openPage(message: Buffer, { params }: Command, downloads: ClientDownloads): GuardVerdict {
+function openPage(text: string, { params }: Command, downloads: ClientDownloads): GuardVerdict {
   const contextId = params?.browserContextId;
   const prepared = typeof contextId === "string" && contextId !== "" ? downloads.prepare(contextId) : undefined;
-  return prepared === undefined ? "pass" : { later: prepared.then(() => ({ replace: message.toString() })) };
+  return prepared === undefined ? "pass" : { later: prepared.then(() => ({ replace: text })) };
 }
 
 /** Clients name files of the machine that they run on: Chromium would take an empty file, or never answer. */
