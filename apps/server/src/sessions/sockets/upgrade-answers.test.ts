@@ -222,3 +222,31 @@ describe("an accepted WebSocket", () => {
     expect(client.received()).toMatch(/^HTTP\/1\.1 400 [^]*several Host headers/);
   });
 });
+
+it("keeps the socket of a link that is valid for 30 days", async () => {
+  instances.answer = (socket) => {
+    socket.write(`${switching}\r\n`);
+    socket.on("data", (chunk: Buffer) => socket.write(chunk));
+  };
+  const body = { expires_in_seconds: 2_592_000 };
+  const link = await server.request("POST", `/browsers/${session.session_id}/live_view_links`, { body });
+  const { url } = link.body as { url: string };
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on("warning", note);
+  const client = await dial();
+  try {
+    client.socket.write(head(`${new URL(url).pathname}/socket`));
+    await expect.poll(client.received).toContain("101 Switching");
+    // An empty ping of WebSocket.
+    const ping = Buffer.from([0x89, 0x80, 0, 0, 0, 0]).toString("latin1");
+    for (let count = 1; count <= 10; count++) {
+      client.socket.write(ping, "latin1");
+      await expect.poll(client.received).toContain(ping.repeat(count));
+    }
+    expect(warnings).toEqual([]);
+  } finally {
+    process.off("warning", note);
+    client.socket.destroy();
+  }
+});

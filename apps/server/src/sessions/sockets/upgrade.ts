@@ -33,6 +33,7 @@ import type { ConnectDoor } from "../connect/connect-door.ts";
 import { admitPlaywrightClient } from "../connect/playwright-client.ts";
 import { WaitingClient } from "../connect/waiting-client.ts";
 import { ClientLink, type ClientLinkParts } from "./client-link.ts";
+import { closeAt } from "./close-at.ts";
 import { closeOf } from "./close-reason.ts";
 import type { OpenSockets } from "./open-sockets.ts";
 import { isClientOf, isPlaywrightSocket, playwrightTarget, socketIn, wayTo } from "./socket-paths.ts";
@@ -207,11 +208,7 @@ export class SessionUpgrades {
       );
     if (isForLogin) this.#endWithLogin(socket, sessionId);
     if (view?.person !== undefined) this.#endWithLink(socket, view);
-    if (untilMs === undefined) return;
-    const expiry = setTimeout(() => socket.destroy(), untilMs - Date.now()).unref();
-    socket.once("close", () => {
-      clearTimeout(expiry);
-    });
+    if (untilMs !== undefined) closeAt(socket, untilMs);
   }
 
   #endWithLogin(socket: Duplex, sessionId: string): void {
