@@ -5,6 +5,7 @@ import { type AccessibleTree, readAccessibleNodes, readAccessibleTree } from "./
 import { DomDocument } from "./dom-snapshot.ts";
 import { type Captured, maxDocuments } from "./page-document.ts";
 import { type PlainNodes, plainNodes } from "./plain-nodes.ts";
+import { noListeners, readListeners } from "./press-listeners.ts";
 
 /** Chromium needs more than a second for the accessibility tree of a larger document. */
 const maxAccessibleNodes = 12_000;
@@ -82,6 +83,11 @@ async function readTarget(
     cdp.send("Page.getFrameTree", undefined, sessionId),
     cdp.send("Memory.getDOMCounters", undefined, sessionId),
   ]);
+  const listening = readListeners(
+    page,
+    target,
+    sizes.then(([, { jsEventListeners }]) => jsEventListeners),
+  );
   const expected = expectedOf(page, target);
   const ahead = expected && captureProcess(page, target, { isBasic: false, timeoutMs: timeoutMs + largeMs });
   ahead?.catch(() => undefined);
@@ -103,8 +109,11 @@ async function readTarget(
   // A second snapshot, with styles. Without an answer in this time, the first has to do.
   const isCounted = isLarge && ahead === undefined && nodesIn(first) <= maxStyledNodes && leftMs > 0;
   const captured = (isCounted ? await take(false, leftMs) : undefined) ?? first;
+  const listeners = (await inTime(page, listening, limitMs)) ?? noListeners;
   const isSmall = nodesIn(captured) <= maxAccessibleNodes;
-  const doms = captured.documents.slice(0, maxDocuments).map((one) => new DomDocument(one, captured.strings));
+  const doms = captured.documents
+    .slice(0, maxDocuments)
+    .map((one) => new DomDocument(one, captured.strings, listeners));
   const plains = new Map(isSmall && !isWhole ? doms.map((dom) => [dom, plainOf(dom)]) : []);
   if (isLarge || captured.isLaidOutLater) expectations.delete(target);
   else

@@ -3,6 +3,7 @@ import type { CapturedStyle } from "../sight/captured-page.ts";
 import { type Box, DocumentNodes, numbersOf } from "../sight/document-nodes.ts";
 import { Visibility } from "../sight/visibility.ts";
 import type { AccessibleNode, AccessibleTree } from "./accessibility.ts";
+import { type Listeners, noListeners } from "./press-listeners.ts";
 
 /** An element, text or shadow root of Chromium's snapshot. */
 export class DomNode {
@@ -88,7 +89,12 @@ export class DomDocument extends DocumentNodes {
   readonly inShadowRoots: ReadonlySet<number>;
   readonly checked: ReadonlySet<number>;
   readonly selected: ReadonlySet<number>;
+  /** Nodes that listen to clicks, or to the buttons of a mouse. */
   readonly clickable: ReadonlySet<number>;
+  /** Nodes that listen to presses of a pointer. */
+  readonly pressed: ReadonlySet<number>;
+  /** Nodes where a framework listens for the whole page. */
+  readonly serving: ReadonlySet<number>;
   /** `undefined` for a document that is too large for it. */
   accessible: AccessibleTree | undefined;
   readonly #values: ReadonlyMap<number, number>;
@@ -97,14 +103,21 @@ export class DomDocument extends DocumentNodes {
   #labels: Map<string, DomNode> | undefined;
   #visibility: Visibility | undefined;
 
-  constructor(document: Protocol.DOMSnapshot.DocumentSnapshot, strings: readonly string[]) {
+  constructor(
+    document: Protocol.DOMSnapshot.DocumentSnapshot,
+    strings: readonly string[],
+    { pressed, serving }: Listeners = noListeners,
+  ) {
     super(document, strings);
     const { nodes } = document;
     this.frameId = this.text(document.frameId);
     this.inShadowRoots = new Set(nodes.shadowRootType?.index);
     this.checked = new Set(nodes.inputChecked?.index);
     this.selected = new Set(nodes.optionSelected?.index);
+    const indexes = (ids: ReadonlySet<number>) => [...ids].flatMap((id) => this.indexOf(id) ?? []);
     this.clickable = new Set(nodes.isClickable?.index);
+    this.pressed = new Set(indexes(pressed));
+    this.serving = new Set(indexes(serving));
     this.#values = new Map([...numbersOf(nodes.inputValue), ...numbersOf(nodes.textValue)]);
   }
 

@@ -5,7 +5,7 @@ import type { PageDocument } from "../capture/page-document.ts";
 import type { CapturedPage } from "../capture/page-documents.ts";
 import type { NodeAddress } from "../follow/followed-page.ts";
 import { intersection, isSeen } from "../sight/boxes.ts";
-import { type ClickSurroundings, clickSurroundings } from "../reading/click-targets.ts";
+import { clickOutside, type ClickSurroundings, clickSurroundings } from "../reading/click-targets.ts";
 import { isDrawnElsewhere, isVisibleLabel } from "../reading/labels.ts";
 import { clean, isSecret, labelOf, nameOf } from "../reading/names.ts";
 import type { DocumentPlace } from "../reading/page-tree.ts";
@@ -188,8 +188,7 @@ class DocumentReader {
   }
 
   #outermost(): Surroundings {
-    const clicks = { cursor: "auto", inside: undefined, isListItem: false, isAlike: false } as const;
-    return { ...clicks, found: this.#place.around, isAriaHidden: false, block: undefined };
+    return { ...clickOutside, found: this.#place.around, isAriaHidden: false, block: undefined };
   }
 
   /** The first text of a block has the text of the whole block, as a person reads it. */

@@ -90,3 +90,22 @@ it("puts a message first, and numbers that tick last", async () => {
   const lines = observation?.outline.split("\n").map((line) => line.slice(2).trim()) ?? [];
   expect([lines[0], lines.at(-1)]).toEqual(["alert", "Viewers 2"]);
 });
+
+it.each([
+  [
+    "a list",
+    `<ul role=listbox aria-label=Cities>${"<li role=option>Oslo".repeat(20)}</ul>`,
+    /^- listbox "Cities".* and 20 parts$/,
+  ],
+  ["plain parts", "<div tabindex=0>Day</div>".repeat(42), /^- clickable "Day" \[e\d+\] and 41 parts$/],
+  ["rows", `<table>${"<tr><td>A<td>B".repeat(8)}</table>`, /^- table and 8 parts$/],
+] as const)("names a closed popup of %s in one line, after new text", async (_title, html, expected) => {
+  await session.show(`<button>Choose</button><div id=p>${html}</div><p id=e></p><script>
+    document.querySelector("button").onclick = () => { p.innerHTML = ""; e.textContent = "Chosen"; }</script>`);
+  await session.instance.call("POST", "/observe", "{}");
+  const { observation } = await session.done({ type: "click", selector: "button", observe: { diff: true } });
+  const lines = observation?.outline.split("\n") ?? [];
+  expect(lines.some((line) => line.includes("Chosen"))).toBe(true);
+  expect(lines.filter((line) => line.startsWith("-"))).toEqual([expect.stringMatching(expected)]);
+  expect(lines.at(-1)).toMatch(expected);
+});

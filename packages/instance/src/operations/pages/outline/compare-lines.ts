@@ -2,6 +2,9 @@ import { changeRank, type ChangeRank, hasUsable, withoutNumbers } from "./change
 import type { OutlineLine } from "./lines.ts";
 import { type LineMatch, movedLines } from "./moved-lines.ts";
 
+/** As many removed lines are named by their first. */
+const fewestTogether = 6;
+
 /** A line of an earlier outline. */
 export interface EarlierLine {
   readonly key: string;
@@ -43,7 +46,7 @@ export function compareLines(earlier: readonly EarlierLine[], lines: readonly Ou
     const shown = where === undefined ? text : `${text} (${where})`;
     return [{ sign: before === undefined ? "+" : "~", depth, text: shown, count, distance, rank }];
   });
-  return [...changes, ...removed(gone.left())];
+  return [...changes, ...removed(earlier, gone.left())];
 }
 
 /** Lines whose nodes have gone. */
@@ -70,8 +73,8 @@ class GoneLines {
     return /\d/.test(text) ? this.#first(this.#byShape.get(withoutNumbers(text))) : undefined;
   }
 
-  left(): readonly EarlierLine[] {
-    return [...this.#left];
+  left(): ReadonlySet<EarlierLine> {
+    return this.#left;
   }
 
   #first(lines: EarlierLine[] = []): EarlierLine | undefined {
@@ -86,10 +89,37 @@ function add(lines: Map<string, EarlierLine[]>, key: string, line: EarlierLine):
   else same.push(line);
 }
 
-/** Content of a removed line is removed with it. */
-function removed(lines: readonly EarlierLine[]): readonly LineChange[] {
-  const keys = new Set(lines.map(({ key }) => key));
-  return lines
-    .filter(({ parentKey }) => parentKey === undefined || !keys.has(parentKey))
-    .map(({ text }) => ({ sign: "-", depth: 0, text, count: 1, rank: "removed", distance: 0 }));
+interface Removal {
+  readonly line: EarlierLine;
+  /** With the lines of its content. */
+  count: number;
+}
+
+/**
+ * Content of a removed line is removed with it. Many neighbours, such as the parts of a popup without a role, are one
+ * change.
+ */
+function removed(earlier: readonly EarlierLine[], gone: ReadonlySet<EarlierLine>): readonly LineChange[] {
+  const keys = new Set([...gone].map(({ key }) => key));
+  const runs: Removal[][] = [];
+  let run: Removal[] | undefined;
+  for (const line of earlier) {
+    const last = runs.at(-1)?.at(-1);
+    if (!gone.has(line)) run = undefined;
+    else if (last !== undefined && line.parentKey !== undefined && keys.has(line.parentKey)) last.count++;
+    else if (run !== undefined && run[0]?.line.parentKey === line.parentKey) run.push({ line, count: 1 });
+    else runs.push((run = [{ line, count: 1 }]));
+  }
+  return runs.flatMap((lines) => (lines.length < fewestTogether ? lines.map(removal) : together(lines)));
+}
+
+function together(lines: readonly Removal[]): readonly LineChange[] {
+  const [first] = lines;
+  if (first === undefined) return [];
+  return [removal({ line: first.line, count: lines.reduce((sum, { count }) => sum + count, 0) })];
+}
+
+function removal({ count, line }: Removal): LineChange {
+  const text = count < fewestTogether ? line.text : `${line.text} and ${String(count - 1)} parts`;
+  return { sign: "-", depth: 0, text, count, rank: "removed", distance: 0 };
 }

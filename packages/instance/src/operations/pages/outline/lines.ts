@@ -135,7 +135,7 @@ export class LineWriter {
       this.#marks(element),
       this.#hints.get(element) ?? "",
       value === undefined || value === "" ? "" : `= ${quote(value, 1_000)}`,
-      role === "iframe" ? frameOf(element) : target,
+      role === "iframe" ? frameOf(element) : node.tag === "canvas" ? sizeOf(element) : target,
       showsPdf(node) ? "(PDF: read takes its ref or selector)" : "",
       this.#options(element),
     ]
@@ -183,6 +183,11 @@ function isCellLike(item: PageItem): boolean {
 function isSimple(item: PageItem): boolean {
   if (item.kind !== "element") return true;
   return item.role !== "table" && item.role !== "row" && item.children.length <= 6 && item.children.every(isSimple);
+}
+
+/** A person draws on it by pixels. */
+function sizeOf({ box }: PageItemElement): string {
+  return box === undefined ? "" : `${String(Math.round(box.width))}×${String(Math.round(box.height))} px`;
 }
 
 function frameOf({ node }: PageItemElement): string {

@@ -3,6 +3,7 @@ import { findChromium } from "../../../testing/chromium.ts";
 import { ActingSession } from "../testing/acting-session.ts";
 import { drawnCases } from "../testing/drawn-cases.ts";
 import { partCases } from "../testing/part-cases.ts";
+import { pressCases } from "../testing/press-cases.ts";
 import { cases } from "../testing/seen-cases.ts";
 import { clicks } from "../testing/seen-clicks.ts";
 import { texts } from "../testing/seen-texts.ts";
@@ -18,7 +19,7 @@ async function outlineOf(html: string, script = ""): Promise<string[]> {
 }
 
 describe("an outline has what a person sees or reaches", () => {
-  it.each([...cases, ...drawnCases, ...partCases])("$kind: $html", async ({ html, lines, script }) => {
+  it.each([...cases, ...drawnCases, ...partCases, ...pressCases])("$kind: $html", async ({ html, lines, script }) => {
     expect(await outlineOf(html, script)).toEqual(lines);
   });
 

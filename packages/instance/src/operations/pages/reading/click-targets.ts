@@ -1,5 +1,5 @@
 import type { DomNode } from "../capture/dom-snapshot.ts";
-import { textBelow } from "./names.ts";
+import { areAlike, areRows, elementsOf, hasShortCells, isShortText, isSmall } from "./alike.ts";
 import { isFocusable, isTabStop } from "./roles.ts";
 
 /** Where an element is, as far as it decides whether a click goes to it. */
@@ -8,31 +8,54 @@ export interface ClickSurroundings {
   readonly cursor: string;
   /** `control`: a click goes to the control around it. `item`: parts of an item may do other things. */
   readonly inside: "control" | "item" | undefined;
-  /** Whether a list or table around it listens to clicks for its items. */
-  readonly isListItem: boolean;
+  /** Whether a list or table around it listens for its items: `press`, to presses of a pointer alone, as sorted lists do. */
+  readonly isListItem: "click" | "press" | undefined;
   /** Whether the element around it listens to clicks for its children, which look alike. */
   readonly isAlike: boolean;
+  /** What the element around it listens to, if that may serve the content of this one. */
+  readonly passed: Listening | undefined;
+  /** Whether a part of the page around it listens. */
+  readonly isInListening: boolean;
 }
 
-const handCursors = /^(?:pointer|grab|grabbing|move|[a-z]+-resize)$/;
+type Listening = "click" | "press";
+
+export const clickOutside: ClickSurroundings = {
+  cursor: "auto",
+  inside: undefined,
+  isListItem: undefined,
+  isAlike: false,
+  passed: undefined,
+  isInListening: false,
+};
+
+const handCursors = /^(?:pointer|grab|grabbing|move|crosshair|[a-z]+-resize)$/;
+const pageRoots: ReadonlySet<string> = new Set(["#document", "html", "body"]);
 /** Pages often make these react to clicks. */
 const clickableRoles: ReadonlySet<string> = new Set([
   ...["article", "cell", "columnheader", "gridcell", "heading", "image", "listitem", "row", "rowheader"],
 ]);
 const itemRoles: ReadonlySet<string> = new Set(["cell", "gridcell", "columnheader", "rowheader", "listitem"]);
+/** Items that are dragged to another place. */
+const draggedRoles: ReadonlySet<string> = new Set(["listitem", "row"]);
 /** They contain items that a listener of the whole may serve. */
 const listTags: ReadonlySet<string> = new Set(["dl", "menu", "ol", "table", "tbody", "ul"]);
 const listRoles: ReadonlySet<string> = new Set(["grid", "list", "rowgroup", "table", "treegrid"]);
-const textTags: ReadonlySet<string> = new Set([
-  ...["article", "blockquote", "dd", "dt", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header"],
-  ...["li", "main", "nav", "ol", "p", "section", "table", "ul"],
-]);
-const leastAlike = 3;
-const maxAlikeCharacters = 30;
-const maxTextCharacters = 100;
+/** Tables whose cells may be chosen. */
+const gridRoles: ReadonlySet<string> = new Set(["grid", "treegrid"]);
+const maxInner = 50;
+/** Longest text of a part that is dragged with others alike. */
+const maxDraggedCharacters = 100;
 
-function isListening({ document, index }: DomNode): boolean {
-  return document.clickable.has(index);
+/** `press`: to presses of a pointer alone. */
+function listeningOf({ document, index, tag }: DomNode): Listening | undefined {
+  if (document.serving.has(index)) return undefined;
+  if (document.clickable.has(index)) return "click";
+  return document.pressed.has(index) && !pageRoots.has(tag) ? "press" : undefined;
+}
+
+function isListening(node: DomNode): boolean {
+  return listeningOf(node) !== undefined;
 }
 
 function hasHand(node: DomNode, { cursor }: ClickSurroundings): boolean {
@@ -46,7 +69,13 @@ export function isClickable(node: DomNode, around: ClickSurroundings): boolean {
   const isPointed = hasHand(node, around);
   if (around.inside === "item") return isListening(node) || isPointed || (isTabStop(node) && isFocusable(node));
   if (isPointed || node.attribute("draggable") === "true" || around.isAlike) return true;
-  if (isListening(node)) return handCursors.test(node.style("cursor")) || (isShortText(node) && !areAlike(node));
+  if (node.tag === "canvas") return isListening(node) || around.isInListening;
+  const listening = listeningOf(node);
+  if (listening !== undefined) {
+    if (handCursors.test(node.style("cursor"))) return true;
+    if (!isShortText(node) || areAlike(node, alikeCharacters(listening))) return false;
+    return listening === "click" || (!isRoot(node) && !holdsCanvas(node) && (isNamed(node) || isSmall(node)));
+  }
   return isTabStop(node) && isFocusable(node) && (!scrolls(node) || isShortText(node));
 }
 
@@ -59,7 +88,11 @@ export function isClickTarget(node: DomNode, role: string, around: ClickSurround
   // In a grid or list, the arrow keys move the focus.
   if (node.attribute("tabindex") !== undefined && (role === "row" || itemRoles.has(role))) return true;
   if (around.inside === "control") return false;
-  return hasHand(node, around) || isListening(node) || (around.isListItem && itemRoles.has(role));
+  return hasHand(node, around) || isListening(node) || isItem(role, around);
+}
+
+function isItem(role: string, { isListItem }: ClickSurroundings): boolean {
+  return isListItem === "press" ? draggedRoles.has(role) : isListItem === "click" && itemRoles.has(role);
 }
 
 /** Whether a click on an element means the whole, although a control is inside. */
@@ -74,27 +107,50 @@ export function clickSurroundings(
   around: ClickSurroundings,
 ): ClickSurroundings {
   const isList = listTags.has(node.tag) || (role !== undefined && listRoles.has(role));
-  const listens = isListening(node);
+  const own = listeningOf(node);
+  const passed = isList && own === undefined && !servesCells(node, role) ? undefined : around.passed;
+  const listening = own ?? passed;
+  const isPlain = !isList && role === undefined;
+  const isOfRows = listening !== undefined && isPlain && areRows(node);
   return {
     cursor: node.isLaidOut ? node.style("cursor") : around.cursor,
     inside: around.inside,
-    isListItem: around.isListItem || (isList && listens),
-    isAlike: listens && !isList && role === undefined && areAlike(node),
+    isListItem: around.isListItem ?? (isList ? (own ?? (passed && "click")) : undefined),
+    isAlike: listening !== undefined && isPlain && !isOfRows && areAlike(node, alikeCharacters(listening)),
+    passed: isList || !(isOfRows || isOnlyPart(node)) ? undefined : listening,
+    isInListening: around.isInListening || (own !== undefined && !pageRoots.has(node.tag)),
   };
 }
 
-function areAlike({ children }: DomNode): boolean {
-  const elements = children.filter(({ tag }) => !tag.startsWith("#") && !tag.startsWith("::"));
-  const [first] = elements;
-  if (first === undefined || elements.length < leastAlike || textTags.has(first.tag)) return false;
-  return elements.every((element) => {
-    const length = textBelow(element).trim().length;
-    return element.tag === first.tag && length > 0 && length <= maxAlikeCharacters;
-  });
+/** Whether a listener around a table may serve its cells, as those of calendars do. */
+function servesCells(node: DomNode, role: string | undefined): boolean {
+  return (role !== undefined && gridRoles.has(role)) || (node.tag === "table" && hasShortCells(node));
 }
 
-function isShortText(node: DomNode): boolean {
-  return textBelow(node).trim().length <= maxTextCharacters;
+function alikeCharacters(listening: Listening): number | undefined {
+  return listening === "press" ? maxDraggedCharacters : undefined;
+}
+
+/** Whether an element has one part only. A listener of a whole page serves no part of it. */
+function isOnlyPart(node: DomNode): boolean {
+  if (pageRoots.has(node.tag) || (node.parent !== undefined && pageRoots.has(node.parent.tag))) return false;
+  return elementsOf(node).filter(({ isLaidOut }) => isLaidOut).length === 1;
+}
+
+/** Whether it is all that a page has. */
+function isRoot({ parent }: DomNode): boolean {
+  return parent?.tag === "body" && elementsOf(parent).filter(({ isLaidOut }) => isLaidOut).length === 1;
+}
+
+/** A person presses the canvas in it. */
+function holdsCanvas(node: DomNode): boolean {
+  const inner = [...elementsOf(node)];
+  for (const at of inner) if (inner.length < maxInner) inner.push(...elementsOf(at));
+  return inner.some(({ tag }) => tag === "canvas");
+}
+
+function isNamed(node: DomNode): boolean {
+  return [node.attribute("aria-label"), node.attribute("title")].some((name) => name !== undefined && name !== "");
 }
 
 function scrolls(node: DomNode): boolean {

@@ -2,7 +2,14 @@ import { hash } from "node:crypto";
 import type { NodeAddress } from "../follow/followed-page.ts";
 import { isHiddenByMistake } from "../sight/aria-hidden.ts";
 import { intersection, isSeen, isTooSmall, union } from "../sight/boxes.ts";
-import { type ClickSurroundings, clickSurroundings, isClickable, isClickTarget, isWhole } from "./click-targets.ts";
+import {
+  clickOutside,
+  type ClickSurroundings,
+  clickSurroundings,
+  isClickable,
+  isClickTarget,
+  isWhole,
+} from "./click-targets.ts";
 import type { DomDocument, DomNode } from "../capture/dom-snapshot.ts";
 import type { Box } from "../sight/document-nodes.ts";
 import { identitiesOf } from "./identities.ts";
@@ -118,10 +125,7 @@ class TreeReader {
       clip: { x: 0, y: 0, width: metrics.width, height: metrics.height },
       path: "",
       depth: 0,
-      cursor: "auto",
-      inside: undefined,
-      isListItem: false,
-      isAlike: false,
+      ...clickOutside,
       isLabel: false,
       isDoubtful: false,
     });
@@ -241,7 +245,8 @@ class TreeReader {
     // The text of an editor, or of a box with a list, is its value.
     const children = textValueRoles.has(role) ? groupPieces(pieces).flatMap(partsOfText) : groupPieces(pieces);
     const hasUsable = children.some(containsUsable);
-    const isTarget = isClickTarget(node, role, around) && !(around.isListItem && hasUsable && !isOwnTarget(node));
+    const isTarget =
+      isClickTarget(node, role, around) && !(around.isListItem === "click" && hasUsable && !isOwnTarget(node));
     if (role === "clickable" && isContainer(node, around, { children, hasUsable })) return [...pieces];
     if (namedOnly.has(role) && name === "" && !isTarget) return [...pieces];
     const { document } = around;

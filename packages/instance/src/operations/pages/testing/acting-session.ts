@@ -67,9 +67,9 @@ export class ActingSession implements TestSite {
     return status === 200 ? answer : { ...answer, status };
   }
 
-  /** Acts, and fails if the action is refused. */
+  /** Acts, and fails if the action is refused. A busy machine may need longer than the default limit. */
   async done(body: ActOnPage): Promise<ActResult> {
-    const answer = await this.act(body);
+    const answer = await this.act({ timeout_ms: 60_000, ...body });
     if ((answer.code as string | undefined) !== undefined)
       throw new Error(`${JSON.stringify(body)}: ${answer.message}`);
     return answer;

@@ -1,3 +1,5 @@
+import { hitTest } from "../../node-input/hit-test.ts";
+
 /** The field of a label, or the only field of a component, if it is another element. */
 export const pickFieldFunction = `function () {
   const texts = "input:not([type=hidden]):not([type=checkbox]):not([type=radio]), textarea, [contenteditable=''], [contenteditable=true]";
@@ -87,9 +89,12 @@ export const checkStateFunction = `function () {
 
 /**
  * What a person clicks for a control that the page hides or draws over: its label, or the part around it of about the
- * same size. A text field and a list have their own part before their label, which only sets the focus.
+ * same size. A text field and a list have their own part before their label, which only sets the focus. For a part below
+ * a transparent field of the same place and size, it is that field.
  */
-export const standInFunction = `function () {
+export const standInFunction = `function () {${hitTest}
+  const over = transparentOver(this);
+  if (over) return over;
   const isToggle = (this.localName === "input" && /^(checkbox|radio|file)$/.test(this.type)) || /^(checkbox|radio|switch)$/.test(this.getAttribute("role") ?? "");
   const isField = /^(input|textarea|select)$/.test(this.localName) || /^(combobox|listbox|slider|spinbutton|textbox)$/.test(this.getAttribute("role") ?? "");
   if (!isToggle && !isField) return null;
@@ -109,6 +114,25 @@ export const standInFunction = `function () {
     break;
   }
   return label;
+  function transparentOver(element) {
+    const box = element.getBoundingClientRect(), area = box.width * box.height;
+    const cover = coverAt(element, box.left + box.width / 2, box.top + box.height / 2);
+    if (!cover?.matches("input, select, textarea, button") || area === 0) return undefined;
+    const { left, right, top, bottom, width, height } = cover.getBoundingClientRect();
+    const shared = Math.max(0, Math.min(right, box.right) - Math.max(left, box.left)) * Math.max(0, Math.min(bottom, box.bottom) - Math.max(top, box.top));
+    if (shared < area * 0.8 || width * height > area * 2) return undefined;
+    const outer = new Set();
+    for (let at = element, level = 0; at && level < 4; at = around(at), level++) outer.add(at);
+    let opacity = 1;
+    for (let at = cover, level = 0; at instanceof Element && level < 4; at = around(at), level++) {
+      if (outer.has(at)) {
+        const whole = at.getBoundingClientRect();
+        return opacity < 0.05 && whole.width * whole.height <= area * 3 ? cover : undefined;
+      }
+      opacity *= Number(getComputedStyle(at).opacity);
+    }
+    return undefined;
+  }
 }`;
 
 export interface Selected {
