@@ -36,7 +36,7 @@ export const createFlow = defineEndpoint({
   errors: [400, 401, 403, 409, 500],
 });
 
-/** Makes a flow of the successful actions of `browsers.act` in a running session: no recording needs to start before. The session remembers the latest 500. Elements get their role, name and other ways to find them; new pages become expectations. Texts in fields for secrets are not remembered: they become secret parameters. Specific to Shoal. */
+/** Makes a flow of the successful actions of `browsers.act` in a running session, and of what persons do in its live views and handoffs: no recording needs to start before. The session remembers the latest 500. Elements get their role, name and other ways to find them; new pages become expectations. Texts in fields for secrets are not remembered: they become secret parameters. Specific to Shoal. */
 export const recordFlow = defineEndpoint({
   operationId: "flows.record",
   area,

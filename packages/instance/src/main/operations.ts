@@ -35,6 +35,7 @@ import { isPassive } from "../http/passive-requests.ts";
 import { refuse } from "../http/replies.ts";
 import { findVisiblePage } from "../browser/pages/visible-page.ts";
 import { playwrightHandlers } from "../operations/playwright/handlers.ts";
+import type { PersonActs } from "../operations/pages/person/person-acts.ts";
 import { isUrlPattern } from "../operations/pages/tools/url-pattern.ts";
 import { type ReplArea, replHandlers } from "../operations/repl/handlers.ts";
 import { replayArea, type ReplayArea } from "../operations/replays/handlers.ts";
@@ -89,6 +90,11 @@ export class Operations {
 
   get recordings(): Pick<ReplayArea, "running" | "across"> {
     return this.#areas.replays;
+  }
+
+  /** Remembers what persons do in live views. */
+  personActs(): Promise<PersonActs> {
+    return this.#areas.pages.personActs();
   }
 
   /** Whether pages may contain secrets that the service or a person typed. */

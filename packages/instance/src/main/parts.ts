@@ -107,6 +107,7 @@ export function createParts(options: PartsOptions): Parts {
       onViewer: () => counted(connections, "viewers", activity.begin()),
       record: (event) => telemetry.present?.record(event),
       withoutSecrets: (message) => secrets.inAnswer(message),
+      personActs: async () => (await operations.load()).personActs(),
     });
   });
   const profileState = lazyPart(async () => {

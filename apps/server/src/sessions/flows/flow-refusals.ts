@@ -34,6 +34,6 @@ export function nothingToRecord(browserId: string): Refusal {
     status: 409,
     code: "conflict",
     problem: `Browser ${browserId} has no action of browsers.act that a flow can repeat`,
-    hint: "Act with browsers.act first. Actions of CDP clients and of persons are not recorded.",
+    hint: "Act with browsers.act or in a live view first. Actions of CDP clients are not recorded.",
   };
 }

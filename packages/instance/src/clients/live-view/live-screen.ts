@@ -129,6 +129,10 @@ export class LiveScreen {
     );
   }
 
+  get shownId(): string | undefined {
+    return this.#shown?.targetId;
+  }
+
   #tellTabs(): void {
     this.#tabsTimer ??= setTimeout(() => {
       this.#tabsTimer = undefined;

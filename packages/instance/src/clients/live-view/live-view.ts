@@ -5,7 +5,9 @@ import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { type Refusal, splitUrl } from "../../http/replies.ts";
 import type { CapturedEvent } from "../../operations/telemetry/recorder.ts";
 import { LiveScreen } from "./live-screen.ts";
+import type { PersonActs } from "../../operations/pages/person/person-acts.ts";
 import { type LiveViewMessage, parseViewerMessage } from "./messages.ts";
+import { NotedInput } from "./noted-input.ts";
 import { acceptViewer, type ViewerSocket } from "./viewer-socket.ts";
 
 export const maxViewers = 32;
@@ -17,6 +19,8 @@ export interface LiveViewOptions {
   record(event: CapturedEvent): void;
   /** Replaces secrets that were typed in pages, for example in their titles. */
   withoutSecrets<T>(message: T): T;
+  /** Remembers what viewers do. */
+  personActs(): Promise<PersonActs>;
   /** Called when a viewer connects. Call the returned function when the viewer has disconnected. */
   onViewer(): () => void;
 }
@@ -31,6 +35,7 @@ interface Viewer {
 
 export class LiveView {
   readonly #options: LiveViewOptions;
+  readonly #noted: NotedInput;
   readonly #viewers = new Set<Viewer>();
   /** The latest message of each kind, for new viewers. */
   readonly #known = new Map<LiveViewMessage["type"], string>();
@@ -40,6 +45,7 @@ export class LiveView {
 
   constructor(options: LiveViewOptions) {
     this.#options = options;
+    this.#noted = new NotedInput(options.personActs);
   }
 
   #tell(message: LiveViewMessage): void {
@@ -113,11 +119,15 @@ export class LiveView {
       );
       return;
     }
-    void this.#screen
-      ?.act(message, () => this.#viewers.has(viewer))
-      .then((answer) => {
-        if (answer !== undefined) viewer.socket.sendText(JSON.stringify(this.#options.withoutSecrets(answer)));
-      });
+    const screen = this.#screen;
+    if (screen === undefined) return;
+    this.#noted.pass(message, screen.shownId, () => {
+      void screen
+        .act(message, () => this.#viewers.has(viewer))
+        .then((answer) => {
+          if (answer !== undefined) viewer.socket.sendText(JSON.stringify(this.#options.withoutSecrets(answer)));
+        });
+    });
   }
 
   get viewers(): number {
@@ -150,6 +160,7 @@ export class LiveView {
         },
         closed: () => {
           this.#viewers.delete(viewer);
+          if (mayTouch) this.#noted.settle();
           leave();
           this.#options.record({
             type: "live_view_disconnect",

@@ -16,6 +16,7 @@ import type { RecordedActs } from "../../protocol/flow.ts";
 import { OfferedSecrets } from "../../secrets/offered-secrets.ts";
 import { ActLog } from "./act/record/act-log.ts";
 import type { PageParts, PagesParts } from "./page-parts.ts";
+import type { PersonActs } from "./person/person-acts.ts";
 import type { SessionToolCaller } from "./tools/session-tools.ts";
 
 export interface PagesArea {
@@ -33,7 +34,9 @@ export interface PagesArea {
   /** For the service: renders a page in an unused browser. */
   readonly render: Handler<typeof pageControl.renderPage>;
   /** For the service: the actions that succeeded, without typed secrets. */
-  recordedActs(): RecordedActs;
+  recordedActs(): Promise<RecordedActs>;
+  /** For live views: remembers what persons do. */
+  personActs(): Promise<PersonActs>;
   /** For the service: does a step of a flow. */
   readonly replay: Handler<typeof pageControl.replayStep>;
   /** For the service: fills fields with stored values. */
@@ -63,7 +66,10 @@ export function pagesArea(given: PagesParts): PagesArea {
     handlers: {
       async actOnPage({ body, headers, signal }) {
         const offered = offers.take(headers[secretTicketHeader]);
-        return (await load()).actor.act(body, signal, offered);
+        const { actor, person } = await load();
+        // Its effects are not those of the action that follows.
+        await person.settle();
+        return actor.act(body, signal, offered);
       },
       callPageTool: async ({ body, signal }) => (await load()).tools.call(body, signal),
       invokeWebMcpTool: async ({ body, signal }) => (await load()).sessionTools.invoke(body, signal),
@@ -82,7 +88,11 @@ export function pagesArea(given: PagesParts): PagesArea {
     replay: ({ body, signal }) =>
       withoutTyped(async () => secrets.inAnswer(await (await load()).replayer.replay(body, signal))),
     render: async ({ body, signal }) => (await load()).render(body, signal),
-    recordedActs: () => secrets.inEvent(recorded.read()),
+    async recordedActs() {
+      await (await created)?.person.settle();
+      return secrets.inEvent(recorded.read());
+    },
+    personActs: async () => (await load()).person,
     onlyPage: async () => (await load()).filler.onlyPage(),
     fillFields: ({ body, signal }) => withoutTyped(async () => (await load()).filler.fill(body, signal)),
     offerSecret: (secret) => {

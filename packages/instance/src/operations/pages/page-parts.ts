@@ -9,6 +9,7 @@ import type { ActLog } from "./act/record/act-log.ts";
 import { FieldFiller } from "./fill/field-filler.ts";
 import { StepReplayer } from "./flows/step-replayer.ts";
 import { observe, type ObserveOptions } from "./outline/observe.ts";
+import { PersonActs } from "./person/person-acts.ts";
 import { PageCamera } from "./pictures/page-camera.ts";
 import { type PrintOptions, printPage } from "./pictures/print-page.ts";
 import { PageReader } from "./read/page-reader.ts";
@@ -36,6 +37,7 @@ export class PageParts {
   readonly actor: PageActor;
   readonly camera: PageCamera;
   readonly filler: FieldFiller;
+  readonly person: PersonActs;
   readonly reader: PageReader;
   readonly replayer: StepReplayer;
   readonly sessionTools: SessionToolCaller;
@@ -53,6 +55,7 @@ export class PageParts {
     this.#pages = pages;
     this.reader = new PageReader(pages, secrets.inText);
     this.actor = new PageActor({ pages, root, failures, observe: this.observe, secrets, recorded, onAct });
+    this.person = new PersonActs({ pages, recorded, secrets });
     this.replayer = new StepReplayer(this.actor, pages);
     this.filler = new FieldFiller({ actor: this.actor, pages });
     this.camera = new PageCamera(pages);

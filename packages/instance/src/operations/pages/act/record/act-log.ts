@@ -33,6 +33,11 @@ export class ActLog {
     });
   }
 
+  /** Adds an action that was not one of `browsers.act`. */
+  add(done: DoneAct): void {
+    this.#add(recordOf(done));
+  }
+
   read(): RecordedActs {
     return { acts: this.#acts.map(({ act }) => act), forgotten: this.#forgotten };
   }
@@ -73,22 +78,17 @@ export class ActRecording {
   }
 
   async done(result: ActResult): Promise<void> {
-    const { accept, button, click_count, delta_x, delta_y, secret, state, submit, type, url } = this.#act;
     const facts = await this.#found;
-    const isLong = type === "fill" && (this.#act.text?.length ?? 0) > maxRecordedText;
-    const other: string[] = otherFields.filter((field) => this.#act[field] !== undefined);
-    if (isLong) other.push("text");
-    this.#add({
+    const done = {
       at: Date.now(),
-      action: type,
-      before_url: this.#beforeUrl,
-      page_url: result.url,
+      act: this.#act,
+      beforeUrl: this.#beforeUrl,
+      pageUrl: result.url,
       navigated: result.navigated || result.new_tabs.length > 0,
-      ...targetOf(this.#act, facts),
-      ...(await this.#typed(facts, result)),
-      ...given({ accept, button, click_count, delta_x, delta_y, secret, state, submit, url }),
-      ...(other.length > 0 && { other_fields: other }),
-    });
+      facts,
+      typed: await this.#typed(facts, result),
+    };
+    this.#add(recordOf(done));
   }
 
   /** Texts for a field for secrets, for an unknown field, or for a dialog are not remembered. */
@@ -119,12 +119,44 @@ function typesText(chord: string): boolean {
   return keys.slice(0, shortcut === -1 ? undefined : shortcut).some(({ text = "\r" }) => text !== "\r");
 }
 
-interface FoundFacts extends Fingerprint {
+/** What is remembered of an element. */
+export interface FoundFacts extends Fingerprint {
   readonly role: string;
   readonly name: string;
 }
 
-async function factsOf({ describe, element }: FoundElement, isFill: boolean): Promise<FoundFacts | undefined> {
+/** An action with its effects. */
+export interface DoneAct {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly act: Act;
+  readonly beforeUrl: string;
+  readonly pageUrl: string;
+  readonly navigated: boolean;
+  readonly facts: FoundFacts | undefined;
+  /** Texts, keys and options that may be remembered. */
+  readonly typed: Partial<RecordedAct>;
+}
+
+function recordOf({ act, at, beforeUrl, facts, navigated, pageUrl, typed }: DoneAct): RecordedAct {
+  const { accept, button, click_count, delta_x, delta_y, secret, state, submit, type, url } = act;
+  const other: string[] = otherFields.filter((field) => act[field] !== undefined);
+  if (type === "fill" && (act.text?.length ?? 0) > maxRecordedText) other.push("text");
+  return {
+    at,
+    action: type,
+    before_url: beforeUrl,
+    page_url: pageUrl,
+    navigated,
+    ...targetOf(act, facts),
+    ...typed,
+    ...given({ accept, button, click_count, delta_x, delta_y, secret, state, submit, url }),
+    ...(other.length > 0 && { other_fields: other }),
+  };
+}
+
+/** Reads it before the input, which may end the document. */
+export async function factsOf({ describe, element }: FoundElement, isFill: boolean): Promise<FoundFacts | undefined> {
   const [print, described] = await Promise.all([
     element.call<Fingerprint>(fingerprintFunction, maxFallbackCharacters, isFill),
     describe(),
