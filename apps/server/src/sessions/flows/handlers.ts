@@ -21,8 +21,8 @@ import type { FlowRunStore } from "./run/run-store.ts";
 import { findCallersSession } from "./run/row-session.ts";
 import { recordedContent } from "./record/recorded-flow.ts";
 
-/** An instance answers from memory. Milliseconds. */
-const readMs = 10_000;
+/** A page may have to answer what a person typed last. Milliseconds. */
+const readMs = 60_000;
 
 interface FlowParts {
   readonly flows: Flows;

@@ -6,6 +6,9 @@ import type { ViewerMessage } from "./messages.ts";
 /** How much input waits for a page; further input is dropped, but for released keys and buttons. */
 const maxWaiting = 200;
 
+/** A person may leave a page that does not answer. */
+const leavesPage: ReadonlySet<ViewerMessage["type"]> = new Set(["dialog", "history", "navigate", "open_tab", "tab"]);
+
 /** Describes what viewers do before pages get it, in the order of the messages. */
 export class NotedInput {
   readonly #load: () => Promise<PersonActs>;
@@ -29,6 +32,7 @@ export class NotedInput {
     const isRelease = (message.type === "mouse" || message.type === "key") && message.action === "up";
     if (this.#waiting >= maxWaiting && !isRelease) return;
     this.#waiting++;
+    if (leavesPage.has(message.type)) void this.#acts?.then((acts) => acts.hurry());
     const acts = (this.#acts ??= this.#load());
     const earlier = this.#noted ?? Promise.resolve();
     const noted = earlier

@@ -1,5 +1,5 @@
 import { ElementHandle, inWorld } from "../follow/element-handle.ts";
-import type { FollowedPage } from "../follow/followed-page.ts";
+import type { CommandSender } from "../follow/followed-page.ts";
 import { framesOf } from "../follow/frame-tree.ts";
 import type { Point } from "../follow/points.ts";
 import { type ElementState, stateFunction } from "./element-state.ts";
@@ -44,23 +44,23 @@ const insideFunction = `function (x, y) {
 }`;
 
 /** The element that gets a click at a point of the page. */
-export function elementAt(page: FollowedPage, point: Point): Promise<SeenElement | undefined> {
-  return lookThroughFrames(page, atPointFunction, point);
+export function elementAt(sender: CommandSender, point: Point): Promise<SeenElement | undefined> {
+  return lookThroughFrames(sender, atPointFunction, point);
 }
 
 /** The element that gets keys. */
-export function focusedElement(page: FollowedPage): Promise<SeenElement | undefined> {
-  return lookThroughFrames(page, focusedFunction, { x: 0, y: 0 });
+export function focusedElement(sender: CommandSender): Promise<SeenElement | undefined> {
+  return lookThroughFrames(sender, focusedFunction, { x: 0, y: 0 });
 }
 
-async function lookThroughFrames(page: FollowedPage, find: string, start: Point): Promise<SeenElement | undefined> {
-  const frames = await framesOf(page);
+async function lookThroughFrames(sender: CommandSender, find: string, start: Point): Promise<SeenElement | undefined> {
+  const frames = await framesOf(sender);
   let { x, y } = start;
-  let frame = frames.get(page.mainFrameId);
+  let frame = frames.get(sender.page.mainFrameId);
   for (let depth = 0; depth < maxDepth && frame !== undefined; depth++) {
     const place = frame;
-    const element = await inWorld(page, place, ({ objectId }) =>
-      new ElementHandle(page, { ...place, backendNodeId: 0 }, objectId).related(find, x, y),
+    const element = await inWorld(sender, place, ({ objectId }) =>
+      new ElementHandle(sender, { ...place, backendNodeId: 0 }, objectId).related(find, x, y),
     );
     const [inside, state] = await Promise.all([
       element?.call<Point | null>(insideFunction, x, y),
@@ -70,7 +70,7 @@ async function lookThroughFrames(page: FollowedPage, find: string, start: Point)
     if (inside === null) return { element, state };
     ({ x, y } = inside);
     const { objectId } = element;
-    const owner = await page.ask(page.cdp.send("DOM.describeNode", { objectId }, place.target.sessionId));
+    const owner = await sender.ask(sender.page.cdp.send("DOM.describeNode", { objectId }, place.target.sessionId));
     frame = frames.get(owner?.node.frameId ?? "");
   }
   return undefined;

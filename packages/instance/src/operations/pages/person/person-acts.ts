@@ -1,11 +1,11 @@
-import pTimeout from "p-timeout";
 import type { TypedSecrets } from "../../../secrets/typed-secrets.ts";
 import { log } from "../../../system/log.ts";
 import type { Act, ActType } from "../act/act-fields.ts";
+import { ActRun } from "../act/act-run.ts";
 import { describeActed } from "../act/element/describe.ts";
 import { type ActLog, factsOf, type FoundFacts } from "../act/record/act-log.ts";
 import type { ElementHandle } from "../follow/element-handle.ts";
-import type { FollowedPage } from "../follow/followed-page.ts";
+import type { CommandSender, FollowedPage } from "../follow/followed-page.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { type ElementState, stateFunction } from "./element-state.ts";
 import { elementAt, focusedElement, isSame, type SeenElement } from "./look.ts";
@@ -39,8 +39,10 @@ interface Pressed extends OpenAct {
   readonly y: number;
 }
 
-/** Longest wait for a page before its input, in milliseconds. */
-const lookMs = 10_000;
+/** Longest wait for a page before its input, in milliseconds. Until it answers, it could not have handled the input either. */
+const lookMs = 60_000;
+/** An action of a program waits this long for a page that does not answer, in milliseconds. */
+const settleMs = 20_000;
 /** The pointer may tremble this much during a click, in CSS pixels. */
 const clickPixels = 8;
 const maxKeys = 20;
@@ -57,6 +59,8 @@ export class PersonActs {
   readonly #navigations: Navigations;
   /** Pages that did not answer in time: their input does not wait again until they do. */
   readonly #silent = new WeakSet<FollowedPage>();
+  /** End the looks that have no answer yet. */
+  readonly #looks = new Set<() => void>();
   #turn: Promise<void> = Promise.resolve();
   #field: UsedField | undefined;
   #pressed: Pressed | undefined;
@@ -72,12 +76,21 @@ export class PersonActs {
     return this.#inTurn(() => this.#note(input, targetId));
   }
 
+  /** Input that waits for a page passes at once. Call it before the person leaves the page, which may never answer. */
+  hurry(): void {
+    for (const giveUp of this.#looks) giveUp();
+  }
+
   /** Ends the action that waits for its effects. Never rejects. */
-  settle(): Promise<void> {
-    return this.#inTurn(async () => {
+  async settle(): Promise<void> {
+    const timer = setTimeout(() => {
+      this.hurry();
+    }, settleMs);
+    await this.#inTurn(async () => {
       await this.#leaveField();
       await this.#settleLast();
     });
+    clearTimeout(timer);
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
@@ -133,29 +146,37 @@ export class PersonActs {
   }
 
   /** Returns `undefined` if the page does not answer. */
-  async #look<T>({ page }: OpenTab, look: (page: FollowedPage) => Promise<T | undefined>): Promise<T | undefined> {
+  async #look<T>({ page }: OpenTab, look: (sender: CommandSender) => Promise<T | undefined>): Promise<T | undefined> {
     if (this.#silent.has(page)) return undefined;
-    const answer = look(page).catch(() => undefined);
-    return pTimeout(answer, {
-      milliseconds: lookMs,
-      fallback: () => {
-        this.#silent.add(page);
-        void answer.then(() => this.#silent.delete(page));
-        return undefined;
-      },
+    const run = new ActRun(page, { signal: new AbortController().signal, timeoutMs: lookMs });
+    const answer = look(run).catch(() => undefined);
+    const late = Promise.withResolvers<undefined>();
+    const giveUp = () => {
+      this.#silent.add(page);
+      late.resolve(undefined);
+    };
+    this.#looks.add(giveUp);
+    void answer.then(() => {
+      this.#looks.delete(giveUp);
+      this.#silent.delete(page);
     });
+    return Promise.race([answer, late.promise]);
   }
 
   #factsOf(tab: OpenTab, { element, state }: SeenElement): Promise<FoundFacts | undefined> {
     const { pages } = this.#parts;
-    const describe = async () => pages.references.at(element.address) ?? (await describeActed(pages, tab.id, element));
-    return this.#look(tab, () => factsOf({ element, describe }, state.kind === "text"));
+    const known = pages.references.at(element.address);
+    return this.#look(tab, (sender) => {
+      const looked = element.of(sender);
+      const describe = async () => known ?? (await describeActed(pages, tab.id, looked));
+      return factsOf({ element: looked, describe }, state.kind === "text");
+    });
   }
 
   async #down({ button, clicks, modifiers, x, y }: MouseInput, tab: OpenTab): Promise<void> {
     this.#pressed = undefined;
     if (button !== "left" && button !== "right" && button !== "middle") return;
-    const seen = await this.#look(tab, (page) => elementAt(page, { x, y }));
+    const seen = await this.#look(tab, (sender) => elementAt(sender, { x, y }));
     if (this.#field !== undefined && isSame(this.#field.element, seen?.element)) return;
     await this.#leaveField();
     const last = this.#last;
@@ -179,7 +200,7 @@ export class PersonActs {
     this.#pressed = undefined;
     if (pressed === undefined) return;
     const isStill = Math.abs(x - pressed.x) <= clickPixels && Math.abs(y - pressed.y) <= clickPixels;
-    const seen = isStill ? pressed : await this.#look(tab, (page) => elementAt(page, { x, y }));
+    const seen = isStill ? pressed : await this.#look(tab, (sender) => elementAt(sender, { x, y }));
     const isClick = isStill || isSame(pressed.element, seen?.element);
     this.#last = isClick ? pressed : { ...pressed, act: actOf("drag") };
   }
@@ -265,7 +286,7 @@ export class PersonActs {
     if (field === undefined) return false;
     const { click, element, facts, isTyped, state } = field;
     const tab = await this.#tabOf(element.sender.page.session.targetId);
-    const now = tab && (await this.#look(tab, () => element.call<ElementState>(stateFunction)));
+    const now = tab && (await this.#look(tab, (sender) => element.of(sender).call<ElementState>(stateFunction)));
     const isChanged = now === undefined || now.isHidden || state.isHidden ? isTyped : valueOf(now) !== valueOf(state);
     if (!isChanged || tab === undefined) {
       await this.#settleLast();
@@ -301,13 +322,10 @@ export class PersonActs {
   }
 
   /** A click on a checkbox becomes the state that it has now. */
-  async #checked({ act, element, state }: OpenAct): Promise<Act> {
+  async #checked({ act, before, element, state }: OpenAct): Promise<Act> {
     if (act.type !== "click" || state?.kind !== "toggle" || element === undefined || act.hold_keys !== undefined)
       return act;
-    const now = await pTimeout(
-      element.call<ElementState>(stateFunction).catch(() => undefined),
-      { milliseconds: lookMs, fallback: () => undefined },
-    );
+    const now = await this.#look(before.tab, (sender) => element.of(sender).call<ElementState>(stateFunction));
     const accept = now?.kind === "toggle" ? now.checked : state.isRadio || !state.checked;
     return accept === state.checked ? act : actOf("check", { accept });
   }
