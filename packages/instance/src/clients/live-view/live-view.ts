@@ -20,7 +20,7 @@ export interface LiveViewOptions {
   /** Replaces secrets that were typed in pages, for example in their titles. */
   withoutSecrets<T>(message: T): T;
   /** Remembers what viewers do. */
-  personActs(): Promise<PersonActs>;
+  readonly personActs: () => Promise<PersonActs>;
   /** Called when a viewer connects. Call the returned function when the viewer has disconnected. */
   onViewer(): () => void;
 }

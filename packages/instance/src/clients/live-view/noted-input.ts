@@ -32,7 +32,13 @@ export class NotedInput {
     const isRelease = (message.type === "mouse" || message.type === "key") && message.action === "up";
     if (this.#waiting >= maxWaiting && !isRelease) return;
     this.#waiting++;
-    if (leavesPage.has(message.type)) void this.#acts?.then((acts) => acts.hurry());
+    if (leavesPage.has(message.type))
+      void this.#acts?.then(
+        (acts) => {
+          acts.hurry();
+        },
+        () => undefined,
+      );
     const acts = (this.#acts ??= this.#load());
     const earlier = this.#noted ?? Promise.resolve();
     const noted = earlier

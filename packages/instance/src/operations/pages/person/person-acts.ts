@@ -4,7 +4,6 @@ import type { Act, ActType } from "../act/act-fields.ts";
 import { ActRun } from "../act/act-run.ts";
 import { describeActed } from "../act/element/describe.ts";
 import { type ActLog, factsOf, type FoundFacts } from "../act/record/act-log.ts";
-import type { ElementHandle } from "../follow/element-handle.ts";
 import type { CommandSender, FollowedPage } from "../follow/followed-page.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { type ElementState, stateFunction } from "./element-state.ts";

@@ -22,7 +22,7 @@ export type PersonInput =
 export type MouseInput = Extract<PersonInput, { type: "mouse" }>;
 export type KeyInput = Extract<PersonInput, { type: "key" }>;
 
-/** Keys that are no action alone. */
+/** Keys that do nothing alone. */
 const silentKeys: ReadonlySet<string> = new Set(
   "Shift Control Alt Meta AltGraph CapsLock NumLock ScrollLock Fn Dead Process Unidentified".split(" "),
 );
@@ -35,7 +35,7 @@ const modifiers = [
   [shiftBit, "Shift"],
 ] as const;
 
-/** Whether an action may begin or end with it. Scrolling and moving are no actions. */
+/** Whether an action may begin or end with it. Scrolling and moving are left out. */
 export function isAct(input: PersonInput): boolean {
   switch (input.type) {
     case "mouse":
@@ -57,15 +57,19 @@ export function namesOf(bits: number): string[] {
   return modifiers.filter(([bit]) => (bits & bit) !== 0).map(([, name]) => name);
 }
 
+/** One code point: other keys have names. */
+function isCharacter(key: string): boolean {
+  return /^.$/su.test(key);
+}
+
 /** Whether a key types a character. */
 export function types({ key, modifiers: bits }: KeyInput): boolean {
-  return [...key].length === 1 && (bits & ~shiftBit) === 0;
+  return isCharacter(key) && (bits & ~shiftBit) === 0;
 }
 
 /** The chord of `browsers.act`; `undefined` if it has no name there. */
 export function chordOf({ key, modifiers: bits }: KeyInput): string | undefined {
-  const isCharacter = [...key].length === 1;
-  const held = namesOf(isCharacter && (bits & ~shiftBit) === 0 ? 0 : bits);
+  const held = namesOf(isCharacter(key) && (bits & ~shiftBit) === 0 ? 0 : bits);
   const chord = [...held, key === " " ? "space" : key === "+" ? "plus" : key].join("+");
   try {
     parseChord(chord, [], "key");

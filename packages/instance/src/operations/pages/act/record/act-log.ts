@@ -119,7 +119,7 @@ function typesText(chord: string): boolean {
   return keys.slice(0, shortcut === -1 ? undefined : shortcut).some(({ text = "\r" }) => text !== "\r");
 }
 
-/** What is remembered of an element. */
+/** The description of an element that the memory keeps. */
 export interface FoundFacts extends Fingerprint {
   readonly role: string;
   readonly name: string;
