@@ -122,6 +122,8 @@ export class LiveView {
     const screen = this.#screen;
     if (screen === undefined) return;
     this.#noted.pass(message, screen.shownId, () => {
+      // Its keys and buttons are released already.
+      if (!this.#viewers.has(viewer)) return;
       void screen
         .act(message, () => this.#viewers.has(viewer))
         .then((answer) => {

@@ -48,6 +48,13 @@ export function elementAt(sender: CommandSender, point: Point): Promise<SeenElem
   return lookThroughFrames(sender, atPointFunction, point);
 }
 
+/** Whether an element still gets keys: one command instead of a search. */
+export const hasFocusFunction = `function () {
+  let active = document.hasFocus() ? document.activeElement : null;
+  while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+  return active === this;
+}`;
+
 /** The element that gets keys. */
 export function focusedElement(sender: CommandSender): Promise<SeenElement | undefined> {
   return lookThroughFrames(sender, focusedFunction, { x: 0, y: 0 });

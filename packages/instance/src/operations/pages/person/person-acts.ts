@@ -7,7 +7,7 @@ import { type ActLog, factsOf, type FoundFacts } from "../act/record/act-log.ts"
 import type { CommandSender, FollowedPage } from "../follow/followed-page.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { type ElementState, stateFunction } from "./element-state.ts";
-import { elementAt, focusedElement, isSame, type SeenElement } from "./look.ts";
+import { elementAt, focusedElement, hasFocusFunction, isSame, type SeenElement } from "./look.ts";
 import { Navigations, type PageMoment } from "./navigations.ts";
 import { chordOf, type KeyInput, type MouseInput, namesOf, type PersonInput, types } from "./person-input.ts";
 
@@ -61,6 +61,7 @@ export class PersonActs {
   /** End the looks that have no answer yet. */
   readonly #looks = new Set<() => void>();
   #turn: Promise<void> = Promise.resolve();
+  #tab: OpenTab | undefined;
   #field: UsedField | undefined;
   #pressed: Pressed | undefined;
   #last: OpenAct | undefined;
@@ -137,11 +138,23 @@ export class PersonActs {
     }
   }
 
+  /** The element that gets keys: most often the field that the person types in. */
+  async #focused(tab: OpenTab): Promise<SeenElement | undefined> {
+    const field = this.#field;
+    const isSameField =
+      field !== undefined &&
+      (await this.#look(tab, (sender) => field.element.of(sender).call<boolean>(hasFocusFunction))) === true;
+    return isSameField ? { element: field.element, state: field.state } : this.#look(tab, focusedElement);
+  }
+
   async #tabOf(targetId: string): Promise<OpenTab | undefined> {
     const { pages } = this.#parts;
+    const known = this.#tab;
+    if (known?.targetId === targetId && !known.page.session.ended) return known;
     const { listed } = await pages.targets();
     const id = listed.find((one) => one.targetId === targetId)?.id;
-    return id === undefined ? undefined : pages.tab(id);
+    this.#tab = id === undefined ? undefined : await pages.tab(id);
+    return this.#tab;
   }
 
   /** Returns `undefined` if the page does not answer. */
@@ -210,7 +223,7 @@ export class PersonActs {
       await this.#leaveField();
       return;
     }
-    const seen = await this.#look(tab, focusedElement);
+    const seen = await this.#focused(tab);
     if (seen !== undefined && isField(seen) && edits(input, seen.state)) {
       const isTyped = types(input) || key === "Backspace" || key === "Delete" || namesOf(modifiers).includes("Control");
       await this.#use(seen, tab, isTyped);
@@ -242,7 +255,7 @@ export class PersonActs {
   }
 
   async #text(tab: OpenTab): Promise<void> {
-    const seen = await this.#look(tab, focusedElement);
+    const seen = await this.#focused(tab);
     if (seen !== undefined && isField(seen)) {
       await this.#use(seen, tab, true);
       return;
