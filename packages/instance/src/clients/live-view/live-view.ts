@@ -122,8 +122,6 @@ export class LiveView {
     const screen = this.#screen;
     if (screen === undefined) return;
     this.#noted.pass(message, screen.shownId, () => {
-      // Its keys and buttons are released already.
-      if (!this.#viewers.has(viewer)) return;
       void screen
         .act(message, () => this.#viewers.has(viewer))
         .then((answer) => {
@@ -161,6 +159,8 @@ export class LiveView {
           if (this.#viewers.has(viewer)) this.#onMessage(viewer, text);
         },
         closed: () => {
+          // Before its keys and buttons are released.
+          if (mayTouch) this.#noted.flush();
           this.#viewers.delete(viewer);
           if (mayTouch) this.#noted.settle();
           leave();

@@ -1,20 +1,27 @@
 import type { PersonActs } from "../../operations/pages/person/person-acts.ts";
-import { isAct } from "../../operations/pages/person/person-input.ts";
+import { isAct, type PersonInput } from "../../operations/pages/person/person-input.ts";
 import { addressOf } from "./typed-address.ts";
 import type { ViewerMessage } from "./messages.ts";
 
 /** How much input waits for a page; further input is dropped, but for released keys and buttons. */
 const maxWaiting = 200;
+/** A page may take this long to describe an element. Afterwards, acts are not described until it answers. */
+const maxDescribingMs = 60_000;
 
 /** A person may leave a page that does not answer. */
 const leavesPage: ReadonlySet<ViewerMessage["type"]> = new Set(["dialog", "history", "navigate", "open_tab", "tab"]);
+
+interface Waiting {
+  readonly pass: () => void;
+}
 
 /** Describes what viewers do before pages get it, in the order of the messages. */
 export class NotedInput {
   readonly #load: () => Promise<PersonActs>;
   #acts: Promise<PersonActs> | undefined;
-  #noted: Promise<void> | undefined;
-  #waiting = 0;
+  #described = Promise.resolve();
+  readonly #waiting = new Set<Waiting>();
+  #isLate = false;
 
   /** @param load - called once, by the first action. */
   constructor(load: () => Promise<PersonActs>) {
@@ -24,39 +31,65 @@ export class NotedInput {
   /** Calls `pass` when the page may get the message: at once if nothing is to be described. */
   pass(message: Exclude<ViewerMessage, { type: "drawn" }>, targetId: string | undefined, pass: () => void): void {
     const input = message.type === "navigate" ? { ...message, url: addressOf(message.url) ?? "" } : message;
-    const isNoted = targetId !== undefined && isAct(input) && !(input.type === "navigate" && input.url === "");
-    if (this.#noted === undefined && !isNoted) {
+    const isNoted =
+      !this.#isLate && targetId !== undefined && isAct(input) && !(input.type === "navigate" && input.url === "");
+    if (this.#waiting.size === 0 && !isNoted) {
       pass();
       return;
     }
     const isRelease = (message.type === "mouse" || message.type === "key") && message.action === "up";
-    if (this.#waiting >= maxWaiting && !isRelease) return;
-    this.#waiting++;
-    if (leavesPage.has(message.type))
-      void this.#acts?.then(
-        (acts) => {
-          acts.hurry();
-        },
-        () => undefined,
-      );
-    const acts = (this.#acts ??= this.#load());
-    const earlier = this.#noted ?? Promise.resolve();
-    const noted = earlier
-      .then(async () => (isNoted ? (await acts).before(input, targetId) : undefined))
-      // A person goes on without being recorded.
-      .catch(() => undefined)
+    if (this.#waiting.size >= maxWaiting && !isRelease) return;
+    const entry = { pass };
+    this.#waiting.add(entry);
+    if (leavesPage.has(message.type)) this.#hurry();
+    this.#described = this.#described
+      .then(() => (isNoted ? this.#describe(input, targetId) : undefined))
       .then(() => {
-        this.#waiting--;
-        if (this.#noted === noted) this.#noted = undefined;
-        pass();
+        this.#give(entry);
       });
-    this.#noted = noted;
   }
 
-  /** Call it when a viewer leaves. */
+  /** Passes what waits. Call it when a viewer leaves: pages get what it has done, as if nothing were described. */
+  flush(): void {
+    this.#hurry();
+    for (const entry of [...this.#waiting]) this.#give(entry);
+  }
+
+  /** Ends the present action. Call it when a viewer has left. */
   settle(): void {
     void this.#acts?.then(
       (acts) => acts.settle(),
+      () => undefined,
+    );
+  }
+
+  /** Never rejects: a person goes on without being recorded. */
+  async #describe(input: PersonInput, targetId: string): Promise<void> {
+    if (this.#isLate) return;
+    const describing = (this.#acts ??= this.#load())
+      .then((acts) => acts.before(input, targetId))
+      .catch(() => undefined);
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      this.#isLate = true;
+      void describing.then(() => {
+        this.#isLate = false;
+      });
+      late.resolve();
+    }, maxDescribingMs);
+    await Promise.race([describing, late.promise]);
+    clearTimeout(timer);
+  }
+
+  #give(entry: Waiting): void {
+    if (this.#waiting.delete(entry)) entry.pass();
+  }
+
+  #hurry(): void {
+    void this.#acts?.then(
+      (acts) => {
+        acts.hurry();
+      },
       () => undefined,
     );
   }

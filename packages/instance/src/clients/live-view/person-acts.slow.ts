@@ -160,7 +160,8 @@ describe.skipIf(isMissing)("what a person does in a live view", () => {
       { action: "click", on: "button Held", other_fields: ["hold_keys"] },
       { action: "drag", on: "button Held" },
       { action: "click", on: "paragraph " },
-      { action: "press", keys: ["j", "Escape"] },
+      { action: "press", is_hidden: true },
+      { action: "press", keys: ["Escape"] },
       { action: "click", on: "button Ask" },
       { action: "answer_dialog", accept: true },
       { action: "click", on: "link Thanks", navigated: true },
@@ -168,9 +169,9 @@ describe.skipIf(isMissing)("what a person does in a live view", () => {
     ]);
   });
 
-  it("hides characters that a part of the page gets where no script sees the field", async () => {
+  it.each(["host", "document.body"])("hides characters for a field in the closed shadow root of %s", async (host) => {
     await session.show(`<title>closed</title><div id=host></div><script>
-      const root = host.attachShadow({ mode: "closed" });
+      const root = ${host}.attachShadow({ mode: "closed" });
       root.innerHTML = "<input type=password aria-label=PIN>";
       const field = root.querySelector("input");
       field.oninput = () => { document.title = String(field.value.length); };
@@ -181,5 +182,29 @@ describe.skipIf(isMissing)("what a person does in a live view", () => {
       [{ action: "press", is_hidden: true }].map((one) => expect.objectContaining(one) as unknown),
     );
     expect(JSON.stringify(await acts())).not.toMatch(/hunter|"h"/);
+  });
+
+  it("hides characters that a page collects without a field, also those with AltGr", async () => {
+    await session.show(`<title>pin</title><script>
+      let pin = "";
+      onkeydown = ({ key }) => { if (key.length === 1) pin += key; document.title = String(pin.length); };</script>`);
+    type("4829");
+    press("€", { modifiers: 3 });
+    await becomes("5");
+    expect(await done()).toEqual([{ action: "press", is_hidden: true }]);
+    expect(JSON.stringify(await acts())).not.toMatch(/"[4829€]"|€/);
+  });
+
+  it("happens in the page although the viewer leaves at once", async () => {
+    await session.show(`<title>wait</title><button style="position:absolute; top:0; left:0; width:200px; height:30px"
+      onclick="document.title = 'done'">Go</button>`);
+    const { listen_path: path } = session.instance.config;
+    const other = new WebSocket(`ws+unix://${path}:/live-view?mode=control&viewer=other`);
+    await once(other, "open");
+    for (const message of [mouse("move", [50, 15]), mouse("down", [50, 15]), mouse("up", [50, 15])])
+      other.send(JSON.stringify(message));
+    other.close();
+    await becomes("done");
+    expect(await done()).toEqual([expect.objectContaining({ action: "click" })]);
   });
 });

@@ -245,7 +245,8 @@ export class PersonActs {
     }
     const chord = chordOf(input);
     const facts = seen === undefined || kind === "page" ? undefined : await this.#factsOf(tab, seen);
-    const isUnknown = chord === undefined || seen === undefined || (kind === "other" && types(input));
+    // Characters outside of fields may be a code that the page collects, or belong to a field that no script sees.
+    const isUnknown = chord === undefined || seen === undefined || types(input);
     const isHidden = isUnknown || (kind !== "page" && facts === undefined);
     const isAgain = last?.act.type === "press" && last.isHidden === isHidden && isSame(last.element, seen?.element);
     if (isAgain && isHidden) return;

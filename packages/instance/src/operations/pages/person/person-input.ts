@@ -26,12 +26,12 @@ export type KeyInput = Extract<PersonInput, { type: "key" }>;
 const silentKeys: ReadonlySet<string> = new Set(
   "Shift Control Alt Meta AltGraph CapsLock NumLock ScrollLock Fn Dead Process Unidentified".split(" "),
 );
-const shiftBit = 8;
 /** Bits of CDP's `modifiers`. */
+const [altBit, controlBit, metaBit, shiftBit] = [1, 2, 4, 8];
 const modifiers = [
-  [2, "Control"],
-  [1, "Alt"],
-  [4, "Meta"],
+  [controlBit, "Control"],
+  [altBit, "Alt"],
+  [metaBit, "Meta"],
   [shiftBit, "Shift"],
 ] as const;
 
@@ -62,9 +62,10 @@ function isCharacter(key: string): boolean {
   return /^.$/su.test(key);
 }
 
-/** Whether a key types a character. */
+/** Whether a key types a character: alone, with Shift, or with Alt or AltGr (Control and Alt), as many keyboards need. */
 export function types({ key, modifiers: bits }: KeyInput): boolean {
-  return isCharacter(key) && (bits & ~shiftBit) === 0;
+  const isShortcut = (bits & metaBit) !== 0 || ((bits & controlBit) !== 0 && (bits & altBit) === 0);
+  return isCharacter(key) && !isShortcut;
 }
 
 /** The chord of `browsers.act`; `undefined` if it has no name there. */
