@@ -1,12 +1,10 @@
 import pLimit from "p-limit";
 import { messageOf } from "@shoal/primitives";
 import { CdpError, type CdpConnection } from "../../browser/cdp/cdp-connection.ts";
-import { openPageSession, type PageSession } from "../../operations/computer/page-session.ts";
-import { createPageView } from "../../operations/computer/page-view.ts";
 import { beginScreencast, type Screencast } from "../../browser/pages/screencast.ts";
 import { attachToPage, findVisiblePage, type AttachedPage } from "../../browser/pages/visible-page.ts";
 import { isTrue } from "../../system/is-true.ts";
-import { LiveInput } from "./live-input.ts";
+import { Hand } from "./hand.ts";
 import type { LiveViewMessage, ViewerMessage } from "./messages.ts";
 import { followPageList, type PageList } from "./page-list.ts";
 import { addressOf } from "./typed-address.ts";
@@ -41,10 +39,11 @@ const maxWaiting = 200;
 
 class Refused extends Error {}
 
-interface Hand {
-  readonly session: PageSession;
-  readonly input: LiveInput;
-  readonly stop: () => void;
+export interface Answering {
+  /** Whether the viewer is still connected. */
+  isPresent(): boolean;
+  /** For this viewer only. */
+  answer(message: LiveViewMessage): void;
 }
 
 export class LiveScreen {
@@ -74,7 +73,7 @@ export class LiveScreen {
     this.#cast?.end();
     for (const stop of this.#stops) stop();
     this.#list?.end();
-    void this.#letGo();
+    this.#letGo();
     void this.#shown?.[Symbol.asyncDispose]();
   };
 
@@ -158,7 +157,7 @@ export class LiveScreen {
   async #showNothing(): Promise<void> {
     this.#cast?.end();
     this.#cast = undefined;
-    await this.#letGo();
+    this.#letGo();
     await this.#shown?.[Symbol.asyncDispose]();
     this.#shown = undefined;
     this.#sink.tell({ type: "state", state: "no_page" });
@@ -172,7 +171,7 @@ export class LiveScreen {
     this.#cast = undefined;
     this.#shown = next;
     this.#heldAck = undefined;
-    await this.#letGo();
+    this.#letGo();
     await former?.[Symbol.asyncDispose]();
     if (isTrue(this.#ended)) {
       await next[Symbol.asyncDispose]();
@@ -191,37 +190,20 @@ export class LiveScreen {
     await this.#cast.begun;
   }
 
-  /** Attaches for input. This session also receives dialogs, which keeps them open. */
   async #takeHold(targetId: string): Promise<void> {
-    const session = await openPageSession(this.#cdp, targetId);
-    const { sessionId } = session;
-    const stops = [
-      this.#cdp.on("Page.javascriptDialogOpening", ({ type, message, defaultPrompt = "" }, from) => {
-        if (from === sessionId)
-          this.#sink.tell({ type: "dialog", dialog: { kind: type, message, default_text: defaultPrompt } });
-      }),
-      this.#cdp.on("Page.javascriptDialogClosed", (_event, from) => {
-        if (from === sessionId) this.#sink.tell({ type: "dialog", dialog: null });
-      }),
-    ];
-    this.#hand = {
-      session,
-      input: new LiveInput(this.#cdp, sessionId),
-      stop() {
-        for (const stop of stops) stop();
+    this.#hand = await Hand.take(this.#cdp, targetId, {
+      clipboard: this.#clipboard,
+      tell: (message) => {
+        this.#sink.tell(message);
       },
-    };
-    if (isTrue(this.#ended) || this.#shown?.targetId !== targetId) await this.#letGo();
+    });
+    if (isTrue(this.#ended) || this.#shown?.targetId !== targetId) this.#letGo();
   }
 
-  async #letGo(): Promise<void> {
+  #letGo(): void {
     const former = this.#hand;
     this.#hand = undefined;
-    if (former === undefined) return;
-    former.input.release();
-    former.stop();
-    this.#sink.tell({ type: "dialog", dialog: null });
-    await former.session.close();
+    former?.letGo();
   }
 
   #onHand(): Hand {
@@ -277,34 +259,6 @@ export class LiveScreen {
     }
   }
 
-  async #paste(text: string): Promise<void> {
-    const hand = this.#onHand();
-    const { session, input } = hand;
-    if (this.#clipboard !== undefined) {
-      this.#clipboard.writeClipboard(text);
-      this.#clipboard.send({ type: "text", text }, hand);
-      return;
-    }
-    try {
-      await createPageView(session).writeClipboard(text);
-    } catch {
-      // The page blocks clipboard writes, or a frame of another site has the focus.
-      input.send({ type: "text", text });
-      return;
-    }
-    const key = {
-      type: "key",
-      key: "v",
-      code: "KeyV",
-      key_code: 86,
-      location: 0,
-      modifiers: 2,
-      repeat: false,
-    } as const;
-    input.send({ ...key, action: "down" });
-    input.send({ ...key, action: "up" });
-  }
-
   async #act(message: Exclude<ViewerMessage, { type: "drawn" }>): Promise<LiveViewMessage | undefined> {
     switch (message.type) {
       case "mouse":
@@ -312,21 +266,16 @@ export class LiveScreen {
       case "key":
       case "text":
       case "compose":
-        if (this.#hand === undefined) return undefined;
-        if (this.#clipboard === undefined) this.#hand.input.send(message);
-        else this.#clipboard.send(message, this.#hand);
+        this.#hand?.send(message);
         return undefined;
       case "paste":
-        await this.#paste(message.text);
+        await this.#onHand().paste(message.text);
         return undefined;
       case "write_clipboard":
-        await (this.#clipboard ?? createPageView(this.#onHand().session)).writeClipboard(message.text);
+        await (this.#clipboard ?? this.#onHand().clipboard).writeClipboard(message.text);
         return undefined;
       case "read_clipboard":
-        return {
-          type: "clipboard",
-          text: await (this.#clipboard ?? createPageView(this.#onHand().session)).readClipboard(),
-        };
+        return { type: "clipboard", text: await (this.#clipboard ?? this.#onHand().clipboard).readClipboard() };
       case "tab":
         await (message.action === "show" ? this.#showTab(message.id) : this.#closeTab(message.id));
         return undefined;
@@ -357,28 +306,31 @@ export class LiveScreen {
     this.#touched = value;
     this.#holding = this.#oneAtATime(() => {
       if (this.#ended || this.#shown === undefined) return undefined;
-      if (!this.#touched) return this.#letGo();
+      if (!this.#touched) {
+        this.#letGo();
+        return undefined;
+      }
       return this.#hand === undefined ? this.#takeHold(this.#shown.targetId) : undefined;
     }).catch(() => undefined);
   }
 
-  /** Resolves with an answer for this viewer only. @param isPresent - whether the viewer is still connected. */
-  async act(
-    message: Exclude<ViewerMessage, { type: "drawn" }>,
-    isPresent: () => boolean,
-  ): Promise<LiveViewMessage | undefined> {
+  /** Resolves when the page has handled the message. */
+  async act(message: Exclude<ViewerMessage, { type: "drawn" }>, viewer: Answering): Promise<void> {
     try {
       // In order: a navigation does not overtake keys for the page before it.
       if (this.#hand === undefined && (needsHand.has(message.type) || this.#waiting > 0)) {
-        if (this.#waiting >= maxWaiting) return undefined;
+        if (this.#waiting >= maxWaiting) return;
         this.#waiting++;
         await this.#holding;
         this.#waiting--;
-        if (!isPresent()) return undefined;
+        if (!viewer.isPresent()) return;
       }
-      return await this.#act(message);
+      const hand = this.#hand;
+      const answer = await this.#act(message);
+      if (answer !== undefined) viewer.answer(answer);
+      await hand?.handled();
     } catch (error) {
-      return { type: "notice", message: reasonOf(error) };
+      viewer.answer({ type: "notice", message: reasonOf(error) });
     }
   }
 

@@ -121,13 +121,11 @@ export class LiveView {
     }
     const screen = this.#screen;
     if (screen === undefined) return;
-    this.#noted.pass(message, screen.shownId, () => {
-      void screen
-        .act(message, () => this.#viewers.has(viewer))
-        .then((answer) => {
-          if (answer !== undefined) viewer.socket.sendText(JSON.stringify(this.#options.withoutSecrets(answer)));
-        });
-    });
+    const isPresent = () => this.#viewers.has(viewer);
+    const answer = (said: LiveViewMessage) => {
+      viewer.socket.sendText(JSON.stringify(this.#options.withoutSecrets(said)));
+    };
+    this.#noted.pass(message, screen.shownId, () => screen.act(message, { isPresent, answer }));
   }
 
   get viewers(): number {

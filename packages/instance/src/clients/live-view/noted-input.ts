@@ -1,4 +1,5 @@
 import type { PersonActs } from "../../operations/pages/person/person-acts.ts";
+import { InputsOnTheWay } from "../../operations/pages/person/inputs-on-the-way.ts";
 import { isAct, type PersonInput } from "../../operations/pages/person/person-input.ts";
 import { addressOf } from "./typed-address.ts";
 import type { ViewerMessage } from "./messages.ts";
@@ -11,8 +12,12 @@ const maxDescribingMs = 60_000;
 /** A person may leave a page that does not answer. */
 const leavesPage: ReadonlySet<ViewerMessage["type"]> = new Set(["dialog", "history", "navigate", "open_tab", "tab"]);
 
+/** Sends a message to the page. @returns a promise that resolves when the page has handled it. */
+type Pass = () => Promise<unknown>;
+
 interface Waiting {
-  readonly pass: () => void;
+  readonly targetId: string | undefined;
+  readonly pass: Pass;
 }
 
 /** Describes what viewers do before pages get it, in the order of the messages. */
@@ -21,6 +26,7 @@ export class NotedInput {
   #acts: Promise<PersonActs> | undefined;
   #described = Promise.resolve();
   readonly #waiting = new Set<Waiting>();
+  readonly #onTheWay = new InputsOnTheWay();
   #isLate = false;
 
   /** @param load - called once, by the first action. */
@@ -29,30 +35,31 @@ export class NotedInput {
   }
 
   /** Calls `pass` when the page may get the message: at once if nothing is to be described. */
-  pass(message: Exclude<ViewerMessage, { type: "drawn" }>, targetId: string | undefined, pass: () => void): void {
+  pass(message: Exclude<ViewerMessage, { type: "drawn" }>, targetId: string | undefined, pass: Pass): void {
     const input = message.type === "navigate" ? { ...message, url: addressOf(message.url) ?? "" } : message;
     const isNoted =
       !this.#isLate && targetId !== undefined && isAct(input) && !(input.type === "navigate" && input.url === "");
+    const entry = { pass, targetId };
     if (this.#waiting.size === 0 && !isNoted) {
-      pass();
+      this.#give(entry);
       return;
     }
     const isRelease = (message.type === "mouse" || message.type === "key") && message.action === "up";
     if (this.#waiting.size >= maxWaiting && !isRelease) return;
-    const entry = { pass };
     this.#waiting.add(entry);
     if (leavesPage.has(message.type)) this.#hurry();
     this.#described = this.#described
       .then(() => (isNoted ? this.#describe(input, targetId) : undefined))
       .then(() => {
-        this.#give(entry);
+        if (this.#waiting.delete(entry)) this.#give(entry);
       });
   }
 
   /** Passes what waits. Call it when a viewer leaves: pages get what it has done, as if nothing were described. */
   flush(): void {
     this.#hurry();
-    for (const entry of [...this.#waiting]) this.#give(entry);
+    for (const entry of this.#waiting) this.#give(entry);
+    this.#waiting.clear();
   }
 
   /** Ends the present action. Call it when a viewer has left. */
@@ -67,7 +74,7 @@ export class NotedInput {
   async #describe(input: PersonInput, targetId: string): Promise<void> {
     if (this.#isLate) return;
     const describing = (this.#acts ??= this.#load())
-      .then((acts) => acts.before(input, targetId))
+      .then((acts) => acts.before(input, targetId, this.#onTheWay))
       .catch(() => undefined);
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
@@ -81,8 +88,9 @@ export class NotedInput {
     clearTimeout(timer);
   }
 
-  #give(entry: Waiting): void {
-    if (this.#waiting.delete(entry)) entry.pass();
+  #give({ pass, targetId }: Waiting): void {
+    const handled = pass();
+    if (targetId !== undefined) this.#onTheWay.add(targetId, handled);
   }
 
   #hurry(): void {

@@ -119,6 +119,31 @@ describe.skipIf(isMissing)("what a person does in a live view", () => {
     expect(JSON.stringify(await acts())).not.toContain("geheim");
   });
 
+  it("reads a field when its page has handled its keys and its paste", async () => {
+    const names = ["One", "Two", "Three", "Four"];
+    await session.show(`<title>busy</title>
+      ${names.map((name) => `<input aria-label=${name}>`).join("")}<script>
+      const fields = [...document.querySelectorAll("input")];
+      onkeydown = oninput = () => {
+        for (const end = Date.now() + 40; Date.now() < end; );
+        document.title = fields.map(({ value }) => value).join();
+      };
+      fields[0].focus();</script>`);
+    for (const name of names) {
+      if (name === "Two") send({ type: "paste", text: "two words" });
+      else if (name === "Three") send({ type: "text", text: "three" });
+      else type("oslo");
+      press("Tab");
+    }
+    await becomes("oslo,two words,three,oslo");
+    expect(await done()).toEqual([
+      { action: "fill", on: "textbox One", text: "oslo" },
+      { action: "fill", on: "textbox Two", text: "two words" },
+      { action: "fill", on: "textbox Three", text: "three" },
+      { action: "fill", on: "textbox Four", text: "oslo" },
+    ]);
+  });
+
   it("names the element in frames, double clicks, keys, dialogs and navigations, and what a flow cannot repeat", async () => {
     session.page("/inner", "<body style='margin:0'><button onclick='top.postMessage(1, `*`)'>Inside</button>");
     await session.show(`<title>start</title>

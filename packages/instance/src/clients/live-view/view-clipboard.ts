@@ -28,8 +28,9 @@ export class ViewClipboard {
   /**
    * Sends input in order. A key that copies waits until the selection is read, because cutting removes it. The selection
    * is read when the page has processed the earlier input, which may have changed it: commands can overtake input.
+   * @returns a promise that resolves when it is sent.
    */
-  send(message: InputMessage, hand: Hand): void {
+  send(message: InputMessage, hand: Hand): Promise<unknown> {
     if (copies(message)) {
       const earlier = this.#text;
       this.#text = this.#sent.then(() => this.#selection(hand, earlier));
@@ -38,14 +39,16 @@ export class ViewClipboard {
     this.#sent = this.#sent.then(() => {
       hand.input.send(message);
     });
+    return this.#sent;
   }
 
   readClipboard(): Promise<string> {
     return this.#text;
   }
 
-  writeClipboard(text: string): void {
+  writeClipboard(text: string): Promise<void> {
     this.#text = Promise.resolve(text);
+    return Promise.resolve();
   }
 
   /** As in a browser, the earlier text stays when nothing is selected. */

@@ -7,6 +7,7 @@ import { type ActLog, factsOf, type FoundFacts } from "../act/record/act-log.ts"
 import type { CommandSender, FollowedPage } from "../follow/followed-page.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { type ElementState, stateFunction } from "./element-state.ts";
+import type { InputsOnTheWay } from "./inputs-on-the-way.ts";
 import { elementAt, focusedElement, hasFocusFunction, isSame, type SeenElement } from "./look.ts";
 import { Navigations, type PageMoment } from "./navigations.ts";
 import { chordOf, type KeyInput, type MouseInput, namesOf, type PersonInput, types } from "./person-input.ts";
@@ -60,6 +61,7 @@ export class PersonActs {
   readonly #silent = new WeakSet<FollowedPage>();
   /** End the looks that have no answer yet. */
   readonly #looks = new Set<() => void>();
+  #onTheWay: InputsOnTheWay | undefined;
   #turn: Promise<void> = Promise.resolve();
   #tab: OpenTab | undefined;
   #field: UsedField | undefined;
@@ -71,8 +73,13 @@ export class PersonActs {
     this.#navigations = new Navigations(parts.pages);
   }
 
-  /** Call it before the page gets the input. Never rejects. @param targetId - the page that the person sees. */
-  before(input: PersonInput, targetId: string): Promise<void> {
+  /**
+   * Call it before the page gets the input. Never rejects.
+   * @param targetId - the page that the person sees.
+   * @param onTheWay - all input of persons: what they do is seen when it is handled.
+   */
+  before(input: PersonInput, targetId: string, onTheWay: InputsOnTheWay): Promise<void> {
+    this.#onTheWay = onTheWay;
     return this.#inTurn(() => this.#note(input, targetId));
   }
 
@@ -81,15 +88,18 @@ export class PersonActs {
     for (const giveUp of this.#looks) giveUp();
   }
 
-  /** Ends the action that waits for its effects. Never rejects. */
+  /** Ends the action that waits for its effects, or gives up. Never rejects. */
   async settle(): Promise<void> {
+    const late = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
       this.hurry();
+      late.resolve();
     }, settleMs);
-    await this.#inTurn(async () => {
+    const settled = this.#inTurn(async () => {
       await this.#leaveField();
       await this.#settleLast();
     });
+    await Promise.race([settled, late.promise]);
     clearTimeout(timer);
   }
 
@@ -103,8 +113,11 @@ export class PersonActs {
 
   async #note(input: PersonInput, targetId: string): Promise<void> {
     const tab = await this.#tabOf(targetId);
-    // A page with a dialog gets no other input.
-    if (tab === undefined || (tab.page.session.dialog !== undefined && input.type !== "dialog")) return;
+    if (tab === undefined) return;
+    const isRelease = input.type === "mouse" && input.action === "up";
+    // Earlier input may open a dialog. A page with a dialog gets no other input.
+    if (input.type !== "dialog" && !isRelease) await this.#look(tab, () => Promise.resolve(true));
+    if (tab.page.session.dialog !== undefined && input.type !== "dialog") return;
     switch (input.type) {
       case "mouse":
         await (input.action === "down" ? this.#down(input, tab) : this.#up(input, tab));
@@ -157,8 +170,18 @@ export class PersonActs {
     return this.#tab;
   }
 
-  /** Returns `undefined` if the page does not answer. */
-  async #look<T>({ page }: OpenTab, look: (sender: CommandSender) => Promise<T | undefined>): Promise<T | undefined> {
+  /** Looks at what the page has made of its input so far. Returns `undefined` if the page does not answer. */
+  #look<T>(tab: OpenTab, look: (sender: CommandSender) => Promise<T | undefined>): Promise<T | undefined> {
+    return this.#lookNow(tab, async (sender) => {
+      await this.#onTheWay?.handled(sender);
+      return look(sender);
+    });
+  }
+
+  async #lookNow<T>(
+    { page }: OpenTab,
+    look: (sender: CommandSender) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     if (this.#silent.has(page)) return undefined;
     const run = new ActRun(page, { signal: new AbortController().signal, timeoutMs: lookMs });
     const answer = look(run).catch(() => undefined);
@@ -212,7 +235,8 @@ export class PersonActs {
     this.#pressed = undefined;
     if (pressed === undefined) return;
     const isStill = Math.abs(x - pressed.x) <= clickPixels && Math.abs(y - pressed.y) <= clickPixels;
-    const seen = isStill ? pressed : await this.#look(tab, (sender) => elementAt(sender, { x, y }));
+    // A page may handle the moves of a drag only at its end.
+    const seen = isStill ? pressed : await this.#lookNow(tab, (sender) => elementAt(sender, { x, y }));
     const isClick = isStill || isSame(pressed.element, seen?.element);
     this.#last = isClick ? pressed : { ...pressed, act: actOf("drag") };
   }
