@@ -80,7 +80,8 @@ export class Hand {
   /** Resolves when the page has handled all input so far. A page with an open dialog does so when it closes. */
   async handled(): Promise<void> {
     await this.#sent;
-    await this.input.processed();
+    // A session that has ended gets no more answers.
+    await Promise.race([this.input.processed(), this.session.end]);
   }
 
   /** Releases its keys and buttons. The session ends when the page has handled them. */
