@@ -23,11 +23,18 @@ const retryAfterSeconds = 1;
 /** Instances make recordings; the service stores and serves them, since they outlive the instance. */
 export function replayHandlers(store: ReplayStore): Handlers<typeof browserReplays, ReplayAccess> {
   const marks = recentlyUsed<Promise<ReplayMark>>(10_000);
+  /** Keys of requests that may have started a recording. */
+  const begun = recentlyUsed<boolean>(10_000);
   return {
     async startReplay({ body, context, headers, requestId }) {
       const instance = await context.instance();
       const session = recordedSession(context);
       const key = headers["idempotency-key"];
+      if (typeof key === "string") {
+        const name = `${context.sessionId}/${key}`;
+        if (!begun.has(name)) await store.admit(session);
+        begun.set(name, true);
+      }
       const request = { body, requestId, ...(typeof key === "string" && { key }) };
       const id = await startRecording(store, { session, instance }, request);
       return shown(await store.show(context.sessionId, id), context);

@@ -27,12 +27,23 @@ describe("recordings of compromised instances", () => {
   let path: string;
   const films: ServerResponse[] = [];
   let begun = 0;
+  const stopped: string[] = [];
+  /** Starts that wait for each other. */
+  let held: (() => void)[] | undefined;
   beforeAll(async () => {
     instances = await forgingInstances();
     instances.forge("POST /replays", (response) => {
+      const [, id] = /^\/replays\/(\w+)\/stop$/.exec(response.req.url ?? "") ?? [];
+      if (id !== undefined) {
+        stopped.push(id);
+        response.writeHead(204).end();
+        return;
+      }
       begun += 1;
       const replay = { replay_id: idOf(begun), started_at: "9999-01-01T00:00:00.000Z", finished_at: null };
-      response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify(replay));
+      const answer = () => response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify(replay));
+      if (held === undefined) answer();
+      else if (held.push(answer) === 2) for (const each of held) each();
     });
     instances.forge("GET /_instance/replays", (response) => {
       response.writeHead(200, { "content-type": "video/mp4", trailer: "x-finished-at" });
@@ -52,7 +63,7 @@ describe("recordings of compromised instances", () => {
     expect(status).toBe(200);
     return `/browsers/${(body as { session_id: string }).session_id}/replays`;
   }
-  const start = (of = path) => server.request("POST", of, { body: {} });
+  const start = (of = path, headers = {}) => server.request("POST", of, { body: {}, headers });
   const list = async () => (await server.request("GET", path)).body as Replay[];
   const film = async (place: number): Promise<ServerResponse> => {
     await expect.poll(() => films.length).toBeGreaterThan(place);
@@ -73,11 +84,22 @@ describe("recordings of compromised instances", () => {
       status: 409,
       body: { message: expect.stringContaining("replay_max_running") as string },
     });
+    for (const key of ["first", "second"])
+      expect(await start(another, { "idempotency-key": key })).toMatchObject({ status: 409 });
     expect(begun).toBe(6);
     const stranger = await server.addProject("stranger");
     const { body } = await server.request("POST", "/browsers", { body: {}, key: stranger.key });
     const theirs = `/browsers/${(body as { session_id: string }).session_id}/replays`;
-    expect((await server.request("POST", theirs, { body: {}, key: stranger.key })).status).toBe(201);
+    const startTheirs = () => server.request("POST", theirs, { body: {}, key: stranger.key });
+    for (let count = 0; count < 3; count += 1) expect((await startTheirs()).status).toBe(201);
+    // Both are admitted, and the instance starts both: the second one cannot be listed, and has to end.
+    held = [];
+    const both = await Promise.all([startTheirs(), startTheirs()]);
+    held = undefined;
+    expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect(stopped).toHaveLength(1);
+    const listed = (await server.request("GET", theirs, { key: stranger.key })).body as Replay[];
+    expect(listed.map(({ replay_id }) => replay_id)).not.toContain(stopped[0]);
   });
 
   it("have plausible start and end times, regardless of the instance", async () => {

@@ -10,6 +10,7 @@ import type { ReplayStore } from "./replay-store.ts";
 
 /** Longer than an instance waits for its first picture and the encoder. */
 const startTimeoutMs = 30_000;
+const stopTimeoutMs = 5_000;
 
 /**
  * Starts a recording in the instance, and keeps it, even if the client leaves: the instance records then too.
@@ -20,7 +21,7 @@ export async function startRecording(
   { instance, session }: { readonly instance: Instance; readonly session: RecordedSession },
   { body, ...asked }: Omit<Asked, "path" | "signal"> & { readonly body: z.output<typeof StartReplay> },
 ): Promise<string> {
-  // A repeated request gets the first answer, regardless of the current limits.
+  // The caller admits requests with a key: a repeated one gets the first answer, regardless of the current limits.
   if (asked.key === undefined) await store.admit(session);
   const signal = AbortSignal.timeout(startTimeoutMs);
   const answer = await askForRecording(instance, { path: "/replays", signal, ...asked }, JSON.stringify(body));
@@ -32,7 +33,15 @@ export async function startRecording(
       `The instance of browser ${session.id} returned an invalid recording.`,
     );
   const { replay_id, started_at } = replay.data;
-  await store.keep(session, instance, { replay_id, started_at, finished_at: null });
+  try {
+    await store.keep(session, instance, { replay_id, started_at, finished_at: null });
+  } catch (error) {
+    // It is not in the list, so that its client cannot stop it.
+    const { requestId } = asked;
+    const stop = { path: `/replays/${replay_id}/stop`, requestId, signal: AbortSignal.timeout(stopTimeoutMs) };
+    await askForRecording(instance, stop).catch(() => undefined);
+    throw error;
+  }
   return replay_id;
 }
 

@@ -38,6 +38,8 @@ export async function runCurl(
     }
   } catch (error) {
     throw toServiceError(error, request);
+  } finally {
+    await answer.end();
   }
   const values: Record<string, string[]> = {};
   for (const [name, value] of answer.headers) {

@@ -79,6 +79,11 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     case "/never":
       slow.add(response.on("close", () => slow.delete(response)));
       break;
+    case "/odd":
+      request.socket.end(
+        `HTTP/1.1 ${url.searchParams.get("status") ?? "200"} Odd\r\nX-File: "中文.txt"\r\nConnection: close\r\n\r\nodd`,
+      );
+      break;
     case "/broken":
       request.socket.destroy();
       break;
@@ -352,6 +357,18 @@ describeChromium("requests through the browser", (chromium) => {
     });
     expect(first).toBe("begun");
     await eventually(() => slow.size === 0);
+    expect((await curl({ url: `${origin}/echo` })).status).toBe(200);
+  });
+
+  it("answers after more requests with odd heads than run at once", async () => {
+    const raw = (path: string) =>
+      instance.call("GET", `/curl/raw?timeout_ms=20000&url=${encodeURIComponent(`${origin}${path}`)}`);
+    for (let count = 0; count < 7; count += 1) {
+      const { headers, status, text } = await raw("/odd");
+      expect([status, text]).toEqual([200, "odd"]);
+      expect(Buffer.from(String(headers["x-file"]), "latin1").toString()).toBe('"中文.txt"');
+    }
+    for (let count = 0; count < 7; count += 1) await raw("/odd?status=42");
     expect((await curl({ url: `${origin}/echo` })).status).toBe(200);
   });
 

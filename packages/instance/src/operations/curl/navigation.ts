@@ -18,8 +18,13 @@ export interface ExchangeRequest {
 export interface ExchangeAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Decoded pieces of at most 256 KiB. Read it to the end or return it: only then is the target free. */
+  /** Decoded pieces of at most 256 KiB. */
   readonly body: AsyncGenerator<Buffer, undefined>;
+  /**
+   * Frees the target. Call it unless the body was read to its end or returned after the first read: a generator that
+   * has not begun runs no `finally`.
+   */
+  end(): Promise<void>;
 }
 
 /** A hidden page that sends one request at a time and renders none of the answers. */
@@ -94,6 +99,7 @@ class Exchange {
   readonly #head = Promise.withResolvers<Paused>();
   #navigated: Promise<void> = Promise.resolve();
   #hops = 0;
+  #ended: Promise<void> | undefined;
 
   constructor(cdp: CdpConnection, sessionId: string, request: ExchangeRequest) {
     this.#cdp = cdp;
@@ -150,6 +156,7 @@ class Exchange {
         ...setCookies.map((value) => ["set-cookie", value] as const),
       ],
       body: this.#body(event.requestId, { hasBody, isEventStream }),
+      end: () => this.#end(event.requestId),
     };
   }
 
@@ -171,9 +178,16 @@ class Exchange {
         this.#tell("IO.close", { handle: stream });
       }
     } finally {
-      this.#tell("Fetch.failRequest", { requestId, errorReason: "Aborted" });
-      await this.#finish();
+      await this.#end(requestId);
     }
+  }
+
+  #end(requestId: string): Promise<void> {
+    if (this.#ended === undefined) {
+      this.#tell("Fetch.failRequest", { requestId, errorReason: "Aborted" });
+      this.#ended = this.#finish();
+    }
+    return this.#ended;
   }
 
   #paused(event: Paused): void {

@@ -1,10 +1,11 @@
 import { messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { requestIdOf } from "@shoal/router/http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { CurlBrowser } from "./curl-browser.ts";
+import type { ExchangeAnswer } from "./navigation.ts";
 import { sendThroughBrowser } from "./send.ts";
 
 /** Largest request body in bytes: it goes to the browser in one piece. */
@@ -43,27 +44,44 @@ export async function serveRaw(
   response.on("close", () => {
     if (!response.writableFinished) gone.abort(new Error("the client has disconnected"));
   });
+  let answer: ExchangeAnswer | undefined;
   try {
     const { url, timeoutMs } = readQuery(request);
     const signal = AbortSignal.any([gone.signal, closed, AbortSignal.timeout(timeoutMs)]);
     const body = await readBody(request);
-    const answer = await sendThroughBrowser(browser, {
+    answer = await sendThroughBrowser(browser, {
       url,
       method: request.method ?? "GET",
       headers: passedHeaders(request),
       body,
       signal,
     });
-    const headers: string[] = ["X-Request-Id", requestId];
-    for (const [name, value] of answer.headers) if (!notAnswered.has(name.toLowerCase())) headers.push(name, value);
-    response.writeHead(answer.status, headers);
-    response.flushHeaders();
+    response.writeHead(answer.status, ["X-Request-Id", requestId, ...answeredHeaders(answer)]);
+    // `flushHeaders` would encode bytes above 0x7f again.
+    response.write("", "latin1");
     await pipeline(Readable.from(answer.body), response);
   } catch (error) {
     // Within a body, only a broken connection can signal the error.
     if (response.headersSent || response.destroyed) response.destroy();
     else refuse(response, error, requestId);
+  } finally {
+    await answer?.end();
   }
+}
+
+/** As names and values in turn. Sites send bytes that Node refuses as characters; invalid ones are dropped. */
+function answeredHeaders({ headers }: ExchangeAnswer): readonly string[] {
+  return headers.flatMap(([name, value]) => {
+    if (notAnswered.has(name.toLowerCase())) return [];
+    const bytes = /[^\0-\xff]/.test(value) ? Buffer.from(value).toString("latin1") : value;
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, bytes);
+    } catch {
+      return [];
+    }
+    return [name, bytes];
+  });
 }
 
 function refuse(response: ServerResponse, error: unknown, requestId: string): void {

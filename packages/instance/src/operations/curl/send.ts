@@ -29,7 +29,7 @@ const reasons: Readonly<Record<string, string>> = {
   "net::ERR_UNSAFE_PORT": "browsers do not connect to that port",
 };
 
-/** Read the answer's body to the end or return it. @throws {ServiceError} 502 when no answer arrives, 429, 503. */
+/** Call `end` of the answer. @throws {ServiceError} 502 when no answer arrives, 429, 503. */
 export async function sendThroughBrowser(browser: CurlBrowser, request: ExchangeRequest): Promise<ExchangeAnswer> {
   try {
     return await attempt(browser, request);
@@ -92,16 +92,16 @@ async function attempt(browser: CurlBrowser, request: ExchangeRequest): Promise<
     throw error;
   }
   await lease.syncCookies().catch(() => undefined);
-  return { ...answer, body: released(answer.body) };
-
-  async function* released(pieces: ExchangeAnswer["body"]): ExchangeAnswer["body"] {
-    let whole = false;
-    try {
-      yield* pieces;
-      whole = true;
-    } finally {
-      lease.release(whole);
-    }
+  let isWhole = false;
+  let ended: Promise<void> | undefined;
+  const end = (): Promise<void> =>
+    (ended ??= answer.end().finally(() => {
+      lease.release(isWhole);
+    }));
+  async function* read(): ExchangeAnswer["body"] {
+    yield* answer.body;
+    isWhole = true;
     return undefined;
   }
+  return { ...answer, body: read(), end };
 }

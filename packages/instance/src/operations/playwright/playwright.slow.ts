@@ -55,6 +55,16 @@ describeChromium("Playwright code", (chromium) => {
     ).toBe(true);
   });
 
+  it("starts another process when the idle one was killed", async () => {
+    const { result: pid } = await execute("return process.pid");
+    process.kill(pid as number, "SIGKILL");
+    // The instance has noticed the end when the process is no longer a zombie.
+    await eventually("the end of the idle process", () => !existsSync(`/proc/${String(pid)}`));
+    const next = await execute("return process.pid");
+    expect(next).toMatchObject({ success: true });
+    expect(next.result).not.toBe(pid);
+  });
+
   /** The tab of calls without an executor. */
   const front = { target_id: expect.any(String) as string, created: false };
 

@@ -80,9 +80,11 @@ export class WorkerPool {
   }
 
   #take(): WorkerProcess {
-    const worker = this.#idle ?? this.#start();
+    const idle = this.#idle;
     this.#idle = undefined;
-    return worker;
+    // The kernel kills idle processes first when memory is short.
+    if (idle?.hasEnded === true) this.#workers.delete(idle);
+    return idle === undefined || idle.hasEnded ? this.#start() : idle;
   }
 
   #start(): WorkerProcess {

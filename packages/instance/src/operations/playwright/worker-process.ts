@@ -11,6 +11,7 @@ export interface RunListener {
 
 export interface WorkerProcess {
   readonly ready: Promise<void>;
+  readonly hasEnded: boolean;
   /** Never rejects: when the process ends, `clean` is false in the outcome. */
   run(message: RunMessage, listener: RunListener): Promise<{ readonly outcome: Outcome; readonly clean: boolean }>;
   kill(): void;
@@ -33,8 +34,10 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
   ready.promise.catch(() => undefined);
   let onMessage: (message: Readonly<Record<string, unknown>>) => void = () => undefined;
   let onEnd: (reason: string) => void = () => undefined;
+  let hasEnded = false;
 
   function end(reason: string, cause?: Error): void {
+    hasEnded = true;
     ready.reject(new Error(`the process for Playwright code ${reason}`, { cause }));
     onEnd(reason);
   }
@@ -59,6 +62,9 @@ export function startWorker(options: WorkerOptions): WorkerProcess {
 
   return {
     ready: ready.promise,
+    get hasEnded() {
+      return hasEnded;
+    },
     kill,
     run(message, listener) {
       return new Promise((resolve) => {

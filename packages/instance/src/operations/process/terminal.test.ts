@@ -107,6 +107,16 @@ describe.skipIf(missing)(
       },
     );
 
+    it("leaves no descriptor open after commands whose arguments are too long", async () => {
+      const id = await spawned({ command: "/bin/sh" });
+      const descriptors = () => readdirSync("/proc/self/fd").length;
+      const before = descriptors();
+      for (let count = 0; count < 20; count += 1)
+        expect((await served.spawn({ command: "/bin/true", args: ["x".repeat(131_072)] })).status).not.toBe(200);
+      expect(descriptors()).toBeLessThan(before + 10);
+      await served.post(id, "kill", { signal: "KILL" });
+    });
+
     it("requires an existing program", async () => {
       expect(await served.spawn({ command: "no-such-program", allocate_tty: true })).toMatchObject({
         status: 400,

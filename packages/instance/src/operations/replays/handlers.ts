@@ -25,13 +25,21 @@ export function replayArea(options: ReplaysOptions): ReplayArea {
   const replays = (): Promise<Replays> => (created ??= load());
   return {
     handlers: {
-      async startReplay({ body }) {
+      async startReplay({ body, signal }) {
         if (body.record_audio)
           throw new ServiceError(501, "not_implemented", "audio recording is not supported", {
             field: "body.record_audio",
             hint: "Omit record_audio, or send false.",
           });
-        return (await replays()).start({ framerate: body.framerate, maxDurationSeconds: body.max_duration_in_seconds });
+        const started = await replays();
+        const replay = await started.start({
+          framerate: body.framerate,
+          maxDurationSeconds: body.max_duration_in_seconds,
+        });
+        // Without an answer, the service does not know the recording and never stops it.
+        if (signal.aborted) started.stop(replay.replay_id);
+        signal.throwIfAborted();
+        return replay;
       },
       listReplays: async () => (await replays()).list(),
       async stopReplay({ params }) {

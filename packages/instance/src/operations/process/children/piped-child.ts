@@ -32,17 +32,20 @@ function spawnPiped({ file, args, cwd, env, uid, gid }: Command, { input, hidden
     hidden.has(index + 3) ? cover : ("ignore" as const),
   );
   const stdio: StdioOptions = [input ? "pipe" : "ignore", "pipe", "pipe", ...covers];
-  const child = spawn(file, args, {
-    cwd,
-    env,
-    detached: process.platform !== "win32",
-    stdio,
-    windowsHide: true,
-    ...(uid !== undefined && { uid }),
-    ...(gid !== undefined && { gid }),
-  });
-  if (cover !== undefined) closeSync(cover);
-  return child;
+  try {
+    return spawn(file, args, {
+      cwd,
+      env,
+      detached: process.platform !== "win32",
+      stdio,
+      windowsHide: true,
+      ...(uid !== undefined && { uid }),
+      ...(gid !== undefined && { gid }),
+    });
+  } finally {
+    // `spawn` throws if the arguments are too long.
+    if (cover !== undefined) closeSync(cover);
+  }
 }
 
 interface Pipes {
