@@ -1,26 +1,19 @@
-import createIgnore, { type Ignore } from "ignore";
 import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { createWriteStream, rmSync } from "node:fs";
-import { lstat, readdir, readFile, readlink, rm } from "node:fs/promises";
+import { lstat, readdir, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ZipFile } from "yazl";
 import { ExitError } from "../core/errors.ts";
 import { exitCodes } from "../core/exit-codes.ts";
+import { type GitRules, isIgnored, rulesAbove, rulesWith } from "./git-rules.ts";
 
 /** In a temporary file, which disposal removes. */
 export interface Archive extends AsyncDisposable {
   readonly path: string;
   readonly files: number;
-}
-
-/** The .gitignore rules of one folder. */
-interface Rules {
-  /** Relative to the root of the archive, with a trailing slash; empty for the root. */
-  readonly below: string;
-  readonly ignore: Ignore;
 }
 
 interface ArchiveOptions {
@@ -32,7 +25,7 @@ interface ArchiveOptions {
 const symlinkMode = 0o120777;
 
 /**
- * Includes hidden files, symbolic links as links, and excludes .git. @param gitignore - exclude the ignored files. @param
+ * Includes hidden files, symbolic links as links, and excludes .git. @param gitignore - exclude the files that Git ignores. @param
  * everything - include .git and empty folders.
  * @throws {ExitError} if the folder is unreadable or empty.
  */
@@ -48,7 +41,10 @@ export async function archiveFolder(
   process.once("exit", remove);
   const zip = new ZipFile();
   try {
-    const files = await addFolder(zip, folder, "", { rules: gitignore ? [] : undefined, everything });
+    const files = await addFolder(zip, folder, "", {
+      rules: gitignore ? await rulesAbove(folder) : undefined,
+      everything,
+    });
     if (files === 0 && !everything) throw new ExitError(exitCodes.usage.status, `${folder} contains no files.`);
     zip.end();
     await pipeline(zip.outputStream, createWriteStream(path, { mode: 0o600 }), { signal });
@@ -69,10 +65,6 @@ export async function archiveFolder(
   }
 }
 
-function isIgnored(name: string, rules: readonly Rules[]): boolean {
-  return rules.some(({ below, ignore }) => name.startsWith(below) && ignore.ignores(name.slice(below.length)));
-}
-
 /** @returns `undefined` for a name that is not UTF-8. */
 function decodeName(name: Buffer): string | undefined {
   return isUtf8(name) ? name.toString("utf8") : undefined;
@@ -82,9 +74,9 @@ async function addFolder(
   zip: ZipFile,
   folder: string,
   below: string,
-  { rules, everything }: { readonly rules: readonly Rules[] | undefined; readonly everything: boolean },
+  { rules, everything }: { readonly rules: GitRules | undefined; readonly everything: boolean },
 ): Promise<number> {
-  const own = rules && [...rules, ...(await rulesIn(folder, below))];
+  const own = rules && (await rulesWith(rules, folder, below));
   let count = 0;
   if (everything && below !== "") zip.addEmptyDirectory(below);
   const entries = (await readdir(folder, { encoding: "buffer" })).map(decodeName).sort();
@@ -100,7 +92,7 @@ async function addFolder(
     const path = join(folder, entry);
     const name = `${below}${entry}`;
     const info = await lstat(path);
-    if (own && isIgnored(info.isDirectory() ? `${name}/` : name, own)) continue;
+    if (own && isIgnored(own, info.isDirectory() ? `${name}/` : name)) continue;
     if (info.isDirectory()) {
       count += await addFolder(zip, path, `${name}/`, { rules: own, everything });
       continue;
@@ -112,12 +104,4 @@ async function addFolder(
     count++;
   }
   return count;
-}
-
-async function rulesIn(folder: string, below: string): Promise<Rules[]> {
-  try {
-    return [{ below, ignore: createIgnore().add(await readFile(join(folder, ".gitignore"), "utf8")) }];
-  } catch {
-    return [];
-  }
 }

@@ -1,5 +1,6 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { events, namesIn, useAnsweringService } from "../../testing/answering-service.ts";
 import { deployment, log, state, timestamp } from "../../testing/app-events.ts";
@@ -67,6 +68,62 @@ describe("deploy", () => {
       "link.ts": "link index.ts",
       "out/only-here": "kept",
     });
+  });
+
+  it("applies the .gitignore files of the repository around the folder, and the last matching rule", async () => {
+    const repository = join(folder, "repository");
+    const write = (path: string, text: string) => {
+      mkdirSync(dirname(join(repository, path)), { recursive: true });
+      writeFileSync(join(repository, path), text);
+    };
+    write(".git/info/exclude", "*.mine\n");
+    write(".gitignore", ".env*\nnode_modules/\n/dist/\n*.json\n/apps/*/cache\n/generated/\n");
+    write("apps/.gitignore", "# of all apps\n\n/shop \\[1\\]/out/\n*.tmp\n");
+    const shop = "apps/shop [1]";
+    const kept = [
+      "index.ts",
+      "config/.gitignore",
+      "config/keep.json",
+      "dist/a.js",
+      "config/cache",
+      "b.mine/sub/.gitignore",
+    ];
+    const ignored = [
+      ".env",
+      "node_modules/x/i.js",
+      "a.json",
+      "config/other.json",
+      "cache",
+      "out/a",
+      "lib/b.tmp",
+      "c.mine",
+    ];
+    for (const name of [...kept, ...ignored]) write(`${shop}/${name}`, "x");
+    write(`${shop}/.gitignore`, "!b.mine/\n");
+    write(`${shop}/config/.gitignore`, "!keep.json\n");
+    write(`${shop}/b.mine/sub/.gitignore`, "");
+    // Git's own answer, if it is installed.
+    if (spawnSync("git", ["--version"]).status === 0) {
+      const git = (...args: string[]) =>
+        execFileSync("git", args, {
+          cwd: join(repository, shop),
+          encoding: "utf8",
+          env: { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
+        });
+      rmSync(join(repository, ".git"), { recursive: true });
+      git("init", "--quiet", repository);
+      write(".git/info/exclude", "*.mine\n");
+      const files = git("ls-files", "-z", "--others", "--exclude-standard").split("\0").filter(Boolean);
+      expect(files.sort()).toEqual([...kept, ".gitignore"].sort());
+    }
+    service.answers["deployments.create"] = () => deployment;
+    service.answers["deployments.follow"] = () => events(state("running"));
+    expect((await run("deploy", join(repository, shop, "index.ts"))).status).toBe(0);
+    expect(Object.keys(await namesIn(service.zip)).sort()).toEqual([...kept, ".gitignore"].sort());
+    // A folder that the repository ignores was named, so its files are not.
+    for (const name of ["index.ts", ".env", "lib/a.ts"]) write(`generated/app/${name}`, "x");
+    expect((await run("deploy", join(repository, "generated/app/index.ts"))).status).toBe(0);
+    expect(Object.keys(await namesIn(service.zip)).sort()).toEqual(["index.ts", "lib/a.ts"]);
   });
 
   it("reports why it failed and prints events as lines", async () => {
