@@ -53,10 +53,17 @@ Register-ArgumentCompleter -Native -CommandName shoal -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
     $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.Extent.Text })
     if ($wordToComplete -eq '') { $words += ':empty' }
+    # A word that was completed before may have quotes.
+    $words = @($words | ForEach-Object { if ($_ -match "^'(.*?)'?$") { $Matches[1].Replace("''", "'") } else { $_ } })
     shoal __complete -- @words 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
         $name, $text = $_ -split "\`t", 2
         if (-not $text) { $text = $name }
-        [System.Management.Automation.CompletionResult]::new($name, $name, 'ParameterValue', $text)
+        # Pages choose names of files, which PowerShell would execute without quotes.
+        $value = $name
+        if ($name -notmatch '^[\\w./:\\\\=+-]+\\z') {
+            $value = "'" + [System.Management.Automation.Language.CodeGeneration]::EscapeSingleQuotedStringContent($name) + "'"
+        }
+        [System.Management.Automation.CompletionResult]::new($value, $name, 'ParameterValue', $text)
     }
 }
 `;
