@@ -2,7 +2,7 @@ import type { Command, Option } from "commander";
 import type { CommandRequest, CommandSpec, GlobalFlags, Program, Run } from "../core/types.ts";
 import { reach } from "../connection/reach.ts";
 import { plainRequest } from "../connection/call.ts";
-import { readConfig } from "../connection/contexts.ts";
+import { readValidConfig } from "../connection/contexts.ts";
 import { printable } from "../output/format.ts";
 import { sendPlain } from "../connection/send.ts";
 import { kebab } from "../table/words.ts";
@@ -124,7 +124,7 @@ async function valuesOf(
 ): Promise<Candidate[]> {
   if (option.argChoices) return option.argChoices.map((choice) => [choice]);
   if (option.long === "--context")
-    return Object.entries(readConfig(run.env).contexts ?? {}).map(([name, { base_url }]) => [name, base_url]);
+    return Object.entries(readValidConfig(run.env).contexts ?? {}).map(([name, { base_url }]) => [name, base_url]);
   const resource = resourceFlags[option.long ?? ""];
   const list =
     resource === undefined

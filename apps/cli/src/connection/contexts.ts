@@ -1,5 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { ExitError } from "../core/errors.ts";
+import { exitCodes } from "../core/exit-codes.ts";
 import { homeFolder } from "../core/home-folder.ts";
 
 export interface Context {
@@ -28,15 +30,31 @@ export function configDir(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = pr
   );
 }
 
+/** A missing or empty file counts as `{}`. @throws {ExitError} for any other file that is not a JSON object: a write would delete its content. */
 function readJson(path: string): Record<string, unknown> {
+  let text: string;
   try {
-    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : {};
-  } catch {
-    return {};
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "ENOENT") return {};
+    throw unreadable(path, code);
   }
+  if (text.trim() === "") return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    // The rest of the message may contain a key.
+    const line = /line \d+/.exec(error instanceof Error ? error.message : "")?.[0];
+    throw unreadable(path, `invalid JSON${line === undefined ? "" : ` in ${line}`}`);
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw unreadable(path, "it is not a JSON object");
+}
+
+function unreadable(path: string, reason: string): ExitError {
+  return new ExitError(exitCodes.usage.status, `Cannot read ${path}: ${reason}.`, "Correct the file, or move it away.");
 }
 
 /** Atomic, and readable only by this user. */
@@ -58,7 +76,16 @@ function isContext(value: unknown): value is Context {
   return typeof value === "object" && value !== null && "base_url" in value && typeof value.base_url === "string";
 }
 
-/** A missing or invalid file counts as empty. */
+/** @returns nothing if the file is invalid. */
+export function readValidConfig(env: NodeJS.ProcessEnv): CliConfig {
+  try {
+    return readConfig(env);
+  } catch {
+    return {};
+  }
+}
+
+/** A missing file counts as empty. @throws {ExitError} if the file is unreadable or invalid. */
 export function readConfig(env: NodeJS.ProcessEnv): CliConfig {
   const { current, contexts, plugins } = readJson(join(configDir(env), "config.json"));
   return {
@@ -131,8 +158,13 @@ export function loadKey(name: string, kept: Context["key"], env: NodeJS.ProcessE
       return undefined;
     }
   }
-  const key = readJson(keysPath(env))[name];
-  return typeof key === "string" ? key : undefined;
+  try {
+    const key = readJson(keysPath(env))[name];
+    return typeof key === "string" ? key : undefined;
+  } catch {
+    // `shoal login` reports an invalid file.
+    return undefined;
+  }
 }
 
 export function removeKey(name: string, kept: Context["key"], env: NodeJS.ProcessEnv): void {

@@ -6,6 +6,7 @@ import { reach } from "./reach.ts";
 import { ExitError } from "../core/errors.ts";
 import { exitCodes } from "../core/exit-codes.ts";
 import { homeFolder } from "../core/home-folder.ts";
+import { printable } from "../output/format.ts";
 import type { GlobalFlags, Run } from "../core/types.ts";
 
 /** Which session the commands of a terminal use, per service. */
@@ -54,6 +55,31 @@ export function currentSessionId(named: string | undefined, flags: GlobalFlags, 
     exitCodes.usage.status,
     "This terminal has no current session.",
     "Start one with shoal open URL, or name one: see --help. SHOAL_SESSION also names one.",
+  );
+}
+
+interface NamedSession {
+  readonly name: string;
+  readonly by: "flag" | "variable";
+}
+
+/** @returns `undefined` if only the terminal's session is left. */
+export function namedSession(flag: string | undefined, { env }: Run): NamedSession | undefined {
+  if (flag !== undefined && flag !== "") return { name: flag, by: "flag" };
+  const { SHOAL_SESSION: name } = env;
+  return name === undefined || name === "" ? undefined : { name, by: "variable" };
+}
+
+/** The error for a session that does not exist. @param named - how it was named; otherwise it was the terminal's. */
+export function sessionEnded(id: string, named: NamedSession | undefined): ExitError {
+  const hints = {
+    flag: "List running sessions with: shoal browsers list",
+    variable: "SHOAL_SESSION names it. Set the variable to a running session, or unset it.",
+  };
+  return new ExitError(
+    exitCodes.notFound.status,
+    `The session ${printable(id)} ${named === undefined ? "has ended" : "was not found. It may have ended"}.`,
+    named === undefined ? "Start another one: shoal open URL" : hints[named.by],
   );
 }
 

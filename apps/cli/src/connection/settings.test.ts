@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { removeKey, storeKey, writeContexts } from "./contexts.ts";
+import { readConfig, readValidConfig, removeKey, storeKey, writeContexts } from "./contexts.ts";
 import { defaultDataDir, findConnection } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "shoal-settings-"));
@@ -106,6 +106,55 @@ describe("a context", () => {
       problem: "key",
       hint: "Log in again with: shoal login --context spare",
     });
+  });
+});
+
+describe("an invalid file of settings", () => {
+  const config = mkdtempSync(join(tmpdir(), "shoal-contexts-"));
+  const env = { ...stored, SHOAL_CONFIG_DIR: config, SHOAL_KEYCHAIN: "0" };
+  afterAll(() => {
+    rmSync(config, { recursive: true });
+  });
+
+  it.each(['{\n"plugins": ["./p.mjs"],\n}\n', "[1]", '"text"'])("is reported and kept: %j", (text) => {
+    const path = join(config, "config.json");
+    writeFileSync(path, text);
+    const reported = `Cannot read ${path}: ${text.startsWith("{") ? "invalid JSON in line 3" : "it is not a JSON object"}.`;
+    for (const use of [() => readConfig(env), () => writeContexts(env, { current: "a", contexts: {} })])
+      expect(use).toThrow(reported);
+    expect(readFileSync(path, "utf8")).toBe(text);
+    // Without its contexts, a command could reach another service.
+    expect(findConnection({}, env)).toMatchObject({ problem: "context", message: reported });
+    expect(findConnection({ baseUrl: "http://127.0.0.1:7801" }, env)).toMatchObject({ apiKey: "stored" });
+    expect(readValidConfig(env)).toEqual({});
+  });
+
+  it("keeps its keys, and shows none of them", () => {
+    const path = join(config, "keys.json");
+    writeFileSync(path, '{"work": "sk_secret", sk_other}');
+    const error = (() => {
+      try {
+        return storeKey("spare", "sk_new", env);
+      } catch (reason) {
+        return reason;
+      }
+    })();
+    expect(String(error)).toContain(`Cannot read ${path}: invalid JSON in line 1.`);
+    expect(String(error)).not.toContain("sk_");
+    expect(() => {
+      removeKey("work", "file", env);
+    }).toThrow(path);
+    expect(readFileSync(path, "utf8")).toBe('{"work": "sk_secret", sk_other}');
+  });
+
+  it("is reported if it cannot be read", () => {
+    const path = join(config, "config.json");
+    rmSync(path, { force: true });
+    mkdirSync(path);
+    expect(() => readConfig(env)).toThrow(`Cannot read ${path}: EISDIR.`);
+    rmSync(path, { recursive: true });
+    writeFileSync(path, " ");
+    expect(readConfig(env)).toEqual({});
   });
 });
 

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { homeFolder } from "../core/home-folder.ts";
-import { type Context, keyPlace, loadKey, readConfig } from "./contexts.ts";
+import { ExitError } from "../core/errors.ts";
+import { type CliConfig, type Context, keyPlace, loadKey, readConfig } from "./contexts.ts";
 
 export interface Connection {
   readonly baseUrl: string;
@@ -36,13 +37,14 @@ export interface NoConnection {
   readonly hint: string;
 }
 
-/** Returns `missing` for an unknown name, `undefined` for no selection. */
+/** Returns `missing` for an unknown name, `invalid` for an invalid config file, `undefined` for no selection. */
 function chosenContext(
   flags: { context?: string; baseUrl?: string },
   env: NodeJS.ProcessEnv,
 ):
   | { readonly name: string; readonly context: Context }
   | { readonly missing: string; readonly known: readonly string[] }
+  | { readonly invalid: ExitError }
   | undefined {
   const asked = given(flags.context) ?? given(env.SHOAL_CONTEXT);
   // An explicit service or key overrides the current context, but not a named context.
@@ -51,7 +53,14 @@ function chosenContext(
     (given(flags.baseUrl) ?? given(env.SHOAL_BASE_URL) ?? given(env.SHOAL_API_KEY)) !== undefined
   )
     return undefined;
-  const { current, contexts = {} } = readConfig(env);
+  let config: CliConfig;
+  try {
+    config = readConfig(env);
+  } catch (error) {
+    if (error instanceof ExitError) return { invalid: error };
+    throw error;
+  }
+  const { current, contexts = {} } = config;
   const name = asked ?? current;
   if (name === undefined) return undefined;
   const context = contexts[name];
@@ -73,6 +82,8 @@ export function findConnection(
   const file = join(defaultDataDir(env), "admin-key.json");
   const stored = readAdminKey(file);
   const chosen = chosenContext(flags, env);
+  if (chosen && "invalid" in chosen)
+    return { problem: "context", baseUrl: "", message: chosen.invalid.message, hint: chosen.invalid.hint ?? "" };
   if (chosen && "missing" in chosen)
     return {
       problem: "context",

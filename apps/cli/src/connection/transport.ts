@@ -28,7 +28,7 @@ export function connectLater(find: () => Promise<Reached> | Reached, flags: Glob
   const expected = findConnection(flags, run.env);
   const baseUrl =
     "problem" in expected && expected.problem !== "key" ? defaultBaseUrl : expected.baseUrl.replace(/(?<!\/)\/+$/, "");
-  return transportTo({ baseUrl, validate: "error" }, flags, run, async (request) => {
+  const transport = transportTo({ baseUrl, validate: "error" }, flags, run, async (request) => {
     let to: Reached;
     try {
       to = await find();
@@ -37,11 +37,13 @@ export function connectLater(find: () => Promise<Reached> | Reached, flags: Glob
       const { hint, message } = error;
       return Response.json({ code: "unauthorized", message, ...(hint !== undefined && { hint }) }, { status: 401 });
     }
-    const sent = new Request(to.baseUrl + request.url.slice(baseUrl.length), request);
+    // The transport's own form of the URL, for example without a default port.
+    const sent = new Request(to.baseUrl + request.url.slice(transport.baseUrl.length), request);
     if (to.apiKey !== undefined) sent.headers.set("authorization", `Bearer ${to.apiKey}`);
     if (to.project !== undefined) sent.headers.set("x-shoal-project", to.project);
     return fetch(sent);
   });
+  return transport;
 }
 
 function transportTo(

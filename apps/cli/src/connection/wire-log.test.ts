@@ -37,6 +37,26 @@ it("redacts the token in the address of a form", () => {
   expect(shown).toContain("open https://shoal.example/base/collect#[redacted] now");
 });
 
+it("redacts tokens of live views, replays and connections, whatever the field", () => {
+  const token = "k3f9.1798761600.signature_-";
+  const urls = [
+    `https://shoal.example/browser/live/${token}?kiosk=true`,
+    `https://shoal.example/base/browser/live/${token}/state`,
+    `https://shoal.example/browser/replay/${token}`,
+    `wss://shoal.example/browsers/k3f9/cdp?a=1&jwt=${token}`,
+    `https://shoal.example/console/#page_key=${token}`,
+  ];
+  for (const url of urls) {
+    const shown = redactedBody(JSON.stringify({ url, items: [{ replay_view_url: url }], message: `Open ${url} now` }));
+    expect(shown).not.toContain("signature");
+    expect(shown).toContain("shoal.example");
+    expect(shown).toMatch(/\[redacted\]\S* now/);
+  }
+  expect(redactedBody('{"path":"/browser/live/","b":"a/browser/replays"}')).toBe(
+    '{"path":"/browser/live/","b":"a/browser/replays"}',
+  );
+});
+
 it("redacts secret headers", () => {
   expect(redactedHeader("authorization", "Bearer sk_1")).toBe("Bearer [redacted]");
   expect(redactedHeader("cookie", "a=b")).toBe("[redacted]");

@@ -4,10 +4,10 @@ import { styled } from "../output/output.ts";
 import type { PlainAnswer, PlainRequest } from "./send.ts";
 
 const secretFields =
-  /^(?:key|api_key|password|secret|client_secret|token|access_token|refresh_token|jwt|totp_secret|totp_code|value|cookie|authorization|cdp_ws_url|webdriver_ws_url|playwright_ws_url|base_url|browser_live_view_url|hosted_url|handoff_code|proxy_url|values|env|env_vars|headers|ca_bundle)$/i;
+  /^(?:key|api_key|password|secret|client_secret|token|access_token|refresh_token|jwt|totp_secret|totp_code|value|cookie|authorization|cdp_ws_url|webdriver_ws_url|playwright_ws_url|base_url|browser_live_view_url|browser_live_view_read_only_url|replay_view_url|hosted_url|handoff_code|proxy_url|values|env|env_vars|headers|ca_bundle)$/i;
 const secretHeaders = /^(?:authorization|cookie|set-cookie|proxy-authorization|x-api-key)$/i;
-/** Anyone with the address of a form can enter values. */
-const formToken = /(?<=\/collect#)\S+/g;
+/** Anyone with the URL of a form can enter values, and with that of a live view, a replay or a connection use the session. */
+const tokensInUrls = /(?<=\/collect#)\S+|(?<=\/browser\/(?:live|replay)\/|[?&#](?:jwt|page_key)=)[^\s"'<>?#&/]+/g;
 const longest = 4000;
 
 /** Shows only the length of text other than JSON, which may contain secrets anywhere. */
@@ -18,7 +18,7 @@ export function redactedBody(text: string): string {
         // Error codes have no digits; one-time codes do.
         const isSecret = secretFields.test(name) || (name === "code" && typeof value === "string" && /\d/.test(value));
         if (isSecret && value !== null && typeof value !== "boolean") return "[redacted]";
-        return typeof value === "string" ? value.replaceAll(formToken, "[redacted]") : value;
+        return typeof value === "string" ? value.replaceAll(tokensInUrls, "[redacted]") : value;
       }),
     );
   } catch {
@@ -33,9 +33,11 @@ export function redactedHeader(name: string, value: string): string {
 }
 
 const redactedUrl = (url: string): string =>
-  url.replace(/(?<=[?&])([^=&?]*)=[^&]*/g, (pair: string, name: string) =>
-    /jwt|token|key/i.test(name) ? `${name}=[redacted]` : pair,
-  );
+  url
+    .replaceAll(tokensInUrls, "[redacted]")
+    .replace(/(?<=[?&])([^=&?]*)=[^&]*/g, (pair: string, name: string) =>
+      /jwt|token|key/i.test(name) ? `${name}=[redacted]` : pair,
+    );
 
 /** Like `curl -v`, with secrets redacted. */
 export function wireLog(

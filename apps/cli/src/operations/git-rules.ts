@@ -2,14 +2,14 @@ import createIgnore, { type Ignore } from "ignore";
 import { lstat, readFile, realpath } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 
-/** Rules of several .gitignore files, in Git's order: the last one that matches a name decides. */
+/** Rules of several .gitignore files, in Git's order: the last matching rule decides. */
 export interface GitRules {
   /** The uploaded folder, relative to the root of the repository, with a trailing slash; empty for the root itself. */
   readonly below: string;
   readonly ignore: Ignore;
 }
 
-/** @returns the rules of the repository's folders above `folder`. Without a repository there are none. */
+/** @returns the rules of the repository's folders above `folder`; empty outside a repository. */
 export async function rulesAbove(folder: string): Promise<GitRules> {
   const at = await realpath(folder);
   const root = await repositoryOf(at);
@@ -21,7 +21,7 @@ export async function rulesAbove(folder: string): Promise<GitRules> {
       lines.push(...(await linesOf(join(root, below.slice(0, length), ".gitignore"), below.slice(0, length))));
   const all = createIgnore().add(lines);
   if (below === "" || !all.ignores(below)) return { below, ignore: all };
-  // Asked for by name, for example a folder of generated code. Other rules, such as those of .env, still apply.
+  // The repository ignores this folder, for example generated code, but the user named it. Other rules still apply.
   return { below, ignore: createIgnore().add(lines.filter((line) => !createIgnore().add(line).ignores(below))) };
 }
 

@@ -23,7 +23,7 @@ import { actLines, outlineLines } from "../../output/act-lines.ts";
 import { printable, printableLines } from "../../output/format.ts";
 import { notify, printTable } from "../../output/output.ts";
 import { printValue } from "../../output/print-result.ts";
-import { CurrentSession, currentSessionId } from "../../connection/current-session.ts";
+import { CurrentSession, currentSessionId, namedSession, sessionEnded } from "../../connection/current-session.ts";
 import { filledBy, millisecondsOf, numberOf, objectOf, refOf, targetOf } from "./page-arguments.ts";
 import type { PageFlags } from "./page-flags.ts";
 
@@ -114,6 +114,8 @@ export class PageRun {
       const result = await this.#call<ActResult>("browsers.act", id, { type, url, ...this.#waiting() }).catch(
         (error: unknown) => {
           if (!this.#isOver(error)) throw error;
+          // Without a name, the terminal's own session was meant, which may be replaced.
+          if (this.#named() !== undefined) throw this.#ended(id);
           this.#current.clear();
           return undefined;
         },
@@ -308,19 +310,21 @@ export class PageRun {
       return await use(id);
     } catch (error) {
       if (!this.#isOver(error)) throw error;
-      if (id === this.#current.read()) this.#current.clear();
-      throw new ExitError(
-        exitCodes.notFound.status,
-        `The session ${printable(id)} has ended.`,
-        "Start another one: shoal open URL",
-      );
+      throw this.#ended(id);
     }
   }
 
+  #ended(id: string): ExitError {
+    if (id === this.#current.read()) this.#current.clear();
+    return sessionEnded(id, this.#named());
+  }
+
+  #named() {
+    return namedSession(this.#flags.session, this.#run);
+  }
+
   #found(): string | undefined {
-    const { session } = this.#flags;
-    const named = session ?? this.#run.env.SHOAL_SESSION;
-    return named === undefined || named === "" ? this.#current.read() : named;
+    return this.#named()?.name ?? this.#current.read();
   }
 
   #required(): string {
