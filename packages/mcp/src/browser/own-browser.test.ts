@@ -22,3 +22,29 @@ it("starts a browser after a start that failed", async () => {
   expect(await Promise.all([own.use({}), own.use({})])).toEqual([own.id, own.id]);
   expect(service.running()).toEqual([own.id]);
 });
+
+it("keeps its browser if the other one cannot start", async () => {
+  const service = new PretendService();
+  const own = new OwnBrowser(service.transport, {});
+  const { session_id } = await own.replace({}, {});
+  await expect(own.replace({ timeout_seconds: 0 }, {})).rejects.toThrow("timeout_seconds");
+  expect([own.id, service.running()]).toEqual([session_id, [session_id]]);
+  const other = await own.replace({}, {});
+  expect([own.id, service.running()]).toEqual([other.session_id, [other.session_id]]);
+});
+
+it("ends its browser first if both have no room, or if the other one starts from what it saves", async () => {
+  const service = new PretendService();
+  service.limit = 1;
+  const own = new OwnBrowser(service.transport, {});
+  await own.replace({ profile: { name: "shop", save_changes: true } }, {});
+  await own.replace({}, {});
+  expect([service.created.length, service.running()]).toEqual([2, [own.id]]);
+  service.limit = Infinity;
+  await own.replace({ profile: { name: "shop", save_changes: true } }, {});
+  const runningAtStart: number[] = [];
+  service.onCreate = () => runningAtStart.push(service.running().length);
+  await own.replace({ profile: { name: "shop" } }, {});
+  await own.replace({ profile: { name: "shop" } }, {});
+  expect(runningAtStart).toEqual([0, 1]);
+});

@@ -2,6 +2,9 @@ import { createBrowser, deleteBrowser } from "@shoal/contract";
 import type { Browser, CreateBrowser } from "@shoal/schemas";
 import { ApiError, type CallOptions, type Transport } from "@shoal/transport";
 
+/** Statuses of a start for which the end of another browser may make room: a name, a limit, a disk or a server. */
+const endsOfRoom: ReadonlySet<number> = new Set([409, 429, 507, 529]);
+
 /** The session of one connection. Starts on first use and ends with the connection. */
 export class OwnBrowser {
   readonly #transport: Transport;
@@ -12,6 +15,8 @@ export class OwnBrowser {
   /** The last start or end. */
   #turn: Promise<unknown> = Promise.resolve();
   #id: string | undefined;
+  /** Whether it saves to a profile at its end. */
+  #saves = false;
   #isClosed = false;
   #unannounced: string | undefined;
 
@@ -44,11 +49,25 @@ export class OwnBrowser {
     return raced(this.#starting, signal);
   }
 
-  /** Starts another browser and ends the one before. */
+  /** Starts another browser and ends the one before, which stays if the other one cannot start. */
   replace(options: CreateBrowser, { signal }: CallOptions): Promise<Browser> {
     const replaced = this.#inTurn(async () => {
-      await this.#endRunning();
-      return this.#start(options);
+      const before = this.#id;
+      // The other browser may start from what this one saves at its end.
+      if (before === undefined || before === this.#attachedId || (this.#saves && options.profile !== undefined)) {
+        await this.#endRunning();
+        return this.#start(options);
+      }
+      try {
+        const browser = await this.#start(options);
+        // The idle timeout ends it otherwise.
+        await this.#delete(before).catch(() => undefined);
+        return browser;
+      } catch (error) {
+        if (!ApiError.isInstance(error) || !endsOfRoom.has(error.status)) throw error;
+        await this.#endRunning();
+        return this.#start(options);
+      }
     });
     return raced(replaced, signal);
   }
@@ -87,18 +106,24 @@ export class OwnBrowser {
     const id = this.#id;
     this.#id = this.#attachedId;
     if (id === undefined || id === this.#attachedId) return false;
+    await this.#delete(id);
+    return true;
+  }
+
+  async #delete(id: string): Promise<void> {
     try {
       await this.#transport.call(deleteBrowser, { params: { id_or_name: id } });
     } catch (error) {
       if (!ApiError.isInstance(error) || error.status !== 404) throw error;
     }
-    return true;
   }
 
   async #start(options: CreateBrowser): Promise<Browser> {
     if (this.#isClosed) throw new Error("The connection is closed.");
-    const browser = await this.#transport.call(createBrowser, { body: { ...this.#defaults, ...options } });
+    const body = { ...this.#defaults, ...options };
+    const browser = await this.#transport.call(createBrowser, { body });
     this.#id = browser.session_id;
+    this.#saves = body.profile?.save_changes === true;
     return browser;
   }
 }

@@ -24,10 +24,15 @@ export class PretendService {
   /** Commands wait for it, or for the end of their request. */
   holding: Promise<void> | undefined;
   aborted = 0;
+  /** Of running sessions. */
+  limit = Infinity;
+  onCreate: () => void = () => undefined;
 
   constructor() {
     const router = createFetchRouter({ context: () => undefined });
     router.mount(createBrowser, ({ body }) => {
+      if (this.running().length >= this.limit) throw new ServiceError(409, "name_taken", "The name is taken.");
+      this.onCreate();
       this.created.push(body);
       return this.#add(body);
     });
