@@ -120,8 +120,10 @@ describe("an invalid file of settings", () => {
     const path = join(config, "config.json");
     writeFileSync(path, text);
     const reported = `Cannot read ${path}: ${text.startsWith("{") ? "invalid JSON in line 3" : "it is not a JSON object"}.`;
-    for (const use of [() => readConfig(env), () => writeContexts(env, { current: "a", contexts: {} })])
-      expect(use).toThrow(reported);
+    expect(() => readConfig(env)).toThrow(reported);
+    expect(() => {
+      writeContexts(env, { current: "a", contexts: {} });
+    }).toThrow(reported);
     expect(readFileSync(path, "utf8")).toBe(text);
     // Without its contexts, a command could reach another service.
     expect(findConnection({}, env)).toMatchObject({ problem: "context", message: reported });

@@ -37,7 +37,7 @@ it("redacts the token in the address of a form", () => {
   expect(shown).toContain("open https://shoal.example/base/collect#[redacted] now");
 });
 
-it("redacts tokens of live views, replays and connections, whatever the field", () => {
+it("redacts tokens of live views, replays and connections in every field", () => {
   const token = "k3f9.1798761600.signature_-";
   const urls = [
     `https://shoal.example/browser/live/${token}?kiosk=true`,

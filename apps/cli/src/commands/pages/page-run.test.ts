@@ -6,7 +6,7 @@ import { ServiceError } from "@shoal/router";
 const service = useAnsweringService();
 
 it("open replaces only the terminal's own session, never one that was named", async () => {
-  const over = new Set(["nobody"]);
+  const over = new Set(["stranger"]);
   let created = 0;
   service.answers["browsers.create"] = () => ({ session_id: `own${String(++created)}` });
   service.answers["browsers.act"] = () => {
@@ -21,21 +21,21 @@ it("open replaces only the terminal's own session, never one that was named", as
 
   expect((await open([])).stderr).toContain("Started session own1.");
   service.asked.splice(0);
-  expect(await open(["-s", "nobody"])).toMatchObject({
+  expect(await open(["-s", "stranger"])).toMatchObject({
     status: 4,
     stderr: expect.stringContaining(
-      "The session nobody was not found. It may have ended.\n  List running sessions with: shoal browsers list\n",
+      "The session stranger was not found. It may have ended.\n  List running sessions with: shoal browsers list\n",
     ) as unknown,
   });
-  expect(await open([], { SHOAL_SESSION: "nobody" })).toMatchObject({
+  expect(await open([], { SHOAL_SESSION: "stranger" })).toMatchObject({
     status: 4,
     stderr: expect.stringContaining("SHOAL_SESSION names it.") as unknown,
   });
   // The terminal's own session is as before.
   expect((await open([])).status).toBe(0);
   expect(used()).toEqual([
-    ["browsers.act", "nobody"],
-    ["browsers.act", "nobody"],
+    ["browsers.act", "stranger"],
+    ["browsers.act", "stranger"],
     ["browsers.act", "own1"],
   ]);
 

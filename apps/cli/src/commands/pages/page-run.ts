@@ -16,7 +16,6 @@ import { text as textOf } from "node:stream/consumers";
 import { call } from "../../connection/call.ts";
 import { reach } from "../../connection/reach.ts";
 import { ExitError, UsageError } from "../../core/errors.ts";
-import { exitCodes } from "../../core/exit-codes.ts";
 import type { CommandRequest, CommandSpec, Run } from "../../core/types.ts";
 import { download } from "../../operations/download.ts";
 import { actLines, outlineLines } from "../../output/act-lines.ts";
