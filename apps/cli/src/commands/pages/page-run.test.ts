@@ -5,7 +5,7 @@ import { ServiceError } from "@shoal/router";
 
 const service = useAnsweringService();
 
-it("open replaces only the terminal's own session, never one that was named", async () => {
+it("open replaces only the terminal's own session, never a named session", async () => {
   const over = new Set(["stranger"]);
   let created = 0;
   service.answers["browsers.create"] = () => ({ session_id: `own${String(++created)}` });
