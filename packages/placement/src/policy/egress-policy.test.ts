@@ -85,6 +85,39 @@ it("returns only the public addresses of a name that also has private ones", asy
   });
 });
 
+it("judges at most 32 addresses of a name, and refuses more behind a proxy", async () => {
+  const many = Array.from({ length: 5_000 }, (_none, index) =>
+    index === 4_000
+      ? { address: "10.0.0.1", family: 4 }
+      : index % 2 === 0
+        ? { address: `2606:4700::${(index + 1).toString(16)}`, family: 6 }
+        : { address: `93.184.${String(index >> 8)}.${String(index & 255)}`, family: 4 },
+  );
+  const described: string[] = [];
+  const local = {
+    describe: async (address: { toString(): string }) => {
+      described.push(address.toString());
+      return undefined;
+    },
+  };
+  const policy = createEgressPolicy([], async () => many, local);
+  const decision = await policy.decide("many.example", 443);
+  expect(decision).toEqual({
+    allowed: true,
+    addresses: [
+      ...many.filter(({ family }) => family === 6).slice(0, 16),
+      ...many.filter(({ family }) => family === 4).slice(0, 16),
+    ],
+  });
+  expect(described).toHaveLength(32);
+  expect(await policy.decide("many.example", 443, true)).toMatchObject({
+    allowed: false,
+    status: 403,
+    because: expect.stringContaining("5000 addresses") as unknown,
+  });
+  expect(described).toHaveLength(32);
+});
+
 it("reports the reason and the setting that would allow the host", async () => {
   const decision = await decide("intranet.example", { port: 8080 });
   expect(decision).toMatchObject({

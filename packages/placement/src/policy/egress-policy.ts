@@ -51,6 +51,9 @@ export interface AllowedHost {
   readonly port: number | undefined;
 }
 
+/** Of one name. */
+const maxAddresses = 32;
+
 /** Chromium's background traffic, without `accounts.google.com`, where people sign in. */
 const ownTraffic: ReadonlySet<string> = new Set([
   "android.clients.google.com",
@@ -160,9 +163,9 @@ function policyOf(
       const host: RuledHost = { name, port, isProxied };
       const byName = rules.refuseName(host);
       if (byName !== undefined) return refusedByRule(host, byName);
-      let found: readonly ResolvedAddress[];
+      let all: readonly ResolvedAddress[];
       try {
-        found = await addressesOf(name, resolveName);
+        all = await addressesOf(name, resolveName);
       } catch (error) {
         const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
         return {
@@ -172,6 +175,8 @@ function policyOf(
           because: `its name could not be resolved (${reason})`,
         };
       }
+      if (isProxied && all.length > maxAddresses) return tooMany(host, all.length);
+      const found = firstOf(all);
       const byAddress = found.flatMap(({ address }) => rules.refuseAddress(host, address) ?? []);
       const [first] = byAddress;
       // A proxy may choose any address of the name.
@@ -188,7 +193,6 @@ function policyOf(
         if (list === -1) addresses.push(each);
         else [refusing, refused] = [list, `${address} is ${because ?? ""}`];
       }
-      // A proxy may choose any address of the name.
       if (addresses.length > 0 && !(isProxied && refusing !== -1)) return { allowed: true, addresses };
       return {
         allowed: false,
@@ -197,6 +201,24 @@ function policyOf(
         because: refused,
       };
     },
+  };
+}
+
+/** The first of each family: each address takes work, and a name may have thousands. */
+function firstOf(addresses: readonly ResolvedAddress[]): readonly ResolvedAddress[] {
+  if (addresses.length <= maxAddresses) return addresses;
+  const families = Map.groupBy(addresses, ({ family }) => family);
+  return [...families.values()].flatMap((each) => each.slice(0, maxAddresses / families.size));
+}
+
+/** A proxy may choose any of them, so all would have to be judged. */
+function tooMany({ name, port }: RuledHost, count: number): EgressDecision {
+  const because = `it has ${String(count)} addresses, and a proxy may choose among at most ${String(maxAddresses)}`;
+  return {
+    allowed: false,
+    status: 403,
+    message: `Pages may not reach ${hostAndPort(name, port)}: ${because}.\n`,
+    because,
   };
 }
 
