@@ -30,6 +30,7 @@ const perConnection: ReadonlySet<string> = new Set([
 
 /** As Chromium accepts them; Node's default is 16 KiB. */
 export const maxHeaderBytes = 256 * 2 ** 10;
+export const longHead = `The head of a request is larger than ${String(maxHeaderBytes)} bytes. Shorten its address or cookies.`;
 
 /** Where a request goes, and what the gateway adds to it. */
 export interface Forwarding {

@@ -245,3 +245,31 @@ it("ends all connections on close", async () => {
   });
   await expect(get(door.path, `http://127.0.0.1:${port}/`)).rejects.toThrow(/ENOENT|ECONNREFUSED/);
 });
+
+it("passes heads of 200 kB on, and closes connections with larger ones without an answer", async () => {
+  // The site's parser must not be the limit.
+  const site = createServer({ maxHeaderSize: 2 ** 20 }, ({ headers, url }, response) => {
+    response.end(`${String(url?.length)} ${String(headers.cookie?.length)}`);
+  }).listen(0, "127.0.0.1");
+  await once(site, "listening");
+  closing.push(() => site.close());
+  const { path } = await openDoor(["127.0.0.1"]);
+  const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/${"x".repeat(59_999)}`;
+  const send = (cookieBytes: number) => {
+    const request = httpRequest({
+      socketPath: path,
+      path: url,
+      headers: { host: "a", cookie: "c".repeat(cookieBytes) },
+    });
+    request.end();
+    return request;
+  };
+  const [answer] = (await once(send(140_000), "response")) as [IncomingMessage];
+  expect([answer.statusCode, await text(answer)]).toEqual([200, "60000 140000"]);
+  const [error] = (await once(send(300_000), "error")) as [NodeJS.ErrnoException];
+  expect(error.code).toMatch(/ECONNRESET|EPIPE/);
+  const failures = JSON.parse(await text(await get(path, "/failures"))) as unknown[];
+  expect(failures).toContainEqual(
+    expect.objectContaining({ target: "*", status: 431, message: expect.stringContaining("262144 bytes") as unknown }),
+  );
+});

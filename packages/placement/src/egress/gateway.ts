@@ -19,7 +19,7 @@ import { connectionFailure, EgressFailure, failureAnswer } from "./failure.ts";
 import { FailureRecord } from "./failure-record.ts";
 import { Refusals, refusalsPath } from "./questions/refusals.ts";
 import { answerRequest, programOffline } from "./exchange.ts";
-import { type Forwarding, plainForwarding } from "./forward.ts";
+import { type Forwarding, longHead, maxHeaderBytes, plainForwarding } from "./forward.ts";
 import { addedHeaders, isOpened, type OpenedTunnel, OpenedTunnels } from "./opened-tunnels.ts";
 import type { EgressPolicy } from "../policy/egress-policy.ts";
 import { describeRefusal } from "../policy/network-rules.ts";
@@ -55,7 +55,7 @@ export class EgressGateway {
     this.connections = new EgressConnections(this.limits);
     this.opened = new OpenedTunnels(waitingMs);
     // Uploads may take longer than Node's limit of five minutes; idle timeouts apply instead.
-    this.http = createHttpServer({ requestTimeout: 0, keepAliveTimeout: waitingMs });
+    this.http = createHttpServer({ requestTimeout: 0, keepAliveTimeout: waitingMs, maxHeaderSize: maxHeaderBytes });
     this.http.timeout = idleMs;
     this.http.on("request", (request: IncomingMessage, response: ServerResponse) => {
       joinChunks(request);
@@ -69,8 +69,10 @@ export class EgressGateway {
       this.connections.ended.idle++;
       socket.destroy();
     });
-    this.http.on("clientError", (_error, socket) => {
-      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    this.http.on("clientError", ({ code }: NodeJS.ErrnoException, socket: Socket) => {
+      if (code === "HPE_HEADER_OVERFLOW") this.#doors.get(socket)?.onLongHead(socket);
+      else if (socket.writable)
+        socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       else socket.destroy();
     });
   }
@@ -154,6 +156,12 @@ export class EgressDoor implements ConnectionOwner, EgressControls {
     void this.#connect(request, socket).catch((error: unknown) => {
       this.#fail(request, connectionFailure(error, request.url ?? "the network"));
     });
+  }
+
+  /** Closes without an answer, which a browser would take for the site's. */
+  onLongHead(socket: Socket): void {
+    this.#failures.add({ target: "*", status: 431, message: longHead });
+    socket.destroy();
   }
 
   async #request(request: IncomingMessage, response: ServerResponse): Promise<void> {
