@@ -128,6 +128,17 @@ it("bounds the pictures and bodies of a trace, and lets timers run meanwhile", a
   );
   clearInterval(timer);
   expect([zip.entryCount, gaps]).toEqual([2_000 + 5_000 + 2, ["more screenshots", "more bodies of answers"]]);
+  const names = new Set<string>();
+  let requests = "";
+  for await (const entry of zip.eachEntry()) {
+    names.add(entry.fileName);
+    if (entry.fileName === "trace.network")
+      requests = (await buffer(await zip.openReadStreamPromise(entry))).toString("utf8");
+  }
+  // A viewer fails to load a body that the archive lacks.
+  const bodies = [...requests.matchAll(/"_sha1":"(\w+)"/g)].map(([, name = ""]) => `resources/${name}`);
+  expect([bodies.length, requests.split("\n").length]).toEqual([5_000, 8_001]);
+  expect(bodies.filter((name) => !names.has(name))).toEqual([]);
   expect(turns).toBeGreaterThan(100);
 });
 

@@ -1,7 +1,7 @@
 import { EvidenceKey, EvidenceManifest, EvidenceSignature, type Browser } from "@shoal/schemas";
 import { eventuallyPasses } from "@shoal/testkit";
 import { createHash, createPublicKey, verify } from "node:crypto";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fromBufferPromise } from "yauzl";
@@ -130,4 +130,42 @@ it("answers 404 to other projects, whose manifests have another key", async () =
   );
   expect(keys[0]).toEqual(keys[1]);
   expect(keys[2]).not.toEqual(keys[0]);
+});
+
+it("answers 503 for more bundles of a project than may be in progress, until one ends", async () => {
+  const { key } = await server.addProject("evidence-unread");
+  const { body } = await server.request("POST", "/browsers", { body: { start_url: "about:blank" }, key });
+  const id = (body as Browser).session_id;
+  const folder = join(server.dataDir, "replays", id);
+  mkdirSync(folder, { recursive: true });
+  const film = join(folder, `${"0".repeat(24)}.mp4`);
+  // A fragment, and more pictures than the buffers of sockets hold.
+  const boxes = Buffer.concat([Buffer.from([0, 0, 0, 8]), Buffer.from("moof"), Buffer.alloc(4), Buffer.from("mdat")]);
+  boxes.writeUInt32BE(64 * 2 ** 20, 8);
+  writeFileSync(film, boxes);
+  truncateSync(film, 8 + 64 * 2 ** 20);
+  const moment = "2026-01-01T00:00:00.000Z";
+  writeFileSync(
+    film.replace(/mp4$/, "json"),
+    JSON.stringify({ replay_id: "0".repeat(24), started_at: moment, finished_at: null, replay_view_url: "" }),
+  );
+  const address = `${server.baseUrl}/browsers/${id}/evidence?include=recordings`;
+  const headers = { authorization: `Bearer ${key}` };
+  const unread = await Promise.all(Array.from({ length: 4 }, () => fetch(address, { headers })));
+  expect(unread.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const refused = await fetch(address, { headers });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+  expect(await refused.json()).toMatchObject({ code: "overloaded", limit: 4 });
+  // Other projects are not concerned.
+  const other = await create({ enabled: false }, "about:blank");
+  expect((await bundleOf(other, "?include=recordings")).has("manifest.json")).toBe(true);
+  await unread[0]?.body?.cancel();
+  await eventuallyPasses(async () => {
+    const answer = await fetch(address, { headers });
+    await answer.body?.cancel();
+    expect(answer.status).toBe(200);
+  });
+  for (const { body: rest } of unread.slice(1)) await rest?.cancel();
+  await server.request("DELETE", `/browsers/${id}`, { key });
+  await server.request("DELETE", `/browsers/${other}`);
 });

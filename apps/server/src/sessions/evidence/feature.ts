@@ -8,6 +8,7 @@ import type { Host } from "../../host/host.ts";
 import type { Access } from "../../http/auth/access.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import type { SessionView } from "../browsers/running-session.ts";
+import { BundlePlaces } from "./bundle-places.ts";
 import { type Bundle, streamBundle } from "./bundle.ts";
 import { type EvidenceOf, type EvidencePart, type EvidenceStores, evidenceWriters } from "./evidence-parts.ts";
 import { EvidenceSigner } from "./evidence-signer.ts";
@@ -20,6 +21,7 @@ interface EvidenceNeeds {
 /** The stored data of a session, in one signed archive. */
 export function evidenceFeature({ config, log, secrets }: Host, { sessions, stores }: EvidenceNeeds) {
   const signer = new EvidenceSigner(secrets);
+  const places = new BundlePlaces();
   const handlers: Handlers<
     { downloadEvidence: typeof downloadEvidence; getEvidenceKey: typeof getEvidenceKey },
     Access
@@ -30,7 +32,7 @@ export function evidenceFeature({ config, log, secrets }: Host, { sessions, stor
       const view = await sessions.get(projectId, sessionId, true);
       const instance = view.row.ended_at === null ? await instanceOf(sessions, projectId, sessionId) : undefined;
       const at = new Date();
-      const stream = streamBundle(at, async (bundle) => {
+      const write = async (bundle: Bundle): Promise<void> => {
         const reader = { projectId, signal: bundle.signal };
         const events = { store: stores.telemetry, sessionId, until: at.getTime() * 1000, reader };
         const retentionDays = config.telemetry_retention_days;
@@ -47,7 +49,8 @@ export function evidenceFeature({ config, log, secrets }: Host, { sessions, stor
         );
         const manifest = await bundle.addJson("manifest.json", manifestOf(bundle, { at, captured, view }));
         await bundle.addJson("manifest.sig.json", signer.sign(projectId, manifest));
-      });
+      };
+      const stream = places.hold(projectId, () => streamBundle(at, write));
       return { stream, fileName: `${sessionId}-evidence.zip` };
     },
   };

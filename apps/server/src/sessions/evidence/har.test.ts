@@ -71,10 +71,10 @@ it("keeps failed requests, answers without a request, and requests without an an
   const [late] = entries.take(response("b", 3));
   expect(late).toMatchObject({ time: 0, request: { url: "https://shop.example/b" }, response: { status: 200 } });
   entries.take(request("c", 4, { url: "not an address" }));
-  expect(entries.rest()).toMatchObject([
+  expect([...entries.rest()].flat()).toMatchObject([
     { request: { url: "not an address", queryString: [] }, response: { _failureText: "no answer was recorded" } },
   ]);
-  expect(entries.rest()).toEqual([]);
+  expect([...entries.rest()]).toEqual([]);
 });
 
 it("holds at most 5,000 requests without an answer", () => {
@@ -82,5 +82,30 @@ it("holds at most 5,000 requests without an answer", () => {
   const early = Array.from({ length: 6_000 }, (_, index) => entries.take(request(String(index), index))).flat();
   expect(early).toHaveLength(1_000);
   expect(early[0]?.request.url).toContain("/0?");
-  expect(entries.rest()).toHaveLength(5_000);
+  expect([...entries.rest()].flat()).toHaveLength(5_000);
+});
+
+it("holds 4 MiB of requests without an answer, and returns the rest in pieces", () => {
+  const entries = new HarEntries();
+  const body = "b".repeat(65_536);
+  for (let index = 0; index < 2_000; index += 1)
+    expect(entries.take(request(String(index), index, { post_data: body }))).toEqual([]);
+  const [first] = entries.take(response("0", 5_000));
+  expect(first).toMatchObject({ _truncated: true, request: { method: "POST" }, response: { status: 200 } });
+  expect(first?.request).not.toHaveProperty("postData");
+  const pieces = [...entries.rest()];
+  expect(Math.max(...pieces.map(({ length }) => length))).toBe(200);
+  const rest = pieces.flat();
+  expect(rest).toHaveLength(1_999);
+  const kept = rest.filter((entry) => entry.request.postData !== undefined);
+  expect(kept.length).toBeGreaterThan(40);
+  expect(kept.length).toBeLessThan(64);
+  expect(rest.at(-1)?.request.postData?.text).toBe(body);
+  const long = Array.from({ length: 5 }, (_, index) =>
+    entries.take(request(String(index), index, { url: `https://shop.example/${"u".repeat(2 ** 20)}` })),
+  );
+  expect(long.flat().map(({ startedDateTime }) => startedDateTime)).toEqual([
+    first?.startedDateTime,
+    rest[0]?.startedDateTime,
+  ]);
 });

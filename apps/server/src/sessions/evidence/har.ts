@@ -51,34 +51,83 @@ export interface HarEntry {
 
 /** Requests without an answer so far; the oldest ends when there are more. */
 const maxPending = 5_000;
+/** Length of their events as JSON, together. Each bundle has as much in memory. */
+const maxPendingLength = 4 * 2 ** 20;
+const restInPiece = 200;
+
+interface Pending {
+  readonly asked: NetworkRequestEvent;
+  readonly length: number;
+}
 
 /** Joins the events of requests to entries. */
 export class HarEntries {
-  readonly #pending = new Map<string, NetworkRequestEvent>();
+  readonly #pending = new Map<string, Pending>();
+  /** Ids of pending requests with a body, oldest first. */
+  readonly #withBody = new Set<string>();
+  #length = 0;
 
   /** @returns entries that are complete now. */
   take(event: HarEvent): HarEntry[] {
     // Events of other targets may have the same id.
     const id = `${event.data?.session_id ?? ""} ${event.data?.request_id ?? ""}`;
-    const asked = this.#pending.get(id);
-    this.#pending.delete(id);
+    const asked = this.#remove(id);
     if (event.type !== "network_request") return [entryOf(asked, event)];
     const lost = asked === undefined ? [] : [entryOf(asked, undefined)];
-    this.#pending.set(id, event);
-    const [oldest] = this.#pending;
-    if (oldest !== undefined && this.#pending.size > maxPending) {
-      this.#pending.delete(oldest[0]);
-      lost.push(entryOf(oldest[1], undefined));
-    }
-    return lost;
+    this.#add(id, event);
+    if (event.data?.post_data !== undefined) this.#withBody.add(id);
+    return [...lost, ...this.#shrink()];
   }
 
   /** Requests that have no answer. */
-  rest(): HarEntry[] {
-    const entries = [...this.#pending.values()].map((asked) => entryOf(asked, undefined));
-    this.#pending.clear();
-    return entries;
+  *rest(): Generator<HarEntry[]> {
+    let piece: HarEntry[] = [];
+    for (const id of this.#pending.keys()) {
+      piece.push(entryOf(this.#remove(id), undefined));
+      if (piece.length < restInPiece) continue;
+      yield piece;
+      piece = [];
+    }
+    if (piece.length > 0) yield piece;
   }
+
+  #add(id: string, asked: NetworkRequestEvent): void {
+    const { length } = JSON.stringify(asked);
+    this.#pending.set(id, { asked, length });
+    this.#length += length;
+  }
+
+  #remove(id: string): NetworkRequestEvent | undefined {
+    const found = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#withBody.delete(id);
+    this.#length -= found?.length ?? 0;
+    return found?.asked;
+  }
+
+  /** Old requests lose their bodies first: without them, they can still be joined with their answers. */
+  #shrink(): HarEntry[] {
+    for (const id of this.#withBody) {
+      if (this.#length <= maxPendingLength) break;
+      const asked = this.#pending.get(id);
+      this.#withBody.delete(id);
+      if (asked === undefined) continue;
+      this.#length -= asked.length;
+      // Keeps its place in the map.
+      this.#add(id, withoutBody(asked.asked));
+    }
+    const ended: HarEntry[] = [];
+    for (const id of this.#pending.keys()) {
+      if (this.#pending.size <= maxPending && this.#length <= maxPendingLength) break;
+      ended.push(entryOf(this.#remove(id), undefined));
+    }
+    return ended;
+  }
+}
+
+function withoutBody(asked: NetworkRequestEvent): NetworkRequestEvent {
+  const { post_data: _body, ...data } = asked.data ?? {};
+  return { ...asked, truncated: true, data };
 }
 
 function entryOf(asked: NetworkRequestEvent | undefined, answer: Answer | undefined): HarEntry {

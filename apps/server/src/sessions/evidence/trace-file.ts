@@ -20,8 +20,9 @@ export function traceZip(parts: TraceParts): Readable {
     const lines = new TraceLines(parts);
     const frames = await addPictures(bundle, parts);
     await bundle.add("trace.trace", traceLines(lines, parts, frames));
-    await bundle.add("trace.network", networkLines(lines, parts.events));
-    await addBodies(bundle, parts.events);
+    const bodies = new BodyFiles();
+    await bundle.add("trace.network", networkLines(lines, parts.events, bodies));
+    await addBodies(bundle, parts.events, bodies);
     for (const { reason, what } of bundle.leftOut) parts.leave(what, reason);
   });
 }
@@ -77,37 +78,59 @@ async function* traceLines(
   for (const frame of frames.slice(next)) yield lineOf([lines.frame(frame)]);
 }
 
-async function* networkLines(lines: TraceLines, events: EventsOf): AsyncGenerator<Uint8Array> {
+async function* networkLines(lines: TraceLines, events: EventsOf, bodies: BodyFiles): AsyncGenerator<Uint8Array> {
   for await (const entries of harEntries(events))
-    yield lineOf(entries.map((entry) => lines.resource(entry, bodyFile(entry.response.content.text))));
+    for (const entry of entries) yield lineOf([lines.resource(entry, bodies.nameOf(entry.response.content.text))]);
 }
 
 /** A page chooses their number, and the archive has an entry in memory for each. `network.har` has the others, too. */
 const maxBodies = 5_000;
 
+/** The bodies that the archive contains, by their content. */
+class BodyFiles {
+  readonly #names = new Set<string>();
+  #hasMore = false;
+
+  get count(): number {
+    return this.#names.size;
+  }
+
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+
+  /** @returns `undefined` for the bodies over the limit: a viewer cannot load a file that the archive lacks. */
+  nameOf(text: string | undefined): string | undefined {
+    if (text === undefined) return undefined;
+    const name = createHash("sha1").update(text).digest("hex");
+    if (this.#names.has(name)) return name;
+    if (this.#names.size === maxBodies) {
+      this.#hasMore = true;
+      return undefined;
+    }
+    this.#names.add(name);
+    return name;
+  }
+}
+
 /** Each text once. */
-async function addBodies(bundle: Bundle, events: EventsOf): Promise<void> {
+async function addBodies(bundle: Bundle, events: EventsOf, bodies: BodyFiles): Promise<void> {
+  if (bodies.hasMore)
+    bundle.leave(
+      "more bodies of answers",
+      `A trace has at most ${String(maxBodies)}, from the start of the session. network.har has them all.`,
+    );
   const added = new Set<string>();
   for await (const entries of harEntries(events)) {
     for (const { response } of entries) {
       const { text } = response.content;
-      const file = bodyFile(text);
+      const file = bodies.nameOf(text);
       if (text === undefined || file === undefined || added.has(file)) continue;
-      if (added.size === maxBodies) {
-        bundle.leave(
-          "more bodies of answers",
-          `A trace has at most ${String(maxBodies)}, from the start of the session. network.har has them all.`,
-        );
-        return;
-      }
       added.add(file);
       await bundle.add(`resources/${file}`, once(Buffer.from(text)));
+      if (added.size === bodies.count) return;
     }
   }
-}
-
-function bodyFile(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : createHash("sha1").update(text).digest("hex");
 }
 
 export async function* harEntries(events: EventsOf): AsyncGenerator<HarEntry[]> {
@@ -117,8 +140,7 @@ export async function* harEntries(events: EventsOf): AsyncGenerator<HarEntry[]> 
     const complete = chunk.flatMap(({ event }) => entries.take(event as HarEvent));
     if (complete.length > 0) yield complete;
   }
-  const rest = entries.rest();
-  if (rest.length > 0) yield rest;
+  yield* entries.rest();
 }
 
 function lineOf(values: readonly object[]): Buffer {
