@@ -4,7 +4,7 @@ import type { Config } from "../config/settings.ts";
 export type Log = Logger;
 
 const secrets =
-  /(?:sk|c[dlps])_shoal_[\w-]+|(?<=\/auth\/sign-in\/[^\s"]*[?&]code=)[\w.-]+|(?<=\/browser\/(?:live|replay)\/)[\w.-]+|(?<=\/session\/)eyJ[\w.-]+|\b(?:jwt=|Bearer )[\w.~+/=-]+|(?<=\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/gi;
+  /(?:sk|c[dlps])_shoal_[\w-]+|(?<=\/auth\/sign-in\/[^\s"]*[?&]code=)[\w.-]+|(?<=\/browser\/(?:live|replay)\/)[\w.-]+|(?<=\/(?:session|steel\/connect)\/)eyJ[\w.-]+|\b(?:jwt=|Bearer )[\w.~+/=-]+|(?<=\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/gi;
 
 /** Redacts keys, session tokens and passwords in URLs. The last safeguard for every log line. */
 export function redact(text: string): string {

@@ -1,3 +1,4 @@
+import type { Browser } from "@shoal/schemas";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -89,8 +90,15 @@ it("sends spans of requests, named by operation and linked to the client's span,
   }
 });
 
-it("sends no token of a live view or a recording", async () => {
+it("sends no token of a live view, a recording or a session", async () => {
   const server = await startTestServer({ otlp_endpoint: endpoint });
+  const created = await server.request("POST", "/browsers", { body: {} });
+  const { cdp_ws_url: address, session_id: id } = created.body as Browser;
+  const token = new URL(address).searchParams.get("jwt") ?? "";
+  expect(token).toMatch(/^eyJ/);
+  const known = [`/session/${token}/url`, `/wd/hub/session/${token}/title`, `/steel/connect/${token}`];
+  for (const path of known) await (await fetch(server.baseUrl + path)).body?.cancel();
+  await server.request("DELETE", `/browsers/${id}`);
   const paths = [
     "/browser/live/secret-token",
     "/browser/live/secret-token/state",
@@ -101,7 +109,12 @@ it("sends no token of a live view or a recording", async () => {
   for (const path of paths) expect((await fetch(server.baseUrl + path)).status).toBe(401);
   await server.close();
   expect(spans().length).toBeGreaterThanOrEqual(before + paths.length);
+  const ofSession = spans().map(({ attributes }) => valueOf(attributes, "url.path")?.stringValue);
+  expect(ofSession).toEqual(
+    expect.arrayContaining(["/session/***/url", "/wd/hub/session/***/title", "/steel/connect/***"]),
+  );
   expect(JSON.stringify(batches)).not.toContain("secret-token");
+  expect(JSON.stringify(batches)).not.toContain(token);
 });
 
 it("propagates the trace to instances and servers, and not to websites", async () => {

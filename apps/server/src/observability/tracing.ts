@@ -17,6 +17,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from "node:http";
 import pTimeout from "p-timeout";
 import { accessOf, operationOf } from "../http/request-facts.ts";
+import { redact } from "../log/log.ts";
 import { requestIdOf } from "../log/request-log.ts";
 import { version } from "../config/version.ts";
 
@@ -76,7 +77,7 @@ export class Tracing {
   #requestStarted(request: Traced): void {
     const parent = this.#propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter);
     const path = request.url?.split("?", 1)[0] ?? "/";
-    const attributes = { "http.request.method": request.method ?? "", "url.path": withoutTokens(path) };
+    const attributes = { "http.request.method": request.method ?? "", "url.path": redact(path) };
     const span = this.#tracer.startSpan(request.method ?? "HTTP", { kind: SpanKind.SERVER, attributes }, parent);
     const context = trace.setSpan(parent, span);
     request[spanOf] = span;
@@ -124,9 +125,4 @@ export class Tracing {
     const sent = this.#provider.shutdown().catch(() => undefined);
     await pTimeout(sent, { milliseconds: exportTimeoutMs, fallback: () => undefined });
   }
-}
-
-/** Paths of live views and recordings contain their token. */
-function withoutTokens(path: string): string {
-  return path.replace(/(\/browser\/(?:live|replay)\/)[^/]+/, "$1***");
 }
