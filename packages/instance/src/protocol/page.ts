@@ -139,7 +139,9 @@ export const SettledPage = lazyObject(() => ({
   /** Calls of `navigator.credentials.get` with `publicKey` since the last act. */
   passkey_calls: z.array(z.object({ mediation: z.string() })),
   /** HTTP authentication that was requested since the last act, and not answered. */
-  challenge: z.optional(z.object({ host: z.string(), scheme: z.string(), realm: z.string() })),
+  challenge: z.optional(
+    z.object({ host: z.string(), origin: z.optional(z.string()), scheme: z.string(), realm: z.string() }),
+  ),
   /** Names of cookies that appeared or changed since the last act. */
   changed_cookies: z.array(z.object({ name: z.string(), http_only: z.boolean() })),
 }));

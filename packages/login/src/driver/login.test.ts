@@ -1,7 +1,9 @@
-import type { PageAct, PageOutline } from "@shoal/instance";
+import type { PageAct, PageOutline, SettledPage } from "@shoal/instance";
 import { expect, it } from "vitest";
 import { Login, type LoginModel, type LoginOptions, type LoginState } from "../index.ts";
+import { readPage } from "../reading/read-page.ts";
 import { loadOutline, SavedPages } from "../testing/saved-pages.ts";
+import type { LoginPage } from "./login-page.ts";
 
 const stored: Readonly<Record<string, string>> = { username: "ada-canary", password: "pass-canary" };
 const values: LoginOptions["values"] = (name) => Promise.resolve(stored[name]);
@@ -33,7 +35,7 @@ class RecordingModel implements LoginModel {
 const fillsOf = (acts: readonly PageAct[]) =>
   acts.flatMap((act) => (act.kind === "fill" ? [[act.ref, act.value, act.visible]] : []));
 
-function loginOn(page: SavedPages, options: Partial<LoginOptions> = {}): Login {
+function loginOn(page: LoginPage, options: Partial<LoginOptions> = {}): Login {
   return new Login({
     page,
     startUrl: "https://bare.test/",
@@ -107,4 +109,58 @@ it("does not type a stored password again after an interruption", async () => {
   const outcome = await loginOn(page, { state: restored(first) }).run();
   expect(["needs", "failed"]).toContain(outcome.kind);
   expect(JSON.stringify(page.acts)).not.toContain("pass-canary");
+});
+
+/** A site with HTTP authentication: the looks after the values were sent, the last one again and again. */
+function protectedSite(...after: readonly Partial<SettledPage>[]): { page: LoginPage; acts: PageAct[] } {
+  const acts: PageAct[] = [];
+  let looks = 0;
+  const challenge = { host: "bare.test", origin: "https://bare.test", scheme: "basic", realm: "" };
+  const outline: PageOutline = { ...loadOutline("bare-1"), nodes: [] };
+  return {
+    acts,
+    page: {
+      read: (status) => Promise.resolve({ outline, reading: readPage(outline, status) }),
+      act(act) {
+        acts.push(act);
+        return Promise.resolve({ outcome: "done" });
+      },
+      settle() {
+        const isSent = acts.some(({ kind }) => kind === "authenticate");
+        const answered = isSent ? after[Math.min(looks++, after.length - 1)] : { status: 401, challenge };
+        return Promise.resolve({
+          ...{ quiet: true, url: "https://bare.test/", host: "bare.test", status: 200 },
+          ...{ navigations: [], requests: [], dialogs: [], passkey_calls: [], changed_cookies: [] },
+          ...answered,
+        });
+      },
+    },
+  };
+}
+const challenged = { challenge: { host: "bare.test", scheme: "basic", realm: "" }, status: 401 };
+const cookie = { changed_cookies: [{ name: "id", http_only: true }] };
+
+it("signs in with HTTP authentication when the site has answered", async () => {
+  const { acts, page } = protectedSite({ quiet: false, status: 401 }, {});
+  expect(await loginOn(page).run()).toMatchObject({ kind: "signed_in", url: "https://bare.test/" });
+  expect(acts.map(({ kind }) => kind)).toEqual(["goto", "authenticate"]);
+});
+
+it.each<[string, string, readonly Partial<SettledPage>[]]>([
+  ["an unreachable site", "network_error", [{ url: "chrome-error://chromewebdata/", host: "" }]],
+  ["an error of the site", "website_error", [{ status: 500 }]],
+  ["an error with a cookie", "website_error", [{ status: 403, ...cookie }]],
+  ["another host", "domain_not_allowed", [{ host: "evil.test", url: "https://evil.test/" }]],
+  ["a site that does not answer", "network_error", [{ quiet: false }]],
+  ["a late refusal", "credentials_invalid", [{ quiet: false, status: 401 }, challenged]],
+])("does not take %s for a login with HTTP authentication", async (_case, code, after) => {
+  const { page } = protectedSite(...after);
+  expect(await loginOn(page).run()).toMatchObject({ kind: "failed", code });
+});
+
+it("says that stored values are not for the site of an HTTP authentication, and sends none", async () => {
+  const { acts, page } = protectedSite(challenged);
+  const outcome = await loginOn(page, { storedOrigins: ["https://other.test"] }).run();
+  expect(outcome).toMatchObject({ kind: "failed", code: "domain_not_allowed" });
+  expect(acts.map(({ kind }) => kind)).toEqual(["goto"]);
 });

@@ -5,6 +5,7 @@ import type { ReadField, ReadForm } from "../reading/forms.ts";
 import type { LoginModel, PageReading } from "../reading/read-page.ts";
 import { judge, type Verdict } from "../verdict/judge.ts";
 import { FormFiller } from "./form-filler.ts";
+import { answerTo, isFailure, ofAuthentication } from "./http-authentication.ts";
 import { isAuthority } from "./hosts.ts";
 import type { LoginPage } from "./login-page.ts";
 import { formFromModel } from "./model-form.ts";
@@ -140,7 +141,7 @@ export class Login {
     }
     switch (verdict.kind) {
       case "challenge":
-        return this.#authenticate(settled);
+        return this.#authenticate(settled.challenge);
       case "unreachable":
         return fail("network_error", "The site cannot be reached.");
       case "locked":
@@ -153,7 +154,7 @@ export class Login {
         return this.#refused(look, verdict.message);
       case "waiting":
       case "nothing":
-        return this.#nothing(look);
+        return this.#hasAuthenticated(look) ? this.#authenticated(look) : this.#nothing(look);
       case "captcha":
         return this.#waitOutside(reading, { type: "captcha", message: "Solve the captcha on the page." });
       case "passkey":
@@ -161,6 +162,7 @@ export class Login {
       case "signed_in":
         // A provider passes the login on to the site.
         if (this.#isAtProvider(settled)) return this.#nothing(look);
+        if (this.#hasAuthenticated(look) && isFailure(settled)) return this.#authenticated(look);
         return verdict.isSure || (await this.#isStillSignedIn(look)) ? this.#success(look) : undefined;
       case "next":
         return this.#next(look);
@@ -359,40 +361,37 @@ export class Login {
     return undefined;
   }
 
-  async #authenticate({ challenge }: SettledPage): Promise<LoginOutcome | undefined> {
-    const { hosts, page, storedOrigins, values } = this.#options;
-    const host = challenge?.host ?? "";
-    if (!isAmongHosts(host, hosts))
-      return fail("domain_not_allowed", `${host} requires a password, and is not allowed.`);
+  async #authenticate(challenge: SettledPage["challenge"]): Promise<LoginOutcome | undefined> {
+    const { hosts, page } = this.#options;
     const { used } = this.#state;
-    const answered = this.#answers;
-    const isAnswered = answered.username !== undefined && answered.password !== undefined;
-    const hasFailed = used.includes("basic");
-    const username =
-      answered.username ?? (hasFailed ? undefined : ((await values("username", 1)) ?? (await values("email", 1))));
-    const password = answered.password ?? (hasFailed ? undefined : await values("password", 1));
-    if (hasFailed && !isAnswered) return fail("credentials_invalid", "The site refused the user name or the password.");
-    if (username === undefined || password === undefined)
-      return {
-        kind: "needs",
-        fields: (["username", "password"] as const).map((kind) => ({
-          name: kind,
-          kind,
-          label: kind === "username" ? "User name" : "Password",
-          required: true,
-        })),
-        choices: [],
-      };
+    const answer = await answerTo(challenge, {
+      ...this.#options,
+      answers: this.#answers,
+      hasFailed: used.includes("basic"),
+    });
+    if ("kind" in answer) return answer;
     this.#answers = {};
     this.#set({
       used: [...used, "basic"],
-      sent: { signature: "", kinds: ["username", "password"], texts: [], isStored: !isAnswered },
+      waits: 0,
+      sent: { signature: ofAuthentication, kinds: ["username", "password"], texts: [], isStored: answer.isStored },
     });
-    const origins = isAnswered ? undefined : storedOrigins;
-    const bound = origins && { origins: [...origins] };
-    await page.act({ kind: "authenticate", username, password, hosts: [...hosts], ...bound });
-    const look = await this.#look();
-    if (look.verdict.kind === "challenge") return undefined;
-    return look.reading.form === undefined ? this.#success(look) : undefined;
+    await page.act({ kind: "authenticate", ...answer.act, hosts: [...hosts] });
+    return undefined;
+  }
+
+  #hasAuthenticated({ settled }: Look): boolean {
+    return this.#state.sent?.signature === ofAuthentication && !this.#isAtProvider(settled);
+  }
+
+  /** A site with HTTP authentication gives no other sign: its page is the answer. */
+  async #authenticated(look: Look): Promise<LoginOutcome | undefined> {
+    const { quiet, host, status } = look.settled;
+    // The present document may still be the one before the answer.
+    if (quiet && isFailure(look.settled))
+      return fail("website_error", `The site answered the user name and the password with status ${String(status)}.`);
+    if (quiet && host !== "" && look.verdict.kind === "nothing") return this.#success(look);
+    if (await this.#mayWait()) return undefined;
+    return fail("network_error", "The site does not answer the user name and the password.");
   }
 }

@@ -51,7 +51,7 @@ export class HttpAuthentication {
     address: string,
   ) {
     if (source === "Proxy") return { response: "Default" as const };
-    const host = URL.canParse(address) ? new URL(address).hostname : "";
+    const { hostname: host = "", origin } = URL.parse(address) ?? {};
     const answer = this.#answer;
     this.#answer = undefined;
     if (
@@ -60,7 +60,12 @@ export class HttpAuthentication {
       (answer.origins === undefined || isAmongOrigins(address, answer.origins))
     )
       return { response: "ProvideCredentials" as const, username: answer.username, password: answer.password };
-    this.#log.challenged({ host, scheme: scheme.slice(0, 64), realm: realm.slice(0, 300) });
+    this.#log.challenged({
+      host,
+      ...(origin !== undefined && { origin }),
+      scheme: scheme.slice(0, 64),
+      realm: realm.slice(0, 300),
+    });
     return { response: "CancelAuth" as const };
   }
 }
