@@ -95,6 +95,20 @@ it("replaces every text of answers, events and errors, and passes bytes on", asy
   expect(secrets.inError(other)).toBe(other);
 });
 
+it("replaces numbers of answers that are secrets: a field for numbers has its value as one", () => {
+  const secrets = knowing("492817", "012345", "4111 1111 1111 1111", "000017", "0x4e20");
+  expect(
+    secrets.inAnswer({
+      code: 492817,
+      zeros: 12345,
+      card: [4111111111111111],
+      list: [1, 17, 4928170, 20_000, Number.NaN],
+    }),
+  ).toEqual({ code: "***", zeros: "***", card: ["***"], list: [1, 17, 4928170, 20_000, Number.NaN] });
+  // The schema of an event has numbers.
+  expect(secrets.inEvent({ ts: 492817, text: "492817" })).toEqual({ ts: 492817, text: "***" });
+});
+
 it("ends on hostile texts", () => {
   const secrets = knowing("a".repeat(60_000), `${"\\".repeat(50)}"x`, "%25%25%25%25");
   for (const text of ["a".repeat(100_000), "\\".repeat(100_000), "%25".repeat(50_000), "&amp;".repeat(50_000)])

@@ -1,12 +1,13 @@
 import { ServiceError } from "@shoal/router";
 import type { CarriedSecrets } from "./carried-secrets.ts";
-import { SecretMatcher } from "./secret-matcher.ts";
+import { redacted, SecretMatcher } from "./secret-matcher.ts";
 
 /** Shorter texts occur by chance: replacing them would destroy other contents. */
 export const leastSecretCharacters = 6;
 /** The latest ones, which covers more one-time codes than are valid at a time. */
 const maxSecrets = 200;
 const maxDepth = 100;
+const leastNumber = 10_000;
 /** An event with what a field contained is recorded this soon, in milliseconds. */
 const lateEventMs = 10_000;
 
@@ -83,9 +84,12 @@ export class TypedSecrets {
     return (this.#observed.isEmpty ? shown : copyOf(shown, this.#observed)) as T;
   };
 
-  /** The same for an answer of an operation, also for a stream of events. */
+  /**
+   * The same for an answer of an operation, also for a stream of events. A number in it that is a secret becomes a text:
+   * fields for numbers have such values in forms.
+   */
   inAnswer<T>(answer: T): T {
-    return this.#everywhere.isEmpty ? answer : (copyOf(answer, this.#everywhere) as T);
+    return this.#everywhere.isEmpty ? answer : (copyOf(answer, this.#everywhere, { numbers: true }) as T);
   }
 
   inError(error: unknown): unknown {
@@ -107,23 +111,37 @@ function isLong(secret: string): boolean {
   return secret.trim().length >= leastSecretCharacters;
 }
 
-function copyOf(value: unknown, secrets: SecretSet, depth = 0): unknown {
+interface CopyOptions {
+  readonly numbers?: boolean;
+  readonly depth?: number;
+}
+
+function copyOf(value: unknown, secrets: SecretSet, { depth = 0, numbers = false }: CopyOptions = {}): unknown {
   if (typeof value === "string") return secrets.replaceIn(value);
+  if (typeof value === "number") return numbers && secrets.hasNumber(value) ? redacted : value;
   if (typeof value !== "object" || value === null || depth > maxDepth) return value;
-  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item, secrets, depth + 1));
+  const inside = { numbers, depth: depth + 1 };
+  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item, secrets, inside));
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null)
     return Object.fromEntries(
       Object.entries(value).map(([name, item]: [string, unknown]) => [
         secrets.replaceIn(name),
-        copyOf(item, secrets, depth + 1),
+        copyOf(item, secrets, inside),
       ]),
     );
-  return isEvents(value) ? copiesOf(value, secrets) : value;
+  return isEvents(value) ? copiesOf(value, secrets, numbers) : value;
 }
 
-async function* copiesOf(events: AsyncIterable<unknown>, secrets: SecretSet): AsyncGenerator {
-  for await (const event of events) yield copyOf(event, secrets);
+async function* copiesOf(events: AsyncIterable<unknown>, secrets: SecretSet, numbers: boolean): AsyncGenerator {
+  for await (const event of events) yield copyOf(event, secrets, { numbers });
+}
+
+/** A secret of digits, as groups or with zeros before it, as a number. Smaller ones occur by chance. */
+function numberOf(secret: string): number | undefined {
+  const digits = secret.trim().replaceAll(/(?<=\d)[ -](?=\d)/g, "");
+  const value = /^\d+$/.test(digits) ? Number(digits) : Number.NaN;
+  return value >= leastNumber ? value : undefined;
 }
 
 /** Streams of bytes have the same symbol. */
@@ -135,6 +153,7 @@ class SecretSet {
   readonly #matchers = new Map<string, SecretMatcher>();
   #ordered: readonly SecretMatcher[] = [];
   #beginning: RegExp | undefined;
+  #numbers: ReadonlySet<number | undefined> = new Set();
 
   get isEmpty(): boolean {
     return this.#matchers.size === 0;
@@ -161,7 +180,13 @@ class SecretSet {
     // One secret may contain another.
     const entries = [...this.#matchers].toSorted(([one], [other]) => other.length - one.length);
     this.#ordered = entries.map(([, known]) => known);
+    this.#numbers = new Set(entries.map(([secret]) => numberOf(secret)));
     return new RegExp(this.#ordered.map(({ beginning }) => beginning).join("|"), "iu");
+  }
+
+  hasNumber(value: number): boolean {
+    this.#beginning ??= this.#order();
+    return this.#numbers.has(value);
   }
 
   replaceIn(text: string): string {
