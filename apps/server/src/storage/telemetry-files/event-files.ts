@@ -152,6 +152,8 @@ export async function* readForward(directory: string, from: Start): AsyncGenerat
 
 export interface EventChunk {
   readonly lines: readonly string[];
+  /** Offset after each line. The length of a line as text is another one if its bytes are invalid UTF-8. */
+  readonly ends: readonly number[];
   readonly start: number;
   readonly next: number;
 }
@@ -170,10 +172,21 @@ export async function readChunk(directory: string, place: number, maxBytes: numb
   )) {
     const from = Math.max(place, segment.start);
     const bytes = await readLines(join(directory, segment.name), from - segment.start, maxBytes);
-    if (bytes.length > 0)
-      return { lines: bytes.toString("utf8", 0, bytes.length - 1).split("\n"), start: from, next: from + bytes.length };
+    if (bytes.length > 0) return chunkOf(bytes, from);
   }
   return undefined;
+}
+
+function chunkOf(bytes: Buffer, start: number): EventChunk {
+  const lines: string[] = [];
+  const ends: number[] = [];
+  let from = 0;
+  for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, from)) {
+    lines.push(bytes.toString("utf8", from, end));
+    from = end + 1;
+    ends.push(start + from);
+  }
+  return { lines, ends, start, next: start + bytes.length };
 }
 
 /** Includes line ends; empty when the file was deleted. */

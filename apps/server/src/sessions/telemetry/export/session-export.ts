@@ -157,13 +157,13 @@ export class SessionExport {
   async #next(): Promise<EventChunk | undefined> {
     const chunk = await this.#events.read(this.#place, Math.min(maxBatchBytes, this.#waiting()));
     if (chunk === undefined) return undefined;
-    const left = chunk.lines.slice(maxBatchEvents);
-    this.#isMore = left.length > 0;
-    // Each line end is one byte.
+    this.#isMore = chunk.lines.length > maxBatchEvents;
+    const ends = chunk.ends.slice(0, maxBatchEvents);
     return {
       start: chunk.start,
       lines: chunk.lines.slice(0, maxBatchEvents),
-      next: chunk.next - left.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0),
+      ends,
+      next: ends.at(-1) ?? chunk.next,
     };
   }
 
