@@ -38,6 +38,7 @@ export {
 } from "./browser/profile-state/archive.ts";
 export type { SavedState } from "./browser/profile-state/saved-state.ts";
 export { notImplemented } from "./protocol/not-implemented.ts";
+export { keysOfChord } from "./operations/computer/chord.ts";
 export { nativeFiles as instanceNativeFiles } from "./operations/process/children/native-terminal.ts";
 export { processGroupsFile } from "./protocol/process-groups-file.ts";
 export { playwrightMinors } from "./protocol/playwright-versions.ts";

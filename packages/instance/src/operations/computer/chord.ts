@@ -30,6 +30,11 @@ export function parseChord(chord: string, held: readonly Key[], field: string): 
   return keys;
 }
 
+/** As {@link parseChord}, for programs that only read a chord. @returns `undefined` for an unknown key. */
+export function keysOfChord(chord: string): readonly Key[] | undefined {
+  return splitChord(chord).some((name) => keyOfName(name) === undefined) ? undefined : parseChord(chord, [], "chord");
+}
+
 /** A plus sign is a key at the start or after another plus sign: `+`, `Ctrl++`. */
 function splitChord(chord: string): readonly string[] {
   const names = chord.split("+");

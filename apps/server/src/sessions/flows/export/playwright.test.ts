@@ -125,3 +125,32 @@ it.each(hostile)("writes texts as literals: %j", (text) => {
   // Three imports, the values and the test.
   expect(parsePython(playwrightFile(made, python)).stdout).toBe("5\n");
 });
+
+// Playwright throws for names of X11, which `browsers.act` takes.
+it.each([
+  ["Ctrl+a", "Control+a"],
+  ["ctrl+A", "Control+a"],
+  ["Return", "Enter"],
+  ["KP_Enter", "NumpadEnter"],
+  ["KP_7", "7"],
+  ["Page_Down", "PageDown"],
+  ["Left", "ArrowLeft"],
+  ["Esc", "Escape"],
+  ["space", "Space"],
+  ["Control_R+Shift+Tab", "ControlRight+Shift+Tab"],
+  ["ISO_Left_Tab", "Shift+Tab"],
+  ["Super+plus", "Meta+Shift+="],
+  ["exclam", "!"],
+  ["A", "A"],
+  ["+", "+"],
+])("writes the key %s as Playwright's %s", (key, written) => {
+  const made = flowOf({ steps: [{ action: "press", keys: [key] }] });
+  expect(playwrightFile(made, typescript)).toContain(`page.keyboard.press(${JSON.stringify(written)})`);
+  expect(playwrightFile(made, python)).toContain(`page.keyboard.press(${JSON.stringify(written)})`);
+});
+
+it("inserts characters that Playwright's keyboard lacks", () => {
+  const target = { role: "textbox", name: "Name" };
+  const text = playwrightFile(flowOf({ steps: [{ action: "press", target, keys: ["adiaeresis"] }] }), python);
+  expect(text).toContain('name="Name", exact=True).focus()\n    page.keyboard.insert_text("\\u00e4")\n');
+});

@@ -3,6 +3,7 @@ import { soleParameter } from "../flow-content.ts";
 import { slugOf } from "../slug.ts";
 import { flowComment } from "./flow-file.ts";
 import type { Dialect, Names } from "./dialect.ts";
+import { playwrightKey } from "./playwright-key.ts";
 
 /** Roles of outlines that `getByRole` knows. */
 const ariaRoles: ReadonlySet<string> = new Set(
@@ -65,7 +66,7 @@ class TestWriter {
       case "select":
         return [act(on, "selectOption", [`[${(step.values ?? []).map((value) => this.#text(value)).join(", ")}]`])];
       case "press":
-        return (step.keys ?? []).map((key) => act(on ?? "page.keyboard", "press", [literal(key)]));
+        return (step.keys ?? []).flatMap((chord) => this.#press(on, chord));
       case "hover":
         return [act(on, "hover", [])];
       case "scroll":
@@ -94,6 +95,16 @@ class TestWriter {
       case "expect":
         return [];
     }
+  }
+
+  #press(on: string | undefined, chord: string): string[] {
+    const { act, literal } = this.#dialect;
+    const key = playwrightKey(chord);
+    if ("press" in key) return [act(on ?? "page.keyboard", "press", [literal(key.press)])];
+    return [
+      ...(on === undefined ? [] : [act(on, "focus", [])]),
+      act("page.keyboard", "insertText", [literal(key.text)]),
+    ];
   }
 
   #typed({ secret, text = "" }: FlowStep): string {

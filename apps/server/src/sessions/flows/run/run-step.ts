@@ -1,4 +1,4 @@
-import type { ReplayStep } from "@shoal/instance";
+import { keysOfChord, type ReplayStep } from "@shoal/instance";
 import type { FlowExpectation, FlowFallback, FlowStep, FlowTarget, StoredSecret } from "@shoal/schemas";
 import { fillIn, soleParameter } from "../flow-content.ts";
 import type { RowValues } from "./run-values.ts";
@@ -49,8 +49,14 @@ export function prepareStep(flowStep: FlowStep, values: RowValues, names: OtherN
 
 function isGuarded({ action, keys = [], submit, target }: FlowStep, secret: StoredSecret | undefined): boolean {
   if (secret !== undefined || submit === true) return true;
-  if (action === "press") return keys.some((key) => /Enter|Return|Space|^ $/.test(key));
+  if (action === "press") return keys.some(pressesButton);
   return action === "click" && !harmless.has(target?.role ?? "");
+}
+
+/** Enter and Space press the focused button, by any of their names. */
+function pressesButton(chord: string): boolean {
+  const keys = keysOfChord(chord);
+  return keys === undefined || keys.some(({ code, key }) => key === "Enter" || code === "Space");
 }
 
 type Named = (text: string) => string;
