@@ -86,7 +86,7 @@ export class TypedSecrets {
 
   /**
    * The same for an answer of an operation, also for a stream of events. A number in it that is a secret becomes a text:
-   * fields for numbers have such values in forms.
+   * a form returns the value of a field for numbers as a number.
    */
   inAnswer<T>(answer: T): T {
     return this.#everywhere.isEmpty ? answer : (copyOf(answer, this.#everywhere, { numbers: true }) as T);

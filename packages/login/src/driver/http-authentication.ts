@@ -23,7 +23,7 @@ interface Answer {
   readonly act: Pick<Extract<PageAct, { kind: "authenticate" }>, "username" | "password" | "origins">;
 }
 
-/** The values for HTTP authentication, or why there are none. */
+/** The values for HTTP authentication, or why the login has no values. */
 export async function answerTo(
   challenge: SettledPage["challenge"],
   { answers, hasFailed, hosts, storedOrigins, values }: AnswerOptions,

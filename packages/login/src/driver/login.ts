@@ -384,7 +384,7 @@ export class Login {
     return this.#state.sent?.signature === ofAuthentication && !this.#isAtProvider(settled);
   }
 
-  /** A site with HTTP authentication gives no other sign: its page is the answer. */
+  /** A site with HTTP authentication has no other sign: its page is the answer. */
   async #authenticated(look: Look): Promise<LoginOutcome | undefined> {
     const { quiet, host, status } = look.settled;
     // The present document may still be the one before the answer.

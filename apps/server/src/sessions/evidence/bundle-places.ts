@@ -1,7 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import type { Readable } from "node:stream";
 
-/** On this server: a bundle has megabytes in memory for as long as its client reads. */
+/** On this server: a bundle has megabytes in memory while its client reads. */
 const limits = { ofProject: 4, ofServer: 16 };
 
 /** Limits the evidence bundles in progress. */
