@@ -29,6 +29,7 @@ import type {
   UpdateAuthConnection,
 } from "@shoal/schemas";
 import type { Call, CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
+import { waitingUpTo } from "../waits/wait-limits.ts";
 
 /** Logins of profiles to websites. The service keeps them signed in. */
 export class AuthConnections {
@@ -82,7 +83,7 @@ export class AuthConnections {
   }
   /** Checks whether the profile is still signed in. The status stays when the site cannot be reached. @throws {ApiError} 404 `not_found`; 409 during a login. */
   check(id: string, body: CheckConnection = {}, options?: CallOptions): Call<TimelineEvent> {
-    return this.#transport.call(checkConnection, { params: { id }, body }, options);
+    return this.#transport.call(checkConnection, { params: { id }, body }, waitingUpTo(body.wait_seconds, options));
   }
   /** Exchanges a login's `handoff_code` for a token to this connection. The code works once. @throws {ApiError} 410 for a used or expired code. */
   exchange(id: string, body: ExchangeHandoff, options?: CallOptions): Call<ExchangedHandoff> {

@@ -27,6 +27,7 @@ import type {
   VaultItemOperation,
 } from "@shoal/schemas";
 import type { Call, CallOptions, ItemPage, Transport } from "@shoal/transport";
+import { waitingUpTo } from "../waits/wait-limits.ts";
 
 /** Secrets of a vault. Sensitive values cannot be read again. */
 export class VaultItems {
@@ -43,9 +44,13 @@ export class VaultItems {
   put(vault: string, key: string, body: PutVaultItem, options?: CallOptions): Call<VaultItem> {
     return this.#transport.call(putVaultItem, { params: { id_or_name: vault, key }, body }, options);
   }
-  /** Gets an item; with `wait`, when it is ready or after that time. @throws {ApiError} 404 `not_found`. */
+  /** Gets an item; with `wait`, when it is ready or after that time; the default of `timeoutMs` is longer by it. @throws {ApiError} 404 `not_found`. */
   get(vault: string, key: string, query: GetVaultItem = {}, options?: CallOptions): Call<VaultItem> {
-    return this.#transport.call(getVaultItem, { params: { id_or_name: vault, key }, query }, options);
+    return this.#transport.call(
+      getVaultItem,
+      { params: { id_or_name: vault, key }, query },
+      waitingUpTo(query.wait, options),
+    );
   }
   /** Changes an item, all or nothing. @throws {ApiError} 404 `not_found`; 409 for another `version`. */
   update(vault: string, key: string, body: UpdateVaultItem, options?: CallOptions): Call<VaultItem> {
@@ -61,7 +66,11 @@ export class VaultItems {
   }
   /** Lists the events of an item, oldest first; with `wait`, as soon as there is one. @throws {ApiError} 404 `not_found`. */
   events(vault: string, key: string, query: ListVaultItemEvents = {}, options?: CallOptions): Call<VaultItemEvent[]> {
-    return this.#transport.call(listVaultItemEvents, { params: { id_or_name: vault, key }, query }, options);
+    return this.#transport.call(
+      listVaultItemEvents,
+      { params: { id_or_name: vault, key }, query },
+      waitingUpTo(query.wait, options),
+    );
   }
 }
 

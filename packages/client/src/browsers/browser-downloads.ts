@@ -9,6 +9,7 @@ import {
   type ItemPage,
   type Transport,
 } from "@shoal/transport";
+import { pollLimits, waitingUpTo } from "../waits/wait-limits.ts";
 
 /** Options of `browsers.downloads.waitForDownload`. */
 export interface WaitForDownloadOptions extends Omit<CallOptions, "timeoutMs" | "idempotencyKey"> {
@@ -46,7 +47,11 @@ export class BrowserDownloads {
   }
   /** Waits in one request, up to `body.timeout_seconds`; `undefined` if none finished. {@link waitForDownload} repeats it. @throws {ApiError} 404 `not_found` for an ended session or an unknown `after`. */
   wait(browserId: string, body: WaitForDownload = {}, options?: CallOptions): Call<BrowserDownload | undefined> {
-    return this.#transport.call(waitForDownload, { params: { id: browserId }, body }, options);
+    return this.#transport.call(
+      waitForDownload,
+      { params: { id: browserId }, body },
+      waitingUpTo(body.timeout_seconds ?? longestPollSeconds, options),
+    );
   }
   /**
    * Waits for the first finished download after `after`, also if it finished before the call. It may be
@@ -60,11 +65,14 @@ export class BrowserDownloads {
    */
   async waitForDownload(browserId: string, options: WaitForDownloadOptions = {}): Promise<BrowserDownload> {
     const { after, timeoutMs = 60_000, ...others } = options;
-    const until = performance.now() + timeoutMs;
+    const startedAt = performance.now();
+    const until = startedAt + timeoutMs;
     for (;;) {
-      const leftMs = Math.max(0, until - performance.now());
+      const now = performance.now();
+      const leftMs = Math.max(0, until - now);
       const timeout_seconds = Math.min(longestPollSeconds, Math.ceil(leftMs / 1000));
-      const found = await this.wait(browserId, { after, timeout_seconds }, others);
+      const limits = pollLimits(timeout_seconds, now - startedAt, { totalTimeoutMs: others.totalTimeoutMs });
+      const found = await this.wait(browserId, { after, timeout_seconds }, { ...others, ...limits });
       if (found !== undefined) return found;
       if (performance.now() >= until)
         throw new TimeoutError(`No download finished within ${timeoutMs} ms. Raise timeoutMs.`, timeoutMs);

@@ -17,7 +17,8 @@ import type {
   ReleaseHandoff,
   RequestHandoff,
 } from "@shoal/schemas";
-import type { Call, CallOptions, ItemPage, Transport } from "@shoal/transport";
+import { TimeoutError, type Call, type CallOptions, type ItemPage, type Transport } from "@shoal/transport";
+import { pollLimits, waitingUpTo } from "../waits/wait-limits.ts";
 
 /** Longest wait of one request, below the minute after which proxies cut idle connections. */
 const longestPollSeconds = 30;
@@ -33,9 +34,13 @@ export class BrowserHandoff {
   request(browserId: string, body: RequestHandoff, options?: CallOptions): Call<Handoff> {
     return this.#transport.call(requestHandoff, { params: { id: browserId }, body }, options);
   }
-  /** Gets the latest handoff, or the one of `handoff_id`. With `wait_seconds`, resolves at its end or after this time. @throws {ApiError} 404 `not_found`. */
+  /** Gets the latest handoff, or the one of `handoff_id`. With `wait_seconds`, resolves at its end or after this time; the default of `timeoutMs` is longer by it. @throws {ApiError} 404 `not_found`. */
   get(browserId: string, query: GetHandoff = {}, options?: CallOptions): Call<Handoff> {
-    return this.#transport.call(getHandoff, { params: { id: browserId }, query }, options);
+    return this.#transport.call(
+      getHandoff,
+      { params: { id: browserId }, query },
+      waitingUpTo(query.wait_seconds, options),
+    );
   }
   /** Ends the handoff; programs continue. Returns an ended one unchanged. @throws {ApiError} 404 `not_found`. */
   release(browserId: string, body: ReleaseHandoff = {}, options?: CallOptions): Call<Handoff> {
@@ -52,11 +57,28 @@ export class BrowserHandoff {
    * const { url } = await shoal.browsers.handoff.request(id, { message: "Please sign in." });
    * const { status, note } = await shoal.browsers.handoff.done(id);
    *
-   * @throws {ApiError} 404 `not_found`.
+   * @param options - `timeoutMs` excludes the wait, and `totalTimeoutMs` ends it.
+   * @throws {TimeoutError} after `totalTimeoutMs`; {@link ApiError} 404 `not_found`.
    */
-  async done(browserId: string, query: Pick<GetHandoff, "handoff_id"> = {}, options?: CallOptions): Promise<Handoff> {
+  async done(
+    browserId: string,
+    query: Pick<GetHandoff, "handoff_id"> = {},
+    options: CallOptions = {},
+  ): Promise<Handoff> {
+    const startedAt = performance.now();
+    const { totalTimeoutMs = Infinity } = options;
     for (;;) {
-      const handoff = await this.get(browserId, { ...query, wait_seconds: longestPollSeconds }, options);
+      const passedMs = performance.now() - startedAt;
+      if (passedMs >= totalTimeoutMs)
+        throw new TimeoutError(
+          `The handoff did not end within ${totalTimeoutMs} ms. Raise totalTimeoutMs.`,
+          totalTimeoutMs,
+        );
+      const handoff = await this.get(
+        browserId,
+        { ...query, wait_seconds: longestPollSeconds },
+        { ...options, ...pollLimits(longestPollSeconds, passedMs, options) },
+      );
       if (handoff.ended_at !== null) return handoff;
     }
   }

@@ -21,6 +21,7 @@ import type {
 import { pause, type Call, type CallOptions, type ItemPage, type Transport } from "@shoal/transport";
 import { sessionOf, type BrowserSession } from "./session/browser-session.ts";
 import type { Browsers } from "./browsers.ts";
+import { pollLimits } from "../waits/wait-limits.ts";
 
 /** A leased session. With `await using` it returns to the pool at the end of the scope; otherwise call `browserPools.release`. */
 export interface BrowserLease extends BrowserSession {}
@@ -87,7 +88,7 @@ export class BrowserPools {
     options: AcquireOptions = {},
   ): Promise<BrowserLease | undefined> {
     const { acquire_timeout_seconds: waitSeconds = Infinity, ...lease } = body;
-    const { idempotencyKey, reuse = true, signal, timeoutMs = 60_000, totalTimeoutMs, ...rest } = options;
+    const { idempotencyKey, reuse = true, signal, timeoutMs, totalTimeoutMs, ...rest } = options;
     const startedAt = performance.now();
     for (let poll = 1; ; poll += 1) {
       const polledAt = performance.now();
@@ -99,8 +100,7 @@ export class BrowserPools {
         {
           ...rest,
           signal,
-          timeoutMs: timeoutMs + seconds * 1000,
-          ...(totalTimeoutMs !== undefined && { totalTimeoutMs: Math.max(1, totalTimeoutMs - passedMs) }),
+          ...pollLimits(seconds, passedMs, { timeoutMs, totalTimeoutMs }),
           // The service stores the response to a key: the same key would return "none" again.
           idempotencyKey: typeof idempotencyKey === "string" && poll > 1 ? `${idempotencyKey}-${poll}` : idempotencyKey,
         },
