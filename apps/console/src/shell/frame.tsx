@@ -67,7 +67,7 @@ function useRefetchAfter(isDown: boolean): void {
 function DownNotice() {
   return (
     <Alert color="yellow" icon={<Unplug aria-hidden />} title="The service does not answer" role="status" mb="md">
-      The page shows what it knew, and continues when the service is back.
+      The page shows earlier data until the service answers again.
     </Alert>
   );
 }

@@ -142,3 +142,17 @@ it("lets a person with a key alone start and control a session, find out why ano
   expect(problems.filter((problem) => !expected.test(problem))).toEqual([]);
   await page.close();
 });
+
+it("loads few scripts for its first page", async () => {
+  const { page, problems } = await person.openSignedIn();
+  await page.getByLabel("Start page").waitFor();
+  await page.getByText("checkout-agent").first().waitFor();
+  const scripts = await page.evaluate(() =>
+    performance.getEntriesByType("resource").filter(({ name }) => new URL(name).pathname.endsWith(".js")),
+  );
+  // 15 when this was written. Without groups of modules there were 106.
+  expect(scripts.length).toBeGreaterThan(5);
+  expect(scripts.length).toBeLessThanOrEqual(25);
+  expect(problems).toEqual([]);
+  await page.close();
+});

@@ -196,6 +196,53 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await Promise.all(both.map((viewer) => viewer.close()));
     });
 
+    it("enlarges under two fingers on a phone, so that a tap hits a check box, and one finger moves and scrolls", async () => {
+      const box = "position:absolute;left:700px;top:400px;margin:0";
+      await page.setContent(`<body style="margin:0;height:3000px"><input type="checkbox" style="${box}">`);
+      const phone = await person.newPage({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+      await phone.goto(await addressOf());
+      await phone.waitForSelector("body.showing");
+      const fingers = await phone.context().newCDPSession(phone);
+      const touch = (type: "touchStart" | "touchMove" | "touchEnd", ...points: readonly [number, number][]) =>
+        fingers.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+      const drag = async (from: readonly [number, number], x: number, y: number) => {
+        await touch("touchStart", [...from]);
+        await touch("touchMove", [from[0] + x / 2, from[1] + y / 2]);
+        await touch("touchMove", [from[0] + x, from[1] + y]);
+        await touch("touchEnd");
+      };
+      await expect.poll(async () => (await placeOf(phone)).width).toBe(390);
+      const small = await placeOf(phone);
+      const [x, y] = [small.x + (706 / size.width) * small.width, small.y + (406 / size.height) * small.height];
+
+      await touch("touchStart", [x - 10, y], [x + 10, y]);
+      await touch("touchMove", [x - 25, y], [x + 25, y]);
+      await touch("touchMove", [x - 40, y], [x + 40, y]);
+      await touch("touchEnd");
+      await expect.poll(async () => (await placeOf(phone)).width).toBeCloseTo(4 * 390, 0);
+      const large = await placeOf(phone);
+      // The check box is 22 instead of 5.6 pixels wide, and still below the fingers from left to right.
+      const [left, top] = [large.x + 700 * (large.width / size.width), large.y + 400 * (large.height / size.height)];
+      expect(Math.abs(left - x)).toBeLessThan(20);
+      await touch("touchStart", [left + 18, top + 18]);
+      await touch("touchEnd");
+      await expect.poll(() => page.locator("input").isChecked()).toBe(true);
+
+      await drag([200, 500], 100, 0);
+      await expect.poll(async () => (await placeOf(phone)).x).toBeCloseTo(large.x + 100, 0);
+      expect(await page.evaluate(() => scrollY)).toBe(0);
+
+      await touch("touchStart", [100, 500], [300, 500]);
+      await touch("touchMove", [195, 500], [205, 500]);
+      await touch("touchEnd");
+      await expect.poll(() => placeOf(phone)).toEqual(small);
+      await drag([x, y + 50], 0, -80);
+      await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(100);
+      expect(await placeOf(phone)).toEqual(small);
+      await phone.close();
+      await page.setContent(recording);
+    });
+
     it("shows a browser leased from a pool", async () => {
       const pool = await test.shoal.browserPools.create({ size: 1, headless: true });
       const leased = await test.shoal.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });

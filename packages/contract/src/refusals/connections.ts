@@ -111,7 +111,7 @@ export type HandoffEnd = keyof typeof handoffEnds;
 
 const handoffEnds = {
   used: "This sign-in link was used already.",
-  expired: "The time of this sign-in is over.",
+  expired: "This sign-in link has expired.",
   ended: "The login of this sign-in link has ended.",
 } as const;
 

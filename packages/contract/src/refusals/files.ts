@@ -87,7 +87,7 @@ export function ownerUnchangeable(path: string, { uid, gid, user }: Record<"uid"
   return {
     status: 403,
     code: "permission_denied",
-    problem: `Cannot give ${path} to user ${String(uid)}, group ${String(gid)}: the operating system does not permit it to user ${String(user)}, as which the session runs.`,
+    problem: `Cannot give ${path} to user ${String(uid)}, group ${String(gid)}: the session runs as user ${String(user)}, which has no right to change owners.`,
     hint: "Omit owner and group.",
   };
 }

@@ -194,12 +194,11 @@ function policyOf(
         else [refusing, refused] = [list, `${address} is ${because ?? ""}`];
       }
       if (addresses.length > 0 && !(isProxied && refusing !== -1)) return { allowed: true, addresses };
-      return {
-        allowed: false,
-        status: 403,
-        message: `Pages may not reach ${hostAndPort(name, port)}: ${refused}.${refusing === -1 ? "" : ` ${remedy(refusing, { host: hostAndPort(name, port), port, isLoopback: found.every(isLoopback) })}`}\n`,
-        because: refused,
-      };
+      const shown = hostAndPort(name, port);
+      const facts = { host: shown, port, isLoopback: found.every(isLoopback) };
+      const step = refusing === -1 ? "" : ` ${remedy(refusing, facts)}`;
+      const message = `Pages may not reach ${shown}: ${refused}.${step}\n`;
+      return { allowed: false, status: 403, message, because: refused };
     },
   };
 }

@@ -167,6 +167,6 @@ export const browserEntries: Readonly<Record<string, CommandEntry>> = {
   "browsers.saveProfile": {
     summary: "Save the session's state to its profile",
     about:
-      "The session must have been started with --profile-save-changes. Local storage and databases may lack the last seconds.",
+      "The session must save changes to its profile: see --profile-save-changes of shoal browsers create. Local storage and databases may lack the last seconds.",
   },
 };

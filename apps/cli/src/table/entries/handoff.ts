@@ -7,7 +7,7 @@ export const handoffEntries: Readonly<Record<string, CommandEntry>> = {
   "browsers.handoff.request": {
     summary: "Hand a session over to a person",
     about:
-      "Pauses input and changes by programs until the person returns control, or the time is over. Reading continues. Anyone with the printed URL can take control.",
+      "Pauses input and changes by programs until the person returns control, or the handoff expires. Reading continues. Anyone with the printed URL can take control.",
     arguments: ["message"],
     help: {
       message: "The task for the person",

@@ -60,7 +60,7 @@ function SnapshotMenu({ snapshot: { id, name = id } }: { readonly snapshot: Snap
   const deletion = useDeletion({
     kind: "snapshot",
     name,
-    text: "Sessions that started from it go on.",
+    text: "Sessions that started from it continue.",
     act: () => shoal.snapshots.delete(id),
     changes: [["snapshots"]],
   });

@@ -147,7 +147,7 @@ async function runOf(transaction: Transaction<Tables>, row: ScheduleRow): Promis
 
 async function outcomeWithoutRun(transaction: Transaction<Tables>, row: ScheduleRow): Promise<Outcome> {
   if (row.flow_id === null) return invoke(transaction, row);
-  return { last_problem: "The previous run of this schedule goes on." };
+  return { last_problem: "The previous run of this schedule still runs." };
 }
 
 const startsAs = ({ scheduled: { runId } }: FlowToStart): Outcome => ({

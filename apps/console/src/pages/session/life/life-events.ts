@@ -202,7 +202,7 @@ export function endTitle({ ended_reason = "deleted", lifecycle, timeout_seconds 
   if (by?.type === "user") return `Ended by ${name}`;
   if (by?.type === "pool") return `Ended by its pool ${name}`;
   if (by?.type === "invocation") return `Ended with its invocation ${name}`;
-  if (by?.type === "login") return "Ended: its sign-in is over";
+  if (by?.type === "login") return "Ended with its sign-in";
   const text = endings[ended_reason];
   return `Ended: ${text === undefined ? ended_reason : text.charAt(0).toLowerCase() + text.slice(1, -1)}`;
 }

@@ -47,7 +47,7 @@ export class ProfileLoad {
     const what = `Version ${String(this.#version)} of profile ${this.#profile.id} could not be loaded into browser ${this.#sessionId}`;
     if (cause instanceof InstanceRefusal)
       return new ServiceError(503, "browser_not_running", `${what}: ${cause.problem}`, { cause, hint: cause.hint });
-    const hint = "Roll the profile back with profiles.rollback if that goes on.";
+    const hint = "Roll the profile back with profiles.rollback if this repeats.";
     return new ServiceError(500, "internal_error", `${what}: ${messageOf(cause)}`, { cause, hint });
   }
 }

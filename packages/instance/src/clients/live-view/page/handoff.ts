@@ -93,7 +93,7 @@ class TaskBar implements HandoffPage {
   #showDeadline(): void {
     const minutes = Math.ceil((this.#expiresAtMs - Date.now()) / 60_000);
     const clock = new Date(this.#expiresAtMs).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    const left = minutes <= 0 ? "The time is over." : `Until ${clock}, ${String(minutes)} min left.`;
+    const left = minutes <= 0 ? "The time has run out." : `Until ${clock}, ${String(minutes)} min left.`;
     const shown = part("handoff-deadline", HTMLElement);
     // Screen readers would repeat equal texts.
     if (shown.textContent !== left) shown.textContent = left;

@@ -3,6 +3,7 @@ import { connect } from "./connection.ts";
 import { followHandoff } from "./handoff.ts";
 import { followKeyboard } from "./keyboard.ts";
 import { followPointer } from "./pointer.ts";
+import { Zoom } from "./zoom.ts";
 
 function element<T extends HTMLElement>(id: string, type: new () => T): T {
   const found = document.getElementById(id);
@@ -13,6 +14,7 @@ function element<T extends HTMLElement>(id: string, type: new () => T): T {
 const canvas = element("screen", HTMLCanvasElement);
 const context = canvas.getContext("2d", { alpha: false });
 const stage = element("stage", HTMLElement);
+const zoom = new Zoom(canvas, stage);
 const keys = element("keys", HTMLTextAreaElement);
 const address = element("address", HTMLInputElement);
 const tabList = element("tab-list", HTMLUListElement);
@@ -87,6 +89,7 @@ function fit(): void {
   canvas.style.left = `${String(Math.floor((clientWidth - width) / 2))}px`;
   canvas.style.top = `${String(Math.floor((clientHeight - height) / 2))}px`;
   body.classList.toggle("framed", width < clientWidth || height < clientHeight);
+  zoom.refit();
 }
 
 async function draw(jpeg: ArrayBuffer): Promise<void> {
@@ -263,6 +266,7 @@ followPointer(
       keys.style.top = `${String(Math.round(y - rect.top))}px`;
       if (!body.classList.contains("read-only")) keys.focus({ preventScroll: true });
     },
+    zoom,
   },
   isMac,
 );

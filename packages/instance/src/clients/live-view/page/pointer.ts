@@ -1,4 +1,6 @@
 import type { ViewerMessage } from "../messages.ts";
+import { followTouch } from "./touch.ts";
+import type { Point, Zoom } from "./zoom.ts";
 
 export interface PointerTarget {
   readonly canvas: HTMLCanvasElement;
@@ -7,13 +9,12 @@ export interface PointerTarget {
   readonly send: (message: ViewerMessage) => void;
   /** Called when a button goes down, in CSS pixels of this page: the keyboard focus belongs there. */
   readonly pressed: (x: number, y: number) => void;
+  readonly zoom: Zoom;
 }
 
 const buttonNames = ["left", "middle", "right", "back", "forward"] as const;
 const clickMs = 500;
 const clickPixels = 5;
-/** A shorter finger movement is a tap. */
-const tapPixels = 8;
 /** Pixels per line, for wheels that report lines. */
 const linePixels = 40;
 
@@ -154,58 +155,4 @@ class Pointer {
       });
     if (turned !== undefined) this.#target.send(turned);
   }
-}
-
-/** In CSS pixels of this page. */
-interface Point {
-  readonly clientX: number;
-  readonly clientY: number;
-}
-
-interface TouchTarget extends PointerTarget {
-  readonly placeOf: (point: Point) => { x: number; y: number };
-}
-
-function followTouch({ canvas, send, pressed, placeOf }: TouchTarget): void {
-  let from: Point | undefined;
-  let scrolls = false;
-  canvas.addEventListener(
-    "touchstart",
-    (event) => {
-      event.preventDefault();
-      const [touch] = event.touches;
-      from = touch === undefined ? undefined : { clientX: touch.clientX, clientY: touch.clientY };
-      scrolls = false;
-    },
-    { passive: false },
-  );
-  canvas.addEventListener(
-    "touchmove",
-    (event) => {
-      event.preventDefault();
-      const [touch] = event.touches;
-      if (touch === undefined || from === undefined) return;
-      if (!scrolls && Math.hypot(touch.clientX - from.clientX, touch.clientY - from.clientY) < tapPixels) return;
-      scrolls = true;
-      const [before, now] = [placeOf(from), placeOf(touch)];
-      send({ type: "wheel", ...now, delta_x: before.x - now.x, delta_y: before.y - now.y, modifiers: 0 });
-      from = { clientX: touch.clientX, clientY: touch.clientY };
-    },
-    { passive: false },
-  );
-  canvas.addEventListener(
-    "touchend",
-    (event) => {
-      event.preventDefault();
-      if (from === undefined || scrolls || event.touches.length > 0) return;
-      const place = placeOf(from);
-      const click = { type: "mouse", ...place, clicks: 1, modifiers: 0 } as const;
-      send({ ...click, action: "move", button: "none", buttons: 0, clicks: 0 });
-      send({ ...click, action: "down", button: "left", buttons: 1 });
-      send({ ...click, action: "up", button: "left", buttons: 0 });
-      pressed(from.clientX, from.clientY);
-      from = undefined;
-    },
-    { passive: false },
-  );
 }
