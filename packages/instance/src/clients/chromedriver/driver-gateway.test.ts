@@ -63,6 +63,16 @@ describeChromium("commands of WebDriver", (chromium) => {
       expect(instance.events.map(({ type }) => type)).not.toContain("browser_restarted");
     });
 
+    it("knows cookies by every name that clients do not escape", async () => {
+      for (const name of ["a!b", "x..y", "*", "(it's)"])
+        expect([name, await command("GET", `cookie/${name}`)]).toMatchObject([
+          name,
+          { status: 404, value: { error: "no such cookie" } },
+        ]);
+      for (const part of [".", ".."])
+        expect(await command("GET", `cookie/${part}/a`)).toMatchObject({ value: { message: "Unknown command." } });
+    });
+
     it("waits while a person has the session, or refuses", async () => {
       const handoff = (status: string, mode: string) => {
         const body = { id: "h1", status, on_automation: mode, remaining_ms: 60_000 };

@@ -18,7 +18,7 @@ const maxRunning = 32;
 
 const sessionPath = "/wd/session";
 /** Paths of commands; the driver's own, such as its shutdown, are not below a session. */
-const commandPath = /^\/wd\/session((?:\/[\w.~:@%-]{1,1024}){1,12})$/;
+const commandPath = /^\/wd\/session((?:\/(?!\.{1,2}(?:\/|$))[\w.~:@%!*'()-]{1,1024}){1,12})$/;
 
 export interface DriverGatewayOptions extends Pick<
   CdpGatewayOptions,
@@ -139,7 +139,7 @@ export class DriverGateway {
   async #command(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const [, path = ""] = commandPath.exec(request.url ?? "") ?? [];
     const { headers, method = "GET" } = request;
-    if (path === "" || path.includes("..") || !["GET", "POST", "DELETE"].includes(method)) {
+    if (path === "" || !["GET", "POST", "DELETE"].includes(method)) {
       refuseCommand(response, { status: 404, code: "not_found", message: "Unknown command." });
       return;
     }
