@@ -58,3 +58,25 @@ it("throws other errors, the last refusal, and the reason of a client that goes"
   await expect(waiting).rejects.toThrow();
   expect(line.size).toBe(0);
 });
+
+it("refuses a client that finds the line full, without an attempt before those in the line", async () => {
+  const line = new WaitingLine();
+  const gone = new AbortController();
+  let places = 0;
+  const wait = (index: number) =>
+    line.take("p", { ...client(), signal: gone.signal }, () => {
+      if (places === 0) return Promise.reject(full);
+      places -= 1;
+      return Promise.resolve(index);
+    });
+  const first = wait(0);
+  await eventually("the first waits", () => line.size === 1);
+  const others = Array.from({ length: 99 }, (_none, index) => wait(index + 1).catch(() => undefined));
+  await eventually("the line is full", () => line.size === 100);
+  places = 1;
+  await expect(wait(100)).rejects.toBe(full);
+  expect(await first).toBe(0);
+  gone.abort();
+  await Promise.all(others);
+  expect(line.size).toBe(0);
+});

@@ -7,17 +7,23 @@ const maxWaiting = 500;
 const maxWaitingOfProject = 100;
 
 /** No place is free at this moment: another attempt may succeed. */
-function isFull(error: unknown): boolean {
+function isFull(error: unknown): error is ServiceError {
   return ServiceError.isInstance(error) && (error.code === "too_many_requests" || error.code === "capacity_exhausted");
+}
+
+interface Line {
+  /** With the time at which a client's attempt began. */
+  readonly clients: Map<symbol, number | undefined>;
+  lastRefusal: ServiceError;
 }
 
 /** Clients that wait for a place for their session, first come, first served in each project. */
 export class WaitingLine {
-  /** Of each project, with the time at which a client's attempt began. */
-  readonly #lines = new Map<string, Map<symbol, number | undefined>>();
+  /** Of each project. */
+  readonly #lines = new Map<string, Line>();
 
   get size(): number {
-    return [...this.#lines.values()].reduce((sum, line) => sum + line.size, 0);
+    return [...this.#lines.values()].reduce((sum, { clients }) => sum + clients.size, 0);
   }
 
   /**
@@ -31,41 +37,45 @@ export class WaitingLine {
   ): Promise<T> {
     signal.throwIfAborted();
     const isLast = () => performance.now() + pauseMs >= untilMs;
-    if (!this.#lines.has(projectId)) {
+    let line = this.#lines.get(projectId);
+    if (line === undefined) {
       try {
         return await attempt();
       } catch (error) {
         if (isLast() || !isFull(error)) throw error;
+        line = this.#lines.get(projectId) ?? { clients: new Map(), lastRefusal: error };
       }
     }
-    const line = this.#lines.get(projectId) ?? new Map<symbol, number | undefined>();
-    if (line.size >= maxWaitingOfProject || this.size >= maxWaiting) return attempt();
+    const { clients } = line;
+    // Without an attempt, because the next place is for the first client of the line.
+    if (clients.size >= maxWaitingOfProject || this.size >= maxWaiting) throw line.lastRefusal;
     this.#lines.set(projectId, line);
     const own = Symbol(projectId);
-    line.set(own, undefined);
+    clients.set(own, undefined);
     try {
       for (;;) {
         await delay(pauseMs, undefined, { signal });
         const last = isLast();
-        if (!last && !isTurn(line, own)) continue;
-        line.set(own, performance.now());
+        if (!last && !isTurn(clients, own)) continue;
+        clients.set(own, performance.now());
         try {
           return await attempt();
         } catch (error) {
           if (last || !isFull(error)) throw error;
-          line.set(own, undefined);
+          line.lastRefusal = error;
+          clients.set(own, undefined);
         }
       }
     } finally {
-      line.delete(own);
-      if (line.size === 0) this.#lines.delete(projectId);
+      clients.delete(own);
+      if (clients.size === 0) this.#lines.delete(projectId);
     }
   }
 }
 
 /** An attempt that lasts has a place, so the next client may try. */
-function isTurn(line: ReadonlyMap<symbol, number | undefined>, own: symbol): boolean {
-  for (const [client, beganMs] of line) {
+function isTurn(clients: ReadonlyMap<symbol, number | undefined>, own: symbol): boolean {
+  for (const [client, beganMs] of clients) {
     if (client === own) return true;
     if (beganMs === undefined || performance.now() - beganMs < pauseMs) return false;
   }
