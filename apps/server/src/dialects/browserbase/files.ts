@@ -8,7 +8,7 @@ import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import { archiveName } from "../../storage/archives/archive-name.ts";
 import { finishedDownloads } from "../kit/finished-downloads.ts";
 import { writeFile } from "../kit/instance-calls.ts";
-import { browserOf } from "../kit/browser-of.ts";
+import { browserOf } from "../kit/browsers.ts";
 
 /** Where clients of the vendor expect files for `DOM.setFileInputFiles`. */
 const uploadFolder = "/tmp/.uploads";

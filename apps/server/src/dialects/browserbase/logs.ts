@@ -3,7 +3,7 @@ import { TelemetryEnvelope } from "@shoal/schemas";
 import * as z from "zod/mini";
 import type { DialectCaller } from "../kit/dialect.ts";
 import type { NativeCalls } from "../kit/native-calls.ts";
-import { browserOf } from "../kit/browser-of.ts";
+import { browserOf } from "../kit/browsers.ts";
 import type { SessionLog } from "./shapes.ts";
 
 const maxLogs = 1000;

@@ -3,7 +3,7 @@ import type { Replay } from "@shoal/schemas";
 import { startRecording } from "../../sessions/replays/start-recording.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import type { NativeCalls } from "../kit/native-calls.ts";
-import { browserOf } from "../kit/browser-of.ts";
+import { browserOf } from "../kit/browsers.ts";
 import type { RecordingDownloads, Replays } from "./shapes.ts";
 
 export async function startRecordingOf(

@@ -2,6 +2,7 @@ import { contract as native } from "@shoal/contract";
 import { createId } from "@shoal/primitives";
 import type { Handlers, MultipartPart } from "@shoal/router";
 import type { Extension, Profile, Project } from "@shoal/schemas";
+import { concurrencyOf } from "../kit/browsers.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import { defaultTimeout } from "./create-session.ts";
 import type * as contract from "./contract.ts";
@@ -79,14 +80,12 @@ export function resourceHandlers(parts: DialectParts): ResourceHandlers {
     calls.call("getProfile", { params: { id_or_name: id } });
 
   async function toProject({ calls }: DialectCaller, project: Project) {
-    const limits = await calls.call("getProjectLimits", { params: { id: project.id } });
-    const own = "max_concurrent_sessions" in limits ? limits.max_concurrent_sessions : undefined;
     return {
       id: project.id,
       name: project.name,
       ownerId: "shoal",
       defaultTimeout,
-      concurrency: own ?? parts.usualConcurrency(),
+      concurrency: await concurrencyOf(parts, calls, project.id),
       createdAt: project.created_at,
       updatedAt: project.updated_at,
     };

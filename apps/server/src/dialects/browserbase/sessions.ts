@@ -1,5 +1,5 @@
 import { reportIgnored } from "../kit/ignored.ts";
-import { browserOf } from "../kit/browser-of.ts";
+import { browserOf, dropBrowser, endBrowser } from "../kit/browsers.ts";
 import { createBrowserFor } from "../kit/create-browser.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import { liveViewLink, pagesOf } from "../kit/live-pages.ts";
@@ -27,7 +27,7 @@ export async function createSession(
     try {
       await startRecordingOf(parts, calls, browser.session_id);
     } catch (error) {
-      await calls.call("deleteBrowser", { params: { id_or_name: browser.session_id } });
+      await dropBrowser(parts, calls, browser.session_id);
       throw error;
     }
   }
@@ -40,14 +40,14 @@ export async function listSessions(
   { q, status }: { readonly q?: string | undefined; readonly status?: SessionStatus | undefined },
 ): Promise<Session[]> {
   const { projectId } = calls.access;
-  const originMetadata = q === undefined ? undefined : metadataIn(q);
+  const metadata = q === undefined ? undefined : metadataIn(q);
   // A session is shown once it runs.
   if (status === "PENDING") return [];
   const page = await calls.call("listBrowsers", {
     query: {
       limit: maxListed,
       status: status === undefined ? "all" : status === "RUNNING" ? "active" : "deleted",
-      ...(originMetadata && { originMetadata }),
+      ...(metadata && { origin: { metadata } }),
       ...(status !== undefined && status !== "RUNNING" && { endedReasons: endedReasonsOf(status) }),
     },
   });
@@ -63,7 +63,7 @@ export async function releaseSession({ calls: own }: DialectCaller, id: string, 
   const calls = await own.inProject(project);
   const present = await browserOf(calls, id);
   if (present.deleted_at !== undefined) return toSession(present, calls.access.projectId);
-  await calls.call("deleteBrowser", { params: { id_or_name: present.session_id } });
+  await endBrowser(calls, present.session_id);
   return toSession(await browserOf(calls, present.session_id), calls.access.projectId);
 }
 

@@ -170,6 +170,11 @@ describe("a session", () => {
     const [running] = (await (await get("/sessions")).json()) as { id: string; killURL: string }[];
     expect(running?.killURL).toContain(`/browserless/kill/${running?.id ?? ""}`);
     expect(await (await get("/pressure")).json()).toMatchObject({ pressure: { running: 1, isAvailable: true } });
+    const limited = (max_concurrent_sessions: number | null) =>
+      server.request("PATCH", `/org/projects/${shop.id}/limits`, { body: { max_concurrent_sessions } });
+    expect((await limited(1)).status).toBe(200);
+    expect(await (await get("/pressure")).json()).toMatchObject({ pressure: { isAvailable: false, maxConcurrent: 1 } });
+    await limited(null);
     expect((await get("/active")).status).toBe(204);
     expect(await (await get("/json/version")).json()).toHaveProperty("webSocketDebuggerUrl");
     expect((await get(`/kill/${running?.id ?? ""}`)).status).toBe(204);

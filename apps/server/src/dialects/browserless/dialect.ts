@@ -1,6 +1,7 @@
 import type { Handlers } from "@shoal/router";
 import type { Browser } from "@shoal/schemas";
 import { defineDialect, type DialectCaller, type DialectParts, type MissingOperation } from "../kit/dialect.ts";
+import { concurrencyOf, endBrowsers } from "../kit/browsers.ts";
 import * as contract from "./contract.ts";
 import { content, pdf, scrape, screenshot } from "./rest.ts";
 
@@ -32,8 +33,8 @@ async function kill({ calls }: DialectCaller, id: string): Promise<void> {
 }
 
 async function killAll(caller: DialectCaller): Promise<void> {
-  for (const { origin, session_id: id } of await running(caller))
-    if (origin?.dialect === "browserless") await kill(caller, id);
+  const own = (await running(caller)).filter(({ origin }) => origin?.dialect === "browserless");
+  await endBrowsers(caller.calls, own);
 }
 
 function handlers(parts: DialectParts): Handlers<typeof contract, DialectCaller> {
@@ -72,7 +73,7 @@ function handlers(parts: DialectParts): Handlers<typeof contract, DialectCaller>
     killSessions: ({ context }) => killAll(context),
     async getPressure({ context }) {
       const count = (await running(context)).length;
-      const most = parts.usualConcurrency();
+      const most = await concurrencyOf(parts, context.calls, context.access.projectId);
       const isAvailable = most === 0 || count < most;
       return {
         pressure: {

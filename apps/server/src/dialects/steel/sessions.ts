@@ -1,6 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import type { Browser, Profile } from "@shoal/schemas";
-import { browserOf } from "../kit/browser-of.ts";
+import { browserOf, dropBrowser, endBrowser, endBrowsers } from "../kit/browsers.ts";
 import { createBrowserFor } from "../kit/create-browser.ts";
 import type { DialectCaller, DialectParts } from "../kit/dialect.ts";
 import { reportIgnored } from "../kit/ignored.ts";
@@ -17,7 +17,7 @@ const releasedAtOnce = 100;
 const viewSeconds = 21_600;
 
 async function withMetadata(calls: NativeCalls, id: string): Promise<Browser | undefined> {
-  const query = { limit: 1, status: "all", originMetadata: { sessionId: id } } as const;
+  const query = { limit: 1, status: "all", origin: { dialect, metadata: { sessionId: id } } } as const;
   const page = await calls.call("listBrowsers", { query });
   return "items" in page ? page.items[0] : undefined;
 }
@@ -58,8 +58,8 @@ export async function createSession(
     if (state) await startFrom(state, { calls, sessionId: browser.session_id, signal });
     return toSession(browser, calls.access.baseUrl);
   } catch (error) {
-    if (browser) await calls.call("deleteBrowser", { params: { id_or_name: browser.session_id } });
-    else if (profile) await calls.call("deleteProfile", { params: { id_or_name: profile.id } });
+    if (browser) await dropBrowser(parts, calls, browser.session_id);
+    if (profile) await calls.call("deleteProfile", { params: { id_or_name: profile.id } }).catch(() => undefined);
     throw error;
   }
 }
@@ -90,8 +90,7 @@ export async function listSessions({ calls }: DialectCaller, { cursorId, limit =
 /** May be repeated. */
 export async function releaseSession({ calls }: DialectCaller, id: string) {
   const browser = await sessionOf(calls, id);
-  if (browser.deleted_at === undefined)
-    await calls.call("deleteBrowser", { params: { id_or_name: browser.session_id } });
+  if (browser.deleted_at === undefined) await endBrowser(calls, browser.session_id);
   return { success: true, message: `Session ${id} was released.` };
 }
 
@@ -103,11 +102,9 @@ export async function releaseAll({ calls }: DialectCaller) {
     const query = { limit: releasedAtOnce, status: "active", ...(before !== undefined && { before }) } as const;
     const page = await calls.call("listBrowsers", { query });
     const browsers = "items" in page ? page.items : [];
-    for (const { origin, session_id: id } of browsers)
-      if (origin?.dialect === dialect) {
-        await calls.call("deleteBrowser", { params: { id_or_name: id } });
-        count += 1;
-      }
+    const own = browsers.filter(({ origin }) => origin?.dialect === dialect);
+    await endBrowsers(calls, own);
+    count += own.length;
     before = browsers.at(-1)?.session_id;
     if (browsers.length < releasedAtOnce) return { success: true, message: `${String(count)} sessions were released.` };
   }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connectCdp } from "../../testing/cdp-client.ts";
+import { blockedStatements } from "../../testing/blocked-statements.ts";
 import { type RenderSite, startRenderSite } from "../../testing/render-site.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import * as shapes from "./shapes.ts";
@@ -13,7 +14,7 @@ let bank: { id: string; key: string };
 let site: RenderSite;
 beforeAll(async () => {
   site = await startRenderSite();
-  server = await startTestServer({ dialects: ["steel"], allow_private_hosts: ["127.0.0.1"] });
+  server = await startTestServer({ dialects: ["browserbase", "steel"], allow_private_hosts: ["127.0.0.1"] });
   shop = await server.addProject("shop");
   bank = await server.addProject("bank");
 });
@@ -118,6 +119,51 @@ describe("sessions", () => {
     expect((await nativeOf(other)).session_id).toBe(other);
     expect((await send("GET", `/sessions/${foreign.id}`, { key: bank.key })).body).toMatchObject({ status: "live" });
     await server.request("DELETE", `/browsers/${other}`, { key: shop.key });
+  });
+
+  it("are all released if one of them ends meanwhile", async () => {
+    const [, middle, first] = [await create(), await create(), await create()];
+    const { answer } = await server.database.query.transaction().execute(async (transaction) => {
+      await transaction.selectFrom("sessions").select("id").where("id", "=", first.id).forUpdate().execute();
+      const asked = send("POST", "/sessions/release");
+      await expect.poll(() => blockedStatements(server.database)).toBeGreaterThan(0);
+      expect((await server.request("DELETE", `/browsers/${middle.id}`, { key: shop.key })).status).toBe(204);
+      return { answer: asked };
+    });
+    expect(await answer).toMatchObject({ status: 200, body: { success: true } });
+    expect(idsIn((await send("GET", "/sessions?status=live")).body)).toEqual([]);
+  });
+
+  it("are not found by metadata of another client", async () => {
+    const sessionId = randomUUID();
+    const other = await server.request("POST", "/browserbase/v1/sessions", {
+      key: null,
+      headers: { "x-bb-api-key": shop.key },
+      body: { userMetadata: { sessionId } },
+    });
+    expect(other.status).toBe(201);
+    expect((await send("GET", `/sessions/${sessionId}`)).status).toBe(404);
+    expect((await send("POST", `/sessions/${sessionId}/release`)).status).toBe(404);
+    expect(await create({ sessionId })).toMatchObject({ id: sessionId });
+    await server.request("DELETE", `/browsers/${(other.body as { id: string }).id}`, { key: shop.key });
+  });
+
+  it("leave no profile and no session when their state is refused", async () => {
+    const sessionContext = { localStorage: { "file:///": { a: "b" } } };
+    const policy = {
+      statements: ["browsers.create", "browsers.playwright.execute", "profiles.create", "profiles.delete"].map(
+        (name) => ({
+          action: `operation:${name}`,
+          resource: `projects/${shop.id}/*`,
+        }),
+      ),
+    };
+    const made = await server.request("POST", "/org/api_keys", { body: { name: "limited", policy } });
+    const body = { sessionContext, persistProfile: true };
+    for (const key of [shop.key, (made.body as { key: string }).key])
+      expect(await send("POST", "/sessions", { body, key })).toMatchObject({ status: 400 });
+    for (const path of ["/profiles", "/browsers"])
+      expect((await server.request("GET", path, { key: shop.key })).body).toEqual([]);
   });
 
   it("take a separate proxy, and report fields without effect", async () => {

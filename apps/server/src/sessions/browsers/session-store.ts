@@ -158,8 +158,8 @@ export interface SessionFilter extends Seen<z.output<typeof ListBrowsers>> {
   readonly endedReasons?: readonly string[];
   /** Only sessions that follow this one in the list, by its id. */
   readonly before?: string;
-  /** Only sessions whose origin has at least this metadata. */
-  readonly originMetadata?: object;
+  /** Only sessions whose origin has at least these fields. */
+  readonly origin?: { readonly dialect?: string; readonly metadata?: object };
 }
 
 /** The rows of sessions. Changes apply to running sessions only, and return `undefined` or false for others. */
@@ -249,7 +249,7 @@ export class SessionStore {
 
   /** Newest first, with one row more than the limit if more exist; without large policies. */
   async list(projectId: string, filter: SessionFilter): Promise<SessionRow[]> {
-    const { query: part, pool, region, tags, limit, offset, visible, endedReasons, before, originMetadata } = filter;
+    const { query: part, pool, region, tags, limit, offset, visible, endedReasons, before, origin } = filter;
     const labels = Object.entries(tags ?? {});
     if (!isStorable(part) || !isStorable(pool) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value)))
       return [];
@@ -272,8 +272,7 @@ export class SessionStore {
           select last.created_at, last.id from sessions as last where last.id = ${before} and last.project_id = ${projectId}
         )`,
       );
-    if (originMetadata !== undefined)
-      rows = rows.where(sql<boolean>`options @> ${JSON.stringify({ origin: { metadata: originMetadata } })}::jsonb`);
+    if (origin !== undefined) rows = rows.where(sql<boolean>`options @> ${JSON.stringify({ origin })}::jsonb`);
     if (labels.length > 0)
       rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);
     if (part !== undefined)
