@@ -90,7 +90,8 @@ def run(call, payload):
             return await result
 
         result = asyncio.run(wait())
-    return json.dumps(result)
+    # Clients cannot parse NaN and Infinity.
+    return json.dumps(result, allow_nan=False)
 
 
 def cut(text):

@@ -162,7 +162,8 @@ describe("runAction", () => {
   });
 
   it("fails with the handler's exception, and reports it to the runner", async () => {
-    const thrown: unknown[] = [new Error("sold out"), "text", undefined, Object.create(null)];
+    const described = Object.assign(new Error("x"), { message: { status: 402 } });
+    const thrown: unknown[] = [new Error("sold out"), "text", undefined, Object.create(null), described];
     let at = 0;
     app("shop").action("price", () => {
       throw thrown[at];
@@ -176,6 +177,7 @@ describe("runAction", () => {
       { error: "text" },
       { error: "undefined" },
       { error: "The action failed with something that cannot be shown." },
+      { error: '{"status":402}' },
     ]);
     expect(seen).toEqual(thrown);
   });

@@ -63,8 +63,6 @@ const listed = (column: "payload" | "output") =>
   >`case when octet_length(${sql.ref(column)}) <= ${sql.lit(listedBytes)} then ${sql.ref(column)} end`.as(column);
 /** More would be the whole output of a failed program. */
 const maxReasonLength = 4096;
-/** Waiting invocations of a project. */
-const maxWaiting = 1000;
 
 const storable = (reason: string): string => storableText(reason, maxReasonLength);
 
@@ -105,9 +103,12 @@ export const stateKey = (status: string, attempts: number): string => `${status}
 
 export class InvocationStore {
   readonly #query: Database["query"];
+  readonly #maxWaiting: number;
 
-  constructor({ query }: Pick<Database, "query">) {
+  /** @param maxWaiting - waiting invocations of a project. */
+  constructor({ query }: Pick<Database, "query">, maxWaiting = 1000) {
     this.#query = query;
+    this.#maxWaiting = maxWaiting;
   }
 
   /** Inserts an invocation that this server runs. @throws {ServiceError} 429 at the limit of the project, app or organisation. */
@@ -126,6 +127,14 @@ export class InvocationStore {
 
   /** Inserts an invocation that waits. @throws {ServiceError} 429 when too many of the project wait. */
   async insertWaiting(given: NewInvocation): Promise<InvocationRow> {
+    if (!this.#query.isTransaction)
+      return this.#query
+        .transaction()
+        .execute((query) => new InvocationStore({ query }, this.#maxWaiting).insertWaiting(given));
+    // One at a time, so that the limit holds. A separate statement: the next one then sees the rows of the earlier ones.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`invocations of ${given.project_id}`}, 0))`.execute(
+      this.#query,
+    );
     const row = await this.#query
       .insertInto("invocations")
       .columns([...insertedColumns])
@@ -133,7 +142,7 @@ export class InvocationStore {
         this.#query
           .selectNoFrom(newValues(given, null))
           .where(
-            sql<boolean>`(select count(*) from invocations where project_id = ${given.project_id} and finished_at is null and server_id is null) < ${sql.lit(maxWaiting)}`,
+            sql<boolean>`(select count(*) from invocations where project_id = ${given.project_id} and finished_at is null and server_id is null) < ${this.#maxWaiting}::int`,
           ),
       )
       .returning(columns)
@@ -142,7 +151,7 @@ export class InvocationStore {
       throw new ServiceError(
         429,
         "too_many_requests",
-        `${String(maxWaiting)} invocations of this project wait already, the limit. Repeat the request later.`,
+        `${String(this.#maxWaiting)} invocations of this project wait already, the limit. Repeat the request later.`,
         { retryAfterSeconds: 30 },
       );
     return row;

@@ -286,6 +286,21 @@ it("lets invocations with queue wait in their order instead of refusing them", a
   expect(await invoke("echo", { queue: true })).toMatchObject({ status: 400, body: { field: "body.queue" } });
 });
 
+it("holds the limit of waiting invocations when requests come together", async () => {
+  const running = await Promise.all([start("hang"), start("hang"), start("hang")]);
+  const store = new InvocationStore(server.database, 10);
+  const waiting = {
+    ...{ project_id: project.id, deployment_id: deployment, app_name: "shop", version: "latest" },
+    ...{ action_name: "echo", payload: null, is_async: true, timeout_seconds: 60, max_retries: 0 },
+  };
+  const inserted = await Promise.allSettled(Array.from({ length: 20 }, () => store.insertWaiting(waiting)));
+  expect(inserted.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+  expect(inserted.find((each) => each.status === "rejected")?.reason).toMatchObject({ status: 429 });
+  const { query } = server.database;
+  await query.deleteFrom("invocations").where("project_id", "=", project.id).where("server_id", "is", null).execute();
+  for (const id of running) await request("PATCH", `/invocations/${id}`, { status: "failed" });
+});
+
 it("repeats a failed action with max_retries, and shows the failed attempts", async () => {
   const id = await start("fail twice", { max_retries: 3 });
   await expect.poll(async () => (await read(id)).status).toBe("succeeded");

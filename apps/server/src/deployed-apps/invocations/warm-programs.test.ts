@@ -6,12 +6,17 @@ import { WarmPrograms } from "./warm-programs.ts";
 const running = new Set(["first", "second", "third"]);
 const free = { freeBytes: 100, idleMs: 60_000, max: 4 };
 
-/** Each program uses 40 of `totalBytes`. */
-function openPrograms(totalBytes: number) {
+/** Each program uses 40 of `totalBytes`. @param lines - of each import. */
+function openPrograms(totalBytes: number, lines = 0) {
   const apps = new ScriptedApps({});
   const memory = { totalBytes, asked: 0 };
   const programs = new WarmPrograms({
-    runtime: apps,
+    runtime: {
+      start(app, output, signal) {
+        for (let line = 0; line < lines; line += 1) output.line({ source: "stdout", text: "line", at: new Date() });
+        return apps.start(app, output, signal);
+      },
+    },
     apps: {
       isRunning: (id) => Promise.resolve(running.has(id)),
       runnable: (id) =>
@@ -60,4 +65,16 @@ it("prepares programs of running deployments only", async () => {
   programs.refill("stopped");
   programs.refill("first");
   await expect.poll(() => programs.deployments()).toEqual(["first"]);
+});
+
+it("says how many lines of an import were dropped", async () => {
+  const { programs } = openPrograms(400, 1500);
+  programs.refill("first");
+  await expect.poll(() => programs.deployments()).toEqual(["first"]);
+  const lines: string[] = [];
+  const output = { line: ({ text }: { readonly text: string }) => void lines.push(text) };
+  const program = await programs.take("first", output, new AbortController().signal);
+  expect(lines).toHaveLength(1001);
+  expect(lines.at(-1)).toMatch(/^\[shoal\] 501 lines were dropped: .* 1000 lines and 256 KiB\.$/);
+  await program.stop();
 });

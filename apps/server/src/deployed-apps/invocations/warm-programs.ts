@@ -182,18 +182,25 @@ class BufferedOutput implements AppOutput {
   #target: AppOutput | undefined;
   #lines: LogLine[] = [];
   #characters = 0;
+  #dropped = 0;
 
   line(line: LogLine): void {
     if (this.#target !== undefined) this.#target.line(line);
     else if (this.#lines.length < maxBufferedLines && this.#characters + line.text.length <= maxBufferedCharacters) {
       this.#lines.push(line);
       this.#characters += line.text.length;
-    }
+    } else this.#dropped += 1;
   }
 
   connect(target: AppOutput): void {
     this.#target = target;
     for (const line of this.#lines) target.line(line);
+    if (this.#dropped > 0) target.line(droppedNote(this.#dropped));
     this.#lines = [];
   }
+}
+
+function droppedNote(count: number): LogLine {
+  const limit = `the log of an import before its invocation is limited to ${String(maxBufferedLines)} lines and ${String(maxBufferedCharacters / 1024)} KiB`;
+  return { source: "stderr", text: `[shoal] ${String(count)} lines were dropped: ${limit}.`, at: new Date() };
 }

@@ -1,4 +1,4 @@
-import { KeyedMutex } from "@shoal/primitives";
+import { createId, KeyedMutex } from "@shoal/primitives";
 import { createWriteStream } from "node:fs";
 import { chmod, lstat, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -98,8 +98,7 @@ export class ArtifactFolders {
   async remove(artifact: string): Promise<void> {
     await this.#turns.run(artifact, async () => {
       if ((this.#kept.get(artifact)?.uses ?? 0) > 0) return;
-      this.#kept.delete(artifact);
-      await rm(join(this.#folder, artifact), { recursive: true, force: true });
+      await removeWhole(this.#folder, artifact, () => this.#kept.delete(artifact));
     });
   }
 
@@ -161,6 +160,22 @@ export class ArtifactFolders {
       await rm(archive, { force: true });
     }
   }
+}
+
+/** Of folders whose removal has begun. */
+export const removedPrefix = `${freshPrefix}removed-`;
+
+/**
+ * Renames the entry before the removal of its files, so that nothing uses the rest after a failure or the end of the
+ * service. @param onGone - called when nothing has the name any more.
+ */
+export async function removeWhole(folder: string, name: string, onGone: () => void = () => undefined): Promise<void> {
+  const removed = join(folder, `${removedPrefix}${createId()}`);
+  await rename(join(folder, name), removed).catch((error: unknown) => {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  });
+  onGone();
+  await rm(removed, { recursive: true, force: true });
 }
 
 async function bytesOf(folder: string): Promise<number> {

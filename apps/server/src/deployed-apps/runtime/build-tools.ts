@@ -5,7 +5,7 @@ import { access, mkdir, readdir, readFile, realpath, rename, rm, stat, utimes, w
 import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import * as z from "zod/mini";
-import { unpackInBox } from "./artifact-folders.ts";
+import { removedPrefix, removeWhole, unpackInBox } from "./artifact-folders.ts";
 import { BuildError } from "./app-runtime.ts";
 import { proxyVariables } from "./box-layout.ts";
 import type { BoxTasks } from "./box-tasks.ts";
@@ -185,9 +185,11 @@ export class BuildTools {
 
   async #evict(): Promise<void> {
     const standard = `pnpm-${pinned.pnpm.version}`;
-    const names = (await readdir(this.#folder)).filter(
-      (name) => name.startsWith("pnpm-") && name !== standard && name !== `${standard}.tgz`,
-    );
+    const present = await readdir(this.#folder);
+    // Of a service that was killed meanwhile.
+    for (const name of present)
+      if (name.startsWith(removedPrefix)) await rm(join(this.#folder, name), { recursive: true, force: true });
+    const names = present.filter((name) => name.startsWith("pnpm-") && name !== standard && name !== `${standard}.tgz`);
     const idle = names.filter((name) => !this.#uses.has(name));
     const usedMs = async (name: string) =>
       (await stat(join(this.#folder, name)).catch(() => undefined))?.mtimeMs ?? Infinity;
@@ -196,7 +198,7 @@ export class BuildTools {
     for (const { name } of surplus)
       await this.#turns.run(basename(name, ".tgz"), async () => {
         // A build may have begun to use it meanwhile.
-        if (!this.#uses.has(name)) await rm(join(this.#folder, name), { recursive: true, force: true });
+        if (!this.#uses.has(name)) await removeWhole(this.#folder, name);
       });
   }
 }

@@ -82,8 +82,7 @@ function planNode(manifests: Manifests, surroundings: string): InstallPlan {
   const manifest = parseManifest(manifests);
   const language = "node";
   const text = JSON.stringify([manifest.dependencies, manifest.devDependencies, manifest.optionalDependencies]);
-  // Their content is not in the lockfile.
-  const isReproducible = !/"(?:file|link|portal|workspace):/.test(text);
+  const isReproducible = areReproducible(manifest, manifests.get("pnpm-workspace.yaml"));
   const hashOf = (tool: string, lock: string): Partial<InstallPlan> =>
     isReproducible
       ? {
@@ -116,10 +115,33 @@ function planNode(manifests: Manifests, surroundings: string): InstallPlan {
   return { language, install: isEmpty ? "none" : "npm", locked: false };
 }
 
+/** The lockfile lacks the content of local dependencies, and the cached folder lacks those of workspaces. */
+function areReproducible(manifest: PackageManifest, workspace: Buffer | undefined): boolean {
+  const { dependencies, devDependencies, optionalDependencies, overrides, pnpm, resolutions, workspaces } = manifest;
+  if (workspaces !== undefined || localInYaml.test(workspace?.toString("utf8") ?? "")) return false;
+  const pnpmOverrides = typeof pnpm === "object" && pnpm !== null && "overrides" in pnpm ? pnpm.overrides : undefined;
+  const all = [dependencies, devDependencies, optionalDependencies, overrides, resolutions, pnpmOverrides];
+  const texts = [...JSON.stringify(all).matchAll(/"((?:[^"\\]|\\.)*)"(:?)/g)];
+  // Names of packages are keys.
+  return texts.every(([, text = "", colon]) => colon !== "" || isRange(text));
+}
+
+const localInYaml = /^["']?packages["']? ?:|(?:file|link|portal|workspace):|[ "'](?:\.{0,2}|~)\//m;
+
+/** False for paths, archives and addresses. */
+function isRange(value: string): boolean {
+  const range = value.replace(/^(?:npm|jsr):(?:@[\w.-]+\/)?|^catalog:/, "");
+  return !/^\.|[/\\:]|\.(?:tar|tar\.gz|tgz)$/i.test(range);
+}
+
 interface PackageManifest {
   readonly dependencies?: unknown;
   readonly devDependencies?: unknown;
   readonly optionalDependencies?: unknown;
+  readonly overrides?: unknown;
+  readonly pnpm?: unknown;
+  readonly resolutions?: unknown;
+  readonly workspaces?: unknown;
   readonly packageManager?: string;
 }
 
@@ -129,7 +151,8 @@ function parseManifest(manifests: Manifests): PackageManifest {
   if (content.length > maxManifestBytes)
     throw new BuildError(`package.json has ${String(content.length)} bytes; the limit is ${String(maxManifestBytes)}.`);
   try {
-    const parsed: unknown = JSON.parse(content.toString("utf8"));
+    // Editors on Windows write a byte order mark, which npm and Node accept.
+    const parsed: unknown = JSON.parse(content.toString("utf8").replace(/^\uFEFF/, ""));
     if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) throw new TypeError("not an object");
     const { packageManager, ...rest } = parsed as Record<string, unknown>;
     return { ...rest, ...(typeof packageManager === "string" && { packageManager }) };

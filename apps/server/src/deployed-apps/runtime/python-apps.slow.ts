@@ -59,6 +59,10 @@ async def whoami(ctx: kernel.KernelContext, payload):
 def context_only(ctx):
     return None
 
+@app.action("not-a-number")
+def not_a_number(ctx):
+    return {"price": float("nan")}
+
 @app.action("throws")
 def throws(ctx):
     raise ValueError("sold out")
@@ -112,6 +116,10 @@ it("runs actions of a Python app with wheels from its sources", async () => {
   });
   expect(lines.some(({ source: from, text }) => from === "stdout" && text === "printed")).toBe(true);
   expect(await invoke("context-only", '{"dropped":true}')).toEqual({ status: "succeeded", output: "null" });
+  expect(await invoke("not-a-number")).toMatchObject({
+    status: "failed",
+    status_reason: expect.stringContaining("Out of range float values") as string,
+  });
   expect(await invoke("throws")).toEqual({
     status: "failed",
     output: '{"error": "sold out"}',

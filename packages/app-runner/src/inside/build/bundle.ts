@@ -51,7 +51,8 @@ async function formatOf({ entry, work }: BuildTask | BundleTask): Promise<"cjs" 
   const extension = extname(entry);
   if (/^\.c[jt]s$/.test(extension)) return "cjs";
   if (/^\.m[jt]s$/.test(extension)) return "esm";
-  const manifest: unknown = JSON.parse(await readFile(join(work, "package.json"), "utf8"));
+  const text = await readFile(join(work, "package.json"), "utf8");
+  const manifest: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
   return typeof manifest === "object" && manifest !== null && "type" in manifest && manifest.type === "module"
     ? "esm"
     : "cjs";

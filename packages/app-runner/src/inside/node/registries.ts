@@ -104,9 +104,11 @@ function jsonOf(value: unknown): string {
 }
 
 export function messageOf(error: unknown): string {
-  if (error instanceof Error && error.message !== "") return error.message;
   try {
-    return String(error);
+    // Some HTTP clients set an object.
+    const message: unknown = error instanceof Error ? error.message : undefined;
+    if (typeof message === "object" && message !== null) return JSON.stringify(message);
+    return typeof message === "string" && message !== "" ? message : String(error);
   } catch {
     return "The action failed with something that cannot be shown.";
   }
