@@ -3,10 +3,11 @@
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { oldNodeMessage } from "./old-node.ts";
 
-const minNode = 24;
-if (Number.parseInt(process.versions.node) < minNode) {
-  process.stderr.write(`error: shoal needs Node ${String(minNode)} or newer; this is Node ${process.versions.node}.\n`);
+const tooOld = oldNodeMessage(process.versions.node);
+if (tooOld !== undefined) {
+  process.stderr.write(tooOld);
   process.exit(1);
 }
 // Not an import: old versions of Node lack this export and must still print the message above.
