@@ -2,9 +2,10 @@ import { createTransport } from "@shoal/transport";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { plainRequest } from "./call.ts";
 import { endpointOf } from "./endpoint.ts";
+import { requestLimitMs } from "./request-limit.ts";
 import { builtTable, sampleCall } from "../testing/arguments.ts";
 import { shoal } from "../testing/shoal.ts";
 
@@ -53,4 +54,47 @@ it("reports fields that the service ignored", async () => {
   const { status, stderr } = await shoal(["profiles", "get", "p", "-o", "json"], { env });
   expect([status, stderr]).toEqual([0, "The service ignored unknown fields: body.colour\n"]);
   expect((await shoal(["profiles", "get", "p", "-o", "json", "--quiet"], { env })).stderr).toBe("");
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it.each([
+  ["browsers.process.exec", { body: { timeout_sec: 900 } }, 910],
+  ["browsers.process.exec", { body: {} }, Infinity],
+  ["browsers.fork", { body: { count: 12 } }, 120],
+  ["browsers.create", { body: { snapshot: { id: "s" } } }, 240],
+  ["browsers.create", { body: { timeout_seconds: 86_400 } }, 60],
+  ["browsers.playwright.execute", { body: { timeout_sec: 5 } }, 60],
+  ["browsers.act", { body: { timeout_ms: 50_000 } }, 110],
+  ["vaults.items.get", { query: { wait: 60 } }, 120],
+  ["browserPools.acquire", { body: { acquire_timeout_seconds: 600 } }, 660],
+  ["profiles.list", {}, 60],
+] as const)("has a limit of %s that fits %j", (operationId, request, seconds) => {
+  expect(builtTable().map((spec) => spec.operationId)).toContain(operationId);
+  expect(requestLimitMs(operationId, { query: {}, body: undefined, ...request })).toBe(seconds * 1000);
+});
+
+it("does not cut a command off before the time that it asked for", async () => {
+  // Only the timers of the command: the sockets are real.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  let requests = 0;
+  await using server = createServer((_request, response) => {
+    requests += 1;
+    vi.advanceTimersByTime(900_000);
+    setImmediate(() => {
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end('{"stdout_b64":"bWFkZQo=","stderr_b64":"","exit_code":0,"duration_ms":1}');
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const env = {
+    SHOAL_BASE_URL: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    SHOAL_API_KEY: "sk_test_0123456789",
+  };
+  const exec = ["browsers", "process", "exec", "b", "--timeout-sec", "900", "--", "make"];
+  expect(await shoal(exec, { env })).toMatchObject({ status: 0, stdout: "made\n" });
+  expect(requests).toBe(1);
 });

@@ -5,9 +5,9 @@ import { printable } from "../output/format.ts";
 import { notify } from "../output/output.ts";
 import { reach, type Reached } from "./reach.ts";
 import { endpointOf } from "./endpoint.ts";
+import { requestLimitMs } from "./request-limit.ts";
 import { type PlainAnswer, type PlainRequest, sendPlain, SendTimeout } from "./send.ts";
 
-const defaultTimeoutMs = 60_000;
 const ignoredFieldsHeader = "x-shoal-ignored-fields";
 
 export function plainRequest(spec: CommandSpec, request: CommandRequest, to: Reached): PlainRequest {
@@ -31,9 +31,10 @@ export async function call(spec: CommandSpec, request: CommandRequest, flags: Gl
   const plain = plainRequest(spec, request, to);
   const wire = flags.debug === true ? (await import("./wire-log.ts")).wireLog(run.terminal, to.apiKey) : undefined;
   wire?.request(plain);
+  const timeoutMs = requestLimitMs(spec.operationId, request);
   let first: PlainAnswer | Error;
   try {
-    first = await sendPlain(plain, { signal: run.signal, timeoutMs: to.totalTimeoutMs ?? defaultTimeoutMs });
+    first = await sendPlain(plain, { signal: run.signal, timeoutMs: to.totalTimeoutMs ?? timeoutMs });
     wire?.answer(first);
     warnOfIgnoredFields(first.headers[ignoredFieldsHeader], flags, run);
     const answer = readAnswer(spec, first, request);
@@ -50,6 +51,7 @@ export async function call(spec: CommandSpec, request: CommandRequest, flags: Gl
     run,
     first: first instanceof SendTimeout ? undefined : first,
     idempotencyKey: plain.headers["idempotency-key"],
+    timeoutMs,
   });
 }
 

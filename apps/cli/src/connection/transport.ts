@@ -80,13 +80,15 @@ interface Begun {
   /** `undefined` makes the transport send the request. */
   readonly first: PlainAnswer | Error | undefined;
   readonly idempotencyKey: string | undefined;
+  /** Of each attempt. */
+  readonly timeoutMs: number;
 }
 
 /** Retries a call whose first attempt failed, or throws its error. */
 export async function callOn(
   spec: CommandSpec,
   request: CommandRequest,
-  { to, flags, run, first, idempotencyKey }: Begun,
+  { to, flags, run, first, idempotencyKey, timeoutMs }: Begun,
 ): Promise<Answer> {
   if (first === undefined && to.totalTimeoutMs !== undefined) {
     const { TimeoutError } = await import("@shoal/transport");
@@ -107,7 +109,11 @@ export async function callOn(
     first === undefined ? flags : { ...flags, debug: false },
     run,
     send,
-  ).call(endpointOf(spec), request, { signal: run.signal, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+  ).call(endpointOf(spec), request, {
+    signal: run.signal,
+    timeoutMs,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  });
   if (spec.result !== "page" && spec.result !== "tokenPage") return { value: result };
   const { items, nextOffset, nextPageToken } = result as ItemPage<unknown>;
   const next =
