@@ -76,7 +76,7 @@ it.each([
   expect(requestLimitMs(operationId, { query: {}, body: undefined, ...request })).toBe(seconds * 1000);
 });
 
-it("does not cut a command off before the time that it asked for", async () => {
+it("does not cut a command off before its timeout", async () => {
   // Only the timers of the command: the sockets are real.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   let requests = 0;

@@ -23,9 +23,9 @@ const own: Readonly<Record<string, (fields: Fields) => number>> = {
   "browsers.downloads.wait": ({ timeout_seconds }) => seconds(timeout_seconds, 30) + usualSeconds,
 };
 
-/** Milliseconds for one attempt of a request. Longer than the wait that the request asks for. */
+/** Milliseconds for one attempt of a request. Longer than the wait in the request. */
 export function requestLimitMs(operationId: string, { query, body }: Pick<CommandRequest, "query" | "body">): number {
-  const fields: Fields = { ...query, ...(typeof body === "object" && body !== null ? (body as Fields) : {}) };
+  const fields: Fields = { ...query, ...body };
   const wait = Object.entries(waits).map(([name, inSecond]) => seconds(fields[name], 0) / inSecond);
   const limit = own[operationId]?.(fields) ?? usualSeconds + Math.max(...wait);
   return 1000 * Math.max(usualSeconds, limit);
