@@ -63,7 +63,15 @@ export class ServiceRelay {
   }
 
   async #answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const { pathname } = new URL(incoming.url ?? "/", this.url);
+    const { url = "/" } = incoming;
+    // Any local program can connect. `*` and `http://host/` are not paths.
+    if (!url.startsWith("/") || !URL.canParse(this.#to.baseUrl + url)) {
+      outgoing.writeHead(400, { "content-type": "application/json", connection: "close" });
+      outgoing.end(JSON.stringify({ code: "bad_request", message: "The request has no valid path." }));
+      return;
+    }
+    // As text, because `//` is a path but not a valid URL.
+    const [pathname] = url.split("?", 1);
     if (incoming.method !== "POST" || pathname !== "/browsers") {
       this.#forward(incoming, outgoing);
       return;

@@ -46,6 +46,15 @@ list = [
 ${section}`);
 });
 
+it("keeps the comments above the next section and at the end of the file", () => {
+  const others = ['# Of the other one\n[mcp_servers.other]\ncommand = "other"\n', "# The end\n"];
+  const own = '[mcp_servers.shoal]\n# of a value\ncommand = "old"\n';
+  for (const other of others) {
+    expect(editToml(`${own}\n${other}`, { ...change, entry: undefined })).toBe(other);
+    expect(editToml(`a = 1\n\n${own}\n${other}`, change)).toBe(`a = 1\n\n${other}\n${section}`);
+  }
+});
+
 it.each([
   ["invalid TOML", "a = = 1"],
   ["an inline table", 'mcp_servers = { shoal = { command = "old" }, other = { command = "x" } }'],

@@ -28,17 +28,26 @@ export function editToml(
   return result;
 }
 
-/** A section ends at the next header that is not below it. */
+/** A section ends with its last value, so comments above the next header stay. */
 function withoutSection(lines: readonly string[], table: string, name: string): readonly string[] {
+  const kept: string[] = [];
+  /** Comments and empty lines since the last value of the section. */
+  let open: string[] = [];
   let isOwn = false;
-  return lines.filter((line) => {
+  for (const line of lines) {
     const header = /^\s*\[{1,2}([^\]]+)\]{1,2}\s*(?:#.*)?$/.exec(line)?.[1];
     if (header !== undefined) {
       const keys = header.split(".").map((key) => key.trim().replace(/^(["'])(.*)\1$/, "$2"));
       isOwn = keys[0] === table && keys[1] === name;
     }
-    return !isOwn;
-  });
+    if (isOwn && /^\s*(?:#|$)/.test(line)) {
+      if (open.length > 0 || line.trim() !== "") open.push(line);
+    } else {
+      if (!isOwn) kept.push(...open, line);
+      open = [];
+    }
+  }
+  return [...kept, ...open];
 }
 
 /** Refuses an edit that would change something else: an inline table, or text that looks like a header. */

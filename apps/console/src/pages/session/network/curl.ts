@@ -7,7 +7,8 @@ const omitted = /^(?::|content-length$|host$|connection$)/i;
 /** The request as a command for a shell. */
 export function curlOf({ method, postData, requestHeaders, url }: NetworkRequest): string {
   return [
-    `curl ${quoted(url)}`,
+    // A page chose the URL, in which curl would expand [1-9] and {a,b}.
+    `curl --globoff ${quoted(url)}`,
     ...(method === "GET" || (method === "POST" && postData !== undefined) ? [] : [`-X ${quoted(method)}`]),
     ...requestHeaders
       .filter(([name]) => !omitted.test(name))

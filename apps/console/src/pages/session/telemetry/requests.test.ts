@@ -111,6 +111,6 @@ it("writes a request as a command for a shell, where quotes of a page end nothin
     }),
   ]);
   expect(request && curlOf(request)).toBe(
-    `curl 'http://x/'\\''$(id)' \\\n  -H 'Content-Type: text/plain' \\\n  --data-raw 'a'\\''b'`,
+    `curl --globoff 'http://x/'\\''$(id)' \\\n  -H 'Content-Type: text/plain' \\\n  --data-raw 'a'\\''b'`,
   );
 });
