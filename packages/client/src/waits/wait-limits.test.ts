@@ -55,7 +55,7 @@ it("keeps the limit of a request without a wait, and the caller's own limit", as
 it("ends the wait for a handoff after totalTimeoutMs", async () => {
   ended_at = null;
   wait = () => Promise.resolve();
-  await expect(shoal.browsers.handoff.done("b", {}, { timeoutMs: 60_000, totalTimeoutMs: 500 })).rejects.toSatisfy((error) =>
-    TimeoutError.isInstance(error),
+  await expect(shoal.browsers.handoff.done("b", {}, { timeoutMs: 60_000, totalTimeoutMs: 500 })).rejects.toSatisfy(
+    (error) => TimeoutError.isInstance(error),
   );
 });
