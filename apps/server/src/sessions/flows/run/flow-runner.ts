@@ -6,6 +6,7 @@ import type * as z from "zod/mini";
 import type { Access } from "../../../http/auth/access.ts";
 import { mayUseSecrets } from "../../../http/auth/rights.ts";
 import { emitEvent } from "../../../storage/events/emit-event.ts";
+import { throughOutages } from "../../../storage/errors/through-outages.ts";
 import { untilRow } from "../../../storage/until-row.ts";
 import type { Sessions } from "../../browsers/sessions.ts";
 import type { SessionRow } from "../../browsers/session-store.ts";
@@ -163,7 +164,10 @@ export class FlowRunner {
     const running = [...this.#running];
     await Promise.all(
       running.map(async ([id, { cancel, done }]) => {
-        await this.#parts.store.finish(id, "unknown");
+        // Otherwise the next process of this server ends it.
+        await this.#parts.store.finish(id, "unknown").catch((error: unknown) => {
+          this.#parts.log.warn({ run_id: id, err: error }, "the end of a flow's run could not be stored");
+        });
         cancel.abort();
         await done;
       }),
@@ -172,13 +176,13 @@ export class FlowRunner {
 
   /** Never rejects. */
   async #run(started: Started, limit: LimitFunction): Promise<void> {
-    const { id, request, rows } = started;
+    const { id, request, rows, signal } = started;
     const own = pLimit(request.concurrency);
     const statuses = await Promise.all(
       rows.map((values, index) => own(() => limit(() => this.#row(started, values, index)))),
     );
     try {
-      await this.#parts.store.finish(id, statusOf(statuses));
+      await throughOutages(() => this.#parts.store.finish(id, statusOf(statuses)), signal);
     } catch (error) {
       this.#parts.log.warn({ run_id: id, err: error }, "the end of a flow's run could not be stored");
     }

@@ -78,6 +78,28 @@ it.each([
   expect(log).toEqual(["running", "waiting", "waiting", "deleted", status]);
 });
 
+/** As the driver reports a connection that the database closed. */
+const outage = () => Promise.reject(Object.assign(new Error("terminating"), { severity: "FATAL", code: "57P01" }));
+
+it("waits for a person through an outage of the database, and keeps the session", async () => {
+  const { first, log, parts, row, second } = takenRow(succeeds);
+  const { gate, handoffs } = parts;
+  const active = handoffs.store.active.bind(handoffs.store);
+  const ended = gate.ended.bind(gate);
+  let looks = 0;
+  let waits = 0;
+  // The look after the last step fails, and then the wait.
+  Object.assign(handoffs.store, { active: (id: string) => (++looks === 3 ? outage() : active(id)) });
+  Object.assign(gate, { ended: (id: string, signal: AbortSignal) => (++waits === 1 ? outage() : ended(id, signal)) });
+  const running = row.run();
+  await expect.poll(() => waits).toBe(2);
+  expect(log).toEqual(["running", "waiting"]);
+  first.resolve(undefined);
+  second.resolve(undefined);
+  expect(await running).toBe("succeeded");
+  expect(log).toEqual(["running", "waiting", "waiting", "deleted", "succeeded"]);
+});
+
 it("ends the session of a canceled run at once, also under a person", async () => {
   const { cancel, log, row } = takenRow(succeeds);
   const ended = row.run();

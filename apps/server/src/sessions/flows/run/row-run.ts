@@ -9,6 +9,8 @@ import type { AuditRecorder } from "../../../audit/logs/recorder.ts";
 import type { Access, PresentAccess } from "../../../http/auth/access.ts";
 import { mayUseSecrets, refuseWithoutRights } from "../../../http/auth/rights.ts";
 import type { Log } from "../../../log/log.ts";
+import { explainOutage } from "../../../storage/errors/outages.ts";
+import { throughOutages } from "../../../storage/errors/through-outages.ts";
 import type { Sessions } from "../../browsers/sessions.ts";
 import type { Handoffs } from "../../handoff/handoffs.ts";
 import type { HandoffGate } from "../../handoff/handoff-gate.ts";
@@ -88,19 +90,20 @@ export class RowRun {
 
   /** Never rejects. */
   async run(): Promise<RowStatus> {
-    const { change, signal } = this.#options;
+    const { signal } = this.#options;
     try {
       const status = await this.#runInSession();
-      return (await change({ status, steps: this.#steps })) ? status : "canceled";
+      return (await this.#change({ status, steps: this.#steps })) ? status : "canceled";
     } catch (error) {
       if (error instanceof RunEnded || signal.aborted) return "canceled";
-      const known = ServiceError.isInstance(error) && error.code !== "internal_error" ? error : undefined;
+      const cause = explainOutage(error);
+      const known = ServiceError.isInstance(cause) && cause.code !== "internal_error" ? cause : undefined;
       if (known === undefined || known.status >= 500)
         this.#parts.log.warn({ err: error }, "a row of a flow's run failed");
       const problem = known?.message ?? "The session of the row ended, or did not answer.";
       // A server that stops begins no row.
       const status = known?.code === "shutting_down" && this.#steps.length === 0 ? "canceled" : "failed";
-      await change({ status, error: problem.slice(0, 1000), steps: this.#steps }).catch(() => false);
+      await this.#change({ status, error: problem.slice(0, 1000), steps: this.#steps }).catch(() => false);
       return status;
     }
   }
@@ -127,7 +130,8 @@ export class RowRun {
     for (const [index, step] of [start, ...flow.steps].entries()) {
       const result = await this.#step(sessionId, index + startStep, prepareStep(step, values, names));
       if (result.status !== "diverged" || result.divergence === undefined) continue;
-      await this.#options.onDivergence(result.divergence, result.step, sessionId);
+      const { divergence } = result;
+      await this.#throughOutages(() => this.#options.onDivergence(divergence, result.step, sessionId));
       const waits = step.on_divergence === "wait";
       // A person in the session keeps it, also with `stop` and `continue`.
       if ((await this.#isReleased(sessionId, result.divergence, waits)) && waits) {
@@ -157,13 +161,11 @@ export class RowRun {
   }
 
   async #call(sessionId: string, { secret, step }: PreparedStep): Promise<ReplayedStep> {
-    const { access, session, signal } = this.#options;
-    const { handoffs, sessions, signInBrowsers } = this.#parts;
-    await session.admit();
-    if ((await handoffs.store.active(sessionId)) !== undefined) return takenOver(step);
-    const instance: Instance = await sessions.instanceHere(access.projectId, sessionId);
-    const offered = secret && (await this.#offer(sessionId, secret));
-    if (secret !== undefined) signInBrowsers.noteTyped(sessionId, "stored");
+    const { signal } = this.#options;
+    const prepared = await this.#throughOutages(() => this.#prepare(sessionId, secret));
+    if (prepared === undefined) return takenOver(step);
+    const { instance, offered } = prepared;
+    if (secret !== undefined) this.#parts.signInBrowsers.noteTyped(sessionId, "stored");
     const stuckMs = step.timeout_ms * (2 + step.expect.length) + answerGraceMs;
     try {
       return await callInstance(instance, instanceControl.replayStep, {
@@ -177,6 +179,19 @@ export class RowRun {
         throw new ServiceError(400, error.code, error.problem);
       throw noAnswer(error, sessionId);
     }
+  }
+
+  /** @returns `undefined` if a person controls the session. */
+  async #prepare(
+    sessionId: string,
+    secret: StoredSecret | undefined,
+  ): Promise<{ readonly instance: Instance; readonly offered: OfferedSecret | undefined } | undefined> {
+    const { access, session } = this.#options;
+    const { handoffs, sessions } = this.#parts;
+    await session.admit();
+    if ((await handoffs.store.active(sessionId)) !== undefined) return undefined;
+    const instance: Instance = await sessions.instanceHere(access.projectId, sessionId);
+    return { instance, offered: secret && (await this.#offer(sessionId, secret)) };
   }
 
   /** Opens a stored value. @throws {ServiceError} 401, 403 or 404 if the caller has lost the right to it since the start. */
@@ -194,18 +209,20 @@ export class RowRun {
   async #isReleased(sessionId: string, divergence: FlowDivergence, asks: boolean): Promise<boolean> {
     const { signal } = this.#options;
     const { gate, handoffs } = this.#parts;
-    const active = await handoffs.store.active(sessionId);
+    const active = await this.#throughOutages(() => handoffs.store.active(sessionId));
     if (active === undefined && !asks) return false;
     await this.#store({ status: "waiting", steps: this.#steps });
     const { id, isAsked } =
-      active === undefined ? await this.#ask(sessionId, divergence) : { id: active.id, isAsked: false };
+      active === undefined
+        ? await this.#throughOutages(() => this.#ask(sessionId, divergence))
+        : { id: active.id, isAsked: false };
     try {
-      await gate.ended(id, signal);
+      await this.#throughOutages(() => gate.ended(id, signal));
     } finally {
       if (isAsked) await this.#withdraw(id);
     }
     signal.throwIfAborted();
-    const isReleased = (await handoffs.store.find(id))?.status === "released";
+    const isReleased = (await this.#throughOutages(() => handoffs.store.find(id)))?.status === "released";
     await this.#store({ status: "running" });
     return isReleased;
   }
@@ -216,10 +233,10 @@ export class RowRun {
     const { gate, handoffs, log } = this.#parts;
     try {
       for (;;) {
-        const active = await handoffs.store.active(sessionId);
+        const active = await this.#throughOutages(() => handoffs.store.active(sessionId));
         if (active === undefined) return;
         await this.#store({ status: "waiting", steps: this.#steps });
-        await gate.ended(active.id, signal);
+        await this.#throughOutages(() => gate.ended(active.id, signal));
       }
     } catch (error) {
       if (!(error instanceof RunEnded) && !signal.aborted)
@@ -260,6 +277,14 @@ export class RowRun {
   /** @throws {RunEnded} */
   async #store(change: RowChange): Promise<void> {
     this.#options.signal.throwIfAborted();
-    if (!(await this.#options.change(change))) throw new RunEnded();
+    if (!(await this.#change(change))) throw new RunEnded();
+  }
+
+  #change(change: RowChange): Promise<boolean> {
+    return this.#throughOutages(() => this.#options.change(change));
+  }
+
+  #throughOutages<Result>(work: () => Promise<Result>): Promise<Result> {
+    return throughOutages(work, this.#options.signal);
   }
 }

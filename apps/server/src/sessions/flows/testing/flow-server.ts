@@ -12,12 +12,12 @@ export interface FlowServer {
 }
 
 /** Call it in a test file: a service, and a site that its sessions may open. Read its fields inside tests only. */
-export function useFlowServer(site: RequestListener): FlowServer {
+export function useFlowServer(site: RequestListener, options: Parameters<typeof startTestServer>[1] = {}): FlowServer {
   const listener = createServer(site);
   let server: TestServer;
   beforeAll(async () => {
     await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-    server = await startTestServer({ allow_private_hosts: ["127.0.0.1"] });
+    server = await startTestServer({ allow_private_hosts: ["127.0.0.1"] }, options);
   });
   afterAll(async () => {
     await server.close();
