@@ -1,5 +1,5 @@
 import { Replay } from "@shoal/schemas";
-import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 
@@ -16,6 +16,17 @@ const Owner = z.object({ project_id: z.optional(z.string()) });
 export interface DescribedReplay {
   readonly replay: Replay;
   readonly projectId: string | undefined;
+}
+
+/** @returns `undefined` for a damaged description. */
+function described(text: string, id: string): DescribedReplay | undefined {
+  try {
+    const document: unknown = JSON.parse(text);
+    const replay = Replay.parse(document);
+    return replay.replay_id === id ? { replay, projectId: Owner.parse(document).project_id } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A film and a description each, in one folder per session. */
@@ -52,22 +63,34 @@ export class ReplayFiles {
   }
 
   async read(sessionId: string, id: string): Promise<DescribedReplay | undefined> {
+    let text: string;
     try {
-      const document: unknown = JSON.parse(await readFile(this.#descriptionOf(sessionId, id), "utf8"));
-      return { replay: Replay.parse(document), projectId: Owner.parse(document).project_id };
+      text = await readFile(this.#descriptionOf(sessionId, id), "utf8");
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
       throw error;
     }
+    return described(text, id) ?? { replay: await this.#damaged(sessionId, id), projectId: undefined };
+  }
+
+  /** After a power loss, for example. The time of the film counts for retention. */
+  async #damaged(sessionId: string, id: string): Promise<Replay> {
+    const description = this.#descriptionOf(sessionId, id);
+    const { mtime } = await stat(this.filmOf(sessionId, id)).catch(() => stat(description));
+    const at = mtime.toISOString();
+    return { replay_id: id, started_at: at, finished_at: at, failure_reason: "Its description is damaged." };
   }
 
   async write(sessionId: string, { replay, projectId }: DescribedReplay): Promise<void> {
     const path = this.#descriptionOf(sessionId, replay.replay_id);
-    await writeFile(
-      `${path}.new`,
-      JSON.stringify({ ...replay, ...(projectId !== undefined && { project_id: projectId }) }),
-      { mode: 0o600 },
-    );
+    const file = await open(`${path}.new`, "w", 0o600);
+    try {
+      await file.writeFile(JSON.stringify({ ...replay, ...(projectId !== undefined && { project_id: projectId }) }));
+      // A power loss after the rename would leave an empty file.
+      await file.sync();
+    } finally {
+      await file.close();
+    }
     await rename(`${path}.new`, path);
   }
 

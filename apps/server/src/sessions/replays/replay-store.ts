@@ -212,13 +212,23 @@ export class ReplayStore {
     await (this.#measured ??= this.#measure());
     let removed = 0;
     for (const sessionId of await this.#files.sessions()) {
-      for (const { replay_id: id, finished_at } of await this.#local(sessionId)) {
-        if (typeof finished_at !== "string" || nowMs - Date.parse(finished_at) <= this.retentionDays * dayMs) continue;
-        await this.#remove(sessionId, id);
-        removed++;
+      try {
+        removed += await this.#sweepSession(sessionId, nowMs);
+      } catch (error) {
+        this.#log.warn({ session_id: sessionId, err: error }, "old recordings of a session could not be deleted");
       }
-      await this.#files.removeEmpty(sessionId);
     }
+    return removed;
+  }
+
+  async #sweepSession(sessionId: string, nowMs: number): Promise<number> {
+    let removed = 0;
+    for (const { replay_id: id, finished_at } of await this.#local(sessionId)) {
+      if (typeof finished_at !== "string" || nowMs - Date.parse(finished_at) <= this.retentionDays * dayMs) continue;
+      await this.#remove(sessionId, id);
+      removed++;
+    }
+    await this.#files.removeEmpty(sessionId);
     return removed;
   }
 
