@@ -1,6 +1,7 @@
 import type { Database, Tables } from "@shoal/database";
 import type { AuditLogVerification } from "@shoal/schemas";
 import { type Selectable, sql, type Transaction } from "kysely";
+import { databaseTimeMs } from "../../storage/database-time.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import type { Log } from "../../log/log.ts";
 import { type AuditNote, chained, hashOf } from "./entry.ts";
@@ -15,6 +16,7 @@ type Problem = NonNullable<AuditLogVerification["problem"]>;
 const writing = sql`select pg_advisory_xact_lock(1936223073, 27652)`;
 const sealPurpose = "audit log";
 const batch = 2000;
+const dayMs = 86_400_000;
 
 function readEnds(transaction: Transaction<Tables>) {
   return transaction
@@ -261,6 +263,11 @@ export class AuditChain {
           ...(check.problem && { problem: check.problem }),
         };
       });
+  }
+
+  /** Removes old entries, by the clock of the database: a wrong one of a server would erase the log of all. */
+  async dropOlderThan(days: number): Promise<void> {
+    await this.dropBefore(new Date((await databaseTimeMs(this.#query)) - days * dayMs));
   }
 
   /** Removes the entries before the first one at or after `moment`. */

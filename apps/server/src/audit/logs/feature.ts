@@ -11,8 +11,6 @@ import { auditLogFile, auditLogHandlers } from "./handlers.ts";
 import { openHeadWitness } from "./head-witness.ts";
 import { AuditRecorder } from "./recorder.ts";
 
-const dayMs = 24 * 60 * 60 * 1000;
-
 export function auditLogFeature({ cleanup, config, database, dataDir, log, secrets, settings }: Host) {
   const chain = new AuditChain(database, { secrets, witness: openHeadWitness(dataDir.path, secrets, log), log });
   const recorder = new AuditRecorder(chain, log);
@@ -34,7 +32,7 @@ export function auditLogFeature({ cleanup, config, database, dataDir, log, secre
     jobs: [
       {
         name: "old entries of the audit log",
-        run: () => chain.dropBefore(new Date(Date.now() - settings.inForce.audit_retention_days * dayMs)),
+        run: () => chain.dropOlderThan(settings.inForce.audit_retention_days),
       },
     ],
   } satisfies Feature;

@@ -20,9 +20,9 @@ export class StoredPersonLinks implements PersonLinks {
   async find({ link, sessionId }: Pick<LiveViewAccess, "link" | "sessionId">): Promise<Person | undefined> {
     if (link === undefined) return undefined;
     if (link.kind === "handoff") {
-      const row = await this.#handoffs.store.find(link.id);
+      const row = await this.#handoffs.store.findTimed(link.id);
       if (row?.session_id !== sessionId) throw unknown();
-      if (!isActive(row) || Date.parse(row.expires_at) <= Date.now()) throw ended(row.status);
+      if (!isActive(row) || row.remaining_ms === 0) throw ended(row.status);
       const { id: linkId, key_id: keyId, label } = row;
       return { linkId, keyId, label, mode: row.status === "taken" ? "control" : "watch" };
     }

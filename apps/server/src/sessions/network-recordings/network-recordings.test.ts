@@ -8,6 +8,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type Blobs, createFileBlobs } from "../../storage/blobs/blobs.ts";
 import { createSecrets } from "../../storage/secrets.ts";
+import { inTwoYears } from "../../testing/in-two-years.ts";
 import { openTestDatabase } from "../../testing/test-database.ts";
 import { NetworkRecordings, type NetworkRecordingsParts } from "./network-recordings.ts";
 
@@ -112,6 +113,34 @@ it("shares the index between replays, and deleted recordings answer nothing more
   await recordings.delete(projectId, id);
   expect(first?.next(request, "")).toBeUndefined();
   expect(second?.explain(request)).toBe(`The recording ${id} was deleted.`);
+});
+
+it("answers 404 for a recording that is deleted while a replay of it starts", async () => {
+  const recordings = open();
+  const { id, sessionId } = await record(recordings);
+  await recordings.finish(sessionId);
+  await recordings.settled();
+  const blobs = createFileBlobs(join(folder, "blobs"));
+  const replaying = open({
+    blobs: {
+      ...blobs,
+      async get() {
+        await recordings.delete(projectId, id);
+        return undefined;
+      },
+    },
+  });
+  const player = replaying.player(projectId, { recording: id, on_missing: "fail", clock: "real" }, signal);
+  await expect(player).rejects.toMatchObject({ status: 404, field: "body.replay.recording" });
+});
+
+it("keeps recordings and their rows on a server whose clock is ahead", async () => {
+  const recordings = open();
+  const { id, sessionId } = await record(recordings);
+  await recordings.finish(sessionId);
+  await recordings.settled();
+  await inTwoYears(() => recordings.clean());
+  expect(await contentOf(recordings, id)).toBe("content");
 });
 
 it("limits the running recordings of a project, and the bytes of all of them", async () => {

@@ -275,7 +275,7 @@ export class NetworkRecordings {
     const keyOf = this.#keyOf({ id, projectId });
     signal.throwIfAborted();
     const recorded = await this.#shared.get(id, async () => {
-      const stream = await this.#blob(id, name);
+      const stream = await this.#blob(row, name);
       try {
         return await indexRecording(openStream(stream as AsyncIterable<Buffer>, keyOf));
       } finally {
@@ -283,7 +283,7 @@ export class NetworkRecordings {
       }
     });
     const open = (start: number, end: number): Promise<Readable> =>
-      this.#blob(id, name, { start, end }, () => (recorded.isGone = true));
+      this.#blob(row, name, { start, end }, () => (recorded.isGone = true));
     const read = (start: number, end: number) => openRange(open, { sizeBytes: row.size_bytes, start, end }, keyOf);
     return new Player({ replay, recorded, row, read });
   }
@@ -293,7 +293,7 @@ export class NetworkRecordings {
     const { blobs, database } = this.#parts;
     const dropped = await database.query
       .deleteFrom("network_recordings")
-      .where("expires_at", "<", new Date().toISOString())
+      .where("expires_at", "<", sql<string>`clock_timestamp()`)
       .returning(["blob", "id"])
       .execute();
     for (const { blob, id } of dropped) {
@@ -302,7 +302,7 @@ export class NetworkRecordings {
     }
     await this.#lose(
       sql<boolean>`not exists (select 1 from sessions where sessions.id = session_id and
-        (ended_at is null or ended_at > ${new Date(Date.now() - storingMs)}))`,
+        (ended_at is null or ended_at > clock_timestamp() - make_interval(secs => ${storingMs / 1000})))`,
     );
     await sweepBlobs(blobs, async (names) => {
       const rows = await database.query
@@ -367,7 +367,7 @@ export class NetworkRecordings {
   }
 
   async #blob(
-    id: string,
+    { id, project_id: projectId }: Row,
     name: string,
     range?: { readonly start: number; readonly end: number },
     onMissing?: () => void,
@@ -376,6 +376,7 @@ export class NetworkRecordings {
     const found = await blobs.get(name, range);
     if (found !== undefined) return found.stream;
     onMissing?.();
+    await this.#find(projectId, id, "body.replay.recording");
     throw new ServiceError(500, "internal_error", `Network recording ${id} is not ${blobs.place}`);
   }
 

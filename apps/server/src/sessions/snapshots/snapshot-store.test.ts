@@ -6,6 +6,7 @@ import type { Database } from "@shoal/database";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createFileBlobs } from "../../storage/blobs/blobs.ts";
 import { createSecrets } from "../../storage/secrets.ts";
+import { inTwoYears } from "../../testing/in-two-years.ts";
 import { openTestDatabase } from "../../testing/test-database.ts";
 import { type NewSnapshot, SnapshotStore } from "./snapshot-store.ts";
 
@@ -67,6 +68,21 @@ it("does not keep the snapshot of a caller who leaves while it waits for a slow 
   expect(left.destroyed).toBe(true);
   slow.end("state");
   expect(await adding[0]).toMatchObject({ session_id: "s1" });
+});
+
+it("answers 404 for a snapshot that is deleted while a session starts from it", async () => {
+  const { id, store } = await open();
+  const added = await store.add(id, snapshot, Readable.from([Buffer.from("state")]), goesOn);
+  const found = await store.find(id, added.id);
+  await store.delete(id, added.id);
+  await expect(found.open()).rejects.toMatchObject({ status: 404, field: "body.snapshot" });
+});
+
+it("keeps snapshots on a server whose clock is ahead", async () => {
+  const { id, store } = await open();
+  const added = await store.add(id, snapshot, Readable.from([Buffer.from("state")]), goesOn);
+  await inTwoYears(() => store.clean());
+  expect(await store.get(id, added.id)).toMatchObject({ id: added.id });
 });
 
 it("removes expired snapshots with their content, and keeps the others", async () => {

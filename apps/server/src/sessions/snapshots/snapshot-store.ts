@@ -209,7 +209,11 @@ export class SnapshotStore {
   async #open({ blob, id, project_id: projectId }: Row): Promise<Readable> {
     const { blobs } = this.#parts;
     const found = await blobs.get(blob);
-    if (found === undefined) throw new ServiceError(500, "internal_error", `Snapshot ${id} is not ${blobs.place}`);
+    if (found === undefined) {
+      // It may have been deleted meanwhile.
+      await this.#find(projectId, id, "body.snapshot");
+      throw new ServiceError(500, "internal_error", `Snapshot ${id} is not ${blobs.place}`);
+    }
     const { stream } = found;
     const opened = openStream(stream as AsyncIterable<Buffer>, this.#keyOf(projectId, id));
     const content = Readable.from(opened, { objectMode: false });
@@ -223,7 +227,7 @@ export class SnapshotStore {
     const { blobs, database } = this.#parts;
     const dropped = await database.query
       .deleteFrom("snapshots")
-      .where("expires_at", "<", new Date().toISOString())
+      .where("expires_at", "<", sql<string>`clock_timestamp()`)
       .returning("blob")
       .execute();
     for (const { blob } of dropped) await blobs.delete(blob);

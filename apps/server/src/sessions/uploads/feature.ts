@@ -2,6 +2,7 @@ import type { Feature } from "../../host/feature.ts";
 import type { Host } from "../../host/host.ts";
 import { partLog } from "../../log/log.ts";
 import type { SessionFileKind, SessionFiles } from "../../storage/session-files/session-files.ts";
+import { databaseTimeMs } from "../../storage/database-time.ts";
 import { SessionUploads, type SessionUploadsParts } from "./session-uploads.ts";
 
 interface UploadNeeds extends Pick<SessionUploadsParts, "isRunning" | "kinds"> {
@@ -11,7 +12,7 @@ interface UploadNeeds extends Pick<SessionUploadsParts, "isRunning" | "kinds"> {
 const hourMs = 60 * 60 * 1000;
 
 /** Moves files of ended sessions to the store, beginning with files that an earlier run left. */
-export function uploadsFeature({ config, log }: Host, needs: UploadNeeds) {
+export function uploadsFeature({ config, database, log }: Host, needs: UploadNeeds) {
   const { files } = needs;
   const uploads = new SessionUploads({ ...needs, log: partLog(log, "uploads") });
   void uploads.addLeft().catch((error: unknown) => {
@@ -36,8 +37,9 @@ export function uploadsFeature({ config, log }: Host, needs: UploadNeeds) {
         name: "old files of sessions in the store",
         /** Deletes files after their retention, then objects without a row. */
         async run() {
+          const nowMs = await databaseTimeMs(database.query);
           for (const kind of ["recording", "telemetry", "download"] as const)
-            await files.dropBefore(kind, new Date(Date.now() - retentionHours[kind] * hourMs));
+            await files.dropBefore(kind, new Date(nowMs - retentionHours[kind] * hourMs));
           await files.sweep();
         },
       },
