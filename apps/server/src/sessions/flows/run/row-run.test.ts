@@ -1,4 +1,5 @@
 import { PlacementError } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
 import { Readable } from "node:stream";
 import { pino } from "pino";
 import { expect, it } from "vitest";
@@ -10,7 +11,7 @@ import type { RowChange } from "./run-store.ts";
 const done = JSON.stringify({ found_by: null });
 
 /** A row of one step, whose session a person takes over while the step runs. */
-function takenRow(answer: () => Promise<unknown>, role?: Access["role"]) {
+function takenRow(answer: () => Promise<unknown>, role?: Access["role"], onAccess = (): void => undefined) {
   const log: string[] = [];
   const active: { id: string }[] = [];
   const released = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()] as const;
@@ -42,7 +43,11 @@ function takenRow(answer: () => Promise<unknown>, role?: Access["role"]) {
         active.shift();
       },
     },
-    presentAccess: () => Promise.resolve({ ...access, role }),
+    async presentAccess() {
+      await Promise.resolve();
+      onAccess();
+      return { ...access, role };
+    },
     line: { take: (_project: string, _limits: object, attempt: () => Promise<string>) => attempt() },
     log: pino({ level: "silent" }),
   } as unknown as RowRunParts & RowSessionParts;
@@ -113,6 +118,17 @@ it("begins no row for a person without the role", async () => {
   const { log, row } = takenRow(succeeds, "viewer");
   expect(await row.run()).toBe("failed");
   expect(log).toEqual(["failed"]);
+});
+
+it("ends a row before its next step when the key of the run was deleted", async () => {
+  let asked = 0;
+  const { log, row } = takenRow(succeeds, undefined, () => {
+    asked += 1;
+    // At the start of the row, for its session, and before its first step.
+    if (asked > 3) throw new ServiceError(401, "unauthorized", "The key was deleted.");
+  });
+  expect(await row.run()).toBe("failed");
+  expect(log).toEqual(["running", "deleted", "failed"]);
 });
 
 it("refuses a session of a person without the role", async () => {

@@ -26,7 +26,7 @@ export interface RowSession {
   readonly endsWithRow: boolean;
   /** @returns the id of the session. @throws {ServiceError} */
   readonly open: (signal: AbortSignal) => Promise<string>;
-  /** Before each step. @throws {ServiceError} 401, 403 or 404 if the caller has lost the right to the session. */
+  /** Before each step. @throws {ServiceError} 401, 403 or 404 if the caller has lost the right to the run or the session. */
   readonly admit: () => Promise<void>;
   /** Never rejects. */
   readonly end: (sessionId: string) => Promise<void>;
@@ -58,7 +58,9 @@ export function newRowSession(parts: RowSessionParts, access: Access, browser: F
   const { key, projectId } = access;
   return {
     endsWithRow: true,
-    admit: () => Promise.resolve(),
+    admit: async () => {
+      refuseWithoutRights(await presentAccess(access), contract.startFlowRun);
+    },
     async open(signal) {
       const usesSecrets = mayUseSecrets(await presentAccess(access));
       const untilMs = performance.now() + placeMs;
