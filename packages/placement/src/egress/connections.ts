@@ -1,6 +1,7 @@
 import type { EgressLimits, ReachedLimit } from "../interface/egress.ts";
 import { maxOpenFiles } from "../host/open-files.ts";
 import type { Socket } from "node:net";
+import pLimit, { type LimitFunction } from "p-limit";
 
 /** A connection takes two file descriptors; half of them are reserved for API, database and files. */
 export function usualEgressLimits(): EgressLimits {
@@ -12,6 +13,7 @@ export function usualEgressLimits(): EgressLimits {
     connectMs: 30_000,
     waitingMs: 60_000,
     lookupsPerSession: 4,
+    lookupsPerProject: 6,
   };
 }
 
@@ -20,8 +22,12 @@ export interface ConnectionOwner {
   readonly sockets: Set<Socket>;
 }
 
+/** Runs work that may look a name up. */
+export type LookUp = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
 export class EgressConnections {
   readonly #limits: EgressLimits;
+  readonly #lookupsOfProjects = new Map<string, LimitFunction>();
   readonly #owners = new Set<ConnectionOwner>();
   #open = 0;
   readonly ended: Record<ReachedLimit | "idle", number> = { session: 0, project: 0, server: 0, idle: 0 };
@@ -48,6 +54,23 @@ export class EgressConnections {
       this.#release(owner, socket);
     });
     return undefined;
+  }
+
+  /** So that slow names of a session or project do not delay others. */
+  lookupsOf(owner: ConnectionOwner): LookUp {
+    const own = pLimit(this.#limits.lookupsPerSession);
+    return (work) => own(() => this.#inProject(owner.project, work));
+  }
+
+  async #inProject<Result>(project: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    if (project === undefined) return work();
+    const limit = this.#lookupsOfProjects.get(project) ?? pLimit(this.#limits.lookupsPerProject);
+    this.#lookupsOfProjects.set(project, limit);
+    try {
+      return await limit(work);
+    } finally {
+      if (limit.activeCount + limit.pendingCount === 0) this.#lookupsOfProjects.delete(project);
+    }
   }
 
   #reachedLimit(owner: ConnectionOwner): ReachedLimit | undefined {

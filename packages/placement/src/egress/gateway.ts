@@ -116,7 +116,7 @@ export class EgressDoor implements ConnectionOwner, EgressControls {
 
   constructor(gateway: EgressGateway, policy: EgressPolicy) {
     this.#gateway = gateway;
-    this.#ways = new EgressWays(policy, gateway.limits.lookupsPerSession);
+    this.#ways = new EgressWays(policy, gateway.connections.lookupsOf(this));
   }
 
   async listen(path: string): Promise<void> {

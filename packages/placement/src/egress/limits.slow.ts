@@ -175,6 +175,28 @@ it("limits concurrent lookups of a session, so that its slow names do not delay 
   expect(pending).toBe(2);
 });
 
+it("limits concurrent lookups of a project, and other projects go on", async () => {
+  const pending: string[] = [];
+  const resolveName = (name: string) => {
+    pending.push(name);
+    return name.startsWith("slow") ? new Promise<never>(() => undefined) : Promise.reject(new Error("unknown"));
+  };
+  const limits = { lookupsPerSession: 2, lookupsPerProject: 3 };
+  const first = await openDoor(limits, { resolveName });
+  const second = await openDoor(limits, { gateway: first.gateway, resolveName });
+  const other = await openDoor(limits, { gateway: first.gateway, resolveName });
+  for (const { door } of [first, second]) door.setProject("project");
+  other.door.setProject("other");
+  for (const { path } of [first, second])
+    for (let index = 0; index < 4; index++) {
+      const target = `slow${String(pending.length)}-${String(index)}.example:80`;
+      dial(path).write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`);
+    }
+  await eventually("the lookups of the project", () => pending.length === 3);
+  expect((await tunnel(other.path, "fast.example:80")).head).toMatch(/^HTTP\/1\.1 502 /);
+  expect(pending).toHaveLength(4);
+});
+
 it("refuses connections above the limit of a session or project, and names the setting", async () => {
   const limits = { connectionsPerSession: 3, connectionsPerProject: 5 };
   const first = await openDoor(limits);

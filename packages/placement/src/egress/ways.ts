@@ -3,11 +3,11 @@ import type { EgressProxyRoute, EgressRules, EgressUpstream, RuleSource } from "
 import { PlacementError } from "../interface/placement-error.ts";
 import type { EgressDecision, EgressPolicy } from "../policy/egress-policy.ts";
 import { describeRefusal, NetworkRules } from "../policy/network-rules.ts";
+import type { LookUp } from "./connections.ts";
 import { EgressFailure, routeFailure } from "./failure.ts";
 import { orLate } from "./or-late.ts";
 import { type EgressHop, type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
 import { type ParsedUpstream, parseUpstream } from "./upstream.ts";
-import pLimit, { type LimitFunction } from "p-limit";
 
 /** Milliseconds for the additional lookup of a name that a proxy resolves. */
 const secondLookMs = 2_000;
@@ -20,15 +20,15 @@ export class EgressWays {
   #rulesOf: ReadonlyMap<RuleSource, EgressRules> = new Map();
   #upstream: ParsedUpstream | undefined;
   #routeTo: (name: string) => ParsedUpstream | undefined = () => undefined;
-  readonly #lookups: LimitFunction;
+  readonly #lookUp: LookUp;
   /** Another object after each change. */
   rules = new NetworkRules(new Map());
 
-  constructor(policy: EgressPolicy, lookups: number) {
+  constructor(policy: EgressPolicy, lookUp: LookUp) {
     this.#policy = policy;
     this.#narrowed = policy;
     this.#pages = policy;
-    this.#lookups = pLimit(lookups);
+    this.#lookUp = lookUp;
   }
 
   /** @throws {EgressFailure} if the host is refused. @param own - of the browser context. */
@@ -72,7 +72,7 @@ export class EgressWays {
   }
 
   #decide(policy: EgressPolicy, { hostname, port }: EgressTarget, isProxied = false): Promise<EgressDecision> {
-    return this.#lookups(() => policy.decide(hostname, port, isProxied));
+    return this.#lookUp(() => policy.decide(hostname, port, isProxied));
   }
 
   /**

@@ -22,6 +22,7 @@ export interface EgressLimits {
   /** Milliseconds without traffic while a connection waits for a request or is half closed. */
   readonly waitingMs: number;
   readonly lookupsPerSession: number;
+  readonly lookupsPerProject: number;
 }
 
 export type ReachedLimit = "session" | "project" | "server";

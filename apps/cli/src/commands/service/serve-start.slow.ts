@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -197,6 +198,17 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
     expect(await service.stop()).toBe(0);
     expect(existsSync(path)).toBe(false);
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "has more threads than Node's four, which slow names would take",
+    async () => {
+      const { pid } = await begin();
+      const names = readdirSync(`/proc/${String(pid)}/task`).map((thread) =>
+        readFileSync(`/proc/${String(pid)}/task/${thread}/comm`, "utf8").trim(),
+      );
+      expect(names.filter((name) => name === "libuv-worker")).toHaveLength(32);
+    },
+  );
 
   it.skipIf(process.platform === "win32").each(["SIGTERM", "SIGINT"] as const)("exits with 0 on %s", async (signal) => {
     const service = await begin();

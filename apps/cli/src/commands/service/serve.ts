@@ -11,8 +11,13 @@ import { defaultDataDir } from "../../connection/settings.ts";
 
 type Service = typeof import("@shoal/server");
 
+/** At most half of them look names up, which takes ten seconds if a name server of a page does not answer. */
+const poolThreads = "32";
+
 /** Runs the service until SIGTERM or Ctrl-C. Its flags are the settings of the service. */
 export async function serve(args: readonly string[], run: Run): Promise<void> {
+  // Node reads it when the pool starts. Boxes and other programs get their own environment.
+  process.env.UV_THREADPOOL_SIZE ??= poolThreads;
   const service = await loadService();
   const { terminal } = run;
   const flags = readFlags(service, args);
