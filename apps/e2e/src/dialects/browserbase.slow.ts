@@ -146,6 +146,8 @@ describe.skipIf(missing !== undefined)(
         const { downloads } = await sdk().sessions.recording.downloads.list(id);
         return downloads[0]?.downloadUrl;
       });
+      // Also where session content has another origin; a token of the session would open its browser.
+      expect(film).toMatch(/\/browser\/replay\/[\w.-]+\/film$/);
       const answer = await fetch(film);
       expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "video/mp4"]);
       expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(1000);

@@ -45,6 +45,7 @@ function dialectHost({ config }: Host, opened: OpenedFeatures, handlers: Dialect
     downloads: features.downloads.provides,
     renders: features.render.provides,
     replays: features.replays.provides.store,
+    filmUrl: features.replays.provides.filmUrl,
     extensions: features.extensions.provides,
     usualConcurrency: () => rules.limits.perProject,
   };

@@ -24,18 +24,17 @@ interface Recordings {
 }
 
 async function recordingsOf(
-  { replays, signer }: DialectParts,
+  { filmUrl, replays }: DialectParts,
   { calls }: DialectCaller,
   id: string,
 ): Promise<Recordings> {
   const params: Record<string, string | undefined> = { id };
-  const { baseUrl, key } = await calls.admit(native.listReplays, params);
+  const { baseUrl } = await calls.admit(native.listReplays, params);
   const { session_id: sessionId } = await browserOf(calls, params.id ?? id);
-  const token = signer.secrets.signSession(sessionId, key.id);
   return {
     sessionId,
     replays: await replays.list(sessionId),
-    urlOf: (replayId) => `${baseUrl}/browsers/${sessionId}/replays/${replayId}?jwt=${token}`,
+    urlOf: (replayId) => filmUrl(sessionId, replayId, baseUrl),
   };
 }
 

@@ -21,6 +21,8 @@ export interface DialectParts {
   readonly signer: SessionSigner;
   readonly downloads: Pick<DownloadStore, "list" | "read" | "retentionHours">;
   readonly replays: ReplayStore;
+  /** The address of a film for a program without a key. */
+  readonly filmUrl: (sessionId: string, replayId: string, baseUrl: string) => string;
   readonly renders: Pick<Renders, "render">;
   readonly extensions: Pick<Extensions, "upload">;
   /** Sessions that a project without an own limit may run at once. */

@@ -34,6 +34,9 @@ export function replaysFeature({ config, dataDir, log }: Host, needs: ReplayNeed
   return {
     provides: {
       store,
+      /** The address of a film, which needs no key and opens nothing else. */
+      filmUrl: (sessionId: string, replayId: string, baseUrl: string) =>
+        `${addresses.of(sessionId, replayId, baseUrl)}/film`,
       /** The address of the latest recording, relative to that of a live view. */
       async recordingOf(sessionId: string) {
         const latest = (await store.list(sessionId)).findLast(({ failure_reason }) => failure_reason == null);
