@@ -43,6 +43,10 @@ export interface ChordPress {
 export async function pressChord(keyboard: Keyboard, { chord, field, durationMs, signal }: ChordPress): Promise<void> {
   const keys = parseChord(chord, keyboard.held, field);
   const last = keys.at(-1);
+  if (durationMs === 0) {
+    await Promise.all([...keys.map((key) => keyboard.down(key)), ...keys.toReversed().map((key) => keyboard.up(key))]);
+    return;
+  }
   try {
     for (const key of keys) await keyboard.down(key);
     const endMs = performance.now() + durationMs;

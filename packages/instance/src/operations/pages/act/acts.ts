@@ -14,6 +14,7 @@ import { scroll } from "./input/scroll.ts";
 import { fillSecret } from "./input/secret.ts";
 import { upload } from "./input/upload.ts";
 import { waitFor } from "./wait-for.ts";
+import { framesOf } from "../follow/frame-tree.ts";
 import type { Point } from "../follow/points.ts";
 
 const ready = { stable: true, enabled: true, hit: true } as const;
@@ -83,12 +84,17 @@ async function hover(tools: ActTools): Promise<ElementHandle> {
 }
 
 async function press(tools: ActTools): Promise<ElementHandle | undefined> {
-  const { act, actionable } = tools;
+  const { act, actionable, run } = tools;
   const { keys = [] } = act;
   // Before the first effect.
   for (const [place, chord] of keys.entries()) parseChord(chord, [], `body.keys[${String(place)}]`);
   const element = hasTarget(act) ? await actionable.finder.wait(act, "body") : undefined;
-  if (element !== undefined && (await element.call<boolean>(focusFunction)) !== true)
+  // After the focus, which may add a frame.
+  const [hasFocus, frames] = await Promise.all([
+    element?.call<boolean>(focusFunction),
+    element === undefined ? undefined : framesOf(run),
+  ]);
+  if (element !== undefined && hasFocus !== true)
     throw ServiceError.of(
       unfitElement(
         await tools.describe(element),
@@ -96,7 +102,7 @@ async function press(tools: ActTools): Promise<ElementHandle | undefined> {
         "Click it first, then press without an element.",
       ),
     );
-  await pressOn(tools, element, { keys, field: "body.keys" });
+  await pressOn(tools, element, { keys, field: "body.keys", ...(frames !== undefined && { frames: frames.size }) });
   return element;
 }
 

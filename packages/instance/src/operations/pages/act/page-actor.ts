@@ -49,6 +49,14 @@ interface Performed {
   readonly element: ElementHandle | undefined;
   /** Tabs before the action. */
   readonly before: readonly BrowserTab[];
+  /** The number of the last of them. */
+  readonly lastTab: number;
+}
+
+/** The tab of an action, and the tabs if they were listed for it. */
+interface ActedTabs {
+  readonly id: string | undefined;
+  readonly listed?: Awaited<ReturnType<SessionPages["tabsWith"]>>;
 }
 
 /** Actions of one tab that wait; further ones are rejected. */
@@ -124,17 +132,20 @@ export class PageActor {
     checkActFields(act);
     if (act.type === "navigate" || (act.type === "open_tab" && act.url !== undefined))
       refuseFiles(checkAddress(act.url ?? ""), this.#parts.secrets, "body.url");
-    const id = await this.#tabOf(act);
-    if (act.type === "answer_dialog") return this.#run(asked, id, signal);
+    const found = await this.#tabOf(act);
+    const { id } = found;
+    if (act.type === "answer_dialog") return this.#run(asked, found, signal);
     const turns = this.#turns.get(id ?? "") ?? new Turns({ running: 1, waiting: maxWaiting });
     this.#turns.set(id ?? "", turns);
     if (turns.isFull)
       throw new ServiceError(409, "conflict", `More than ${String(maxWaiting)} actions wait for the tab.`, {
         hint: "Wait for their answers first.",
       });
+    const isNext = turns.isIdle;
     const endTurn = await turns.take(signal);
     try {
-      return await this.#run(asked, id, signal);
+      // Another action may have changed the tabs meanwhile.
+      return await this.#run(asked, isNext ? found : { id }, signal);
     } finally {
       endTurn();
       if (turns.isIdle) this.#turns.delete(id ?? "");
@@ -142,9 +153,9 @@ export class PageActor {
   }
 
   /** A reference belongs to a tab. */
-  async #tabOf({ ref, tab, to, type }: Act): Promise<string | undefined> {
+  async #tabOf({ ref, tab, to, type }: Act): Promise<ActedTabs> {
     const { pages } = this.#parts;
-    if (type === "open_tab") return undefined;
+    if (type === "open_tab") return { id: undefined };
     for (const one of [ref, to?.ref]) {
       const known = one === undefined ? undefined : pages.references.get(one);
       if (known === undefined) continue;
@@ -152,18 +163,22 @@ export class PageActor {
         throw ServiceError.of(
           invalid("body.tab", `does not contain ${known.ref}`, { hint: `Omit tab, or pass ${known.tabId}.` }),
         );
-      return known.tabId;
+      return { id: known.tabId };
     }
-    return tab ?? (await pages.tab()).id;
+    if (tab !== undefined) return { id: tab };
+    const listed = await pages.tabsWith();
+    return { id: listed.tab.id, listed };
   }
 
   async #run(
     { act, note, offered, recording }: AskedAct,
-    id: string | undefined,
+    { id, listed }: ActedTabs,
     signal: AbortSignal,
   ): Promise<ActResult> {
     const { pages } = this.#parts;
-    const { tab, tabs: before } = act.type === "open_tab" ? await this.#openTab() : await pages.tabsWith(id);
+    const { tab, tabs: before } =
+      act.type === "open_tab" ? await this.#openTab() : (listed ?? (await pages.tabsWith(id)));
+    const { lastTab } = pages;
     if (inputTypes.has(act.type) && before.find((one) => one.id === tab.id)?.active !== true)
       await pages.select(tab.id);
     note.tab = tab;
@@ -183,7 +198,8 @@ export class PageActor {
       const page = new ChangingPage(run);
       if (inputTypes.has(act.type)) run.prepared = page.begin();
       const element = await this.#perform(tools, log, effects);
-      const settled = await this.#settle({ act, before, element, log, page, run });
+      const settled = await this.#settle({ act, before, element, lastTab, log, page, run });
+      recording.ends();
       return await reportEffects(tools, { before, effects, log, element, pages, settled });
     } catch (error) {
       if (act.type === "open_tab") await pages.closeTab(tab);
@@ -265,9 +281,10 @@ export class PageActor {
   }
 
   /** Follows the action into a tab that it opened. */
-  async #settle({ act, before, element, log, page: changing, run }: Performed): Promise<boolean> {
+  async #settle({ act, before, element, lastTab, log, page: changing, run }: Performed): Promise<boolean> {
     const settle = async () => settlePage(run, log, { act, element, page: changing });
     const settled = run.page.session.ended || (await untilAnswered(run, settle));
+    if (settled && !log.hasSent && this.#parts.pages.lastTab === lastTab) return settled;
     const tabs = settled ? await this.#parts.pages.tabs() : [];
     const opened = tabs.find(({ active, id }) => active && !before.some((one) => one.id === id));
     if (opened === undefined || run.leftMs <= 0) return settled;

@@ -4,7 +4,13 @@ import type { CommandSender, NodeAddress, World } from "./followed-page.ts";
 type Argument = string | number | boolean | null | readonly unknown[];
 
 /** The answer of a function names the node that it returns, without its content. */
-const withNodeId = { serialization: "deep", additionalParameters: { maxNodeDepth: 0 } } as const;
+export const withNodeId = { serialization: "deep", additionalParameters: { maxNodeDepth: 0 } } as const;
+
+/** The backend node id of a node in an answer with {@link withNodeId}. */
+export function nodeOf({ deepSerializedValue }: Protocol.Runtime.RemoteObject): number {
+  const { backendNodeId } = deepSerializedValue?.value as { readonly backendNodeId: number };
+  return backendNodeId;
+}
 
 /** An element in its document's isolated world, where the page's scripts cannot interfere. */
 export class ElementHandle {
@@ -49,15 +55,19 @@ export class ElementHandle {
   /** Calls a function that returns another node of the same document, or nothing. */
   async related(declaration: string, ...values: readonly Argument[]): Promise<ElementHandle | undefined> {
     const answer = await this.#call(declaration, values, { serializationOptions: withNodeId });
-    const { deepSerializedValue, objectId, subtype } = answer?.result ?? {};
-    if (objectId === undefined || subtype !== "node") return undefined;
-    const { backendNodeId } = deepSerializedValue?.value as { readonly backendNodeId: number };
-    return new ElementHandle(this.sender, { ...this.address, backendNodeId }, objectId);
+    const { objectId, subtype } = answer?.result ?? {};
+    if (answer === undefined || objectId === undefined || subtype !== "node") return undefined;
+    return new ElementHandle(this.sender, { ...this.address, backendNodeId: nodeOf(answer.result) }, objectId);
   }
 
   /** The same element in the calls of another sender. */
   of(sender: CommandSender): ElementHandle {
     return new ElementHandle(sender, this.address, this.objectId);
+  }
+
+  /** The same element with the loader of its document. */
+  in(loaderId: string): ElementHandle {
+    return new ElementHandle(this.sender, { ...this.address, loaderId }, this.objectId);
   }
 
   #call(

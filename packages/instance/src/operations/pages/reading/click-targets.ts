@@ -69,7 +69,7 @@ export function isClickable(node: DomNode, around: ClickSurroundings): boolean {
   const isPointed = hasHand(node, around);
   if (around.inside === "item") return isListening(node) || isPointed || (isTabStop(node) && isFocusable(node));
   if (isPointed || node.attribute("draggable") === "true" || around.isAlike) return true;
-  if (node.tag === "canvas") return isListening(node) || around.isInListening;
+  if (node.tag === "canvas" && (isListening(node) || around.isInListening)) return true;
   const listening = listeningOf(node);
   if (listening !== undefined) {
     if (handCursors.test(node.style("cursor"))) return true;

@@ -56,6 +56,11 @@ export class SessionPages {
     this.#readElements = readElements;
   }
 
+  /** The number of the tab that was opened last. */
+  get lastTab(): number {
+    return this.#tabs?.list.lastId ?? 0;
+  }
+
   /** The address whose download took the place of a frame's document. */
   downloadOf(frameId: string): string | undefined {
     return this.#downloads.get(frameId);

@@ -46,6 +46,7 @@ const kinds: Readonly<Record<string, readonly (readonly [html: string, lines: st
       `<p>Game</p><canvas style="width:50px;height:40px;cursor:crosshair"></canvas><canvas width=40 height=40></canvas>`,
       `Game\nclickable [e] 50×40 px`,
     ],
+    [`<canvas tabindex=0 aria-label=Chart width=50 height=50></canvas>`, `clickable "Chart" [e] 50×50 px`],
   ],
   "sorted lists": [
     [

@@ -33,7 +33,22 @@ async function latenessOf({ type }: Act, element: ElementHandle | undefined): Pr
   return (await element?.call<Lateness>(latenessFunction)) ?? "never";
 }
 
-const promptTypes: ReadonlySet<ActType> = new Set(["click", "fill", "check", "select", "press", "hover", "scroll"]);
+const promptTypes: ReadonlySet<ActType> = new Set([
+  ...(["click", "fill", "check", "select", "press", "hover", "scroll", "upload"] as const),
+]);
+
+/**
+ * Reads the files of a field after the page, which reads them in its handlers: their end starts what follows. Returns
+ * whether it could; large files take the page longer than one reading.
+ */
+const readChosenFunction = `async function (most) {
+  if (this.localName !== "input" || this.type !== "file") return false;
+  const files = [...this.files];
+  if (files.reduce((sum, { size }) => sum + size, 0) > most) return false;
+  try { for (const file of files) await file.arrayBuffer(); } catch { return false; }
+  return true;
+}`;
+const mostRead = 1_000_000;
 
 /**
  * Whether all effects are over when the page has started nothing: after input to the main document of a page in one
@@ -62,8 +77,10 @@ export async function settlePage(
   { act, element, page = new ChangingPage(run) }: Settling = {},
 ): Promise<boolean> {
   const { session } = run.page;
-  const prompt = act === undefined ? "never" : isPrompt(act, run, element);
+  const asked = act === undefined ? "never" : isPrompt(act, run, element);
   log.endInput();
+  const isReading = asked !== "never" && act?.type === "upload";
+  const prompt = isReading && (await element?.call<boolean>(readChosenFunction, mostRead)) !== true ? "never" : asked;
   // What only a frame brings, such as a part that a scroll loads, matters to a report of the changes.
   const awaitsFrame = prompt === "never" || act?.observe !== undefined || act?.type === "scroll";
   const [first, lateness] = await Promise.all([

@@ -2,7 +2,7 @@ import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { Frame } from "../../follow/frame-tree.ts";
 import type { ActRun } from "../act-run.ts";
-import { type ElementHandle, handleOf, inWorld } from "../../follow/element-handle.ts";
+import { ElementHandle, handleOf, inWorld, nodeOf, withNodeId } from "../../follow/element-handle.ts";
 import { framesOf } from "../../follow/frame-tree.ts";
 
 export interface Matches {
@@ -36,7 +36,7 @@ const findFunction = `function (selector, most) {
 
 /** @throws {ServiceError} 400 for an invalid selector. */
 export async function findBySelector(run: ActRun, selector: string, field: string): Promise<Matches> {
-  const found = await Promise.all([...(await framesOf(run)).values()].map((frame) => findIn(run, frame, selector)));
+  const found = await findInFrames(run, selector);
   if (found.some((one) => one?.invalid === true))
     throw ServiceError.of(invalid(field, "is not a valid CSS selector", { hint: "Example: `form.login button`." }));
   const present = found.filter((one) => one !== undefined);
@@ -48,6 +48,24 @@ export async function findBySelector(run: ActRun, selector: string, field: strin
   };
 }
 
+/** Most pages have one document, which is searched while the browser names them. */
+async function findInFrames(run: ActRun, selector: string): Promise<readonly (FoundInFrame | undefined)[]> {
+  const { mainFrameId, targets } = run.page;
+  const [target] = targets;
+  if (target === undefined) return [];
+  const main: Frame = { target, frameId: mainFrameId, loaderId: "", parentId: undefined };
+  const ahead = findIn(run, main, selector);
+  const [frames] = await Promise.all([framesOf(run), ahead]);
+  return Promise.all(
+    [...frames.values()].map(async (frame) => {
+      const { frameId, loaderId } = frame;
+      const found =
+        frame.target === target && frameId === mainFrameId ? await ahead : await findIn(run, frame, selector);
+      return found && { ...found, elements: found.elements.map((element) => element.in(loaderId)) };
+    }),
+  );
+}
+
 interface FoundInFrame {
   readonly invalid: boolean;
   readonly total: number;
@@ -57,16 +75,21 @@ interface FoundInFrame {
 
 async function findIn(run: ActRun, frame: Frame, selector: string): Promise<FoundInFrame | undefined> {
   const { cdp } = run.page;
-  const { sessionId } = frame.target;
-  const given = { functionDeclaration: findFunction, arguments: [{ value: selector }, { value: maxShown }] };
+  const { frameId, loaderId, target } = frame;
+  const { sessionId } = target;
+  const given = {
+    functionDeclaration: findFunction,
+    arguments: [{ value: selector }, { value: maxShown }],
+    serializationOptions: withNodeId,
+  };
   const answer = await inWorld(run, frame, (world) =>
     run.ask(cdp.send("Runtime.callFunctionOn", { ...given, objectId: world.objectId }, sessionId)),
   );
   const objectId = answer?.result.objectId;
   if (objectId === undefined) return undefined;
   if (answer?.result.subtype === "node") {
-    const only = await handleOf(run, frame, objectId);
-    return only && { invalid: false, total: 1, visible: 1, elements: [only] };
+    const only = new ElementHandle(run, { frameId, loaderId, target, backendNodeId: nodeOf(answer.result) }, objectId);
+    return { invalid: false, total: 1, visible: 1, elements: [only] };
   }
   const summary = await callOn<Omit<FoundInFrame, "elements">>(
     run,

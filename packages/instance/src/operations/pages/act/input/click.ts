@@ -30,10 +30,13 @@ export function clickReady(tools: ActTools, { found, pick, ...options }: ClickOp
   return actionable.untilUsed(request, async (place) => {
     const { element } = place;
     let used: Problem | true = "removed";
-    const shield = await FrameShield.raise(run.page, element);
+    const raising = FrameShield.raise(run.page, element);
     try {
+      if (act.hold_keys !== undefined) await raising;
       await keyboard.holding(act.hold_keys, "body.hold_keys", async () => {
-        if (!(await actionable.moveOnto(place, (to) => pointer.move(to)))) {
+        // Only the click has to find it raised.
+        const [shield, isStill] = await Promise.all([raising, actionable.moveOnto(place, (to) => pointer.move(to))]);
+        if (!isStill) {
           used = "moving";
           return;
         }
@@ -47,7 +50,10 @@ export function clickReady(tools: ActTools, { found, pick, ...options }: ClickOp
       });
     } finally {
       // In order before later commands to the page, which may be busy with the click.
-      void shield.lower();
+      void raising.then(
+        (shield) => shield.lower(),
+        () => undefined,
+      );
     }
     return used;
   });

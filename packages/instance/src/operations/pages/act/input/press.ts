@@ -41,6 +41,14 @@ const guardKeyFunction = `function (isFirst) {${hasFocus}
 }`;
 const hasKeyFunction = `function () { return globalThis.shoalKeys > 0; }`;
 
+interface PressedKeys {
+  /** In errors. */
+  readonly field: string;
+  readonly keys: readonly string[];
+  /** Documents of the page, if they were counted after the element got the focus. */
+  readonly frames?: number;
+}
+
 /**
  * Presses keys in an element that has the focus. In a page with frames, the others cannot take the focus meanwhile, and
  * the first key that the element does not receive is the last.
@@ -48,7 +56,7 @@ const hasKeyFunction = `function () { return globalThis.shoalKeys > 0; }`;
 export async function pressOn(
   tools: ActTools,
   element: ElementHandle | undefined,
-  { field, keys }: { readonly field: string; readonly keys: readonly string[] },
+  { field, frames, keys }: PressedKeys,
 ): Promise<void> {
   const { run } = tools;
   const { session } = run.page;
@@ -60,7 +68,8 @@ export async function pressOn(
       // The dialog receives the other keys; the answer names it.
       if (session.dialog !== undefined || session.ended) break;
       // A key may add the first frame.
-      if (isGuarded && element !== undefined && (await framesOf(run)).size > 1)
+      const isFirst = place === 0 && frames !== undefined;
+      if (isGuarded && element !== undefined && (isFirst ? frames : (await framesOf(run)).size) > 1)
         shield ??= await FrameShield.raise(run.page, element);
       if (shield !== undefined && element !== undefined)
         await pressGuarded(tools, element, { chord, field, isFirst: place === 0 });

@@ -60,6 +60,7 @@ export class ActRecording {
   #beforeUrl = "";
   #found: Promise<FoundFacts | undefined> | undefined;
   #element: ElementHandle | undefined;
+  #receivesKeys: Promise<boolean | undefined> | undefined;
 
   constructor(act: Act, add: (act: RecordedAct) => void) {
     this.#act = act;
@@ -75,6 +76,11 @@ export class ActRecording {
     if (this.#act.type === "wait_for" && this.#found !== undefined) return;
     this.#element = found.element;
     this.#found = factsOf(found, this.#act.type === "fill").catch(() => undefined);
+  }
+
+  /** The input has had its effects: looks at the element with the other reports. */
+  ends(): void {
+    if (this.#act.type === "press") this.#receivesKeys ??= this.#askKeys();
   }
 
   async done(result: ActResult): Promise<void> {
@@ -108,7 +114,11 @@ export class ActRecording {
     const last = keys.findLastIndex(typesText);
     if (last === -1) return true;
     if (facts?.isSensitive !== false || !keys.slice(0, last).every(typesText)) return false;
-    return (await this.#element?.call<boolean>(receivesKeysFunction).catch(() => false)) === true;
+    return (await (this.#receivesKeys ?? this.#askKeys())) === true;
+  }
+
+  async #askKeys(): Promise<boolean | undefined> {
+    return this.#element?.call<boolean>(receivesKeysFunction).catch(() => false);
   }
 }
 
