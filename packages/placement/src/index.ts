@@ -32,7 +32,13 @@ export {
   type LocatedChromium,
 } from "./chromium/find-chromium.ts";
 export { assignInstance, type AssignOptions } from "./instances/assign-instance.ts";
-export { callInstance, checkAnswer, InstanceRefusal, streamFromInstance } from "./instances/call-instance.ts";
+export {
+  callInstance,
+  checkAnswer,
+  errorBodyOf,
+  InstanceRefusal,
+  streamFromInstance,
+} from "./instances/call-instance.ts";
 export { FrontPage } from "./instances/front-page.ts";
 export { type RenderedParts, renderPage } from "./instances/rendered-page.ts";
 export { createPlacement } from "./create-placement.ts";

@@ -15,8 +15,8 @@ export interface Frame {
   readonly content: Buffer;
 }
 
-/** Bytes that the service accepts. The largest message describes the actions of an app. */
-export const maxFrameBytes: FrameLimits = { message: 256 * 1024, value: 4.5 * 2 ** 20, bytes: 2 ** 20 };
+/** Bytes that the service accepts. The largest message describes apps: up to 1 MiB, with payloads of schedules. */
+export const maxFrameBytes: FrameLimits = { message: 2 * 2 ** 20, value: 4.5 * 2 ** 20, bytes: 2 ** 20 };
 
 /** Environment variables of an app are up to 6.5 MB, in JSON several times that. */
 export const maxFrameBytesInside: FrameLimits = { ...maxFrameBytes, message: 64 * 2 ** 20 };

@@ -14,6 +14,7 @@ export interface Requestable {
 
 type RefusalData = Pick<ErrorBody, "field" | "hint" | "limit">;
 
+const maxMessageCharacters = 2_000;
 const maxProblemCharacters = 1_000;
 /** Of a field, a limit and a hint. */
 const maxDataCharacters = 500;
@@ -139,14 +140,14 @@ function parseAnswer({ schema }: JsonContent, text: string): unknown {
 }
 
 function refusalOf(status: number, text: string): InstanceRefusal {
-  const refusal = ErrorBody.safeParse(parseJson(text));
-  if (!refusal.success)
+  const refusal = readErrorBody(text);
+  if (refusal === undefined)
     return new InstanceRefusal(
       status,
       "internal_error",
       `The instance answered ${String(status)}: ${text.slice(0, 500)}`,
     );
-  const { code, field, hint, limit, message } = refusal.data;
+  const { code, field, hint, limit, message } = refusal;
   const start = `${field ?? ""}: `;
   const problem = message.startsWith(start) ? message.slice(start.length) : message;
   const isHinted = hint !== undefined && problem.endsWith(` ${hint}`);
@@ -156,6 +157,25 @@ function refusalOf(status: number, text: string): InstanceRefusal {
     ...(limit !== undefined && { limit: typeof limit === "string" ? limit.slice(0, maxDataCharacters) : limit }),
     ...(isHinted && { hint: hint.slice(0, maxDataCharacters) }),
   });
+}
+
+/** Returns the error in an answer, in the bounds of answers to clients; `undefined` for other texts. */
+export function errorBodyOf(text: string): ErrorBody | undefined {
+  const body = readErrorBody(text);
+  if (body === undefined) return undefined;
+  const { field, hint, limit, message } = body;
+  return {
+    ...body,
+    message: message.slice(0, maxMessageCharacters),
+    ...(field !== undefined && { field: field.slice(0, maxDataCharacters) }),
+    ...(limit !== undefined && { limit: typeof limit === "string" ? limit.slice(0, maxDataCharacters) : limit }),
+    ...(hint !== undefined && { hint: hint.slice(0, maxDataCharacters) }),
+  };
+}
+
+function readErrorBody(text: string): ErrorBody | undefined {
+  const body = ErrorBody.safeParse(parseJson(text));
+  return body.success && /^[a-z_]{1,64}$/.test(body.data.code) ? body.data : undefined;
 }
 
 function parseJson(text: string): unknown {

@@ -1,8 +1,8 @@
-import { encodeFrame } from "@shoal/app-runner";
-import { Duplex } from "node:stream";
+import { encodeFrame, encodeMessage } from "@shoal/app-runner";
+import { Duplex, PassThrough } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { BoxChannel } from "./box-channel.ts";
+import { BoxChannel, readMessage } from "./box-channel.ts";
 
 /** Offers the chunk once in each turn of the event loop. */
 function endless(chunk: Buffer): Duplex {
@@ -38,4 +38,37 @@ it.each([
   stop.abort();
   await reading;
   stream.destroy();
+});
+
+const action = (name: string, schema: object = {}) => ({ name, input_schema: schema, output_schema: null });
+const schedule = { action_name: "b", cron: "0 0 * * *", time_zone: "UTC" };
+let deep: object = {};
+for (let level = 0; level < 64; level += 1) deep = { deep };
+
+it.each([
+  [
+    [{ name: "a", actions: [action("b"), action("x".repeat(300))] }],
+    "apps[0].actions[1].name is invalid; the limit is 255",
+  ],
+  [
+    [{ name: "a", actions: [], schedules: Array.from({ length: 101 }, () => schedule) }],
+    "apps[0].schedules is invalid; the limit is 100",
+  ],
+  [[{ name: "a", actions: [action("b", deep)] }], "more than 64 nested levels"],
+])("names the field and the limit of an invalid description", (apps, reason) => {
+  const content = Buffer.from(JSON.stringify({ type: "ready", apps }));
+  expect(() => readMessage({ kind: "message", content })).toThrow(reason);
+});
+
+it("takes a description of five schedules with large payloads", async () => {
+  const apps = [
+    {
+      name: "a",
+      actions: [],
+      schedules: Array.from({ length: 5 }, () => ({ ...schedule, payload: "x".repeat(60_000) })),
+    },
+  ];
+  const stream = new PassThrough();
+  stream.end(encodeMessage({ type: "ready", apps }));
+  expect(await new BoxChannel(stream).message()).toEqual({ type: "ready", apps });
 });

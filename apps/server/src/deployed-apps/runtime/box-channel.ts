@@ -6,11 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Nested arrays or objects, which a later `JSON.stringify` would recurse into. */
 const maxDepth = 64;
+const maxPathCharacters = 200;
 /** Bytes, or 50,000 frames per second. A faster program waits, because one thread reads all programs. */
 const rate = { burst: 16 * 2 ** 20, perSecond: 16 * 2 ** 20 };
 const frameCostBytes = 320;
 /** Parts of files are only copied: up to 256 MiB per second. */
 const fileShare = 1 / 16;
+
+type Issue = NonNullable<ReturnType<typeof FromBox.safeParse>["error"]>["issues"][number];
 
 /** A box broke the protocol: its program was replaced or exceeded a limit. */
 export class ChannelFailure extends Error {
@@ -53,12 +56,28 @@ export class BoxChannel {
 
 /** @throws {ChannelFailure} */
 export function readMessage({ kind, content }: Frame): FromBox {
+  if (kind !== "message") throw new ChannelFailure("The program sent an invalid message.");
+  if (!isShallow(content))
+    throw new ChannelFailure(`The program sent a message with more than ${String(maxDepth)} nested levels.`);
+  const { data, error } = FromBox.safeParse(parse(content));
+  if (data !== undefined) return data;
+  throw new ChannelFailure(`The program sent an invalid message${whereOf(error.issues[0])}.`, { cause: error });
+}
+
+function parse(content: Buffer): unknown {
   try {
-    if (kind !== "message" || !isShallow(content)) throw new ChannelFailure("unexpected content");
-    return FromBox.parse(JSON.parse(content.toString("utf8")));
-  } catch (error) {
-    throw new ChannelFailure("The program sent an invalid message.", { cause: error });
+    return JSON.parse(content.toString("utf8"));
+  } catch {
+    return undefined;
   }
+}
+
+/** The place and the limit, for the author of the app. */
+function whereOf(issue: Issue | undefined): string {
+  if (issue === undefined || issue.path.length === 0) return "";
+  const path = issue.path.map((part) => (typeof part === "number" ? `[${String(part)}]` : `.${String(part)}`)).join("");
+  const limit = issue.code === "too_big" ? `; the limit is ${String(issue.maximum)}` : "";
+  return `: ${path.slice(1, maxPathCharacters)} is invalid${limit}`;
 }
 
 function isShallow(json: Buffer): boolean {

@@ -1,7 +1,6 @@
 import type { Endpoint } from "@shoal/contract";
-import { answerJson, type Instance } from "@shoal/placement";
+import { answerText, errorBodyOf, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
-import { ErrorBody } from "@shoal/schemas";
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { noAnswer } from "../../sessions/instance-plane/no-answer.ts";
@@ -59,8 +58,8 @@ async function checkedAnswer(pending: Promise<IncomingMessage>, sessionId: strin
   });
   const status = answer.statusCode ?? 502;
   if (status < 300) return answer;
-  const refusal = ErrorBody.safeParse(await answerJson(answer).catch(() => undefined));
-  throw refusal.success
-    ? new ServiceError(status, refusal.data.code, refusal.data.message)
+  const refusal = errorBodyOf(await answerText(answer).catch(() => ""));
+  throw refusal
+    ? new ServiceError(status, refusal.code, refusal.message)
     : new ServiceError(502, "bad_gateway", `The instance of browser ${sessionId} answered ${String(status)}.`);
 }

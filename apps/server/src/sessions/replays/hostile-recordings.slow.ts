@@ -135,6 +135,20 @@ describe("recordings of compromised instances", () => {
       failure_reason: expect.any(String) as string,
     });
   });
+
+  it("pass no invalid code of an error on", async () => {
+    instances.forge("POST /replays", (response) => {
+      const body = { code: "x\n".repeat(1000), message: "refused" };
+      response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(body));
+    });
+    const { key } = await server.addProject("another stranger");
+    const { body } = await server.request("POST", "/browsers", { body: {}, key });
+    const theirs = `/browsers/${(body as { session_id: string }).session_id}/replays`;
+    expect(await server.request("POST", theirs, { body: {}, key })).toMatchObject({
+      status: 500,
+      body: { code: "internal_error", message: "The instance answered 400." },
+    });
+  });
 });
 
 it("ends a recording at the space limit of its project, rejects new ones, and allows them again after a deletion", async () => {

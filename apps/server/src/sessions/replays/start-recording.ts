@@ -1,6 +1,6 @@
-import { answerText, type Instance } from "@shoal/placement";
+import { answerText, errorBodyOf, type Instance } from "@shoal/placement";
 import { type ErrorData, ServiceError } from "@shoal/router";
-import { ErrorBody, Replay, type StartReplay } from "@shoal/schemas";
+import { type ErrorBody, Replay, type StartReplay } from "@shoal/schemas";
 import type { IncomingMessage } from "node:http";
 import type * as z from "zod/mini";
 import { noAnswer } from "../instance-plane/no-answer.ts";
@@ -72,11 +72,10 @@ export async function askForRecording(
     throw noAnswer(error);
   }
   const status = answer.statusCode ?? 502;
-  const parsed = parse(said);
-  if (status < 300) return parsed;
-  const refusal = ErrorBody.safeParse(parsed);
-  throw refusal.success
-    ? new ServiceError(status, refusal.data.code, refusal.data.message, errorDataOf(refusal.data))
+  if (status < 300) return parse(said);
+  const refusal = errorBodyOf(said);
+  throw refusal
+    ? new ServiceError(status, refusal.code, refusal.message, errorDataOf(refusal))
     : new ServiceError(500, "internal_error", `The instance answered ${String(status)}.`);
 }
 

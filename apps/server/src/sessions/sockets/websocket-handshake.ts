@@ -1,5 +1,5 @@
+import { errorBodyOf } from "@shoal/placement";
 import { ignoredFieldsHeader, ServiceError } from "@shoal/router";
-import { ErrorBody } from "@shoal/schemas";
 import { createHash } from "node:crypto";
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import type { Duplex } from "node:stream";
@@ -10,9 +10,6 @@ const handshakeGuid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const maxHeadBytes = 16_384;
 /** Longer bodies of refusals, and those without a length, are not read. */
 const maxRefusalBytes = 16_384;
-const maxMessageCharacters = 2_000;
-/** Limits the field, the limit and the hint of a refusal, each. */
-const maxDataCharacters = 500;
 
 export interface Handshake {
   /** Only its handshake headers are sent. */
@@ -68,25 +65,16 @@ async function readRefusal(answer: IncomingMessage): Promise<ServiceError> {
     return unusable(`it answered status ${String(status)} without an error body`);
   const chunks: Buffer[] = [];
   for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
-  const body = parseErrorBody(Buffer.concat(chunks).toString());
+  const body = errorBodyOf(Buffer.concat(chunks).toString());
   if (body === undefined) return unusable(`it answered status ${String(status)} without an error body`);
   const retryAfterSeconds = Number(answer.headers["retry-after"]);
   const { code, field, hint, limit, message } = body;
-  return new ServiceError(status, code, message.slice(0, maxMessageCharacters), {
-    field: field?.slice(0, maxDataCharacters),
-    limit: typeof limit === "string" ? limit.slice(0, maxDataCharacters) : limit,
-    hint: hint?.slice(0, maxDataCharacters),
+  return new ServiceError(status, code, message, {
+    field,
+    limit,
+    hint,
     ...(retryAfterSeconds >= 0 && retryAfterSeconds < 86_400 && { retryAfterSeconds }),
   });
-}
-
-function parseErrorBody(text: string): ErrorBody | undefined {
-  try {
-    const body = ErrorBody.safeParse(JSON.parse(text));
-    return body.success && /^[a-z_]{1,64}$/.test(body.data.code) ? body.data : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Drops the client's other headers: credentials, cookies and a reverse proxy's user. */

@@ -155,3 +155,14 @@ it.each<[string, () => Promise<string>, string]>([
   for (const path of ["../evil.js", "../../evil.js", "../secret", "evil"])
     expect(existsSync(join(target, path))).toBe(false);
 });
+
+it("reads names in UTF-8 without the flag, as macOS writes them", async () => {
+  const withoutFlag = (zip: Buffer): Buffer => {
+    const [local, central] = [zip.indexOf("PK\x03\x04"), zip.indexOf("PK\x01\x02")];
+    zip.writeUInt16LE(zip.readUInt16LE(local + 6) & ~0x800, local + 6);
+    zip.writeUInt16LE(zip.readUInt16LE(central + 8) & ~0x800, central + 8);
+    return zip;
+  };
+  await unpack([], { archive: await archiveOf([{ path: "größe.ts" }], withoutFlag) });
+  expect(readdirSync(target)).toEqual(["größe.ts"]);
+});

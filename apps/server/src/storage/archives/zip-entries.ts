@@ -1,6 +1,7 @@
 import { messageOf } from "@shoal/primitives";
 import { posix } from "node:path";
-import { type Entry, openPromise, type ZipFile } from "yauzl";
+import { isUtf8 } from "node:buffer";
+import { type Entry, getFileNameLowLevel, openPromise, type ZipFile } from "yauzl";
 
 /** The archive breaks a rule. The message follows the name of the archive: "is not a readable ZIP archive: …". */
 export class ArchiveProblem extends Error {
@@ -42,6 +43,7 @@ const plainTypes: readonly number[] = [0, folderType, 0o100000];
 const unix = 3;
 const macOs = 19;
 const descriptorFlag = 0x8;
+const utf8Flag = 0x800;
 /** The size is in the ZIP64 extra field. */
 const wideSize = 0xffff_ffff;
 
@@ -91,12 +93,13 @@ export async function* safeEntries(zip: ZipFile, limits: ZipLimits): AsyncGenera
   const seen = new Set<string>();
   let unpackedBytes = 0;
   for await (const entry of zip.eachEntry()) {
-    const { fileName: name } = entry;
+    const name = nameOf(entry);
+    entry.fileName = name;
     if (name.includes("\0")) throw unsafeEntry(name, "has a NUL character in its name");
     const path = posix.normalize(name).replace(/\/$/, "");
     if (seen.has(path)) throw unsafeEntry(name, "is duplicated");
     seen.add(path);
-    const mode = [unix, macOs].includes(entry.versionMadeBy >> 8) ? entry.externalFileAttributes >>> 16 : 0;
+    const mode = isFromUnix(entry) ? entry.externalFileAttributes >>> 16 : 0;
     const kind = kindOf(name, mode, limits);
     checkEncoding(entry);
     await checkLocalHeader(zip, entry);
@@ -105,6 +108,17 @@ export async function* safeEntries(zip: ZipFile, limits: ZipLimits): AsyncGenera
       throw new ArchiveProblem("too_large", `unpacks to more than ${String(limits.unpackedBytes / 2 ** 20)} MiB.`);
     yield { entry, path, kind, isExecutable: (mode & 0o111) !== 0 };
   }
+}
+
+/** macOS writes UTF-8 without the flag, and other encodings are rarely valid UTF-8. */
+function nameOf(entry: Entry): string {
+  const { extraFields, fileName, fileNameRaw, generalPurposeBitFlag: flags } = entry;
+  const isUnmarked = (flags & utf8Flag) === 0 && isFromUnix(entry) && isUtf8(fileNameRaw);
+  return isUnmarked ? getFileNameLowLevel(flags | utf8Flag, fileNameRaw, extraFields, false) : fileName;
+}
+
+function isFromUnix({ versionMadeBy }: Entry): boolean {
+  return [unix, macOs].includes(versionMadeBy >> 8);
 }
 
 function kindOf(name: string, mode: number, { links }: ZipLimits): SafeEntry["kind"] {
