@@ -215,7 +215,8 @@ export class SessionRouting {
     const base = entrance.baseUrlOf(request).replace(/^http/, "ws");
     const token = sessionTokenIn(request.raw.url ?? "");
     if (token !== undefined) return { url: `${base}/browsers/${sessionId}`, token, sessionId };
-    const { key, projectId } = await entrance.authenticate(request);
+    // A second authentication would count the request twice.
+    const { key, projectId } = accessOf(request.raw) ?? (await entrance.authenticate(request));
     const { row } = await sessions.get(projectId, sessionId, false);
     return { url: `${base}/browsers/${row.id}`, token: secrets.signSession(row.id, key.id), sessionId: row.id };
   }

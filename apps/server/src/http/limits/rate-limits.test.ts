@@ -124,6 +124,19 @@ describe("on a server", () => {
     await expect.poll(async () => (await server.request("GET", "/profiles", { key })).status).toBe(200);
   });
 
+  it("counts a request for the address of a session's browser once", async () => {
+    const { key } = await server.addProject("counted");
+    const created = await server.request("POST", "/browsers", { key, body: {} });
+    const { session_id: id } = created.body as { session_id: string };
+    const left = async (path: string) =>
+      Number((await server.request("GET", path, { key })).headers.get("x-ratelimit-remaining"));
+    // The limit recovers with time, so that more may be left on a slow machine.
+    const before = await left("/profiles");
+    expect(await left(`/browsers/${id}/json/version`)).toBeGreaterThanOrEqual(before - 1);
+    expect(await left("/profiles")).toBeGreaterThanOrEqual(before - 2);
+    expect((await server.request("DELETE", `/browsers/${id}`, { key })).status).toBe(204);
+  });
+
   it("refuses further unknown keys from an address, and accepts known ones", async () => {
     const statuses: number[] = [];
     for (let index = 0; index < 1_000 && !statuses.includes(429); index += 1)
