@@ -38,6 +38,8 @@ const driverOptions = ["devToolsEventsToLog", "perfLoggingPrefs", "windowTypes"]
 /** Python's client copies its address with the key into the first. The others are always true here. */
 const unmentioned = new Set(["se:remoteUrl", "setWindowRect", "se:cdpEnabled"]);
 
+const proxyHint = 'Create one with POST /proxies, and name it in "shoal:options": {"proxy_id": "…"}.';
+
 function refusal(name: string, problem: string, hint?: string): ServiceError {
   return new ServiceError(400, "bad_request", problem, { field: name.slice(0, maxNameCharacters), hint });
 }
@@ -123,11 +125,7 @@ function refuseOthers({ browserName = "", platformName = "", proxy }: Fields): v
     throw refusal("platformName", "this service runs on Linux", 'Ask for "linux", or omit it.');
   const { proxyType = "direct" } = fieldsIn(proxy, "proxy");
   if (!["direct", "system"].includes(String(proxyType).toLowerCase()))
-    throw refusal(
-      "proxy",
-      "a proxy of the client is not possible",
-      'Create one with POST /proxies, and name it in "shoal:options": {"proxy_id": "…"}.',
-    );
+    throw refusal("proxy", "a proxy of the client is not possible", proxyHint);
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -144,6 +142,10 @@ interface ChromeOptions {
   readonly viewport: { readonly width: number; readonly height: number } | undefined;
   readonly ignored: readonly string[];
 }
+
+/** Arguments that decide where traffic goes, or the identity of the browser. */
+const directing =
+  /^--(?:proxy-|no-proxy|host-|dns-|auth-|ssl-|user-agent|lang=|accept-lang|load-extension|disable-extensions-except)/;
 
 /** Nothing of them reaches the command line of Chromium. */
 function chromeOptions(options: Fields): ChromeOptions {
@@ -164,6 +166,8 @@ function chromeOptions(options: Fields): ChromeOptions {
       'Upload them with POST /extensions, and name them in "shoal:options": {"extensions": [{"name": "…"}]}.',
     );
   if (!Array.isArray(args)) throw refusal(field("args"), "expected a list");
+  if ("proxy" in fieldsIn(options.prefs, field("prefs")))
+    throw refusal(field("prefs.proxy"), "a proxy of the client is not possible", proxyHint);
   let viewport: ChromeOptions["viewport"];
   const ignored: string[] = Object.keys(options)
     .filter((name) => ![...driverOptions, "args", "extensions", "w3c"].includes(name))
@@ -173,7 +177,7 @@ function chromeOptions(options: Fields): ChromeOptions {
     const full = text.startsWith("--") ? text : `--${text}`;
     const size = windowSizeIn(full);
     if (size !== undefined) viewport = size;
-    else if (/^--(?:proxy-|user-agent|lang=|load-extension)/.test(full))
+    else if (directing.test(full))
       throw refusal(
         field("args"),
         `${JSON.stringify(text.slice(0, maxNameCharacters))} cannot be passed to Chromium`,
