@@ -45,6 +45,12 @@ it("shows a flow in words, runs it by a form, shows how the page differed, and e
   await tab.getByText("Page differed").first().waitFor();
   await tab.getByText('Expected: click button "Order"').waitFor();
   await tab.getByText('Elements that could be meant: button "Buy"').waitFor();
+  await tab.getByRole("button", { name: "Show the page" }).click();
+  const picture = tab.getByRole("dialog").getByRole("img", { name: "The page that differed" });
+  const width = () => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth);
+  await expect.poll(width).toBeGreaterThan(100);
+  await tab.keyboard.press("Escape");
+  await picture.waitFor({ state: "detached" });
   for (const colors of ["light", "dark"] as const) {
     await showIn(tab, colors);
     await expect.poll(() => violationsOf(tab)).toEqual([]);
@@ -60,6 +66,63 @@ it("shows a flow in words, runs it by a form, shows how the page differed, and e
   await tab.getByText("No flows").waitFor();
   // Chromium logs the refusal.
   expect(problems).toEqual([expect.stringContaining("status of 404")]);
+  await tab.close();
+});
+
+it("changes the steps of a flow as a new version", async () => {
+  const { flows } = test.shoal;
+  const target = { role: "textbox", name: "Product" };
+  const { id } = await flows.create({
+    name: "draft",
+    start_url: page,
+    steps: [
+      { action: "press", keys: ["Tab"] },
+      { action: "reload" },
+      { action: "fill", target, text: "tea", expect: [{ url: "data:*" }] },
+    ],
+  });
+  const { page: tab, problems } = await person.openSignedIn(`flows/${id}`);
+  await tab.getByRole("button", { name: "Change steps" }).click();
+  const act = async (step: number, action: string) => {
+    await tab.getByRole("button", { name: `Actions for step ${String(step)}` }).click();
+    await tab.getByRole("menuitem", { name: action }).click();
+  };
+  await act(3, "Move up");
+  await act(3, "Delete");
+  await act(2, "Change");
+  const dialog = tab.getByRole("dialog");
+  await dialog.getByLabel("Text").fill("{{product}}");
+  await dialog.getByLabel("Kind of expectation 2").selectOption("element");
+  await dialog.getByLabel("Role of expectation 2").fill("button");
+  await dialog.getByLabel("Expectation 2", { exact: true }).fill("Buy");
+  await dialog.getByLabel("State of expectation 2").selectOption("enabled");
+  await dialog.getByLabel("If the page differs").selectOption("wait");
+  await expect.poll(() => violationsOf(tab)).toEqual([]);
+  await dialog.getByRole("button", { name: "Apply" }).click();
+  await tab.getByText("button “Buy” is enabled").waitFor();
+  await expect.poll(() => violationsOf(tab)).toEqual([]);
+  expect((await flows.get(id)).version).toBe(1);
+  await tab.getByRole("button", { name: "Save as version 2" }).click();
+  await tab.getByText("Version 2", { exact: true }).waitFor();
+  expect(await flows.get(id)).toMatchObject({
+    version: 2,
+    parameters: [{ name: "product", secret: false }],
+    steps: [
+      { action: "press", keys: ["Tab"] },
+      {
+        ...{ action: "fill", target, text: "{{product}}", on_divergence: "wait" },
+        expect: [{ url: "data:*" }, { element: { role: "button", name: "Buy" }, state: "enabled" }],
+      },
+    ],
+  });
+
+  await tab.getByRole("button", { name: "Change steps" }).click();
+  await act(1, "Delete");
+  await flows.update(id, { steps: [{ action: "reload" }] });
+  await tab.getByRole("button", { name: "Save as version 3" }).click();
+  await tab.getByText("Version 3 was saved meanwhile").waitFor();
+  expect((await flows.get(id)).steps).toMatchObject([{ action: "reload" }]);
+  expect(problems).toEqual([]);
   await tab.close();
 });
 

@@ -53,6 +53,7 @@ const onObjects: Record<string, { readonly object: string; readonly body?: unkno
   "flows.runs.create": { object: "flows", body: {} },
   "flows.runs.list": { object: "flows" },
   "flows.runs.get": { object: "flows" },
+  "flows.runs.picture": { object: "flows" },
   "flows.runs.cancel": { object: "flows" },
   "browsers.snapshot": { object: "session", body: {} },
   "snapshots.get": { object: "snapshot" },

@@ -1,6 +1,13 @@
-import { cancelFlowRun, getFlowRun, listFlowRuns, startFlowRun } from "@shoal/contract";
-import type { FlowRun, FlowRunSummary, GetFlowRun, ListFlowRuns, StartFlowRun } from "@shoal/schemas";
-import type { Call, CallOptions, ItemPage, Transport } from "@shoal/transport";
+import { cancelFlowRun, getFlowRun, listFlowRuns, readFlowRunPicture, startFlowRun } from "@shoal/contract";
+import type {
+  FlowRun,
+  FlowRunSummary,
+  GetFlowRun,
+  GetFlowRunPicture,
+  ListFlowRuns,
+  StartFlowRun,
+} from "@shoal/schemas";
+import type { Call, CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 
 /** Replays of a flow. */
 export class FlowRuns {
@@ -20,6 +27,14 @@ export class FlowRuns {
   /** Gets a run with the steps of its rows; `wait_seconds` waits for its end. @throws {ApiError} 404 `not_found`. */
   get(flowId: string, runId: string, query: GetFlowRun = {}, options?: CallOptions): Call<FlowRun> {
     return this.#transport.call(getFlowRun, { params: { id: flowId, run_id: runId }, query }, options);
+  }
+  /**
+   * Downloads a picture of the page that differed, as a JPEG file. Read the stream to its end or cancel it.
+   *
+   * @throws {ApiError} 404 `not_found` for a step without a picture.
+   */
+  picture(flowId: string, runId: string, query: GetFlowRunPicture = {}, options?: DownloadOptions): Promise<Download> {
+    return this.#transport.download(readFlowRunPicture, { params: { id: flowId, run_id: runId }, query }, options);
   }
   /** Ends a run and its browsers. A finished run stays as it is. @throws {ApiError} 404 `not_found`. */
   cancel(flowId: string, runId: string, options?: CallOptions): Call<FlowRun> {

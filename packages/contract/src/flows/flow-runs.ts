@@ -1,5 +1,14 @@
-import { FlowRun, FlowRunSummary, GetFlowRun, Id, lazyObject, ListFlowRuns, StartFlowRun } from "@shoal/schemas";
-import { defineEndpoint, json, optionalJson, page } from "../base/endpoint.ts";
+import {
+  FlowRun,
+  FlowRunSummary,
+  GetFlowRun,
+  GetFlowRunPicture,
+  Id,
+  lazyObject,
+  ListFlowRuns,
+  StartFlowRun,
+} from "@shoal/schemas";
+import { bytes, defineEndpoint, json, optionalJson, page } from "../base/endpoint.ts";
 
 /** Replays of flows. */
 const area = "Flow Runs";
@@ -14,7 +23,7 @@ const byRun = lazyObject(() => ({
   run_id: Id,
 }));
 
-/** Repeats the steps in new browsers, or in a running session, without a model. Each step acts at most once: the service records it before, and a run whose server is lost ends as `unknown`. Values of parameters are stored only in divergences: in `expected`, `seen` and `url`. Flows and values with stored credentials need the right to them. Specific to Shoal. */
+/** Repeats the steps in new browsers, or in a running session, without a model. Each step acts at most once: the service records it before, and a run whose server is lost ends as `unknown`. Values of parameters are stored only in divergences: in `expected`, `seen`, `url` and the picture. Flows and values with stored credentials need the right to them. Specific to Shoal. */
 export const startFlowRun = defineEndpoint({
   operationId: "flows.runs.create",
   area,
@@ -56,6 +65,21 @@ export const getFlowRun = defineEndpoint({
   params: byRun,
   query: GetFlowRun,
   responses: { 200: json(FlowRun) },
+  errors: [400, 401, 403, 404, 500],
+});
+
+/** A JPEG of the page that differed, of a divergence with `has_picture`. The latest 20 runs of a flow keep 10 each. No picture is taken where the page may show a stored value. Specific to Shoal. */
+export const readFlowRunPicture = defineEndpoint({
+  operationId: "flows.runs.picture",
+  area,
+  plane: "control",
+  moves: ["read page_content"],
+  method: "GET",
+  path: "/flows/{id}/runs/{run_id}/picture",
+  summary: "Read the picture of a divergence.",
+  params: byRun,
+  query: GetFlowRunPicture,
+  responses: { 200: bytes("image/jpeg") },
   errors: [400, 401, 403, 404, 500],
 });
 

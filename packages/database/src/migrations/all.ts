@@ -15,6 +15,7 @@ import { schedulesOfFlows } from "./0013-schedules-of-flows.ts";
 import { searches } from "./0014-searches.ts";
 import { snapshots } from "./0015-snapshots.ts";
 import { recordingSeeds } from "./0016-recording-seeds.ts";
+import { flowRunPictures } from "./0017-flow-run-pictures.ts";
 
 /** Every migration by name; they run in the order of their names. Never change or remove a released one. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -34,4 +35,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0014_searches": searches,
   "0015_snapshots": snapshots,
   "0016_recording_seeds": recordingSeeds,
+  "0017_flow_run_pictures": flowRunPictures,
 };

@@ -46,12 +46,30 @@ interface FlowRunRowsTable {
   error: string | null;
 }
 
+interface StoredDivergence {
+  code: string;
+  expected: string;
+  seen: string;
+  candidates: string[];
+  url: string;
+  title: string;
+  has_picture?: boolean;
+}
+
+interface FlowRunPicturesTable {
+  run_id: string;
+  /** Of the row. */
+  index: number;
+  step: number;
+  jpeg: Buffer;
+}
+
 interface StoredStep {
   step: number;
   status: string;
   found_by: string | null;
   duration_ms: number;
-  divergence?: { code: string; expected: string; seen: string; candidates: string[]; url: string; title: string };
+  divergence?: StoredDivergence;
 }
 
 /** Flows and their runs. */
@@ -60,4 +78,5 @@ export interface FlowTables {
   flow_versions: FlowVersionsTable;
   flow_runs: FlowRunsTable;
   flow_run_rows: FlowRunRowsTable;
+  flow_run_pictures: FlowRunPicturesTable;
 }

@@ -185,11 +185,13 @@ type Areas = ReturnType<typeof openAreas>;
 function openAreas(parts: OperationParts) {
   const { root, config, egress, logs, browser, display = () => undefined, telemetry } = parts;
   const files = fileSystemHandlers(root);
+  const frontPage = pageArea(browser, parts.secrets);
   const pages = pagesArea({
     browser,
     root,
     failures: egress?.failures,
     secrets: parts.secrets,
+    hidesContent: () => frontPage.mayShowSecrets(),
     customTools: { list: () => repl.customTools.list(), invoke: (...call) => repl.customTools.invoke(...call) },
     onAct: (event) => telemetry.present()?.record(event),
   });
@@ -210,7 +212,7 @@ function openAreas(parts: OperationParts) {
     // The log of a shared browser is about all its sessions.
     files: parts.isShared ? files : { ...files, readFile: withSupervisorFiles(files.readFile, logs) },
     extensions: new SessionExtensions({ root, config, browser }),
-    frontPage: pageArea(browser, parts.secrets),
+    frontPage,
     pages,
     watches: watchHandlers(root),
     logStreams: logHandlers(root, logs),

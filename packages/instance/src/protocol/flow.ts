@@ -17,6 +17,9 @@ export const maxRecordedBytes = 4 * 1024 * 1024;
 /** Longest typed text that is remembered, in characters. */
 export const maxRecordedText = 10_000;
 
+/** Of a JPEG. */
+export const maxPictureBytes = 128 * 1024;
+
 /** An action of `browsers.act` that succeeded, as a flow can repeat it. */
 export interface RecordedAct extends z.output<typeof RecordedAct> {}
 export const RecordedAct = lazyObject(() => ({
@@ -75,4 +78,6 @@ export const ReplayedStep = lazyObject(() => ({
   found_by: z.nullable(checked(z.string(), z.maxLength(200))),
   /** Absent if the page is as the flow expects. */
   divergence: z.optional(FlowDivergence),
+  /** Base64 of a JPEG of the page that differs. */
+  picture: z.optional(checked(z.base64(), z.maxLength(Math.ceil(maxPictureBytes / 3) * 4))),
 }));

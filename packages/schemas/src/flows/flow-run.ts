@@ -105,6 +105,8 @@ export const FlowDivergence = lazyObject(() => ({
   url: z.string(),
   /** Title of the page. */
   title: z.string(),
+  /** Whether `flows.runs.picture` has a picture of the page. Absent = no. */
+  has_picture: z.optional(z.boolean()),
 }));
 
 /** A step of a row. */
@@ -173,6 +175,15 @@ export interface GetFlowRun extends z.input<typeof GetFlowRun> {}
 export const GetFlowRun = lazyObject(() => ({
   /** Seconds to wait for the end of the run, 0 to 50. */
   wait_seconds: z.lazy(() => z._default(checked(z.int(), z.minimum(0), z.maximum(50)), 0)),
+}));
+
+/** Query of `flows.runs.picture`. */
+export interface GetFlowRunPicture extends z.input<typeof GetFlowRunPicture> {}
+export const GetFlowRunPicture = lazyObject(() => ({
+  /** Position of the row in the table, from 0. */
+  row: z.lazy(() => z._default(checked(z.int(), z.minimum(0), z.maximum(99)), 0)),
+  /** Position of the step in the flow, from 0; -1 is opening the start page. Absent = the first step of the row with a picture. */
+  step: z.lazy(() => z.optional(checked(z.int(), z.minimum(-1), z.maximum(199)))),
 }));
 
 /** Query of `flows.runs.list`. */

@@ -101,6 +101,15 @@ export const flowEntries: Readonly<Record<string, CommandEntry>> = {
     first: ["id", "status"],
     examples: [`shoal flows runs get ${exampleId} ${runId} --wait 50`],
   },
+  "flows.runs.picture": {
+    summary: "Download the picture of a step whose page differed",
+    about: "A JPEG, for steps with has_picture in shoal flows runs get.",
+    help: {
+      row: "Position of the row, from 0; default: 0",
+      step: "Position of the step, from 0; -1 = opening the start page; default: the first with a picture",
+    },
+    examples: [`shoal flows runs picture ${exampleId} ${runId} --step 2 -f step.jpg`],
+  },
   "flows.runs.cancel": {
     summary: "Cancel a run of a flow",
     about: "A step that has begun may have acted.",

@@ -14,6 +14,7 @@ import { Section } from "../../parts/detail/section.tsx";
 import { RunStatus } from "../../parts/links/run-status.tsx";
 import { SessionLink } from "../../parts/links/session-link.tsx";
 import { Age, Moment } from "../../parts/moment.tsx";
+import { DivergencePicture } from "./divergence-picture.tsx";
 import { stepText } from "./step-text.ts";
 
 const runningMs = 2000;
@@ -44,7 +45,7 @@ export function FlowRunPage() {
         <>
           <RunDetails run={run} />
           {run.rows.map((row) => (
-            <Row key={row.index} row={row} steps={flow.steps} isAlone={run.rows.length === 1} />
+            <Row key={row.index} run={run} row={row} steps={flow.steps} isAlone={run.rows.length === 1} />
           ))}
         </>
       )}
@@ -89,12 +90,13 @@ function RunDetails({ run }: { readonly run: FlowRun }) {
 }
 
 interface RowProps {
+  readonly run: FlowRun;
   readonly row: FlowRunRow;
   readonly steps: Flow["steps"];
   readonly isAlone: boolean;
 }
 
-function Row({ row: { error, index, session_id: session, status, steps: results }, steps, isAlone }: RowProps) {
+function Row({ run, row: { error, index, session_id: session, status, steps: results }, steps, isAlone }: RowProps) {
   return (
     <Section title={isAlone ? "Steps" : `Row ${String(index + 1)}`} actions={<RunStatus status={status} />}>
       <Stack gap="sm">
@@ -112,6 +114,9 @@ function Row({ row: { error, index, session_id: session, status, steps: results 
           {results.map((result) => (
             <List.Item key={result.step} style={{ overflowWrap: "anywhere" }}>
               <StepResult result={result} step={steps[result.step]} />
+              {result.divergence?.has_picture === true && (
+                <DivergencePicture flowId={run.flow_id} runId={run.id} row={index} step={result.step} />
+              )}
             </List.Item>
           ))}
         </List>

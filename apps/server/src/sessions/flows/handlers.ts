@@ -65,6 +65,11 @@ function runHandlers(parts: FlowParts): Handlers<OperationsOf<"flows.runs">, Acc
       await runner.ended(run.id, AbortSignal.any([signal, AbortSignal.timeout(query.wait_seconds * 1000)]));
       return store.get(projectId, params.id, params.run_id);
     },
+    async readFlowRunPicture({ context: { projectId }, params, query }) {
+      const run = await store.get(projectId, params.id, params.run_id);
+      const jpeg = await store.pictures.read(run.id, query);
+      return { stream: Readable.from([jpeg]), sizeBytes: jpeg.length };
+    },
     async cancelFlowRun({ context: { projectId }, params }) {
       const run = await store.get(projectId, params.id, params.run_id);
       await runner.cancel(run.id);

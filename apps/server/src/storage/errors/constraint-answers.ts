@@ -65,6 +65,8 @@ export const constraintAnswers: Readonly<Record<string, ConstraintAnswer | Never
   audit_logs_pkey: ownKey,
   bot_keys_key_id_key: randomKey,
   bot_keys_signing: ownKey,
+  flow_run_pictures_pkey: ownKey,
+  flow_run_pictures_run_id_fkey: { because: "the same transaction locks the run" },
   flow_run_rows_pkey: ownKey,
   flow_run_rows_run_id_fkey: { because: "the same transaction inserts the run" },
   flow_runs_flow_id_fkey: gone("Flow", "flows.list"),

@@ -1,6 +1,7 @@
 import type { BytesReply } from "@shoal/router";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../../egress/failures.ts";
+import { maxPictureBytes } from "../../protocol/flow.ts";
 import type { TypedSecrets } from "../../secrets/typed-secrets.ts";
 import type { SessionRoot } from "../fs/paths.ts";
 import type { ActEvent } from "./act/act-note.ts";
@@ -28,6 +29,8 @@ export interface PagesParts {
   readonly failures: EgressFailures | undefined;
   readonly secrets: TypedSecrets;
   readonly customTools: CustomToolSource;
+  /** Whether pages may show secrets of a login. */
+  readonly hidesContent: () => boolean;
   /** Called after each action of `browsers.act`. */
   readonly onAct?: (event: ActEvent) => void;
 }
@@ -46,7 +49,7 @@ export class PageParts {
   readonly #pages: SessionPages;
 
   constructor(
-    { browser, customTools, failures, onAct = () => undefined, root, secrets }: PagesParts,
+    { browser, customTools, failures, hidesContent, onAct = () => undefined, root, secrets }: PagesParts,
     recorded: ActLog,
   ) {
     const pages = new SessionPages(browser, readElements);
@@ -56,9 +59,13 @@ export class PageParts {
     this.reader = new PageReader(pages, secrets.inText);
     this.actor = new PageActor({ pages, root, failures, observe: this.observe, secrets, recorded, onAct });
     this.person = new PersonActs({ pages, recorded, secrets });
-    this.replayer = new StepReplayer(this.actor, pages);
     this.filler = new FieldFiller({ actor: this.actor, pages });
-    this.camera = new PageCamera(pages);
+    const camera = new PageCamera(pages);
+    this.camera = camera;
+    // Like other pictures that are stored: none where a page may show a value that the caller does not know.
+    const takePicture = async () =>
+      secrets.hidesPages || hidesContent() ? undefined : camera.takeSmall(maxPictureBytes);
+    this.replayer = new StepReplayer({ actor: this.actor, pages, takePicture });
     this.tools = new PageToolCaller(pages, running);
     this.sessionTools = new SessionToolCaller(pages, running, customTools);
   }

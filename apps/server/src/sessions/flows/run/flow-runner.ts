@@ -200,6 +200,7 @@ export class FlowRunner {
       ...{ access, flow, session, signal, values, names: request.names ?? {} },
       personSeconds: request.person_timeout_seconds,
       change: (change) => store.change(id, index, change),
+      keepPicture: (step, jpeg) => store.pictures.keep(id, { row: index, step, jpeg }),
       onDivergence: async (divergence: FlowDivergence, step: number, inSession: string) => {
         const { code, expected, seen, url } = divergence;
         await emitEvent(database.query, access.projectId, {

@@ -50,11 +50,13 @@ export interface RowOptions {
   readonly signal: AbortSignal;
   /** Stores a change. False ends the row: the run was canceled. */
   readonly change: (change: RowChange) => Promise<boolean>;
+  /** @returns whether the run keeps the picture. */
+  readonly keepPicture: (step: number, jpeg: Buffer) => Promise<boolean>;
   readonly onDivergence: (divergence: FlowDivergence, step: number, sessionId: string) => Promise<void>;
 }
 
 /** An instance answers within the times of the step, or is stuck. Milliseconds. */
-const answerGraceMs = 30_000;
+const answerGraceMs = 60_000;
 const startStep = -1;
 const startMs = 30_000;
 
@@ -150,12 +152,14 @@ export class RowRun {
     this.#steps.push(result);
     await this.#store({ steps: this.#steps });
     const beganMs = performance.now();
-    const { divergence, found_by: foundBy } = await this.#call(sessionId, prepared);
+    const { divergence, found_by: foundBy, picture } = await this.#call(sessionId, prepared);
+    const durationMs = Math.round(performance.now() - beganMs);
+    const isKept = picture !== undefined && (await this.#options.keepPicture(step, Buffer.from(picture, "base64")));
     Object.assign(result, {
       status: divergence === undefined ? "done" : "diverged",
       found_by: foundBy,
-      duration_ms: Math.round(performance.now() - beganMs),
-      ...(divergence && { divergence }),
+      duration_ms: durationMs,
+      ...(divergence && { divergence: { ...divergence, has_picture: isKept } }),
     });
     return result;
   }

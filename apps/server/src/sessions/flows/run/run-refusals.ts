@@ -11,6 +11,16 @@ export function flowRunNotFound(id: string): Refusal {
   };
 }
 
+/** 404 for a step without a picture. */
+export function noRunPicture(id: string): Refusal {
+  return {
+    status: 404,
+    code: "not_found",
+    problem: `Run ${id} has no picture of this step.`,
+    hint: "Steps whose divergence has has_picture have one: see flows.runs.get. The latest 20 runs of a flow keep 10 each, and none is taken where a page may show a stored value.",
+  };
+}
+
 /** 409 for a run over the limit of a server. */
 export function tooManyRows(limit: number): Refusal {
   return {

@@ -6,6 +6,7 @@ import type { FlowRun, FlowRunRow, FlowRunSummary, FlowStepResult, ListFlowRuns 
 import { sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
 import { isStorable, newestFirst, toPage } from "../../../http/paging.ts";
+import { forgetPictures, RunPictures } from "./run-pictures.ts";
 import { flowRunNotFound, notExpected } from "./run-refusals.ts";
 
 const columns = ["id", "flow_id", "flow_version", "status", "row_count", "created_at", "finished_at"] as const;
@@ -41,12 +42,14 @@ export interface RowChange {
 
 /** The rows of runs of flows. */
 export class FlowRunStore {
+  readonly pictures: RunPictures;
   readonly #query: Database["query"];
   readonly #serverId: string;
 
   constructor({ query }: Pick<Database, "query">, serverId: string) {
     this.#query = query;
     this.#serverId = serverId;
+    this.pictures = new RunPictures({ query });
   }
 
   /** Ends runs that an earlier process of this server left. */
@@ -71,6 +74,7 @@ export class FlowRunStore {
       const kept = transaction.selectFrom("flow_runs").select("id").where("flow_id", "=", flowId);
       const old = transaction.deleteFrom("flow_runs").where("flow_id", "=", flowId).where("status", "<>", "running");
       await old.where("id", "not in", kept.orderBy("created_at", "desc").limit(keptRuns)).execute();
+      await forgetPictures(transaction, flowId);
     });
     return id;
   }

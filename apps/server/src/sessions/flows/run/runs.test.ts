@@ -96,8 +96,21 @@ it("stops at a page that differs, says how, and tells webhooks", async () => {
     divergence: {
       ...{ code: "not_found", expected: 'click button "Save"', url: `${flows.base}/`, title: "page" },
       candidates: ['button "Save as"', 'button "Cancel"'],
+      has_picture: true,
     },
   });
+  const path = `/flows/${run.flow_id}/runs/${run.id}/picture`;
+  const { baseUrl, key } = flows.server;
+  for (const query of ["", "?row=0&step=0"]) {
+    const picture = await fetch(baseUrl + path + query, { headers: { authorization: `Bearer ${key}` } });
+    expect(picture.headers.get("content-type")).toBe("image/jpeg");
+    expect(Buffer.from(await picture.arrayBuffer()).subarray(0, 3)).toEqual(Buffer.from([0xff, 0xd8, 0xff]));
+  }
+  for (const query of ["?step=1", "?row=1", "?step=-1"])
+    expect(await flows.server.request("GET", path + query)).toMatchObject({
+      status: 404,
+      body: { code: "not_found", hint: expect.stringContaining("has_picture") as string },
+    });
   const types = () => receiver.received.map(({ body }) => WebhookEvent.parse(JSON.parse(body)).type);
   await expect.poll(types).toEqual(expect.arrayContaining(["flow_run.diverged", "flow_run.finished"]));
 });
@@ -261,6 +274,11 @@ it("types a stored value, for callers with the right to it alone", async () => {
   expect(run).toMatchObject({ status: "succeeded", rows: [{ steps: [{}, { status: "done" }, { status: "done" }] }] });
   await expect.poll(() => submitted).toEqual(["/saved?correct-horse"]);
   expect(JSON.stringify(run)).not.toContain("correct-horse");
+
+  const other = { ...saveStep, target: { role: "button", name: "Other" }, timeout_ms };
+  const withValue = { ...typed, secret: { credential: "local", field: "password" } };
+  const { rows } = await ended(await start(await flowOf([{ ...other, on_divergence: "continue" }, withValue, other])));
+  expect(rows[0]?.steps.map(({ divergence }) => divergence?.has_picture)).toEqual([undefined, true, undefined, false]);
 });
 
 it("starts no run and no row while the server drains", async () => {
@@ -296,6 +314,27 @@ it("counts rows that wait for the concurrency of their run", async () => {
   await Promise.all(runs.map((run) => call("POST", `/flows/${id}/runs/${run.id}/cancel`)));
   const next = await start(id);
   await call("POST", `/flows/${id}/runs/${next.id}/cancel`);
+});
+
+it("keeps ten pictures of a run, and those of the latest twenty runs of a flow", async () => {
+  const flowId = await flowOf([saveStep]);
+  const { database } = flows.server;
+  const flow = database.query.selectFrom("flows").select("project_id").where("id", "=", flowId);
+  const { project_id: projectId } = await flow.executeTakeFirstOrThrow();
+  const store = new FlowRunStore(database, "pictures");
+  const begin = () => store.insert({ projectId, flowId, version: 1, rowCount: 1 });
+  const id = await begin();
+  const keep = (runId: string) => (step: number) =>
+    store.pictures.keep(runId, { row: 0, step, jpeg: Buffer.from("x") });
+  const kept = await Promise.all(Array.from({ length: 12 }, (_, step) => keep(id)(step)));
+  expect(kept.filter(Boolean)).toHaveLength(10);
+  expect(await keep("deleted")(0)).toBe(false);
+  const later: string[] = [];
+  for (let run = 0; run < 19; run++) later.push(await begin());
+  expect(await store.pictures.read(id, { row: 0 })).toEqual(Buffer.from("x"));
+  await begin();
+  await expect(store.pictures.read(id, { row: 0 })).rejects.toMatchObject({ status: 404 });
+  await Promise.all(later.map((run) => store.finish(run, "failed")));
 });
 
 it("ends runs of a lost server as unknown", async () => {

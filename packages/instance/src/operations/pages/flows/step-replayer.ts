@@ -9,18 +9,35 @@ import { described, findStepElement } from "./step-element.ts";
 
 const maxText = 1_000;
 
+interface ReplayerParts {
+  readonly actor: PageActor;
+  readonly pages: SessionPages;
+  /** Base64 of a JPEG of the page in front; `undefined` without one. */
+  readonly takePicture: () => Promise<string | undefined>;
+}
+
 /** Does steps of flows, each action at most once. */
 export class StepReplayer {
   readonly #actor: PageActor;
   readonly #pages: SessionPages;
 
-  constructor(actor: PageActor, pages: SessionPages) {
+  readonly #takePicture: () => Promise<string | undefined>;
+
+  constructor({ actor, pages, takePicture }: ReplayerParts) {
     this.#actor = actor;
     this.#pages = pages;
+    this.#takePicture = takePicture;
   }
 
   /** A page that differs is an answer. @throws {ServiceError} for a session that ends, and 400 for fields. */
   async replay(step: z.output<typeof ReplayStep>, signal: AbortSignal): Promise<ReplayedStep> {
+    const replayed = await this.#replay(step, signal);
+    if (replayed.divergence === undefined) return replayed;
+    const picture = await this.#takePicture();
+    return picture === undefined ? replayed : { ...replayed, picture };
+  }
+
+  async #replay(step: z.output<typeof ReplayStep>, signal: AbortSignal): Promise<ReplayedStep> {
     let foundBy: string | null = null;
     if (step.act !== undefined) {
       const act = await this.#act({ ...step, act: step.act }, signal);

@@ -3,6 +3,7 @@ import { invalid } from "@shoal/contract/refusals";
 import { type BytesReply, ServiceError } from "@shoal/router";
 import type { Protocol } from "devtools-protocol";
 import pLimit from "p-limit";
+import pTimeout from "p-timeout";
 import { Readable } from "node:stream";
 import { captureFrame } from "../../computer/page-frame.ts";
 import { chooseElement } from "../tabs/choose-element.ts";
@@ -24,6 +25,8 @@ import { drawLabels, findLabels } from "./labels.ts";
 type Options = CheckedRequestOf<typeof screenshotPage>["body"];
 
 const captureMs = 15_000;
+/** The step of a flow waits for its picture. */
+const smallMs = 20_000;
 
 /** Takes pictures of pages. */
 export class PageCamera {
@@ -43,6 +46,21 @@ export class PageCamera {
     const data = await this.#oneAtATime(() => this.#take(options));
     const picture = Buffer.from(data, "base64");
     return { stream: Readable.from([picture]), sizeBytes: picture.length, contentType: `image/${format}` };
+  }
+
+  /** Returns the visible part of the page in front as JPEG in base64; `undefined` if it cannot be drawn, or is larger. */
+  async takeSmall(maxBytes: number): Promise<string | undefined> {
+    const small = { format: "jpeg", full_page: false, labels: false, max_width: 1280 } as const;
+    return pTimeout(
+      this.#oneAtATime(async () => {
+        for (const quality of [60, 20]) {
+          const data = await this.#take({ ...small, quality });
+          if (Buffer.byteLength(data, "base64") <= maxBytes) return data;
+        }
+        return undefined;
+      }).catch(() => undefined),
+      { milliseconds: smallMs, fallback: () => undefined },
+    );
   }
 
   async #take(options: Options): Promise<string> {
