@@ -1,5 +1,4 @@
-import { Anchor, Button, Group, List, Text } from "@mantine/core";
-import "@mantine/core/styles/List.css";
+import { Anchor, Button, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { Flow, FlowRunSummary } from "@shoal/schemas";
 import { useQuery } from "@tanstack/react-query";
@@ -19,7 +18,7 @@ import { useDeletion } from "../../parts/table/use-deletion.ts";
 import { useList } from "../../parts/table/use-list.ts";
 import { ExportDialog } from "./export-dialog.tsx";
 import { RunDialog } from "./run-dialog.tsx";
-import { expectationTexts, stepText } from "./step-text.ts";
+import { StepsSection } from "./steps-section.tsx";
 
 const refreshMs = 5000;
 
@@ -44,7 +43,7 @@ export function FlowPage() {
       {(flow) => (
         <>
           <FlowDetails flow={flow} />
-          <Steps flow={flow} />
+          <StepsSection flow={flow} />
           <Runs flow={flow} />
         </>
       )}
@@ -106,25 +105,6 @@ function FlowDetails({ flow }: { readonly flow: Flow }) {
           ["Changed", <Moment key="changed" at={updated_at} />],
         ]}
       />
-    </Section>
-  );
-}
-
-function Steps({ flow: { steps } }: { readonly flow: Flow }) {
-  return (
-    <Section title="Steps">
-      <List type="ordered" spacing="xs" size="sm">
-        {steps.map((step, index) => (
-          <List.Item key={index} style={{ overflowWrap: "anywhere" }}>
-            {stepText(step)}
-            {expectationTexts(step).map((text) => (
-              <Text key={text} size="xs" c="dimmed">
-                {text}
-              </Text>
-            ))}
-          </List.Item>
-        ))}
-      </List>
     </Section>
   );
 }
