@@ -154,7 +154,7 @@ export class RowRun {
     const beganMs = performance.now();
     const { divergence, found_by: foundBy, picture } = await this.#call(sessionId, prepared);
     const durationMs = Math.round(performance.now() - beganMs);
-    const isKept = picture !== undefined && (await this.#options.keepPicture(step, Buffer.from(picture, "base64")));
+    const isKept = picture !== undefined && (await this.#keepsPicture(step, picture));
     Object.assign(result, {
       status: divergence === undefined ? "done" : "diverged",
       found_by: foundBy,
@@ -162,6 +162,14 @@ export class RowRun {
       ...(divergence && { divergence: { ...divergence, has_picture: isKept } }),
     });
     return result;
+  }
+
+  /** The run goes on without a picture that cannot be stored. */
+  #keepsPicture(step: number, picture: string): Promise<boolean> {
+    return this.#options.keepPicture(step, Buffer.from(picture, "base64")).catch((error: unknown) => {
+      this.#parts.log.warn({ err: error }, "the picture of a flow's run could not be stored");
+      return false;
+    });
   }
 
   async #call(sessionId: string, { secret, step }: PreparedStep): Promise<ReplayedStep> {
