@@ -66,6 +66,21 @@ it("changes the settings of a running session, names a refused field, and shows 
   await page.close();
 });
 
+it("keeps what a program changed while the dialog with the settings was open", async () => {
+  const { page } = await open("details");
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Change the session" });
+  await dialog.getByLabel("Name").fill("renamed");
+  await test.shoal.browsers.update(session.id, { network: { deny: ["later.example"] } });
+  // The page behind the dialog.
+  await page.locator("td", { hasText: "later.example" }).waitFor({ state: "attached" });
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  const { name, network } = await test.shoal.browsers.get(session.id);
+  expect({ name, network }).toEqual({ name: "renamed", network: { deny: ["later.example"] } });
+  await page.close();
+});
+
 it("shows a session as in use while its live view is open, also before the service knows", async () => {
   const { page, problems } = await person.openSignedIn();
   await page.route(

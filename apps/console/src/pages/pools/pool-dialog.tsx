@@ -2,6 +2,7 @@ import { Checkbox, Group, TextInput } from "@mantine/core";
 import "@mantine/core/styles/Checkbox.css";
 import type { BrowserPool, CreateBrowserPool } from "@shoal/schemas";
 import { useSignedIn } from "../../api/shoal.ts";
+import { changedIn } from "../../parts/forms/changed-in.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { ProfileAndProxy } from "./profile-and-proxy.tsx";
 
@@ -56,12 +57,11 @@ export function PoolDialog({ pool, isOpen, close, done }: PoolDialogProps) {
       title={pool === undefined ? "New pool" : "Change the pool"}
       action={pool === undefined ? "Create" : "Save"}
       initial={initialOf(pool)}
-      submit={(values: Values) =>
+      submit={(values: Values, initial: Values) =>
         pool === undefined
           ? shoal.browserPools.create(bodyOf(values))
           : shoal.browserPools.update(pool.id, {
-              ...removals,
-              ...bodyOf(values),
+              ...changedIn({ ...removals, ...bodyOf(initial) }, { ...removals, ...bodyOf(values) }),
               discard_all_idle: values.discard_all_idle,
             })
       }

@@ -12,6 +12,7 @@ import { Columns } from "../../parts/detail/columns.tsx";
 import { DetailPage } from "../../parts/detail/detail-page.tsx";
 import { Details } from "../../parts/detail/details.tsx";
 import { Section } from "../../parts/detail/section.tsx";
+import { changedIn } from "../../parts/forms/changed-in.ts";
 import { FormDialog } from "../../parts/forms/form-dialog.tsx";
 import { Ago, Moment } from "../../parts/moment.tsx";
 import { ProgramCard } from "../../parts/program-card.tsx";
@@ -191,6 +192,11 @@ interface LimitsDialogProps {
   readonly close: () => void;
 }
 
+const numbersOf = (values: Readonly<Record<"max_concurrent_sessions" | "max_concurrent_invocations", string>>) => ({
+  max_concurrent_sessions: Number(values.max_concurrent_sessions),
+  max_concurrent_invocations: Number(values.max_concurrent_invocations),
+});
+
 function LimitsDialog({ id, limits, isOpen, close }: LimitsDialogProps) {
   const { shoal } = useOrganization();
   const queries = useQueryClient();
@@ -203,12 +209,9 @@ function LimitsDialog({ id, limits, isOpen, close }: LimitsDialogProps) {
         max_concurrent_sessions: limits.max_concurrent_sessions?.toString() ?? "",
         max_concurrent_invocations: limits.max_concurrent_invocations?.toString() ?? "",
       }}
-      submit={({ max_concurrent_sessions, max_concurrent_invocations }) =>
+      submit={(values, initial) =>
         // 0 removes a limit.
-        shoal.projects.limits.update(id, {
-          max_concurrent_sessions: Number(max_concurrent_sessions),
-          max_concurrent_invocations: Number(max_concurrent_invocations),
-        })
+        shoal.projects.limits.update(id, changedIn(numbersOf(initial), numbersOf(values)))
       }
       done={() => {
         close();

@@ -12,6 +12,8 @@ type AnyField = HTMLInputElement & HTMLSelectElement & HTMLTextAreaElement;
 
 export interface Form<Values extends FormValues> {
   readonly values: Values;
+  /** The values when the dialog was opened. */
+  readonly initial: Values;
   readonly set: (changes: Partial<Values>) => void;
   /** Properties of a text field or a list of options. */
   readonly text: (name: keyof Values & string) => {
@@ -35,7 +37,8 @@ interface FormDialogProps<Values extends FormValues, Result> {
   /** Text of the button: `Create`. */
   readonly action: string;
   readonly initial: Values;
-  readonly submit: (values: Values) => PromiseLike<Result>;
+  /** @param initial - the values when the dialog was opened; programs may have changed the resource since then. */
+  readonly submit: (values: Values, initial: Values) => PromiseLike<Result>;
   readonly done: (result: Result) => void;
   readonly close: () => void;
   /** The fields. */
@@ -60,16 +63,17 @@ export function FormDialog<Values extends FormValues, Result>({
 /** A separate component, so that each opening starts with the initial values. */
 function DialogForm<Values extends FormValues, Result>({
   action,
-  initial,
+  initial: given,
   submit,
   done,
   close,
   children,
 }: Omit<FormDialogProps<Values, Result>, "isOpen" | "size" | "title">) {
   const element = useRef<HTMLFormElement>(null);
+  const [initial] = useState(given);
   const [values, setValues] = useState(initial);
   const { error, isPending, mutate } = useMutation({
-    mutationFn: async () => submit(values),
+    mutationFn: async () => submit(values, initial),
     onSuccess: done,
   });
   const errors = fieldErrorsOf(error);
@@ -82,6 +86,7 @@ function DialogForm<Values extends FormValues, Result>({
   };
   const form: Form<Values> = {
     values,
+    initial,
     set,
     text: (name) => ({
       value: String(values[name]),

@@ -24,15 +24,14 @@ export function SettingsDialog({ browser, isOpen, close }: SettingsDialogProps) 
   const { session_id: id } = browser;
   const { shoal } = useSignedIn();
   const queries = useQueryClient();
-  const initial = initialOf(browser);
   return (
     <FormDialog
       isOpen={isOpen}
       title="Change the session"
       action="Save"
       size="lg"
-      initial={initial}
-      submit={async (values: Settings) => {
+      initial={initialOf(browser)}
+      submit={async (values: Settings, initial: Settings) => {
         const change = changeOf(initial, values);
         return Object.keys(change).length === 0 ? browser : shoal.browsers.update(id, change);
       }}
@@ -74,7 +73,7 @@ export function SettingsDialog({ browser, isOpen, close }: SettingsDialogProps) 
             maxRows={10}
             ff="monospace"
           />
-          <SameFromAProgram id={id} initial={initial} values={form.values} />
+          <SameFromAProgram id={id} initial={form.initial} values={form.values} />
         </>
       )}
     </FormDialog>
