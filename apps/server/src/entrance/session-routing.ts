@@ -27,7 +27,7 @@ export interface SessionRoutingParts {
   readonly replicas: Pick<ReplicaForwarding, "handOver" | "isAlone" | "isForwarded">;
   readonly replayAddresses: ReplayAddresses;
   readonly secrets: Pick<Secrets, "signSession">;
-  readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped">;
+  readonly signInBrowsers: Pick<SignInBrowsers, "noteStored">;
   readonly unknownFields: UnknownFields;
 }
 
@@ -97,9 +97,7 @@ export class SessionRouting {
     return {
       projectId,
       sessionId,
-      close: () => {
-        signInBrowsers.noteTyped(sessionId, "stored");
-      },
+      close: () => signInBrowsers.noteStored(sessionId),
     };
   }
 

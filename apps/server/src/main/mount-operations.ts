@@ -39,7 +39,7 @@ export function mountOperations(
     async open(request, id, secret) {
       const { close, projectId } = await routing.admitSecret(request, id);
       const opened = await openSecret(projectId, secret, AbortSignal.timeout(secretMs));
-      close();
+      await close();
       return opened;
     },
   };

@@ -44,10 +44,12 @@ export async function openSessionStore(
 export function sessionsFeature({ config, database, log, serverId, settings }: Host, needs: SessionNeeds) {
   const rules = sessionRulesOf(settings);
   const gate = new HandoffGate(database);
-  const signInBrowsers = new SignInBrowsers((projectId, idOrName, includeEnded) =>
-    needs.store.find(projectId, idOrName, includeEnded),
-  );
-  const sessions = new Sessions({
+  const signInBrowsers = new SignInBrowsers({
+    find: (projectId, idOrName, includeEnded) => needs.store.find(projectId, idOrName, includeEnded),
+    keepTyped: (id) => needs.store.noteTyped(id),
+    isHere: (id) => sessions.isHere(id),
+  });
+  const sessions: Sessions = new Sessions({
     ...needs,
     handoffs: gate,
     signInBrowsers,

@@ -41,7 +41,7 @@ export interface FillParts {
   readonly gate: Pick<HandoffGate, "admit">;
   readonly sessions: Pick<Sessions, "get" | "instanceHere" | "isHere" | "locate">;
   readonly regions: Pick<Regions, "ofSession">;
-  readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped">;
+  readonly signInBrowsers: Pick<SignInBrowsers, "noteStored">;
 }
 
 export interface FilledItem {
@@ -93,7 +93,7 @@ export class ItemFills {
     const address = page_url ?? (needsPage(present.row) ? await onlyPage(instance, signal) : undefined);
     const offer = await offerOf(present, fields, await this.#open(present, address, signal));
     // From here on, the session is closed to callers without the right to secrets.
-    signInBrowsers.noteTyped(session.id, "stored");
+    await signInBrowsers.noteStored(session.id);
     const filled = await callInstance(instance, instanceControl.fillFields, {
       body: { ...offer, ...(address !== undefined && { page_url: address }) },
       signal,

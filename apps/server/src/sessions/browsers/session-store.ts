@@ -1,6 +1,6 @@
 import { containsFolded, type Database, type SessionLifecycle, type Tables } from "@shoal/database";
 import type { BrowserProxy, DownloadFinishedData, EndedReason, ListBrowsers } from "@shoal/schemas";
-import { type Kysely, type RawBuilder, sql } from "kysely";
+import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import type * as z from "zod/mini";
 import { isStorable, newestFirst, type Seen } from "../../http/paging.ts";
 import { explainSessionLimit, type SessionLimits } from "../../storage/errors/session-limits.ts";
@@ -50,6 +50,8 @@ export interface SessionRow {
   /** No server has files of the ended session. Absent in lists. */
   readonly files_stored?: boolean;
 }
+
+type StoredOptions = Selectable<Tables["sessions"]>["options"];
 
 /** Every column but `options`, from which lists omit large policies. */
 const plainColumns = [
@@ -292,14 +294,27 @@ export class SessionStore {
     id: string,
     { options, proxy, tags, viewport, ...plain }: SessionChanges,
   ): Promise<SessionRow | undefined> {
-    const json = Object.entries({ options, proxy, tags, viewport }).filter(([, value]) => value !== undefined);
+    const json = Object.entries({ proxy, tags, viewport }).filter(([, value]) => value !== undefined);
     return this.#running(id)
       .set({
         ...plain,
         ...Object.fromEntries(json.map(([column, value]) => [column, value && sql`${JSON.stringify(value)}::jsonb`])),
+        ...(options && {
+          options: sql<StoredOptions>`${JSON.stringify(options)}::jsonb
+            || jsonb_strip_nulls(jsonb_build_object('typed_stored', options->'typed_stored'))`,
+        }),
       })
       .returningAll()
       .executeTakeFirst();
+  }
+
+  /** Once an action typed a stored value, also for readers on other servers and after the end. */
+  async noteTyped(id: string): Promise<void> {
+    await this.#query
+      .updateTable("sessions")
+      .set({ options: sql<StoredOptions>`options || '{"typed_stored": true}'` })
+      .where("id", "=", id)
+      .execute();
   }
 
   async extend(id: string, seconds: number, endsAt: string): Promise<SessionRow | undefined> {

@@ -1,4 +1,5 @@
 import { Browser, Profile } from "@shoal/schemas";
+import { sql } from "kysely";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -317,4 +318,17 @@ describe("a profile is not saved", () => {
     const change = { body: { profile: { name: "read", save_changes: true } } };
     expect(await server.request("PATCH", `/browsers/${reader}`, change)).toMatchObject({ status: 409 });
   });
+});
+
+it("keeps the note of a stored value that was typed in the session when its options change", async () => {
+  const { session_id: changed } = await create({});
+  const { query } = server.database;
+  await sql`update sessions set options = options || '{"typed_stored": true}' where id = ${changed}`.execute(query);
+  const { status } = await server.request("PATCH", `/browsers/${changed}`, {
+    body: { disconnect_timeout_seconds: 60 },
+  });
+  expect(status).toBe(200);
+  const row = await query.selectFrom("sessions").select("options").where("id", "=", changed).executeTakeFirst();
+  expect(row?.options).toMatchObject({ disconnect_timeout_seconds: 60, typed_stored: true });
+  await server.request("DELETE", `/browsers/${changed}`);
 });

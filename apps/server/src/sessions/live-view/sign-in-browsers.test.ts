@@ -7,14 +7,23 @@ const ofApp = { deployment_id: "d1" };
 const ofPerson = { deployment_id: null, isPerson: true } as const;
 const view = { isForLogin: false, sessionId: "login" };
 
+type Parts = ConstructorParameters<typeof SignInBrowsers>[0];
+type Row = Awaited<ReturnType<Parts["find"]>>;
+function browsersOver(find: (idOrName: string) => Row, parts: Partial<Parts> = {}): SignInBrowsers {
+  return new SignInBrowsers({
+    find: (_projectId, idOrName) => Promise.resolve(find(idOrName)),
+    keepTyped: () => Promise.resolve(),
+    isHere: () => true,
+    ...parts,
+  });
+}
+
 function open(endedAt: string | null = null) {
   const rows = new Map([
     ["login", { id: "login", ended_at: endedAt, options: { signs_in: true as const } }],
     ["plain", { id: "plain", ended_at: endedAt, options: {} }],
   ]);
-  return new SignInBrowsers((_projectId, idOrName) =>
-    Promise.resolve(rows.get(idOrName === "renamed" ? "login" : idOrName)),
-  );
+  return browsersOver((idOrName) => rows.get(idOrName === "renamed" ? "login" : idOrName));
 }
 
 it("closes the browser of a login to callers without the right to secrets, by id and by name", async () => {
@@ -69,10 +78,44 @@ it("shows no recording of an ended login, and leaves other sessions alone", asyn
   expect(await browsers.admitView({ isForLogin: false, sessionId: "plain" }, ofApp)).toBeUndefined();
 });
 
+const reading = { operationId: "browsers.fs.readFile", moves: ["read files"] as const };
+
+it("keeps the files of a session closed after its end, on other servers and after a restart", async () => {
+  let row: NonNullable<Row> = { id: "plain", ended_at: null, options: {} };
+  let kept = 0;
+  const first = browsersOver(() => row, {
+    keepTyped() {
+      kept += 1;
+      row = { ...row, options: { typed_stored: true } };
+      return Promise.resolve();
+    },
+  });
+  const second = browsersOver(() => row, { isHere: () => false });
+  await second.refuse("p1", "plain", reading);
+  await first.noteStored("plain");
+  await first.noteStored("plain");
+  expect(kept).toBe(1);
+  row = { ...row, ended_at: "2026-01-01T00:00:00Z" };
+  for (const server of [first, second, browsersOver(() => row, { isHere: () => false })])
+    await expect(server.refuse("p1", "plain", reading)).rejects.toMatchObject({ status: 403, code: "forbidden" });
+  // Its pages stay open.
+  await second.refuse("p1", "plain", callPageTool);
+});
+
+it("types nothing if the fact cannot be stored, and stores it then with the next value", async () => {
+  let isDown = true;
+  const browsers = browsersOver(() => ({ id: "plain", ended_at: null, options: {} }), {
+    keepTyped: () => (isDown ? Promise.reject(new Error("no database")) : Promise.resolve()),
+  });
+  await expect(browsers.noteStored("plain")).rejects.toThrow("no database");
+  await expect(browsers.refuse("p1", "plain", reading)).rejects.toMatchObject({ status: 403 });
+  isDown = false;
+  await browsers.noteStored("plain");
+});
+
 it("closes a fork as its parent", async () => {
-  const reading = { operationId: "browsers.fs.readFile", moves: ["read files"] as const };
   const rows = new Map(["plain", "fork"].map((id) => [id, { id, ended_at: null, options: {} }]));
-  const forked = new SignInBrowsers((_projectId, id) => Promise.resolve(rows.get(id)));
+  const forked = browsersOver((id) => rows.get(id));
   forked.noteTyped("plain", "stored");
   await forked.refuse("p1", "fork", reading);
   forked.noteFork("plain", "fork");

@@ -10,7 +10,7 @@ type Operation = Pick<Endpoint, "moves" | "operationId">;
 interface FoundSession {
   readonly id: string;
   readonly ended_at: string | null;
-  readonly options: { readonly signs_in?: true };
+  readonly options: { readonly signs_in?: true; readonly typed_stored?: true };
 }
 
 /** `entered`: by a person; `stored`: of a credential. */
@@ -19,11 +19,17 @@ export type TypedValue = "entered" | "stored";
 /** The kind of value before which a live view ends; `undefined` = it stays. */
 export type ViewUntil = "any" | "stored" | undefined;
 
-type Find = (
-  projectId: string | undefined,
-  idOrName: string,
-  includeEnded: boolean,
-) => Promise<FoundSession | undefined>;
+interface SignInBrowsersParts {
+  readonly find: (
+    projectId: string | undefined,
+    idOrName: string,
+    includeEnded: boolean,
+  ) => Promise<FoundSession | undefined>;
+  /** Stores that an action typed a stored value in a session. */
+  readonly keepTyped: (sessionId: string) => Promise<void>;
+  /** Whether the session runs on this server, which has its facts in memory. */
+  readonly isHere: (sessionId: string) => boolean;
+}
 
 /**
  * Closes the browsers of managed logins to callers without the right to secrets, because everything that a login types
@@ -32,14 +38,16 @@ type Find = (
  * tools, files and CDP.
  */
 export class SignInBrowsers {
-  readonly #find: Find;
+  readonly #parts: SignInBrowsersParts;
   /** Whether a session signs in, which never changes. */
   readonly #known = recentlyUsed<boolean>(10_000);
   readonly #typed = recentlyUsed<TypedValue>(100_000);
+  /** Sessions whose row has it. */
+  readonly #kept = recentlyUsed<true>(10_000);
   readonly #watchers = new Map<string, Set<() => void>>();
 
-  constructor(find: Find) {
-    this.#find = find;
+  constructor(parts: SignInBrowsersParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -51,7 +59,7 @@ export class SignInBrowsers {
   async refuse(projectId: string | undefined, idOrName: string, operation?: Operation): Promise<void> {
     const found = await this.#look(projectId, idOrName);
     if (found?.signsIn === true) throw closed(idOrName);
-    if (found !== undefined && this.#typed.get(found.id) === "stored" && mayRunPrograms(operation))
+    if (found !== undefined && mayRunPrograms(operation) && (await this.#hasStored(found.id)))
       throw closedToPrograms(idOrName);
   }
 
@@ -68,7 +76,7 @@ export class SignInBrowsers {
     if (keyMayMoveSecrets(key) && !isForLogin) return undefined;
     if (!(await this.#signsIn(undefined, sessionId))) return undefined;
     const until = isForLogin ? "stored" : "any";
-    const isOver = (await this.#find(undefined, sessionId, true))?.ended_at !== null;
+    const isOver = (await this.#parts.find(undefined, sessionId, true))?.ended_at !== null;
     if (isOver || this.#hasPassed(sessionId, until)) throw closed(sessionId);
     return until;
   }
@@ -79,10 +87,22 @@ export class SignInBrowsers {
     for (const look of this.#watchers.get(sessionId) ?? []) look();
   }
 
-  /** A fork starts with the values that its parent contains. */
-  noteFork(parentId: string, forkId: string): void {
+  /**
+   * Call before an action types a stored value. The files that its page makes of it outlive the session and its server, so
+   * the fact does, too. Rejects if it cannot be stored.
+   */
+  async noteStored(sessionId: string): Promise<void> {
+    this.noteTyped(sessionId, "stored");
+    if (this.#kept.get(sessionId) === true) return;
+    await this.#parts.keepTyped(sessionId);
+    this.#kept.set(sessionId, true);
+  }
+
+  /** A fork starts with the values that its parent contains. @returns their kind. */
+  noteFork(parentId: string, forkId: string): TypedValue | undefined {
     const typed = this.#typed.get(parentId);
     if (typed !== undefined) this.#typed.set(forkId, typed);
+    return typed;
   }
 
   /** For a state of the session that outlives it. */
@@ -109,6 +129,13 @@ export class SignInBrowsers {
     return until !== undefined && typed !== undefined && (until === "any" || typed === until);
   }
 
+  async #hasStored(sessionId: string): Promise<boolean> {
+    const { find, isHere } = this.#parts;
+    if (this.#typed.get(sessionId) === "stored") return true;
+    // Another server, or an earlier process of this one, may have noted it.
+    return !isHere(sessionId) && (await find(undefined, sessionId, true))?.options.typed_stored === true;
+  }
+
   async #signsIn(projectId: string | undefined, idOrName: string): Promise<boolean> {
     return (await this.#look(projectId, idOrName))?.signsIn === true;
   }
@@ -119,7 +146,7 @@ export class SignInBrowsers {
   ): Promise<{ readonly id: string; readonly signsIn: boolean } | undefined> {
     const known = this.#known.get(idOrName);
     if (known !== undefined) return { id: idOrName, signsIn: known };
-    const row = await this.#find(projectId, idOrName, true);
+    const row = await this.#parts.find(projectId, idOrName, true);
     if (row === undefined) return undefined;
     const signsIn = row.options.signs_in === true;
     this.#known.set(row.id, signsIn);

@@ -7,7 +7,7 @@ import pLimit from "p-limit";
 import type * as z from "zod/mini";
 import { Elsewhere } from "../../../cluster/elsewhere.ts";
 import type { LentState } from "../../../resources/profiles/profile-states.ts";
-import type { SignInBrowsers } from "../../live-view/sign-in-browsers.ts";
+import type { SignInBrowsers, TypedValue } from "../../live-view/sign-in-browsers.ts";
 import { answeringInstance } from "../answering-instance.ts";
 import { endOf } from "../lifecycle.ts";
 import { refuseHeaders } from "../options/exit-headers.ts";
@@ -80,7 +80,8 @@ export interface ForkSource extends Pick<RunningSession, "captured"> {
   readonly parent: SessionRow;
   readonly state: LentState | ExactState;
   /** A fork starts with the values that its parent contains. Called before its address is known. */
-  readonly noteTyped: (forkId: string) => void;
+  /** @returns the kind of values that the state contains. */
+  readonly noteTyped: (forkId: string) => TypedValue | undefined;
   readonly notExactBecause?: string | undefined;
   /** The same exit as the parent's: sites tie sessions to addresses. The parent may end before its forks start. */
   readonly upstream: Instance["upstream"];
@@ -137,9 +138,7 @@ export class SessionForks {
       throw ServiceError.of(notForkable(id, "its proxy is not known to this server"));
     if (startsSessions) runner.requireRoom();
     else runner.refuseStopping();
-    const noteTyped = (forkId: string): void => {
-      signInBrowsers.noteFork(id, forkId);
-    };
+    const noteTyped = (forkId: string) => signInBrowsers.noteFork(id, forkId);
     const common = { parent, captured: session.captured, upstream, noteTyped };
     if (mode === "restored") return { ...common, state: await profiles.readForFork(parent, instance, by.signal) };
     const exact = await this.#copy(parent, instance, by.signal);
@@ -232,7 +231,8 @@ export class SessionForks {
     const ways = await choices.network(row.project_id, { network }, { sessionId: row.id, usesSecrets });
     runner.requireRoom();
     const fork = newSession(row, captured);
-    noteTyped(row.id);
+    if (noteTyped(row.id) === "stored")
+      fork.row = { ...fork.row, options: { ...fork.row.options, typed_stored: true } };
     await starter.run(
       fork,
       {

@@ -140,6 +140,7 @@ export class SessionSnapshots {
           upstream: proxy?.upstream,
           noteTyped: (id) => {
             if (typed !== undefined) signInBrowsers.noteTyped(id, typed);
+            return typed;
           },
         },
         { name: request.name ?? null, timeout_seconds: request.timeout_seconds },

@@ -50,6 +50,8 @@ export interface SessionOptions extends NetworkOptions {
   readonly vaults?: readonly { readonly id: string; readonly name: string }[];
   /** A managed login types secrets in it. */
   readonly signs_in?: true;
+  /** An action typed a stored value in it: see `SignInBrowsers`. Changes of the other options keep it. */
+  readonly typed_stored?: true;
   /** The client of another service that created it. */
   readonly origin?: BrowserOrigin;
   /** Id of the session whose state it started with. */

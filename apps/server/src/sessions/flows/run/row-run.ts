@@ -33,7 +33,7 @@ export interface RowRunParts {
   readonly sessions: Pick<Sessions, "instanceHere">;
   readonly handoffs: Pick<Handoffs, "endById" | "request" | "store">;
   readonly gate: Pick<HandoffGate, "ended">;
-  readonly signInBrowsers: Pick<SignInBrowsers, "noteTyped">;
+  readonly signInBrowsers: Pick<SignInBrowsers, "noteStored">;
   readonly openSecret: OpenSecret;
   readonly presentAccess: PresentAccess;
   readonly recorder: Pick<AuditRecorder, "note">;
@@ -177,7 +177,7 @@ export class RowRun {
     const prepared = await this.#throughOutages(() => this.#prepare(sessionId, secret));
     if (prepared === undefined) return takenOver(step);
     const { instance, offered } = prepared;
-    if (secret !== undefined) this.#parts.signInBrowsers.noteTyped(sessionId, "stored");
+    if (secret !== undefined) await this.#throughOutages(() => this.#parts.signInBrowsers.noteStored(sessionId));
     const stuckMs = step.timeout_ms * (2 + step.expect.length) + answerGraceMs;
     try {
       return await callInstance(instance, instanceControl.replayStep, {

@@ -279,6 +279,12 @@ it("types a stored value, for callers with the right to it alone", async () => {
   const withValue = { ...typed, secret: { credential: "local", field: "password" } };
   const { rows } = await ended(await start(await flowOf([{ ...other, on_divergence: "continue" }, withValue, other])));
   expect(rows[0]?.steps.map(({ divergence }) => divergence?.has_picture)).toEqual([undefined, true, undefined, false]);
+
+  // Its files stay closed after its end.
+  const sessions = flows.server.database.query.selectFrom("sessions").select("options");
+  expect(await sessions.where("id", "=", run.rows[0]?.session_id ?? "").execute()).toMatchObject([
+    { options: { typed_stored: true } },
+  ]);
 });
 
 it("starts no run and no row while the server drains", async () => {
