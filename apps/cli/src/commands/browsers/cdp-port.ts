@@ -25,6 +25,8 @@ export interface CdpPort {
 }
 
 const loopback = "127.0.0.1";
+/** Of a client that sends before the connection is open. */
+const maxEarlyBytes = 64 * 1024;
 const socketPath = /^\/(?:cdp|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100}))$/;
 
 /**
@@ -35,13 +37,14 @@ export async function serveCdpPort(target: CdpTarget, port: number): Promise<Cdp
   const server = createServer((request, response) => {
     void answer(target, request, response);
   });
+  /** Also those without a request: `server` knows a socket only after its first byte. */
+  const sockets = new Set<Socket>();
   const listener = createListener((socket) => {
-    acceptAnyCase(socket, server);
-  });
-  const sockets = new Set<Duplex>();
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
+    acceptAnyCase(socket, server);
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     join(target, request, socket, head);
   });
   await new Promise<void>((resolve, reject) => {
@@ -142,12 +145,27 @@ function join(target: CdpTarget, request: IncomingMessage, socket: Duplex, head:
       "sec-websocket-version": version,
     },
   });
+  // The client may leave before the service answers. Only a socket that is read notices.
+  socket.once("close", () => asked.destroy());
+  const early = [head];
+  let earlyBytes = 0;
+  const keep = (chunk: Buffer): void => {
+    early.push(chunk);
+    earlyBytes += chunk.length;
+    if (earlyBytes > maxEarlyBytes) socket.destroy();
+  };
+  socket.on("data", keep);
   asked.on("upgrade", (reply, service, first) => {
+    if (socket.destroyed) {
+      service.destroy();
+      return;
+    }
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${reply.headers["sec-websocket-accept"] ?? ""}\r\n\r\n`,
     );
     if (first.length > 0) socket.write(first);
-    if (head.length > 0) service.write(head);
+    socket.off("data", keep);
+    service.write(Buffer.concat(early));
     service.on("error", () => socket.destroy());
     service.once("close", () => socket.end());
     socket.once("close", () => service.destroy());
