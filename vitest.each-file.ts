@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { sep } from "node:path";
+import { enableCompileCache } from "node:module";
+import { join, sep } from "node:path";
 import { afterAll, afterEach, expect } from "vitest";
 
 /**
@@ -10,6 +11,9 @@ interface EachFile {
   readonly afterTest?: () => unknown;
   readonly afterFile?: () => unknown;
 }
+
+// Each slow file has its own process.
+enableCompileCache(join(import.meta.dirname, "node_modules/.cache/compiled-tests"));
 
 const { testPath = "" } = expect.getState();
 const hooks = `${testPath.slice(0, testPath.lastIndexOf(`${sep}src${sep}`))}/src/testing/each-file.ts`;

@@ -2,15 +2,15 @@ import { availableParallelism } from "node:os";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { LongestFirst } from "./tools/longest-first.ts";
 import { slowTestLimitMs } from "./packages/testkit/src/limits.ts";
-import { hookTimeout, setupFiles, waits } from "./vitest.project.ts";
+import { hookTimeout, modules, setupFiles, waits } from "./vitest.project.ts";
 
 /** Fewer than in the fast suite: a slow file often starts several services or many browsers. */
 const maxWorkers = Math.max(2, Math.ceil(availableParallelism() * 1.5));
 
 const slowTests = (name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
-  ssr: { resolve: { conditions: ["@shoal/source"] } },
   test: {
     name,
+    ...modules,
     env: { SHOAL_TEST_VARIANTS: "all" },
     testTimeout: slowTestLimitMs,
     hookTimeout,

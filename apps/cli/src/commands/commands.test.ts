@@ -210,9 +210,13 @@ describe("errors", () => {
       status: 2,
       stderr: expect.not.stringContaining("hunter2") as unknown,
     });
-    expect(await shoal(["profiles", "list", "--base-url", "http://127.0.0.1:9"], { env })).toMatchObject({
+    const closed = createServer().listen(0, "127.0.0.1");
+    await once(closed, "listening");
+    const address = `http://127.0.0.1:${String((closed.address() as AddressInfo).port)}`;
+    await once(closed.close(), "close");
+    expect(await shoal(["profiles", "list", "--base-url", address], { env })).toMatchObject({
       status: 9,
-      stderr: expect.stringContaining("`shoal serve` starts one") as unknown,
+      stderr: expect.stringContaining("Start the service with `shoal serve`") as unknown,
     });
     // It never answers.
     await using silent = createServer().listen(0, "127.0.0.1");

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import * as mini from "zod/mini";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { registerHooks } from "node:module";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { app, describeApps, registeredApps, runAction, type ValueSchema } from "./index.ts";
 
 const outputOf = ({ output }: { output?: string | undefined }): unknown =>
@@ -80,8 +81,17 @@ describe("app", () => {
 
   it("is found by a runner that loads another copy of the package", async () => {
     app("shop").action("price", () => "found");
-    vi.resetModules();
-    const copy = await import("./index.ts");
+    const hooks = registerHooks({
+      resolve(specifier, context, resolveNext) {
+        const resolved = resolveNext(specifier, context);
+        const isOfCopy = specifier.startsWith(".") && context.parentURL?.endsWith("?copy") === true;
+        return isOfCopy ? { ...resolved, url: `${resolved.url}?copy` } : resolved;
+      },
+    });
+    onTestFinished(() => {
+      hooks.deregister();
+    });
+    const copy = (await import(`${import.meta.resolve("./index.ts")}?copy`)) as typeof import("./index.ts");
     expect(copy.runAction).not.toBe(runAction);
     expect(await copy.runAction(invocation)).toEqual({ status: "succeeded", output: '"found"' });
   });
