@@ -1,6 +1,6 @@
 # The image of the service: `docker build --tag shoal .` in a clone. docs/deploying.md explains how to run it.
-# The base is pinned by version. To pin its content as well: --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:…
-ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
+# The base is pinned by version. To pin its content as well: --build-arg NODE_IMAGE=node:24.22.3-bookworm-slim@sha256:…
+ARG NODE_IMAGE=docker.io/library/node:24.22.3-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build

@@ -63,7 +63,6 @@ const readers = {
     "apps/server/src/dialects/browserbase/logs.ts",
     "apps/server/src/sessions/instance-plane/debugging-port.ts",
     "apps/server/src/sessions/replays/start-recording.ts",
-    "apps/server/src/sessions/sockets/websocket-handshake.ts",
     "apps/server/src/sessions/telemetry/export/log-records.ts",
     "apps/server/src/storage/telemetry-files/history.ts",
     "packages/placement/src/instances/call-instance.ts",

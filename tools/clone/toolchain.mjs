@@ -6,8 +6,14 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
-// With `shouldUpgradeCallback` of HTTP servers.
-const node = { min: [24, 9], pin: "24.21.0" };
+/**
+ * With `shouldUpgradeCallback` of HTTP servers. Node 24.16 to 24.21 lose the abort of a signal of `AbortSignal.any` without a
+ * listener, for instance a time limit (nodejs/node#65995). Later ones have no packages for other systems yet.
+ */
+const node =
+  process.platform === "linux"
+    ? { min: [24, 9], faulty: [16, 21], pin: "24.22.3" }
+    : { min: [24, 9], faulty: [], pin: "24.21.0" };
 /** The version for which packages are chosen, although pnpm may run on an older one. */
 export const nodeVersion = node.pin;
 // Older ones cannot install a part of the workspace: see packages.mjs.
@@ -57,6 +63,8 @@ async function fetched(name, version, hasScript) {
 export function isNewEnough(version) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [minMajor = 0, minMinor = 0] = node.min;
+  const [firstFaulty = Infinity, lastFaulty = Infinity] = node.faulty;
+  if (major === minMajor && minor >= firstFaulty && minor <= lastFaulty) return false;
   return major > minMajor || (major === minMajor && minor >= minMinor);
 }
 

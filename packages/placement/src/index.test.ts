@@ -19,6 +19,7 @@ it("exports exactly the public API", () => {
     "createEgressProbe",
     "createOutboundRule",
     "createPlacement",
+    "errorBodyOf",
     "examineDocker",
     "examineHost",
     "examineKubernetes",

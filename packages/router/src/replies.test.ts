@@ -294,16 +294,17 @@ describe.each(adapters)("replies over $name", ({ start }) => {
     });
 
     it("are cut and reported when the handler's iterator fails, so that the reader reconnects", async () => {
-      const { faults, url } = await start({
+      const { faults, port } = await start({
         follow: async function* () {
           yield { id: "1", data: 1 };
           throw new Error("broken");
         },
       });
-      const reader = (await fetch(`${url}${id}/events`)).body?.pipeThrough(new TextDecoderStream()).getReader();
-      // Frames written in the same turn still arrive.
-      expect((await reader?.read())?.value).toBe("id: 1\ndata: 1\n\n");
-      await expect(reader?.read()).rejects.toThrow("terminated");
+      // `fetch` and `node:http` drop what they have received when the connection ends in the same turn.
+      const { socket, received } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: a\r\n\r\n`);
+      await once(socket, "close");
+      // Frames written in the same turn still arrive, and the answer has no end.
+      expect(received()).toMatch(/\r\n\r\n[\da-f]+\r\nid: 1\ndata: 1\n\n\r\n$/);
       expect(faults).toMatchObject([{ error: { message: "broken" } }]);
     });
 

@@ -1,14 +1,5 @@
 import { Badge } from "@mantine/core";
 
-export const endings: Readonly<Record<string, string>> = {
-  deleted: "It was ended by a request.",
-  timeout: "It was unused for its timeout.",
-  max_duration: "It reached its maximum duration.",
-  disconnected: "Its last client left, or none came in time.",
-  browser_crashed: "Its browser crashed twice.",
-  instance_lost: "Its process was lost.",
-  server_stopped: "The service was stopped.",
-};
 const failures = new Set(["browser_crashed", "instance_lost"]);
 /** The session ended without anyone wanting it. */
 export const isFailure = ({ deleted_at, ended_reason = "" }: StatusSource): boolean =>

