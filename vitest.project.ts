@@ -3,7 +3,9 @@ import { fileURLToPath } from "node:url";
 import { testLimitMs, waitLimitMs } from "./packages/testkit/src/limits.ts";
 
 if (process.features.typescript === false)
-  throw new Error(`Tests need Node 24.9 or later, and this is ${process.version}: run npm test -- FILE, which fetches it.`);
+  throw new Error(
+    `Tests need Node 24.9 or later, and this is ${process.version}: run npm test -- FILE, which fetches it.`,
+  );
 
 // Variables of this machine that change the connections of programs: tests choose proxies and databases themselves.
 for (const name of Object.keys(process.env))

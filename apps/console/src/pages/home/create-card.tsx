@@ -8,7 +8,7 @@ import { useSignedIn } from "../../api/shoal.ts";
 import { lazyPart } from "../../parts/lazy-part.ts";
 import { LiveFrame } from "../../parts/live-frame.tsx";
 import { Failure } from "../../parts/states.tsx";
-import { endings } from "../../parts/endings.ts";
+import { endings } from "../../base/texts.ts";
 import { StatusBadge } from "../../parts/status.tsx";
 import type { PageOptionsProps } from "./page-options.tsx";
 import { isRequestable, requestOf, type Wanted } from "./wanted.ts";

@@ -1,6 +1,5 @@
 import type { AuditLogEntry, Browser, Replay, TelemetryEnvelope } from "@shoal/schemas";
-import { durationText } from "../../../base/texts.ts";
-import { endings } from "../../../parts/endings.ts";
+import { durationText, endings } from "../../../base/texts.ts";
 import { actionOf } from "../telemetry/actions.ts";
 
 export interface LifeEvent {
