@@ -1,6 +1,6 @@
-import { curl } from "@shoal/contract";
+import type { curl } from "@shoal/contract";
 import type { Curl } from "@shoal/schemas";
-import { ApiError, ConnectionError, type Transport, type TransportOptions } from "@shoal/transport";
+import type { ApiError, ConnectionError, Transport, TransportOptions } from "@shoal/transport";
 import { bytesOf } from "./base64.ts";
 import type { SessionRoute, SessionRoutes } from "./session-routes.ts";
 
@@ -20,6 +20,14 @@ export interface BrowserFetchParts {
   readonly transport: Transport;
   readonly routes: SessionRoutes | undefined;
   readonly fetch: TransportOptions["fetch"];
+  /** Values of packages: an import in this file, which is loaded later, would put all of their modules into functions. */
+  readonly values: FetchValues;
+}
+
+export interface FetchValues {
+  readonly ApiError: typeof ApiError;
+  readonly ConnectionError: typeof ConnectionError;
+  readonly curl: typeof curl;
 }
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
@@ -81,7 +89,7 @@ export async function browserFetch(
   try {
     return await direct(parts, route, request, init);
   } catch (error) {
-    if (!ConnectionError.isInstance(error)) throw error;
+    if (!parts.values.ConnectionError.isInstance(error)) throw error;
     parts.routes?.forget(browserId);
     // Other methods may already have been executed.
     if (method !== "GET") throw error;
@@ -90,7 +98,7 @@ export async function browserFetch(
 }
 
 async function direct(
-  { fetch: custom }: BrowserFetchParts,
+  { fetch: custom, values }: BrowserFetchParts,
   { baseUrl, token }: SessionRoute,
   { target, method, headers, body }: ReadInit,
   init: BrowserFetchInit,
@@ -119,11 +127,11 @@ async function direct(
   } catch (error) {
     init.signal?.throwIfAborted();
     // Without a cause, which may contain the URL with the token.
-    throw new ConnectionError(
+    throw new values.ConnectionError(
       `browsers.fetch could not reach ${baseUrl}: ${reasonOf(error).replaceAll(token, "[token]")}.`,
     );
   }
-  if (response.headers.has("x-shoal-error")) throw await errorIn(response);
+  if (response.headers.has("x-shoal-error")) throw await errorIn(response, values);
   // The original URL is that of the instance, with the token.
   return siteResponse(response.body, response, target);
 }
@@ -148,7 +156,7 @@ function reasonOf(error: unknown): string {
   return reason;
 }
 
-async function errorIn(response: Response): Promise<ApiError> {
+async function errorIn(response: Response, values: FetchValues): Promise<ApiError> {
   const code = response.headers.get("x-shoal-error") ?? "internal_error";
   const text = await response.text();
   let message = text;
@@ -167,7 +175,7 @@ async function errorIn(response: Response): Promise<ApiError> {
   } catch {
     // Not JSON: use the text.
   }
-  return new ApiError(message, {
+  return new values.ApiError(message, {
     code,
     status: response.status,
     requestId: response.headers.get("x-request-id") ?? undefined,
@@ -177,7 +185,7 @@ async function errorIn(response: Response): Promise<ApiError> {
 }
 
 async function viaCurl(
-  { transport }: BrowserFetchParts,
+  { transport, values }: BrowserFetchParts,
   browserId: string,
   { target, method, headers, body }: ReadInit,
   init: BrowserFetchInit,
@@ -196,7 +204,7 @@ async function viaCurl(
   };
   // Longer than the browser's own limit, which then reports the timeout. Sent once, as `fetch` does.
   const result = await transport.call(
-    curl,
+    values.curl,
     { params: { id: browserId }, body: request },
     { signal: init.signal, timeoutMs: (init.timeoutMs ?? 30_000) + 10_000, maxRetries: 0 },
   );

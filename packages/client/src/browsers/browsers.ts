@@ -50,9 +50,18 @@ import type {
   Snapshot,
   UpdateBrowser,
 } from "@shoal/schemas";
-import type { Call, CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
+import {
+  ApiError,
+  ConnectionError,
+  type Call,
+  type CallOptions,
+  type Download,
+  type DownloadOptions,
+  type ItemPage,
+  type Transport,
+} from "@shoal/transport";
 import { BrowserComputer } from "./browser-computer.ts";
-import { browserFetch, type BrowserFetchInit, type BrowserFetchParts } from "./browser-fetch.ts";
+import type { BrowserFetchInit, BrowserFetchParts } from "./browser-fetch.ts";
 import { BrowserDownloads } from "./browser-downloads.ts";
 import { BrowserFiles } from "./browser-fs.ts";
 import { BrowserHandoff, LiveViewLinks } from "./browser-handoff.ts";
@@ -93,13 +102,16 @@ export class Browsers {
   readonly #fetchParts: BrowserFetchParts;
   constructor(
     transport: Transport,
-    { listening, ...fetchParts }: Omit<BrowserFetchParts, "transport"> & { readonly listening?: ListeningTransport } = {
+    {
+      listening,
+      ...fetchParts
+    }: Pick<BrowserFetchParts, "routes" | "fetch"> & { readonly listening?: ListeningTransport } = {
       routes: undefined,
       fetch: undefined,
     },
   ) {
     this.#transport = transport;
-    this.#fetchParts = { transport, ...fetchParts };
+    this.#fetchParts = { transport, ...fetchParts, values: { ApiError, ConnectionError, curl } };
     this.fs = new BrowserFiles(transport);
     this.downloads = new BrowserDownloads(transport);
     this.handoff = new BrowserHandoff(transport);
@@ -220,7 +232,9 @@ export class Browsers {
    *
    * @throws {ApiError} 502 when the site does not respond; `TypeError` for an invalid request.
    */
-  fetch(browserId: string, url: string | URL, init: BrowserFetchInit = {}): Promise<Response> {
+  async fetch(browserId: string, url: string | URL, init: BrowserFetchInit = {}): Promise<Response> {
+    // Few programs need it.
+    const { browserFetch } = await import("./browser-fetch.ts");
     return browserFetch(this.#fetchParts, browserId, url, init);
   }
   /**

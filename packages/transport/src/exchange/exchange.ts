@@ -2,7 +2,7 @@ import type { ResponsePromise } from "ky";
 import type { Plan, Settings } from "../request/plan.ts";
 import { isShoalError, type TimeoutError } from "../surface/errors.ts";
 import type { FailureInfo, RequestInfo } from "../surface/options.ts";
-import { connectionError, timeoutError, untilAborted } from "./failures.ts";
+import { connectionError, timeoutError, unreachable, untilAborted } from "./failures.ts";
 import { warnOfIgnoredFields } from "./ignored-fields.ts";
 import { pause } from "./pause.ts";
 import { delayMs } from "./retry.ts";
@@ -132,7 +132,7 @@ export class Exchange {
   /** Sends one attempt, up to the headers of the response; of an error, up to the end of its body. */
   async #send(request: Request): Promise<Response> {
     const { operationId } = this.#plan.endpoint;
-    const { baseUrl, fetch: custom } = this.#settings;
+    const { fetch: custom } = this.#settings;
     const info = this.#info;
     const startedAt = performance.now();
     this.#waitFor("no response arrived");
@@ -141,10 +141,8 @@ export class Exchange {
       const { signal, init } = await this.#contentOf(request);
       response = await (
         custom === undefined ? fetch(request, init) : untilAborted(custom(new Request(request, init)), signal)
-      ).catch((error: unknown) => {
-        throw signal.aborted
-          ? this.#abortReason()
-          : connectionError(this.#settings, `${operationId} could not reach ${baseUrl}`, error);
+      ).catch(async (error: unknown) => {
+        throw signal.aborted ? this.#abortReason() : await unreachable(this.#settings, error, operationId);
       });
     } catch (error) {
       const failure = this.#upload === undefined ? error : this.#upload.causeOf(this.#settings, error);

@@ -1,4 +1,5 @@
 import type { Plan, Settings } from "../request/plan.ts";
+import type { KnownFailure } from "../surface/known-failures.ts";
 import { ConnectionError, ContractError, TimeoutError } from "../surface/errors.ts";
 
 /** The innermost message: `fetch failed` says nothing, its cause says `connect ECONNREFUSED 127.0.0.1:7777`. */
@@ -8,30 +9,31 @@ export function reasonOf(error: unknown): string {
   return reason === "" ? "unknown reason" : reason;
 }
 
-/** The reason that replaces the runtime's, if it is hard to read, and the next step, by the code of the innermost error. */
-const knownFailures: Readonly<Record<string, { readonly reason?: string; readonly hint: string }>> = {
-  ECONNREFUSED: { hint: "Start the service with `shoal serve`, or set baseUrl to the address of a running one." },
-  ENOTFOUND: { hint: "Check the host name of baseUrl." },
-  ERR_SSL_WRONG_VERSION_NUMBER: { reason: "it answers without TLS", hint: "Use http:// in baseUrl." },
-  DEPTH_ZERO_SELF_SIGNED_CERT: { hint: "Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority." },
-  SELF_SIGNED_CERT_IN_CHAIN: { hint: "Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority." },
-};
-
-function knownFailure(error: unknown): (typeof knownFailures)[string] | undefined {
-  let known: (typeof knownFailures)[string] | undefined;
-  for (let at = error; at instanceof Error; at = at.cause)
-    if ("code" in at && typeof at.code === "string") known = knownFailures[at.code] ?? known;
-  return known;
-}
-
-/** @param what - the start of the message: `profiles.get could not reach http://127.0.0.1:7777`. */
-export function connectionError(settings: Settings, what: string, error: unknown): ConnectionError {
-  const { hint, reason = reasonOf(error).trim() } = knownFailure(error) ?? {};
+/**
+ * @param what - the start of the message: `profiles.get could not reach http://127.0.0.1:7777`.
+ * @param known - replaces the runtime's reason, and names the next step.
+ */
+export function connectionError(
+  settings: Settings,
+  what: string,
+  error: unknown,
+  { hint, reason = reasonOf(error).trim() }: KnownFailure = {},
+): ConnectionError {
   const message = `${what}: ${settings.redact(reason)}.`;
   return new ConnectionError(hint === undefined ? message : `${message} ${hint}`, {
     hint,
     ...(isFreeOfSecrets(settings, error) && { cause: error }),
   });
+}
+
+/** Of a request that did not reach the service. */
+export async function unreachable(settings: Settings, error: unknown, operation: string): Promise<ConnectionError> {
+  const known = await import("../surface/known-failures.ts").then(
+    ({ knownFailure }) => knownFailure(error),
+    // In a page, the file may need the same connection.
+    () => undefined,
+  );
+  return connectionError(settings, `${operation} could not reach ${settings.baseUrl}`, error, known);
 }
 
 function isFreeOfSecrets(settings: Settings, error: unknown): boolean {
