@@ -113,6 +113,8 @@ describe.skipIf(missing !== undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
       for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
       const { apiKey, baseUrl } = test.service;
       const env = { ...process.env, SHOAL_URL: baseUrl, SHOAL_API_KEY: apiKey, SITE_URL: site.url, NO_COLOR: "1" };
+      // Nightwatch looks for its plugins from the folder of the suite, as npm installs them there.
+      Object.assign(env, { NODE_PATH: dirname(dirname(require.resolve("nightwatch/package.json"))) });
       const { stdout } = await promisify(execFile)(process.execPath, [...args], { cwd: folder, env });
       return stdout;
     }
