@@ -48,11 +48,22 @@ beforeAll(async () => {
     .insertInto("sessions")
     .values(sessionRow({ id: viewedSessionId, project_id: defaultProjectId, created_at: new Date(0).toISOString() }))
     .execute();
+  // Nor in the list of the owner's flows.
+  await query()
+    .insertInto("flows")
+    .values({ id: flowId, project_id: defaultProjectId, name: "paged", start_url: "https://example.com/" })
+    .execute();
+  await query()
+    .insertInto("flow_versions")
+    .values({ flow_id: flowId, version: 1, content: JSON.stringify(flowContent) })
+    .execute();
 });
 afterAll(() => server.close());
 
 const profileId = createId();
 const viewedSessionId = createId();
+const flowId = createId();
+const flowContent = { start_url: "https://example.com/", parameters: [], steps: [{ action: "reload" }] };
 let defaultProjectId = "";
 const deploymentOfApps = createId();
 let latestVersion = 0;
@@ -80,7 +91,12 @@ const removeFrom =
       | "live_view_links"
       | "projects"
       | "api_keys"
-      | "audit_export_destinations",
+      | "audit_export_destinations"
+      | "flows"
+      | "flow_runs"
+      | "network_recordings"
+      | "snapshots"
+      | "vaults",
   ) =>
   (id: string) =>
     query().deleteFrom(table).where("id", "=", id).execute();
@@ -368,6 +384,69 @@ const lists: Record<string, ListUnderTest> = {
         .execute(),
     remove: removeFrom("audit_export_destinations"),
   },
+  "flows.list": {
+    path: "/flows",
+    insert: (id, at) =>
+      query()
+        .insertInto("flows")
+        .values({ ...base(id, at), start_url: "https://example.com/" })
+        .execute(),
+    remove: removeFrom("flows"),
+  },
+  "flows.runs.list": {
+    path: `/flows/${flowId}/runs`,
+    insert: (id, created_at) =>
+      query()
+        .insertInto("flow_runs")
+        .values({
+          id,
+          created_at,
+          project_id: defaultProjectId,
+          flow_id: flowId,
+          flow_version: 1,
+          status: "succeeded",
+          row_count: 1,
+          server_id: "ended",
+        })
+        .execute(),
+    remove: removeFrom("flow_runs"),
+    isOrganization: true,
+  },
+  "networkRecordings.list": {
+    path: "/network_recordings",
+    insert: (id, created_at) =>
+      query()
+        .insertInto("network_recordings")
+        .values({ id, created_at, project_id: owner.id, session_id: id, server_id: "ended", finished_at: created_at })
+        .execute(),
+    remove: removeFrom("network_recordings"),
+  },
+  "snapshots.list": {
+    path: "/snapshots",
+    insert: (id, created_at) =>
+      query()
+        .insertInto("snapshots")
+        .values({
+          id,
+          created_at,
+          project_id: owner.id,
+          session_id: id,
+          engine: "restored",
+          blob: id,
+          size_bytes: 1,
+          unpacked_bytes: 0,
+          paused_ms: 0,
+          settings: "{}",
+          expires_at: "2100-01-01T00:00:00.000Z",
+        })
+        .execute(),
+    remove: removeFrom("snapshots"),
+  },
+  "vaults.list": {
+    path: "/vaults",
+    insert: (id, at) => query().insertInto("vaults").values(base(id, at)).execute(),
+    remove: removeFrom("vaults"),
+  },
 };
 
 /** Lists of another form, which begin at a position in a log, with the tests that page through them. */
@@ -379,10 +458,10 @@ const elsewhere: Readonly<Record<string, string>> = {
   "browsers.downloads.list": "../sessions/downloads/downloads.test.ts",
 };
 
-/** A version of a profile has a number; one of an app has a label and an id. */
+/** A version of a profile has a number; one of an app has a label and an id. A flow shows its latest one. */
 const idOf = (item: unknown): string => {
   const { id, session_id, version } = item as { id?: string; session_id?: string; version?: number | string };
-  return typeof version === "number" ? String(version) : (id ?? session_id ?? "");
+  return typeof version === "number" && !("start_url" in (item as object)) ? String(version) : (id ?? session_id ?? "");
 };
 
 async function pageOf(
