@@ -157,6 +157,7 @@ describe.each(placements)("automation clients, in the placement $title", ({ plac
         result: "start",
         stdout: `at ${site.url}\n`,
         stderr: "",
+        tab: { created: false, target_id: expect.any(String) as string },
       });
       expect(await run("const n: number = 2;\nthrow new Error('no ' + n);")).toMatchObject({
         success: false,
